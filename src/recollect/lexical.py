@@ -1,0 +1,125 @@
+"""Words: one analyser and one BM25 for every store, in any script.
+
+Words are case-folded, stripped of accents and stemmed (English). Scripts that are written
+without blanks (Chinese, Japanese, Thai, ...) and Korean, whose particles stick to the word,
+become single characters and overlapping pairs, so "北京" is found inside "我住在北京市".
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import Stemmer
+
+# A store keeps this number beside its index and rebuilds the index when it differs.
+ANALYSER_VERSION = 1
+
+# Longer texts are stored whole but only their beginning is searchable by word.
+ANALYSED_CHARACTERS_MAX = 200_000
+TERM_LENGTH_MAX = 64
+
+K1 = 1.2
+B = 0.75
+
+_DENSE = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
+    "\u1100-\u11ff\u3131-\u318e\uac00-\ud7ff"  # Hangul
+    "\u3041-\u30ff\u31f0-\u31ff\u3005\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # kana, Han
+    "\U00020000-\U0003ffff"
+)
+# Vowel signs of Indic scripts are marks, not letters, yet part of the word.
+_MARKS = "\u0900-\u0dff"
+_TOKEN = re.compile(
+    rf"(?P<dense>[{_DENSE}]+)"
+    rf"|(?P<word>(?:[^\W_{_DENSE}]|[{_MARKS}])+(?:['\u2019](?:[^\W_{_DENSE}])+)*)"
+)
+_ASCII_TOKEN = re.compile(r"[a-z0-9]+(?:'[a-z0-9]+)*")
+_ACCENTS = re.compile("[\u0300-\u036f\u0591-\u05c7\u064b-\u0652\u0670]")
+
+STOP_WORDS = frozenset(
+    """a about after again all also am an and any are as at be because been before being but by
+    can could did do does doing done for from get got had has have having he her here hers him his
+    how i if in into is it its just let me might more most much must my no nor not now of off on
+    one or our ours out over own please she should so some such than that the their them then
+    there these they this those to too under until up us very was we were what when where which
+    while who whom whose why will with would you your yours im ive id dont didnt doesnt isnt wasnt
+    cant wont whats thats tell know""".split()
+)
+
+
+def fold(text: str) -> str:
+    """Compatibility forms and case folded, accents gone: "Straße Café" -> "strasse cafe"."""
+    if text.isascii():
+        return text.lower()
+    decomposed = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", text).casefold())
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", decomposed))
+
+
+def words(text: str) -> Iterator[str]:
+    """Folded words and dense runs, before stemming and splitting."""
+    folded = fold(text[:ANALYSED_CHARACTERS_MAX])
+    pattern = _ASCII_TOKEN if folded.isascii() else _TOKEN
+    for match in pattern.finditer(folded):
+        yield match.group()
+
+
+def terms(text: str) -> list[str]:
+    """What a text is indexed under, repeats included."""
+    found: list[str] = []
+    for word in words(text):
+        if _is_dense(word[0]):
+            found.extend(word)
+            found.extend(word[i : i + 2] for i in range(len(word) - 1))
+        else:
+            found.append(stem(word))
+    return found
+
+
+def query_terms(text: str) -> tuple[str, ...]:
+    """What a query looks for: each term once, without stop words unless it has only those."""
+    found: dict[str, None] = {}
+    kept: dict[str, None] = {}
+    for word in words(text):
+        single = dict.fromkeys(terms(word))
+        found.update(single)
+        if word.replace("'", "") not in STOP_WORDS:
+            kept.update(single)
+    return tuple(kept or found)
+
+
+@lru_cache(maxsize=100_000)
+def stem(word: str) -> str:
+    word = word.replace("\u2019", "'")
+    if word.endswith("'s"):
+        word = word[:-2]
+    word = word.replace("'", "")[:TERM_LENGTH_MAX]
+    return _stemmer().stemWord(word) if len(word) > 2 else word
+
+
+def idf(documents: int, containing: int) -> float:
+    """How much a term says; always above 0."""
+    return math.log(1 + (documents - containing + 0.5) / (containing + 0.5))
+
+
+def bm25(weight: float, frequency: float, length: float, average_length: float) -> float:
+    """What one term adds to a document's score; ``weight`` is the term's idf."""
+    norm = K1 * (1 - B + B * length / (average_length or 1.0))
+    return weight * frequency * (K1 + 1) / (frequency + norm)
+
+
+@cache
+def _is_dense(character: str) -> bool:
+    return re.match(f"[{_DENSE}]", character) is not None
+
+
+@cache
+def _stemmer() -> Stemmer.Stemmer:
+    import Stemmer  # here, because importing recollect must stay cheap
+
+    return Stemmer.Stemmer("english")

@@ -1,0 +1,154 @@
+"""The seams: what recollect needs from a store, an embedder, a clock and an id generator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Protocol
+
+from recollect.types import (
+    Batch,
+    Entry,
+    Hit,
+    Item,
+    Message,
+    Query,
+    Record,
+    Relation,
+    Session,
+    SessionKey,
+    Summary,
+    Work,
+)
+
+Clock = Callable[[], datetime]
+NewId = Callable[[], str]
+
+
+class Store(Protocol):
+    """Where memories live. The only write is ``commit``.
+
+    A root is the first pair of a scope ("org:acme"): the tenant. Whatever expired by ``now``
+    is absent for every reader and for ``commit`` too. Reads of a root that does not exist are
+    empty. ``recollect.testing.conformance`` is the contract in executable form.
+    """
+
+    async def commit(self, batch: Batch) -> int:
+        """Apply all of it or nothing, and return its number in the root's journal (1..n, no
+        gaps, visible in order; 0 if the root has no journal entry yet and none was made).
+
+        Conflict: a version, cursor, message id or live hash was not as expected.
+        Invalid: it can never work (foreign root, vector without record, changed text, ...).
+        Unavailable: see ``outcome_unknown``; committing the same ``batch.id`` again returns
+        the first number and applies nothing twice.
+        """
+        ...
+
+    async def records(
+        self, root: str | None, ids: Sequence[str], *, now: datetime
+    ) -> list[Record]:
+        """Records by id, in the order asked for, missing ones left out. ``None`` looks in
+        every root (for a caller who may see them all)."""
+        ...
+
+    async def search(self, query: Query) -> list[Hit]:
+        """Raw scores. A search answers with the best ``limit`` of each arm, every hit with both
+        scores; a listing with ``limit`` records in ``order``. Word statistics are those of the
+        rows that the query's scopes can see, whatever else the filters say."""
+        ...
+
+    async def relations(self, root: str, ids: Sequence[str]) -> list[Relation]:
+        """Every edge that touches one of these records, retired ones included."""
+        ...
+
+    async def sessions(
+        self, root: str, keys: Sequence[SessionKey] = (), *, after: str = "", limit: int = 100
+    ) -> list[Session]:
+        """Sessions by key, or all of a root ordered by (scope, id); ``after`` = "scope id"."""
+        ...
+
+    async def messages(
+        self,
+        session: SessionKey,
+        *,
+        now: datetime,
+        ids: Sequence[str] = (),
+        after: int = 0,
+        limit: int = 100,
+        newest: bool = False,
+    ) -> list[Message]:
+        """Messages by id, or those with ``seq > after`` in order. ``newest`` answers with the
+        last ``limit`` of them instead of the first (still in order)."""
+        ...
+
+    async def summaries(
+        self, session: SessionKey, *, after: int = 0, limit: int = 100
+    ) -> list[Summary]:
+        """Summaries with ``to_seq > after``, in order."""
+        ...
+
+    async def items(
+        self,
+        root: str,
+        namespace: str,
+        *,
+        now: datetime,
+        scopes: Sequence[str] = (),
+        keys: Sequence[str] = (),
+        prefix: str = "",
+        limit: int = 100,
+    ) -> list[Item]:
+        """Items of a namespace ordered by (scope, key); empty filters let everything pass."""
+        ...
+
+    async def journal(
+        self,
+        root: str | None,
+        *,
+        after: int = 0,
+        limit: int = 100,
+        change: str = "",
+        touching: str = "",
+        wait: float = 0.0,
+    ) -> list[Entry]:
+        """Entries with ``seq > after`` in order. ``change`` and ``touching`` (an id) narrow it;
+        only then may the root be None. ``wait``: if there are none, wait up to that many
+        seconds for one."""
+        ...
+
+    async def due(self, now: datetime, *, space: str = "", limit: int = 100) -> list[Work]:
+        """What should be done now, across roots; ``space`` is the active vector space."""
+        ...
+
+    async def roots(self, *, after: str = "", limit: int = 100) -> list[str]:
+        """Roots that hold anything, in order of name."""
+        ...
+
+    async def scrub(self) -> bool:
+        """Make what was erased unrecoverable now. False: a reader still holds an old snapshot
+        open, try again later."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+class Embedder(Protocol):
+    """Texts to vectors of one space. Vectors of different spaces are never compared."""
+
+    @property
+    def space(self) -> str:
+        """Names the model and its dimension, such as ``hashing/384``."""
+        ...
+
+    @property
+    def dimensions(self) -> int: ...
+
+    @property
+    def local(self) -> bool:
+        """True: quick and in this process, so writes embed at once. False: writes leave it to
+        the maintenance loop and never wait for it."""
+        ...
+
+    async def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """One vector per text; need not be normalised. Raises Unavailable."""
+        ...

@@ -1,0 +1,413 @@
+"""The values that flow through recollect: frozen, plain, standard library only.
+
+Every time is timezone-aware. Text never changes once written: a changed memory is a new
+record that supersedes the old one. Two pairs of times keep the world apart from our books:
+``valid_from``/``valid_to`` say when something was true, ``learned_at``/``retired_at`` when
+we began and ceased to believe it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal, NamedTuple
+
+Kind = Literal["episodic", "semantic", "procedural"]
+Type = Literal[
+    "turn",
+    "episode",
+    "fact",
+    "preference",
+    "interaction",
+    "summary",
+    "user_request",
+    "entity",
+    "interest",
+    "procedure",
+]
+Durability = Literal["core", "standard", "ephemeral"]
+Status = Literal["active", "superseded", "archived", "disputed", "quarantined"]
+Source = Literal["user", "assistant", "tool", "web", "import", "file", "system"]
+RelationKind = Literal[
+    "contradicts", "supports", "supersedes", "caused_by", "depends_on", "part_of", "implements"
+]
+Role = Literal["system", "developer", "user", "assistant", "tool", "function", "note"]
+ItemStatus = Literal[
+    "stored",
+    "merged",
+    "superseded",
+    "disputed",
+    "quarantined",
+    "skipped",
+    "pending",
+    "volatile",
+    "erased",
+    "restored",
+    "failed",
+]
+Order = Literal["match", "recent", "important", "id"]
+
+# A vector as it is stored: little-endian float32, L2-normalised.
+Vector = bytes
+
+# Records whose text may not be written twice into one scope. Superseded and archived ones
+# do not count: Berlin, then Hamburg, then Berlin again are three facts.
+LIVE: tuple[Status, ...] = ("active", "disputed", "quarantined")
+
+KIND_OF_TYPE: Mapping[Type, Kind] = {
+    "turn": "episodic",
+    "episode": "episodic",
+    "summary": "episodic",
+    "interaction": "episodic",
+    "fact": "semantic",
+    "preference": "semantic",
+    "user_request": "semantic",
+    "entity": "semantic",
+    "interest": "semantic",
+    "procedure": "procedural",
+}
+
+# How far a source is believed: 3 a person said it, 0 anybody may have written it.
+TRUST_OF_SOURCE: Mapping[Source, int] = {
+    "user": 3,
+    "system": 3,
+    "file": 2,
+    "assistant": 2,
+    "import": 1,
+    "tool": 1,
+    "web": 0,
+}
+
+
+class SessionKey(NamedTuple):
+    """A session is named inside its scope; two users may both have a session "chat"."""
+
+    scope: str
+    id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    id: str
+    name: str
+    arguments: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One line of a session's log. ``original`` holds the caller's own JSON when ``text``
+    does not say it all (tool calls, content blocks, extra fields), so nothing is lost."""
+
+    id: str
+    scope: str
+    session: str
+    role: Role
+    text: str
+    at: datetime
+    original: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    answers: tuple[str, ...] = ()
+    author: str = ""
+    source: Source = "user"
+    trust: int = 3
+    seq: int = 0  # 1, 2, 3 ... inside the session, assigned by the store
+    pending: bool = False
+    expires_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """A message log with named readers. ``version`` guards the fields below it only:
+    appending messages and moving cursors do not change it."""
+
+    scope: str
+    id: str
+    cursors: Mapping[str, int] = field(default_factory=dict)
+    last_seq: int = 0
+    channel: str = ""
+    policy: str = ""
+    state: Mapping[str, Any] = field(default_factory=dict)
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+    version: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """What messages ``from_seq`` to ``to_seq`` of a session said; written once, never edited."""
+
+    id: str
+    scope: str
+    session: str
+    from_seq: int
+    to_seq: int
+    text: str
+    how: Literal["model", "extract"]
+    lineage: tuple[str, ...] = ()
+    learned_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """One long-term memory.
+
+    ``lineage`` names the messages of ``session`` it was made from, ``derived_from`` the
+    records. Copies of one fact in several scopes share an ``origin``.
+    """
+
+    id: str
+    scope: str
+    kind: Kind
+    type: Type
+    text: str
+    learned_at: datetime
+    data: Mapping[str, Any] = field(default_factory=dict)
+    tags: tuple[str, ...] = ()
+    importance: float = 0.5
+    confidence: float = 1.0
+    durability: Durability = "standard"
+    status: Status = "active"
+    source: Source = "user"
+    trust: int = 3
+    author: str = ""
+    origin: str = ""
+    session: str = ""
+    lineage: tuple[str, ...] = ()
+    derived_from: tuple[str, ...] = ()
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    retired_at: datetime | None = None
+    expires_at: datetime | None = None
+    review_at: datetime | None = None
+    uses: int = 0
+    used_at: datetime | None = None
+    hash: str = ""  # empty: never deduplicated (turns)
+    version: int = 0  # 0 = not stored yet
+
+    @property
+    def at(self) -> datetime:
+        """When it happened, as far as we know: the axis of ``since``, ``until`` and decay."""
+        return self.valid_from or self.learned_at
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relation:
+    """An edge between two records of one root. ``scope`` is that of its source record."""
+
+    scope: str
+    source: str
+    target: str
+    kind: RelationKind
+    learned_at: datetime
+    lineage: tuple[str, ...] = ()
+    retired_at: datetime | None = None
+    version: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """A small named value: policies, leases, tombstones, settings of the store."""
+
+    scope: str
+    namespace: str
+    key: str
+    value: Any
+    expires_at: datetime | None = None
+    version: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CursorMove:
+    """Compare-and-set of one reader's position; a reader that never moved stands at 0."""
+
+    session: SessionKey
+    reader: str
+    old: int
+    new: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Erase:
+    """What to remove for good, with its index rows, vectors and relations.
+
+    ``record`` and ``summary`` need ``id``; ``message`` needs ``scope``, ``session``, ``id``;
+    ``session`` needs ``scope``, ``id`` and takes its messages and summaries along;
+    ``item`` needs ``scope``, ``namespace``, ``id`` (its key).
+    """
+
+    kind: Literal["record", "message", "session", "summary", "item"]
+    id: str
+    scope: str = ""
+    session: str = ""
+    namespace: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """The only way to write: all of it happens, or none of it. Everything in it belongs to
+    one root scope. ``change`` groups the commits of one larger run (default: the batch)."""
+
+    id: str
+    root: str
+    at: datetime
+    reason: str
+    actor: str = ""
+    change: str = ""
+    messages: tuple[Message, ...] = ()
+    sessions: tuple[Session, ...] = ()
+    cursors: tuple[CursorMove, ...] = ()
+    summaries: tuple[Summary, ...] = ()
+    records: tuple[Record, ...] = ()
+    relations: tuple[Relation, ...] = ()
+    items: tuple[Item, ...] = ()
+    vectors: Mapping[str, Vector] = field(default_factory=dict)  # record id -> vector
+    space: str = ""  # of the vectors
+    erase: tuple[Erase, ...] = ()
+    used: tuple[str, ...] = ()  # record ids that were useful; counted, not journalled
+    sweep: bool = False  # drop what expired before ``at``; not journalled
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Touch:
+    """One thing a commit touched: its fields before and after, text excepted.
+    ``before`` is None when the commit created it, ``after`` None when it erased it."""
+
+    kind: Literal["record", "message", "session", "summary", "relation", "item", "cursor", "vector"]
+    id: str
+    scope: str
+    before: Mapping[str, Any] | None = None
+    after: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One commit in the journal of its root."""
+
+    root: str
+    seq: int
+    at: datetime
+    batch: str
+    change: str
+    reason: str
+    actor: str = ""
+    touched: tuple[Touch, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """What to look for. With ``text`` or ``vector`` it is a search, without both a listing.
+
+    ``scopes`` are of one root; each also shows its parents, and with ``descend`` everything
+    below it. An empty filter lets everything pass. With ``as_of`` or ``known_at`` the four
+    times decide instead of today's status (quarantined records stay out).
+    """
+
+    scopes: tuple[str, ...]
+    now: datetime
+    descend: bool = False
+    exact: bool = False  # only the named scopes, no parents
+    text: str = ""
+    vector: Vector | None = None
+    space: str = ""
+    kinds: tuple[Kind, ...] = ()
+    types: tuple[Type, ...] = ()
+    tags: tuple[str, ...] = ()  # any of them
+    statuses: tuple[Status, ...] = ("active", "disputed")
+    sources: tuple[Source, ...] = ()
+    authors: tuple[str, ...] = ()
+    session: str = ""
+    lineage: tuple[str, ...] = ()  # made from any of these messages (needs session)
+    derived_from: tuple[str, ...] = ()  # made from any of these records
+    hashes: tuple[str, ...] = ()
+    origins: tuple[str, ...] = ()
+    since: datetime | None = None  # on Record.at, inclusive
+    until: datetime | None = None  # on Record.at, exclusive
+    as_of: datetime | None = None
+    known_at: datetime | None = None
+    order: Order = "match"  # for listings: "match" reads as "recent"
+    after: str = ""  # with order "id": start behind this id
+    limit: int = 12  # for searches: per arm
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Why:
+    """One step in the making of a score."""
+
+    stage: str
+    value: float
+    detail: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.stage} {self.value:+.3f}" + (f" ({self.detail})" if self.detail else "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """A record with the store's raw scores and, after ranking, one score and its reasons.
+
+    ``similarity`` is the cosine, None where no vector was compared. ``keyword`` is BM25,
+    0 only if no token matches, comparable inside one answer only. ``coverage`` is the share
+    of the query's word weight that the record holds, comparable everywhere.
+    """
+
+    record: Record
+    similarity: float | None = None
+    keyword: float = 0.0
+    coverage: float = 0.0
+    score: float = 0.0
+    why: tuple[Why, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """What an operation cost."""
+
+    texts_embedded: int = 0
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReceiptItem:
+    """What became of one thing. For messages ``id`` is the message's and ``record`` that of
+    the searchable turn; for everything else ``id`` is the record's."""
+
+    id: str
+    status: ItemStatus
+    reason: str = ""
+    record: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    items: tuple[ReceiptItem, ...]
+    change: str = ""  # give this to undo()
+    survivors: tuple[str, ...] = ()  # forget: sources and copies that still hold it
+    notes: tuple[str, ...] = ()
+    usage: Usage = Usage()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    hits: tuple[Hit, ...]
+    notes: tuple[str, ...] = ()
+    usage: Usage = Usage()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """Something that is due because of the state of the store; never queued twice.
+
+    ``fold``: readers lag behind in session ``id`` (``detail`` names the reader);
+    ``embed``: record ``id`` has no vector in the active space; ``expire``: row ``id`` is past
+    its expiry; ``review``: record ``id`` is past its review date.
+    """
+
+    kind: Literal["fold", "embed", "expire", "review"]
+    root: str
+    scope: str
+    id: str
+    detail: str = ""
