@@ -1,0 +1,90 @@
+"""recollect: the memory of an AI agent. Importing this does nothing; names load when used."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from recollect.errors import (
+        Conflict,
+        Denied,
+        Incompatible,
+        Invalid,
+        NotFound,
+        RecollectError,
+        Unavailable,
+    )
+    from recollect.memory import AsyncMemory
+    from recollect.scopes import make_scope
+    from recollect.sync import Memory
+    from recollect.types import (
+        Answer,
+        Entry,
+        Hit,
+        Message,
+        Receipt,
+        ReceiptItem,
+        Record,
+        Relation,
+        Usage,
+        Why,
+    )
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Answer": "types",
+    "AsyncMemory": "memory",
+    "Conflict": "errors",
+    "Denied": "errors",
+    "Entry": "types",
+    "Hit": "types",
+    "Incompatible": "errors",
+    "Invalid": "errors",
+    "Memory": "sync",
+    "Message": "types",
+    "NotFound": "errors",
+    "Receipt": "types",
+    "ReceiptItem": "types",
+    "RecollectError": "errors",
+    "Record": "types",
+    "Relation": "types",
+    "Unavailable": "errors",
+    "Usage": "types",
+    "Why": "types",
+    "make_scope": "scopes",
+}
+
+__all__ = [
+    "Answer",
+    "AsyncMemory",
+    "Conflict",
+    "Denied",
+    "Entry",
+    "Hit",
+    "Incompatible",
+    "Invalid",
+    "Memory",
+    "Message",
+    "NotFound",
+    "Receipt",
+    "ReceiptItem",
+    "RecollectError",
+    "Record",
+    "Relation",
+    "Unavailable",
+    "Usage",
+    "Why",
+    "make_scope",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(f"recollect.{_HOMES[name]}"), name)
+    raise AttributeError(f"module 'recollect' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -2,7 +2,8 @@
 
 Words are case-folded, stripped of accents and stemmed (English). Scripts that are written
 without blanks (Chinese, Japanese, Thai, ...) and Korean, whose particles stick to the word,
-become single characters and overlapping pairs, so "北京" is found inside "我住在北京市".
+become overlapping pieces, so "北京" is found inside "我住在北京市": one and two characters
+long where a character says much, two and three where it is only a letter (Thai).
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ TERM_LENGTH_MAX = 64
 K1 = 1.2
 B = 0.75
 
-_DENSE = (
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
+_DENSE_LETTERS = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
+_DENSE = _DENSE_LETTERS + (
     "\u1100-\u11ff\u3131-\u318e\uac00-\ud7ff"  # Hangul
     "\u3041-\u30ff\u31f0-\u31ff\u3005\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # kana, Han
     "\U00020000-\U0003ffff"
@@ -73,11 +74,12 @@ def terms(text: str) -> list[str]:
     """What a text is indexed under, repeats included."""
     found: list[str] = []
     for word in words(text):
-        if _is_dense(word[0]):
-            found.extend(word)
-            found.extend(word[i : i + 2] for i in range(len(word) - 1))
-        else:
+        if not _is_dense(word[0]):
             found.append(stem(word))
+            continue
+        short = 2 if _is_dense_letter(word[0]) else 1
+        for size in (min(short, len(word)), short + 1):
+            found.extend(word[i : i + size] for i in range(len(word) - size + 1))
     return found
 
 
@@ -88,7 +90,7 @@ def query_terms(text: str) -> tuple[str, ...]:
     for word in words(text):
         single = dict.fromkeys(terms(word))
         found.update(single)
-        if word.replace("'", "") not in STOP_WORDS:
+        if word.replace("\u2019", "").replace("'", "") not in STOP_WORDS:
             kept.update(single)
     return tuple(kept or found)
 
@@ -116,6 +118,11 @@ def bm25(weight: float, frequency: float, length: float, average_length: float) 
 @cache
 def _is_dense(character: str) -> bool:
     return re.match(f"[{_DENSE}]", character) is not None
+
+
+@cache
+def _is_dense_letter(character: str) -> bool:
+    return re.match(f"[{_DENSE_LETTERS}]", character) is not None
 
 
 @cache

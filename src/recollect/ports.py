@@ -44,9 +44,7 @@ class Store(Protocol):
         """
         ...
 
-    async def records(
-        self, root: str | None, ids: Sequence[str], *, now: datetime
-    ) -> list[Record]:
+    async def records(self, root: str | None, ids: Sequence[str], *, now: datetime) -> list[Record]:
         """Records by id, in the order asked for, missing ones left out. ``None`` looks in
         every root (for a caller who may see them all)."""
         ...

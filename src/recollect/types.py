@@ -153,7 +153,8 @@ class Record:
     """One long-term memory.
 
     ``lineage`` names the messages of ``session`` it was made from, ``derived_from`` the
-    records. Copies of one fact in several scopes share an ``origin``.
+    records. ``session_scope`` says where that session is, if not in the record's own scope.
+    Copies of one fact in several scopes share an ``origin``.
     """
 
     id: str
@@ -173,6 +174,7 @@ class Record:
     author: str = ""
     origin: str = ""
     session: str = ""
+    session_scope: str = ""
     lineage: tuple[str, ...] = ()
     derived_from: tuple[str, ...] = ()
     valid_from: datetime | None = None
@@ -189,6 +191,10 @@ class Record:
     def at(self) -> datetime:
         """When it happened, as far as we know: the axis of ``since``, ``until`` and decay."""
         return self.valid_from or self.learned_at
+
+    @property
+    def session_key(self) -> SessionKey:
+        return SessionKey(self.session_scope or self.scope, self.session)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

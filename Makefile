@@ -1,0 +1,63 @@
+# Needs nothing but make and Python 3.11 or newer. `make` alone lists the commands.
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3
+UV ?= uv
+VENV ?= .venv
+WORKERS ?= 2
+
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+CHECKED := src tests scripts $(wildcard bench)
+COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	--no-emit-index-url --no-emit-find-links --no-header --upgrade
+
+.PHONY: help serve test check bench proof docs pins clean
+
+help:  ## list the commands
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+serve: $(VENV)/serve.stamp  ## set up and run the server (RECOLLECT_PORT=... to change the port)
+	$(BIN)/recollect serve
+
+test: check  ## set up, then format, lint, types, layers and all tests
+	$(BIN)/python -m pytest -n $(WORKERS)
+
+check: $(VENV)/dev.stamp  ## the quick gates alone: format, lint, types, layers
+	$(BIN)/ruff format --check $(CHECKED)
+	$(BIN)/ruff check $(CHECKED)
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/dev.stamp  ## measure speed and size, each beside a bare baseline
+	$(BIN)/python -m bench
+
+proof: $(VENV)/dev.stamp  ## all tests, the slow proofs included and at full length
+	RECOLLECT_PROOF=1 $(BIN)/python -m pytest -n $(WORKERS)
+
+docs: $(VENV)/dev.stamp  ## write the generated pages anew
+	$(BIN)/python scripts/requirements_table.py
+
+pins:  ## choose versions anew and write requirements/*.txt (needs uv)
+	@command -v $(UV) >/dev/null || { echo "make pins needs uv: install it, or say make pins UV=<path>" >&2; exit 1; }
+	$(COMPILE) --extra server --extra dev -o requirements/dev.txt pyproject.toml requirements/build.in
+	$(COMPILE) --extra server -c requirements/dev.txt -o requirements/serve.txt \
+		pyproject.toml requirements/build.in
+
+clean:  ## remove the virtual environment and every cache
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis build dist
+	find src tests scripts -name __pycache__ -type d -exec rm -rf {} +
+
+$(VENV)/python.stamp:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+		echo "recollect needs Python 3.11 or newer, and $(PYTHON) is" \
+			"$$($(PYTHON) --version 2>/dev/null || echo missing);" \
+			"say which one to use: make PYTHON=/path/to/python3" >&2; exit 1; }
+	$(PYTHON) -m venv --clear $(VENV)
+	@touch $@
+
+$(VENV)/%.stamp: requirements/%.txt pyproject.toml | $(VENV)/python.stamp
+	$(PIP) install --quiet --require-hashes -r $<
+	$(PIP) install --quiet --no-deps --no-build-isolation -e .
+	@touch $@

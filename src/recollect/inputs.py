@@ -1,0 +1,137 @@
+"""Checking what callers hand in: every error here says what to write instead."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any, get_args
+
+from recollect.errors import Invalid
+
+RECORD_BYTES_MAX = 1 << 20
+MESSAGE_BYTES_MAX = 16 << 20
+NAME_LENGTH_MAX = 512
+LIMIT_MAX = 1000
+TAGS_MAX = 64
+
+When = datetime | str | int | float
+
+NAIVE_NOTE = "time without offset read as UTC"
+REPAIRED_NOTE = "unstorable characters replaced by U+FFFD"
+
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_MILLISECONDS_FROM = 100_000_000_000  # a Unix time this large counts milliseconds
+
+
+def clean_text(text: Any, what: str, bytes_max: int = RECORD_BYTES_MAX) -> tuple[str, str]:
+    """The text as it can be stored, and a note if it had to be repaired."""
+    if not isinstance(text, str):
+        raise Invalid(f"{what} must be text, not {type(text).__name__}")
+    cleaned = _UNSTORABLE.sub("\ufffd", text)
+    if len(cleaned) * 4 > bytes_max and len(cleaned.encode()) > bytes_max:
+        raise Invalid(
+            f"{what} is longer than {bytes_max >> 20} MiB; split it, or keep it in a file "
+            "and remember where"
+        )
+    return cleaned, REPAIRED_NOTE if cleaned is not text and cleaned != text else ""
+
+
+def clean_value(value: Any, what: str) -> Any:
+    """JSON-like data with every text storable; anything else is Invalid."""
+    if isinstance(value, str):
+        return clean_text(value, what, MESSAGE_BYTES_MAX)[0]
+    if value is None or isinstance(value, bool | int):
+        return value
+    if isinstance(value, float):
+        if value != value or value in (float("inf"), float("-inf")):
+            raise Invalid(f"{what} holds {value}, which JSON cannot carry")
+        return value
+    if isinstance(value, datetime):
+        return value.isoformat()
+    try:
+        if isinstance(value, Mapping):
+            return {
+                clean_name(k, f"a key in {what}"): clean_value(v, what) for k, v in value.items()
+            }
+        if isinstance(value, list | tuple | set | frozenset):
+            return [clean_value(part, what) for part in value]
+    except RecursionError:
+        raise Invalid(f"{what} is nested too deeply") from None
+    raise Invalid(f"{what} holds a {type(value).__name__}; only JSON values can be stored")
+
+
+def clean_name(name: Any, what: str) -> str:
+    """A short identifier: no control characters, not empty, not endless."""
+    if not isinstance(name, str) or not name.strip():
+        raise Invalid(f"{what} must be text that is not empty")
+    if len(name) > NAME_LENGTH_MAX:
+        raise Invalid(f"{what} is longer than {NAME_LENGTH_MAX} characters")
+    if _UNSTORABLE.search(name) or any(ord(character) < 32 for character in name):
+        raise Invalid(
+            f"{what} {name[:80]!r} has a control character or half a surrogate pair in it"
+        )
+    return name
+
+
+def clean_tags(tags: Iterable[str]) -> tuple[str, ...]:
+    """Sorted, each once."""
+    if isinstance(tags, str):
+        raise Invalid(f'tags must be a list: write ["{tags[:40]}"]')
+    cleaned = sorted({clean_name(tag, "a tag").strip() for tag in tags})
+    if len(cleaned) > TAGS_MAX:
+        raise Invalid(f"{len(cleaned)} tags are more than {TAGS_MAX}")
+    return tuple(cleaned)
+
+
+def moment(value: When | None, what: str) -> tuple[datetime | None, str]:
+    """An aware time, and a note if the offset had to be assumed."""
+    if value is None:
+        return None, ""
+    if isinstance(value, bool):
+        raise Invalid(f"{what} must be a time, not {value}")
+    try:
+        if isinstance(value, int | float):
+            seconds = value / 1000 if abs(value) >= _MILLISECONDS_FROM else value
+            return datetime.fromtimestamp(seconds, UTC), ""
+        found = datetime.fromisoformat(value.strip()) if isinstance(value, str) else value
+        if not isinstance(found, datetime):
+            raise ValueError
+        if found.tzinfo is None:
+            return found.replace(tzinfo=UTC), NAIVE_NOTE
+        found.astimezone(UTC)  # a time next to year 1 or 9999 may not fit
+    except (ValueError, OverflowError, OSError):
+        raise Invalid(
+            f'{what}={value!r} is no time; write ISO 8601 such as "2026-05-03T10:00:00+02:00"'
+        ) from None
+    return found, ""
+
+
+def share(value: Any, what: str) -> float:
+    """A number from 0 to 1."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise Invalid(f"{what} must be a number from 0 to 1, not {value!r}")
+    return float(value)
+
+
+def count(value: Any, what: str, *, most: int = LIMIT_MAX) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
+        raise Invalid(f"{what} must be a whole number from 1 to {most}, not {value!r}")
+    return value
+
+
+def one_of(value: Any, allowed: Any, what: str) -> Any:
+    """``value`` if it is one of a Literal's words."""
+    choices = get_args(allowed)
+    if value not in choices:
+        raise Invalid(f"{what} {value!r} is unknown; use one of {', '.join(choices)}")
+    return value
+
+
+def several_of(values: Any, allowed: Any, what: str) -> tuple[Any, ...]:
+    if isinstance(values, str):
+        values = (values,)
+    try:
+        return tuple(one_of(value, allowed, what) for value in values)
+    except TypeError:
+        raise Invalid(f"{what} must be a list of words, not {values!r}") from None

@@ -1,0 +1,1 @@
+"""Thin shells over the verbs: each translates and calls, none knows a store."""

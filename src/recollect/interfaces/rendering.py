@@ -1,0 +1,146 @@
+"""Values as JSON for machines and as lines for people."""
+
+from __future__ import annotations
+
+import textwrap
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from datetime import datetime
+from typing import Any
+
+from recollect.types import Answer, Entry, Hit, Receipt, Record
+
+STATUS_COLOURS = {
+    "stored": "32",
+    "merged": "36",
+    "erased": "33",
+    "restored": "32",
+    "volatile": "33",
+    "pending": "33",
+    "skipped": "2",
+    "failed": "31",
+}
+
+
+def as_json(value: Any) -> Any:
+    """Anything recollect answers with, as JSON-able data; times as ISO 8601."""
+    if isinstance(value, Hit):
+        return hit_as_json(value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return {f.name: as_json(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return {key: as_json(part) for key, part in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [as_json(part) for part in value]
+    return value
+
+
+def hit_as_json(hit: Hit) -> dict[str, Any]:
+    """The record's own fields with the scores beside them."""
+    return {
+        **as_json(hit.record),
+        "score": round(hit.score, 6),
+        "similarity": hit.similarity,
+        "keyword": hit.keyword,
+        "why": [str(why) for why in hit.why],
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Screen:
+    """How to write for the person in front of it."""
+
+    colour: bool
+    width: int
+
+    def paint(self, text: str, code: str) -> str:
+        return f"\x1b[{code}m{text}\x1b[0m" if self.colour and code else text
+
+    def answer(self, answer: Answer, *, explain: bool) -> Iterable[str]:
+        for number, hit in enumerate(answer.hits, start=1):
+            yield from self.hit(number, hit, explain=explain)
+        if not answer.hits:
+            yield "nothing found"
+        for note in answer.notes:
+            yield self.paint(f"- {visible(note)}", "2")
+
+    def hit(self, number: int, hit: Hit, *, explain: bool) -> Iterable[str]:
+        head = f"{number:>2}  {hit.score:5.3f}  "
+        for line, text in enumerate(self._wrapped(hit.record.text, len(head))):
+            yield (self.paint(head, "1") if line == 0 else " " * len(head)) + text
+        yield " " * len(head) + self.paint(" · ".join(_about(hit.record)), "2")
+        if explain:
+            for why in hit.why:
+                yield " " * len(head) + self.paint(str(why), "36")
+
+    def receipt(self, receipt: Receipt) -> Iterable[str]:
+        for item in receipt.items:
+            status = self.paint(f"{item.status:<9}", STATUS_COLOURS.get(item.status, ""))
+            yield f"{status} {visible(item.id)}" + (
+                f"  {visible(item.reason)}" if item.reason else ""
+            )
+        if not receipt.items:
+            yield "nothing to do"
+        for note in receipt.notes:
+            yield self.paint(f"- {visible(note)}", "2")
+        if receipt.change:
+            yield self.paint(f"change {receipt.change}", "2")
+
+    def record(self, record: Record) -> Iterable[str]:
+        yield from self._wrapped(record.text, 0)
+        yield self.paint(" · ".join(_about(record)), "2")
+
+    def entry(self, entry: Entry) -> Iterable[str]:
+        head = f"{entry.at:%Y-%m-%d %H:%M:%S}  {entry.root} #{entry.seq}  {entry.reason}"
+        yield self.paint(head, "1") + (f"  by {visible(entry.actor)}" if entry.actor else "")
+        for touch in entry.touched:
+            what = (
+                "erased" if touch.after is None else "made" if touch.before is None else "changed"
+            )
+            yield f"    {what} {touch.kind} {visible(touch.id)}" + _changes(
+                touch.before, touch.after
+            )
+        yield self.paint(f"    change {entry.change}", "2")
+
+    def _wrapped(self, text: str, indent: int) -> list[str]:
+        flat = visible(" ".join(text.split()))
+        width = max(self.width - indent, 30)
+        return textwrap.wrap(flat, width, max_lines=4, placeholder=" ...") or [""]
+
+
+def _about(record: Record) -> Iterable[str]:
+    yield record.scope
+    yield record.type
+    if record.status != "active":
+        yield record.status
+    yield f"{record.at:%Y-%m-%d}"
+    yield from (f"#{visible(tag)}" for tag in record.tags)
+    if record.author:
+        yield f"by {visible(record.author)}"
+    yield record.id
+
+
+def _changes(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> str:
+    if not before or not after:
+        return ""
+    names = [name for name in after if name != "version" and before.get(name) != after[name]]
+    return (
+        " (" + ", ".join(f"{n}: {before.get(n)} -> {after[n]}" for n in names) + ")"
+        if names
+        else ""
+    )
+
+
+def visible(text: str) -> str:
+    """Text that cannot drive a terminal: control and direction characters made visible."""
+    if text.isprintable():
+        return text
+    return "".join(
+        character
+        if character.isprintable() or unicodedata.category(character) == "Zs"
+        else f"\\u{ord(character):04x}"
+        for character in text
+    )

@@ -1,0 +1,315 @@
+"""The facade: a few verbs over one engine. ``AsyncMemory`` is the source; ``sync.Memory`` is
+the same on a background loop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import TracebackType
+from typing import Any, Self
+
+from recollect.engine import Engine
+from recollect.errors import Conflict, Denied, Invalid, NotFound
+from recollect.forgetting import Selection, forget
+from recollect.inputs import When, clean_name, count, one_of
+from recollect.maintenance import flush_uses, maintain
+from recollect.messages import MessageInput
+from recollect.observing import observe
+from recollect.recalling import Question, recall
+from recollect.remembering import Statement, remember
+from recollect.scopes import parse_scope, root_of
+from recollect.types import (
+    Answer,
+    Entry,
+    Item,
+    Receipt,
+    ReceiptItem,
+    Record,
+    Relation,
+    RelationKind,
+)
+from recollect.undoing import undo
+
+
+class AsyncMemory:
+    """A memory for agents. Open one with ``await AsyncMemory.open(...)``; close it, or use it
+    as an async context manager."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    @classmethod
+    async def open(cls, store: str | None = None, **options: Any) -> Self:
+        """Open a store by path or URL; see ``recollect.wiring.open_engine`` for the options."""
+        from recollect.wiring import open_engine  # the one place that knows every class
+
+        return cls(await open_engine(store, **options))
+
+    async def observe(
+        self,
+        session: str,
+        messages: MessageInput | Iterable[MessageInput],
+        *,
+        scope: str | None = None,
+        channel: str = "",
+        author: str = "",
+        source: str | None = None,
+        pending: bool = False,
+        expires_at: When | None = None,
+        actor: str = "",
+    ) -> Receipt:
+        """Append messages to a session's log and make each a searchable turn.
+
+        Messages are strings (the user said it) or mappings as OpenAI and Anthropic shape them,
+        with an optional ``id`` (sending it again changes nothing), ``at`` and ``author``.
+        """
+        return await observe(
+            self._engine,
+            session,
+            messages,
+            scope=scope,
+            channel=channel,
+            author=author,
+            source=source,
+            pending=pending,
+            expires_at=expires_at,
+            actor=actor,
+        )
+
+    async def remember(
+        self,
+        text: str,
+        *,
+        scope: str | None = None,
+        kind: str | None = None,
+        type: str | None = None,
+        tags: Iterable[str] = (),
+        importance: float | None = None,
+        confidence: float = 1.0,
+        durability: str | None = None,
+        valid_from: When | None = None,
+        valid_to: When | None = None,
+        expires_at: When | None = None,
+        source: str = "user",
+        author: str = "",
+        data: Mapping[str, Any] | None = None,
+        supersedes: str | None = None,
+        actor: str = "",
+    ) -> Receipt:
+        """Keep one statement. What says the same already is merged, not doubled;
+        ``supersedes`` names a record that this one replaces."""
+        statement = Statement(
+            text=text,
+            scope=scope,
+            kind=kind,
+            type=type,
+            tags=tags,
+            importance=importance,
+            confidence=confidence,
+            durability=durability,
+            valid_from=valid_from,
+            valid_to=valid_to,
+            expires_at=expires_at,
+            source=source,
+            author=author,
+            data=data,
+            supersedes=supersedes,
+        )
+        return await remember(self._engine, statement, actor=actor)
+
+    async def recall(
+        self,
+        query: str,
+        *,
+        scope: str | Iterable[str] | None = None,
+        limit: int | None = None,
+        kinds: Iterable[str] = (),
+        types: Iterable[str] = (),
+        tags: Iterable[str] = (),
+        statuses: Iterable[str] | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        as_of: When | None = None,
+        known_at: When | None = None,
+        threshold: float | None = None,
+        descend: bool = False,
+        explain: bool = False,
+        now: When | None = None,
+    ) -> Answer:
+        """The memories that answer a question, best first, each with its reasons.
+
+        ``scope`` is one or a list and shows its parents too; without it, every scope this
+        handle may see. ``as_of`` asks what was true then, ``known_at`` what we believed then,
+        ``now`` is the moment of asking. An empty query lists the newest.
+        """
+        question = Question(
+            text=query,
+            scope=scope,
+            limit=limit,
+            kinds=kinds,
+            types=types,
+            tags=tags,
+            statuses=statuses,
+            since=since,
+            until=until,
+            as_of=as_of,
+            known_at=known_at,
+            threshold=threshold,
+            descend=descend,
+            explain=explain,
+            now=now,
+        )
+        return await recall(self._engine, question)
+
+    async def relate(self, source: str, kind: str, target: str, *, actor: str = "") -> Receipt:
+        """Link two records of one root: ``relate(a, "supports", b)``."""
+        relation: RelationKind = one_of(kind, RelationKind, "relation")
+        engine = self._engine
+        found = await engine.find_records([source, target])
+        for id_ in (source, target):
+            if id_ not in found:
+                raise NotFound(f"there is no record {id_!r}")
+        (first, store), (second, _) = found[source], found[target]
+        if source == target or root_of(first.scope) != root_of(second.scope):
+            raise Invalid("a relation links two different records of one root")
+        engine.write_scope(first.scope)
+        edge = Relation(
+            scope=first.scope,
+            source=source,
+            target=target,
+            kind=relation,
+            learned_at=engine.now(),
+        )
+        change = engine.new_id()
+        batch = engine.batch(
+            root_of(first.scope), "relate", actor=actor, change=change, relations=(edge,)
+        )
+        id_ = f"{source} {relation} {target}"
+        try:
+            await engine.commit(store, batch)
+        except Conflict:
+            item = ReceiptItem(id=id_, status="merged", reason="this relation is known")
+            return Receipt(items=(item,))
+        return Receipt(items=(ReceiptItem(id=id_, status="stored"),), change=change)
+
+    async def forget(
+        self,
+        *,
+        ids: Sequence[str] = (),
+        session: str | None = None,
+        scope: str | None = None,
+        descend: bool = False,
+        author: str | None = None,
+        source: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        sources: bool = False,
+        dry_run: bool = False,
+        actor: str = "",
+    ) -> Receipt:
+        """Erase for good, with everything derived. Selectors narrow each other; ``ids`` name
+        records, or messages when ``session`` is given. ``sources=True`` also erases the sources
+        and copies that the receipt would otherwise name as survivors."""
+        selection = Selection(
+            ids=ids,
+            session=session,
+            scope=scope,
+            descend=descend,
+            author=author,
+            source=source,
+            since=since,
+            until=until,
+            sources=sources,
+            dry_run=dry_run,
+        )
+        return await forget(self._engine, selection, actor=actor)
+
+    async def history(
+        self, id: str | None = None, *, scope: str | None = None, limit: int = 50
+    ) -> tuple[Entry, ...]:
+        """What happened to one record, oldest first; without an id, the newest changes of a
+        scope's root, newest first."""
+        engine = self._engine
+        count(limit, "limit")
+        if id is not None:
+            if not await engine.find_records([clean_name(id, "id")]):
+                await self._must_have_been(id)
+            return tuple(await self._entries(None, touching=id, limit=limit))
+        root = root_of(engine.write_scope(scope))
+        newest: list[Entry] = []
+        after = 0
+        while page := await engine.store.journal(root, after=after, limit=500):
+            newest = [*newest, *page][-limit:]
+            after = page[-1].seq
+        return tuple(reversed(newest))
+
+    async def _must_have_been(self, id: str) -> None:
+        """An erased record still has a history, seen by those who could see it."""
+        entries = await self._entries(None, touching=id, limit=1)
+        if not entries:
+            raise NotFound(f"there is no record {id!r}")
+
+    async def _entries(self, root: str | None, **narrow: Any) -> list[Entry]:
+        entries = await self._engine.store.journal(root, **narrow)
+        if not entries:
+            entries = await self._engine.volatile.journal(root, **narrow)
+        return [e for e in entries if all(self._engine.may_see(t.scope) for t in e.touched)]
+
+    async def undo(self, change: str, *, scope: str | None = None, actor: str = "") -> Receipt:
+        """Take a change back (``receipt.change``), by a change that can be undone too."""
+        return await undo(self._engine, change, scope=scope, actor=actor)
+
+    async def get(self, ids: Sequence[str]) -> tuple[Record, ...]:
+        """Records by id; a foreign id is missing like one that never was."""
+        if isinstance(ids, str):
+            raise Invalid(f'ids must be a list: write ["{ids[:40]}"]')
+        found = await self._engine.find_records([clean_name(id_, "an id") for id_ in ids])
+        return tuple(found[id_][0] for id_ in ids if id_ in found)
+
+    async def set_policy(
+        self, scope: str, *, persist: bool, author: str = "", actor: str = ""
+    ) -> Receipt:
+        """Opt a scope (and all below it), or one author in it, out of persistence or in again.
+        What is stored already stays until it is forgotten."""
+        engine = self._engine
+        named = parse_scope(scope)
+        if engine.write_scope(named) != named:
+            raise Denied(f"scope {named!r} is outside this handle")
+        root = root_of(named)
+        key = f"author:{clean_name(author, 'author')}" if author else "scope"
+        known = await engine.store.items(
+            root, "policy", now=engine.now(), scopes=(named,), keys=(key,)
+        )
+        item = Item(
+            scope=named,
+            namespace="policy",
+            key=key,
+            value={"persist": bool(persist)},
+            version=known[0].version if known else 0,
+        )
+        change = engine.new_id()
+        batch = engine.batch(root, "policy", actor=actor, change=change, items=(item,))
+        await engine.commit(engine.store, batch)
+        return Receipt(items=(ReceiptItem(id=f"policy/{key}", status="stored"),), change=change)
+
+    async def maintain(self) -> Receipt:
+        """One round of upkeep by hand; says what it did."""
+        return await maintain(self._engine)
+
+    async def close(self) -> None:
+        """Write what is buffered and let go of the store."""
+        try:
+            await flush_uses(self._engine)
+        finally:
+            await self._engine.store.close()
+            await self._engine.volatile.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()

@@ -1,0 +1,280 @@
+"""observe: messages into the session log, durable before the answer, each a searchable turn."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any
+
+from recollect.duplicates import text_hash
+from recollect.engine import ATTEMPTS_MAX, Engine
+from recollect.errors import Conflict, Unavailable
+from recollect.inputs import When, clean_name, moment, one_of
+from recollect.messages import Intake, MessageInput, Taken, searchable_text, take_in
+from recollect.ports import Store
+from recollect.profiles import Profile
+from recollect.scopes import root_of
+from recollect.tombstones import buried_messages
+from recollect.types import (
+    Message,
+    Receipt,
+    ReceiptItem,
+    Record,
+    Session,
+    SessionKey,
+    Source,
+    Usage,
+)
+
+MESSAGES_PER_COMMIT = 100
+BYTES_PER_COMMIT = 4 << 20
+TURN_CHARACTERS_MAX = 100_000
+
+
+@dataclass(slots=True, kw_only=True)
+class Writing:
+    """One observe call under way. ``store`` changes to the volatile one when the disk fails."""
+
+    engine: Engine
+    store: Store
+    key: SessionKey
+    channel: str
+    actor: str
+    change: str
+    why_volatile: str = ""
+    embedded: int = 0
+
+
+async def observe(
+    engine: Engine,
+    session: str,
+    messages: MessageInput | Iterable[MessageInput],
+    *,
+    scope: str | None,
+    channel: str,
+    author: str,
+    source: str | None,
+    pending: bool,
+    expires_at: When | None,
+    actor: str,
+) -> Receipt:
+    key = SessionKey(engine.write_scope(scope), clean_name(session, "session"))
+    taken = take_in(messages, _intake(engine, key, author, source, pending, expires_at))
+    authors = {one.message.author for one in taken}
+    writing = Writing(
+        engine=engine,
+        store=engine.store,
+        key=key,
+        channel=clean_name(channel, "channel") if channel else "",
+        actor=actor,
+        change=engine.new_id(),
+    )
+    if not await engine.persists(key.scope, authors):
+        _turn_volatile(writing, "kept in this process only: opted out of persistence")
+    items: list[ReceiptItem] = []
+    notes: list[str] = []
+    for chunk in _chunks(taken):
+        stored, note = await _store_chunk(writing, chunk)
+        items += stored
+        if note and note not in notes:
+            notes.append(note)
+    return Receipt(
+        items=tuple(items),
+        change=writing.change,
+        notes=tuple(notes),
+        usage=Usage(texts_embedded=writing.embedded),
+    )
+
+
+def _intake(
+    engine: Engine,
+    key: SessionKey,
+    author: str,
+    source: str | None,
+    pending: bool,
+    expires_at: When | None,
+) -> Intake:
+    until, _ = moment(expires_at, "expires_at")
+    if pending and until is None:
+        until = engine.now() + timedelta(days=engine.profile.pending_days)
+    return Intake(
+        scope=key.scope,
+        session=key.id,
+        now=engine.now(),
+        redactor=engine.redactor,
+        new_id=engine.new_id,
+        author=clean_name(author, "author") if author else "",
+        source=one_of(source, Source, "source") if source else None,
+        pending=pending,
+        expires_at=until,
+    )
+
+
+def _turn_volatile(writing: Writing, why: str) -> None:
+    writing.store = writing.engine.volatile
+    writing.engine.volatile_roots.add(root_of(writing.key.scope))
+    writing.why_volatile = why
+
+
+def _chunks(taken: list[Taken]) -> Iterator[list[Taken]]:
+    chunk: list[Taken] = []
+    size = 0
+    for one in taken:
+        length = len(one.message.text) + len(one.message.original)
+        if chunk and (len(chunk) == MESSAGES_PER_COMMIT or size + length > BYTES_PER_COMMIT):
+            yield chunk
+            chunk, size = [], 0
+        chunk.append(one)
+        size += length
+    if chunk:
+        yield chunk
+
+
+async def _store_chunk(writing: Writing, chunk: list[Taken]) -> tuple[list[ReceiptItem], str]:
+    skipped = await _forgotten(writing, chunk)
+    turns = {one.message.id: turn_of(one.message, writing) for one in chunk}
+    records = [turns[one.message.id] for one in chunk if one.message.id not in skipped]
+    vectors, space, note = await writing.engine.embed_for_writing([r for r in records if r])
+    writing.embedded += len(vectors)
+    for _ in range(ATTEMPTS_MAX):
+        messages = [one.message for one in chunk if one.message.id not in skipped]
+        if not messages:
+            break
+        kept = {m.id: record for m in messages if (record := turns[m.id])}
+        ids = {record.id for record in kept.values()}
+        try:
+            await _commit(
+                writing,
+                messages=tuple(messages),
+                records=tuple(kept.values()),
+                vectors={id_: vector for id_, vector in vectors.items() if id_ in ids},
+                space=space,
+            )
+            break
+        except Conflict as conflict:
+            await _learn_from(conflict, writing, chunk, turns, skipped)
+        except Unavailable as error:
+            if writing.store is writing.engine.volatile:
+                raise
+            _turn_volatile(writing, f"kept in this process only: {error}")
+    else:
+        raise Unavailable("the session changes faster than it can be written; try again")
+    return [_item(one, turns[one.message.id], skipped, writing) for one in chunk], note
+
+
+async def _commit(writing: Writing, **parts: Any) -> None:
+    engine, key = writing.engine, writing.key
+    root = root_of(key.scope)
+    found = await writing.store.sessions(root, (key,))
+    if not found:
+        session = Session(
+            scope=key.scope,
+            id=key.id,
+            channel=writing.channel,
+            policy=engine.profile.name,
+            started_at=engine.now(),
+        )
+        parts["sessions"] = (session,)
+    elif writing.channel and found[0].channel != writing.channel:
+        parts["sessions"] = (replace(found[0], channel=writing.channel),)
+    batch = engine.batch(root, "observe", actor=writing.actor, change=writing.change, **parts)
+    await engine.commit(writing.store, batch)
+
+
+async def _forgotten(writing: Writing, chunk: list[Taken]) -> dict[str, str]:
+    hashed = ((one.message, text_hash(searchable_text(one.message))) for one in chunk)
+    buried = await buried_messages(writing.engine, hashed)
+    return dict.fromkeys(buried, "forgotten before")
+
+
+async def _learn_from(
+    conflict: Conflict,
+    writing: Writing,
+    chunk: list[Taken],
+    turns: dict[str, Record | None],
+    skipped: dict[str, str],
+) -> None:
+    """Messages that are in the log already are skipped; a session made meanwhile is reread."""
+    if conflict.kind == "session":
+        return
+    taken_ids = set(conflict.ids)
+    known = [
+        one.message
+        for one in chunk
+        if one.message.id in taken_ids
+        or ((turn := turns[one.message.id]) is not None and turn.id in taken_ids)
+    ]
+    if conflict.kind not in ("message", "record") or not known:
+        raise conflict
+    stored = await writing.store.messages(
+        writing.key, now=writing.engine.now(), ids=[m.id for m in known], limit=len(known)
+    )
+    texts = {message.id: message.text for message in stored}
+    for message in known:
+        same = texts.get(message.id, message.text) == message.text
+        skipped[message.id] = (
+            "already stored" if same else "this id already names a message with another text"
+        )
+
+
+def _item(
+    one: Taken, turn: Record | None, skipped: dict[str, str], writing: Writing
+) -> ReceiptItem:
+    message = one.message
+    record = turn.id if turn else ""
+    if message.id in skipped:
+        return ReceiptItem(
+            id=message.id, status="skipped", reason=skipped[message.id], record=record
+        )
+    reasons = list(one.notes)
+    if turn is None:
+        reasons.append("empty: kept in the log, nothing to search")
+    elif len(turn.text) < len(searchable_text(message)):
+        reasons.append(f"only the first {TURN_CHARACTERS_MAX:,} characters are searchable")
+    if writing.why_volatile:
+        reasons.append(writing.why_volatile)
+    return ReceiptItem(
+        id=message.id,
+        status="volatile" if writing.why_volatile else "stored",
+        reason="; ".join(reasons),
+        record=record,
+    )
+
+
+def turn_id(scope: str, session: str, message: str) -> str:
+    """The same message always makes the same turn."""
+    name = "\0".join((scope, session, message)).encode()
+    return hashlib.blake2b(name, digest_size=16).hexdigest()
+
+
+def turn_of(message: Message, writing: Writing) -> Record | None:
+    """The searchable side of a message; None if there is nothing to search."""
+    text = searchable_text(message)[:TURN_CHARACTERS_MAX]
+    if not text.strip():
+        return None
+    return _turn(message, text, writing.channel, writing.engine.profile, writing.engine)
+
+
+def _turn(message: Message, text: str, channel: str, profile: Profile, engine: Engine) -> Record:
+    data: dict[str, Any] = {"role": message.role}
+    if channel:
+        data["channel"] = channel
+    return Record(
+        id=turn_id(message.scope, message.session, message.id),
+        scope=message.scope,
+        kind="episodic",
+        type="turn",
+        text=text,
+        learned_at=engine.now(),
+        data=data,
+        durability=profile.durability_of_type["turn"],
+        source=message.source,
+        trust=message.trust,
+        author=message.author,
+        session=message.session,
+        lineage=(message.id,),
+        valid_from=message.at,
+        expires_at=message.expires_at,
+    )

@@ -1,0 +1,205 @@
+"""Profiles: the published memory systems as data, each a preset of the same engine.
+
+A profile carries a specification's numbers and names. Its environment variables count only
+while it is the active profile, so a stray OTTO_MEMORY_DB never redirects anybody else's store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from recollect.errors import Invalid
+from recollect.types import Durability, Type
+
+DAY = 86_400
+
+# Lota's map from type to decay tier.
+DURABILITY_OF_TYPE: Mapping[Type, Durability] = {
+    "turn": "standard",
+    "episode": "standard",
+    "fact": "standard",
+    "preference": "standard",
+    "interaction": "ephemeral",
+    "summary": "standard",
+    "user_request": "standard",
+    "entity": "core",
+    "interest": "standard",
+    "procedure": "core",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decay:
+    """How a score fades: it halves every ``half_life_days`` down to ``floor`` of itself.
+    Decay ranks; it never hides and never deletes."""
+
+    half_life_days: float
+    floor: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    name: str
+    store_file: str = "memory.db"
+
+    # Embedding
+    embedder: str = "hashing"
+    dimensions: int = 384
+
+    # Remembering
+    duplicate_above: float = 0.9
+    durability_of_type: Mapping[Type, Durability] = field(
+        default_factory=lambda: dict(DURABILITY_OF_TYPE)
+    )
+
+    # Recall: the stages run in this order (see ranking.STAGES)
+    stages: tuple[str, ...] = (
+        "fuse",
+        "tag_boost",
+        "importance",
+        "decay",
+        "drop_copies",
+    )
+    candidates: int = 50
+    limit: int = 6
+    similarity_weight: Mapping[str, float] = field(
+        default_factory=lambda: {"hashing": 0.2, "": 0.5}  # by embedder; "" = any other
+    )
+    tag_boost: float = 0.1
+    magnitude_penalty: float = 0.1
+    threshold: float = 0.0
+    decay: Mapping[Durability, Decay] = field(
+        default_factory=lambda: {
+            "core": Decay(half_life_days=1.0, floor=1.0),
+            "standard": Decay(half_life_days=180.0, floor=0.9),
+            "ephemeral": Decay(half_life_days=14.0, floor=0.6),
+        }
+    )
+    related_share: float = 0.5  # of the score of the hit that brought a related record along
+
+    # Sessions
+    compaction: str = "tokens"
+    compact_above: int = 0
+    keep_recent: int = 0
+    summary_tokens: int = 500
+    pending_days: int = 30
+    block_entries_max: int = 15
+
+    # Context
+    context_records: int = 6
+
+    # Upkeep
+    episode_ttl_seconds: int | None = None
+    consolidate_hours: int = 24
+
+    # Environment variable -> what it sets: a Profile field, or a Settings field written
+    # as "settings.<name>".
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+def _otto() -> Profile:
+    return Profile(
+        name="otto",
+        store_file="otto_memory.db",
+        dimensions=768,
+        stages=("cosine", "tag_boost", "drop_copies"),
+        tag_boost=0.1,
+        compaction="messages",
+        compact_above=12,
+        keep_recent=8,
+        context_records=3,
+        environment={
+            "OTTO_MEMORY_DB": "settings.store",
+            "LOCAL_STORAGE_PATH": "settings.store_folder",
+            "COMPACTION_THRESHOLD": "compact_above",
+            "MAX_RECENT_MESSAGES": "keep_recent",
+        },
+    )
+
+
+def _openmotoko() -> Profile:
+    return Profile(
+        name="openmotoko",
+        stages=("bre", "tag_boost", "importance", "drop_copies"),
+        duplicate_above=0.9,
+        compaction="messages",
+        compact_above=40,
+        keep_recent=20,
+    )
+
+
+def _agtos() -> Profile:
+    return Profile(
+        name="agtos",
+        compaction="turns",
+        compact_above=20,
+        keep_recent=20,
+        summary_tokens=500,
+        episode_ttl_seconds=30 * DAY,
+        environment={
+            "REDIS_URL": "settings.redis_url",
+            "OLLAMA_URL": "settings.ollama_url",
+            "AGTOS_EMBEDDING_PROVIDER": "settings.embedding_provider",
+            "AGTOS_EMBEDDING_MODEL": "settings.embedding_model",
+            "AGTOS_MEMORY_EPISODE_TTL": "episode_ttl_seconds",
+            "AGTOS_WORKING_MEMORY_MAX_TURNS": "compact_above",
+            "AGTOS_WORKING_MEMORY_SUMMARY_TOKENS": "summary_tokens",
+        },
+    )
+
+
+def _autobot() -> Profile:
+    return Profile(name="autobot", compaction="window", compact_above=50, keep_recent=10)
+
+
+def _lota() -> Profile:
+    return Profile(
+        name="lota",
+        candidates=12,
+        limit=6,
+        block_entries_max=15,
+        durability_of_type={**DURABILITY_OF_TYPE, "preference": "ephemeral"},
+    )
+
+
+PROFILES: Mapping[str, Profile] = {
+    profile.name: profile
+    for profile in (
+        Profile(name="default"),
+        _otto(),
+        _openmotoko(),
+        _agtos(),
+        _autobot(),
+        _lota(),
+    )
+}
+
+
+def profile_named(name: str) -> Profile:
+    try:
+        return PROFILES[name]
+    except KeyError:
+        known = ", ".join(PROFILES)
+        raise Invalid(f"there is no profile {name!r}; choose one of {known}") from None
+
+
+def with_environment(profile: Profile, environ: Mapping[str, str]) -> Profile:
+    """The profile with its own numbers read from its own environment variables."""
+    numbers: dict[str, Any] = {}
+    for variable, target in profile.environment.items():
+        if target.startswith("settings.") or variable not in environ:
+            continue
+        numbers[target] = whole_number(variable, environ[variable])
+    return replace(profile, **numbers) if numbers else profile
+
+
+def whole_number(variable: str, text: str, least: int = 0) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        raise Invalid(f"{variable}={text!r} is not a whole number") from None
+    if number < least:
+        raise Invalid(f"{variable}={text!r} must be at least {least}")
+    return number

@@ -1,0 +1,1 @@
+"""What turns text into vectors and, later, answers: one module per provider."""

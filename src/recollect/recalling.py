@@ -1,0 +1,181 @@
+"""recall: candidates from both arms of every visible root, ranked by pure stages, explained."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from recollect.engine import Engine
+from recollect.filters import passes
+from recollect.inputs import (
+    RECORD_BYTES_MAX,
+    When,
+    clean_tags,
+    clean_text,
+    count,
+    moment,
+    several_of,
+    share,
+)
+from recollect.ports import Store
+from recollect.ranking import Asked, above_threshold, order, rank, related
+from recollect.types import Answer, Hit, Kind, Query, Status, Type, Usage, Vector
+from recollect.vectors import says_nothing
+
+EXPANDED_HITS = 6
+EXPANDED_RECORDS_MAX = 12
+USED_BUFFER_MAX = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What the caller asked, before checking."""
+
+    text: str
+    scope: str | Iterable[str] | None = None
+    limit: int | None = None
+    kinds: Iterable[str] = ()
+    types: Iterable[str] = ()
+    tags: Iterable[str] = ()
+    statuses: Iterable[str] | None = None
+    since: When | None = None
+    until: When | None = None
+    as_of: When | None = None
+    known_at: When | None = None
+    threshold: float | None = None
+    descend: bool = False
+    explain: bool = False
+    now: When | None = None
+
+
+async def recall(engine: Engine, question: Question) -> Answer:
+    limit = engine.profile.limit if question.limit is None else count(question.limit, "limit")
+    query, notes = _query(engine, question, limit)
+    vector, trouble = await _query_vector(engine, query.text)
+    notes += _arms(engine, query.text, vector, trouble)
+    by_root, descend = await engine.read_scopes(question.scope, descend=question.descend)
+    if question.scope is None:
+        notes.append(f"searched every scope this handle may see ({len(by_root)} roots)")
+    asked = Asked(
+        text=query.text,
+        now=query.now,
+        profile=engine.profile,
+        embedder=engine.embedder.space.split("/")[0] if vector and engine.embedder else "",
+        threshold=None if question.threshold is None else share(question.threshold, "threshold"),
+    )
+    found: list[Hit] = []
+    for root, scopes in by_root.items():
+        for store in engine.stores_of(root):
+            here = replace(
+                query,
+                scopes=scopes,
+                descend=descend,
+                vector=vector,
+                space=engine.embedder.space if vector and engine.embedder else "",
+            )
+            found += await _ranked_in(store, here, root, asked)
+    best = sorted(found, key=order)
+    kept = above_threshold(tuple(best), asked)[:limit]
+    _count_uses(engine, kept)
+    if question.explain:
+        notes += _dropped(best, kept)
+    usage = Usage(texts_embedded=1 if vector else 0)
+    return Answer(hits=kept, notes=tuple(notes), usage=usage)
+
+
+def _query(engine: Engine, question: Question, limit: int) -> tuple[Query, list[str]]:
+    """The query without its scopes, and notes about what was assumed."""
+    text, _ = clean_text(question.text, "the query", RECORD_BYTES_MAX)
+    times: dict[str, datetime | None] = {}
+    notes: list[str] = []
+    for name in ("since", "until", "as_of", "known_at", "now"):
+        times[name], note = moment(getattr(question, name), name)
+        if note:
+            notes.append(f"{name}: {note}")
+    since, until = times["since"], times["until"]
+    if since and until and until <= since:
+        notes.append("the time range ends before it starts: nothing can match")
+    now = (times["now"] or engine.now()).astimezone(UTC)
+    statuses: Any = ("active", "disputed") if question.statuses is None else question.statuses
+    query = Query(
+        scopes=(),
+        now=now,
+        text=text,
+        kinds=several_of(question.kinds, Kind, "kind"),
+        types=several_of(question.types, Type, "type"),
+        tags=clean_tags(question.tags),
+        statuses=several_of(statuses, Status, "status"),
+        since=since,
+        until=until,
+        as_of=times["as_of"],
+        known_at=times["known_at"],
+        limit=max(engine.profile.candidates, limit),
+    )
+    return query, notes
+
+
+async def _query_vector(engine: Engine, text: str) -> tuple[Vector | None, str]:
+    if not text.strip():
+        return None, ""
+    (vector,), trouble = await engine.embed([text])
+    return None if vector is None or says_nothing(vector) else vector, trouble
+
+
+def _arms(engine: Engine, text: str, vector: Vector | None, trouble: str) -> list[str]:
+    """Which arms ran; said in every answer."""
+    if not text.strip():
+        return ["no query text: newest first"]
+    if vector is not None and engine.embedder is not None:
+        return [f"arms: keyword, vector ({engine.embedder.space})"]
+    if trouble:
+        return ["arms: keyword", f"degraded: no vector search, {trouble}"]
+    return ["arms: keyword (the query has no meaning to embed)"]
+
+
+async def _ranked_in(store: Store, query: Query, root: str, asked: Asked) -> list[Hit]:
+    ranked = list(rank(await store.search(query), asked))
+    return ranked + await _brought_along(store, query, root, ranked, asked)
+
+
+async def _brought_along(
+    store: Store, query: Query, root: str, ranked: list[Hit], asked: Asked
+) -> list[Hit]:
+    """Records that the best hits are related to. Both ends must be visible and pass the
+    filters; a retired edge leads nowhere."""
+    sources = {hit.record.id: hit for hit in ranked[:EXPANDED_HITS]}
+    if not sources or not query.text:
+        return []
+    leads: dict[str, tuple[Hit, str]] = {}
+    present = {hit.record.id for hit in ranked}
+    for edge in await store.relations(root, tuple(sources)):
+        if edge.retired_at is not None and edge.retired_at <= (query.known_at or query.now):
+            continue
+        for near, far in ((edge.source, edge.target), (edge.target, edge.source)):
+            if near in sources and far not in present:
+                leads.setdefault(far, (sources[near], edge.kind))
+    ids = tuple(leads)[:EXPANDED_RECORDS_MAX]
+    return [
+        related(Hit(record=record), *leads[record.id], asked)
+        for record in await store.records(root, ids, now=query.now)
+        if passes(record, query)
+    ]
+
+
+def _count_uses(engine: Engine, kept: Iterable[Hit]) -> None:
+    """Buffered: a search must not wait for a write."""
+    engine.used.update(hit.record.id for hit in kept)
+    if len(engine.used) > USED_BUFFER_MAX:
+        engine.used.clear()
+
+
+def _dropped(best: list[Hit], kept: tuple[Hit, ...]) -> list[str]:
+    there = {hit.record.id for hit in kept}
+    missed = [hit for hit in best if hit.record.id not in there]
+    return [
+        f"not returned: {hit.record.id} (score {hit.score:.3f}; "
+        + ", ".join(map(str, hit.why))
+        + ")"
+        for hit in missed[:10]
+    ]

@@ -1,0 +1,246 @@
+"""The reference store: plain dicts in this process, gone when it ends.
+
+It says what the contract means, and it holds the sessions of users who opted out of
+persistence. Every read scans; use it for thousands of rows, not for millions.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from itertools import islice
+from typing import Literal, TypeVar
+
+from recollect.errors import Invalid, Unavailable
+from recollect.scopes import root_of
+from recollect.stores.dict.committing import Application, check_batch
+from recollect.stores.dict.searching import search
+from recollect.stores.dict.tables import (
+    Tables,
+    detached_item,
+    detached_record,
+    detached_session,
+    is_expired,
+)
+from recollect.types import (
+    LIVE,
+    Batch,
+    Entry,
+    Hit,
+    Item,
+    Message,
+    Query,
+    Record,
+    Relation,
+    Session,
+    SessionKey,
+    Summary,
+    Work,
+)
+
+__all__ = ["DictStore"]
+
+T = TypeVar("T")
+WorkKind = Literal["fold", "embed", "expire", "review"]
+
+
+class DictStore:
+    """``recollect.ports.Store`` in plain dicts."""
+
+    def __init__(self) -> None:
+        self._tables: Tables | None = Tables()
+        self._changed = asyncio.Condition()  # its lock also keeps commits apart
+
+    async def commit(self, batch: Batch) -> int:
+        async with self._changed:
+            tables = self._open_tables()
+            check_batch(batch)
+            for entry in tables.entries.values():
+                if (entry.root, entry.batch) == (batch.root, batch.id):
+                    return entry.seq
+            with tables.all_or_nothing():
+                seq = Application(tables, batch).run()
+            self._changed.notify_all()
+            return seq
+
+    async def records(self, root: str | None, ids: Sequence[str], *, now: datetime) -> list[Record]:
+        rows = self._open_tables().rows
+        found = [rows[id_].record for id_ in ids if id_ in rows]
+        return [
+            detached_record(record)
+            for record in found
+            if root in (None, root_of(record.scope)) and not is_expired(record, now)
+        ]
+
+    async def search(self, query: Query) -> list[Hit]:
+        return search(self._open_tables().rows.values(), query)
+
+    async def relations(self, root: str, ids: Sequence[str]) -> list[Relation]:
+        asked = set(ids)
+        return [
+            relation
+            for (source, _, target), relation in sorted(self._open_tables().relations.items())
+            if root_of(relation.scope) == root and not asked.isdisjoint((source, target))
+        ]
+
+    async def sessions(
+        self, root: str, keys: Sequence[SessionKey] = (), *, after: str = "", limit: int = 100
+    ) -> list[Session]:
+        sessions = self._open_tables().sessions
+        if keys:
+            found = [sessions[key] for key in keys if key in sessions]
+        else:
+            # A blank sorts before whatever a scope may go on with, so this is (scope, id).
+            found = [sessions[key] for key in sorted(sessions, key=" ".join)]
+            found = [one for one in found if f"{one.scope} {one.id}" > after]
+        ours = [detached_session(session) for session in found if root_of(session.scope) == root]
+        return ours if keys else _first(ours, limit)
+
+    async def messages(
+        self,
+        session: SessionKey,
+        *,
+        now: datetime,
+        ids: Sequence[str] = (),
+        after: int = 0,
+        limit: int = 100,
+        newest: bool = False,
+    ) -> list[Message]:
+        messages = self._open_tables().messages
+        found = [
+            message
+            for key, message in messages.items()
+            if key[:2] == tuple(session) and not is_expired(message, now)
+        ]
+        found.sort(key=lambda message: message.seq)
+        if ids:
+            return [message for message in found if message.id in set(ids)]
+        found = [message for message in found if message.seq > after]
+        return found[max(0, len(found) - max(0, limit)) :] if newest else _first(found, limit)
+
+    async def summaries(
+        self, session: SessionKey, *, after: int = 0, limit: int = 100
+    ) -> list[Summary]:
+        found = [
+            summary
+            for summary in self._open_tables().summaries.values()
+            if (summary.scope, summary.session) == tuple(session) and summary.to_seq > after
+        ]
+        return _first(sorted(found, key=lambda one: (one.to_seq, one.from_seq, one.id)), limit)
+
+    async def items(
+        self,
+        root: str,
+        namespace: str,
+        *,
+        now: datetime,
+        scopes: Sequence[str] = (),
+        keys: Sequence[str] = (),
+        prefix: str = "",
+        limit: int = 100,
+    ) -> list[Item]:
+        found = [
+            detached_item(item)
+            for _, item in sorted(self._open_tables().items.items())
+            if root_of(item.scope) == root
+            and item.namespace == namespace
+            and not is_expired(item, now)
+            and (not scopes or item.scope in scopes)
+            and (not keys or item.key in keys)
+            and item.key.startswith(prefix)
+        ]
+        return _first(found, limit)
+
+    async def journal(
+        self,
+        root: str | None,
+        *,
+        after: int = 0,
+        limit: int = 100,
+        change: str = "",
+        touching: str = "",
+        wait: float = 0.0,
+    ) -> list[Entry]:
+        if root is None and not (change or touching):
+            raise Invalid("a journal without root needs a change or an id that it touches")
+
+        def matching() -> list[Entry]:
+            entries = sorted(self._open_tables().entries.items())
+            found = (
+                entry
+                for _, entry in entries
+                if root in (None, entry.root)
+                and entry.seq > after
+                and change in ("", entry.change)
+                and (not touching or any(touch.id == touching for touch in entry.touched))
+            )
+            return _first(found, limit)
+
+        found = matching()
+        if found or wait <= 0:
+            return found
+        try:
+            async with asyncio.timeout(wait), self._changed:
+                await self._changed.wait_for(lambda: self._tables is None or bool(matching()))
+        except TimeoutError:
+            return []
+        return matching()
+
+    async def due(self, now: datetime, *, space: str = "", limit: int = 100) -> list[Work]:
+        tables = self._open_tables()
+        work = [*_expired(tables, now), *_lagging(tables)]
+        for id_, row in sorted(tables.rows.items()):
+            record = row.record
+            if record.status not in LIVE or is_expired(record, now):
+                continue
+            if space and space not in row.vectors:
+                work.append(_work("embed", record.scope, id_))
+            if record.review_at is not None and record.review_at <= now:
+                work.append(_work("review", record.scope, id_))
+        return _first(work, limit)
+
+    async def roots(self, *, after: str = "", limit: int = 100) -> list[str]:
+        tables = self._open_tables()
+        return _first(sorted(root for root in tables.heads if root > after), limit)
+
+    async def scrub(self) -> bool:
+        self._open_tables()
+        return True
+
+    async def close(self) -> None:
+        async with self._changed:
+            self._tables = None
+            self._changed.notify_all()
+
+    def _open_tables(self) -> Tables:
+        if self._tables is None:
+            raise Unavailable("this store is closed; open it again")
+        return self._tables
+
+
+def _first(things: Iterable[T], limit: int) -> list[T]:
+    return list(islice(things, max(0, limit)))
+
+
+def _work(kind: WorkKind, scope: str, id_: str, detail: str = "") -> Work:
+    return Work(kind=kind, root=root_of(scope), scope=scope, id=id_, detail=detail)
+
+
+def _expired(tables: Tables, now: datetime) -> Iterator[Work]:
+    for id_, row in sorted(tables.rows.items()):
+        if is_expired(row.record, now):
+            yield _work("expire", row.record.scope, id_, "record")
+    for (scope, _, id_), message in sorted(tables.messages.items()):
+        if is_expired(message, now):
+            yield _work("expire", scope, id_, "message")
+    for (scope, namespace, key), item in sorted(tables.items.items()):
+        if is_expired(item, now):
+            yield _work("expire", scope, f"{namespace}/{key}", "item")
+
+
+def _lagging(tables: Tables) -> Iterator[Work]:
+    for (scope, id_), session in sorted(tables.sessions.items()):
+        for reader, position in sorted(session.cursors.items()):
+            if position < session.last_seq:
+                yield _work("fold", scope, id_, reader)

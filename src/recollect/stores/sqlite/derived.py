@@ -1,0 +1,72 @@
+"""What is computed from a record and kept beside it: words, labels, small vectors.
+
+Words and labels are 64-bit hashes, little-endian: nobody can read a text off its index, and a
+search compares numbers. ``terms`` is n sorted hashes, then n counts of two bytes each. A
+quantised vector is its scale (float32), then one signed byte per number.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections import Counter
+from collections.abc import Iterable
+from functools import lru_cache
+from hashlib import blake2b
+
+import numpy as np
+
+from recollect import lexical
+from recollect.errors import Invalid
+from recollect.types import Record, Vector
+
+COUNT_MAX = 0xFFFF
+
+
+@lru_cache(maxsize=200_000)
+def hash_of(term: str) -> int:
+    return int.from_bytes(blake2b(term.encode(), digest_size=8).digest(), "little")
+
+
+def label_of(tag: str) -> int:
+    """Labels have their own namespace: no word begins with NUL."""
+    return hash_of("\x00tag:" + lexical.fold(tag))
+
+
+def terms_blob(text: str) -> tuple[int, bytes]:
+    """How many words the text has, and which."""
+    found = lexical.terms(text)
+    counts = sorted(Counter(map(hash_of, found)).items())
+    hashes = (hash_ for hash_, _ in counts)
+    times = (min(count, COUNT_MAX) for _, count in counts)
+    return len(found), struct.pack(f"<{len(counts)}Q{len(counts)}H", *hashes, *times)
+
+
+def labels_blob(tags: Iterable[str]) -> bytes:
+    hashes = sorted({label_of(tag) for tag in tags})
+    return struct.pack(f"<{len(hashes)}Q", *hashes)
+
+
+def quantised(vector: Vector) -> bytes:
+    """One byte per number: enough to find the best, which are then compared exactly."""
+    numbers = np.frombuffer(vector, dtype="<f4")
+    if not np.isfinite(numbers).all():
+        raise Invalid("a vector holds a number that is not finite")
+    scale = np.float32(np.abs(numbers).max() / 127)
+    small = np.rint(numbers / scale) if scale > 0 else np.zeros(len(numbers))
+    return scale.astype("<f4").tobytes() + small.astype(np.int8).tobytes()
+
+
+def lineage_rows(root: int, record: int, value: Record) -> list[tuple[int, int, str, int]]:
+    messages = ((root, 0, ref, record) for ref in dict.fromkeys(value.lineage))
+    records = ((root, 1, ref, record) for ref in dict.fromkeys(value.derived_from))
+    return [*messages, *records]
+
+
+def checksum(*parts: str | int) -> bytes:
+    """Of what never changes in a row; the doctor compares it."""
+    digest = blake2b(digest_size=8)
+    for part in parts:
+        encoded = str(part).encode()
+        digest.update(len(encoded).to_bytes(8, "little"))
+        digest.update(encoded)
+    return digest.digest()

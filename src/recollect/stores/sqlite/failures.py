@@ -1,0 +1,47 @@
+"""What SQLite complains about, in words that say what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import apsw
+
+from recollect.errors import Incompatible, Invalid, RecollectError, Unavailable
+
+
+def translated(error: apsw.Error, path: str) -> RecollectError:
+    """The error of ours that stands for one of SQLite's."""
+    match error:
+        case apsw.FullError():
+            return Unavailable(f"no space left for {path}; free some and try again")
+        case apsw.ReadOnlyError() | apsw.PermissionsError() | apsw.AuthError():
+            return Unavailable(f"{path} is read-only; make the file and its folder writable")
+        case apsw.BusyError() | apsw.LockedError() | apsw.ProtocolError():
+            return Unavailable(f"{path} is locked by another program; try again")
+        case apsw.CantOpenError():
+            return Unavailable(f"cannot open {path}; check that the file and its folder allow it")
+        case apsw.NotADBError():
+            return Incompatible(f"{path} is not a recollect store; name another file")
+        case apsw.CorruptError():
+            return Unavailable(f"{path} is damaged ({error}); run the doctor or restore a backup")
+        case apsw.IOError():
+            return Unavailable(f"the disk failed under {path} ({error}); try again")
+        case apsw.ConstraintError() | apsw.MismatchError() | apsw.TooBigError():
+            return Invalid(f"the store cannot hold this: {error}")
+        case apsw.ConnectionClosedError():
+            return Unavailable("this store is closed; open it again")
+    return Unavailable(f"{path}: {type(error).__name__}: {error}")
+
+
+@contextmanager
+def speaking_of(path: str) -> Iterator[None]:
+    """Errors of SQLite and of unfit values leave as errors of ours."""
+    try:
+        yield
+    except apsw.Error as error:
+        raise translated(error, path) from error
+    except UnicodeEncodeError as error:
+        raise Invalid("text with half a character (a lone surrogate); repair the text") from error
+    except OverflowError as error:
+        raise Invalid(f"a number is too large to store: {error}") from error

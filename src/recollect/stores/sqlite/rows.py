@@ -1,0 +1,419 @@
+"""Values to rows and back. The place of a name in these lists is its number in the file:
+new names go to the end, and none ever moves."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any, cast
+
+from recollect.errors import Invalid
+from recollect.stores.sqlite.derived import checksum, labels_blob, terms_blob
+from recollect.types import (
+    LIVE,
+    Durability,
+    Item,
+    Kind,
+    Message,
+    Record,
+    Relation,
+    RelationKind,
+    Role,
+    Session,
+    Source,
+    Status,
+    Summary,
+    ToolCall,
+    Touch,
+    Type,
+)
+
+Row = Sequence[Any]
+
+KINDS: tuple[Kind, ...] = ("episodic", "semantic", "procedural")
+TYPES: tuple[Type, ...] = (
+    "turn",
+    "episode",
+    "summary",
+    "interaction",
+    "fact",
+    "preference",
+    "user_request",
+    "entity",
+    "interest",
+    "procedure",
+)
+STATUSES: tuple[Status, ...] = ("active", "superseded", "archived", "disputed", "quarantined")
+SOURCES: tuple[Source, ...] = ("user", "assistant", "tool", "web", "import", "file", "system")
+DURABILITIES: tuple[Durability, ...] = ("core", "standard", "ephemeral")
+ROLES: tuple[Role, ...] = ("system", "developer", "user", "assistant", "tool", "function", "note")
+HOWS = ("model", "extract")
+RELATIONS: tuple[RelationKind, ...] = (
+    "contradicts",
+    "supports",
+    "supersedes",
+    "caused_by",
+    "depends_on",
+    "part_of",
+    "implements",
+)
+TOUCHES = ("record", "message", "session", "summary", "relation", "item", "cursor", "vector")
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_EARLIEST = (datetime.min.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
+_LATEST = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
+
+
+def code(names: Sequence[str], name: str) -> int:
+    try:
+        return names.index(name)
+    except ValueError:
+        raise Invalid(f"{name!r} is none of {', '.join(names)}") from None
+
+
+def micros(moment: datetime) -> int:
+    """Microseconds since 1970."""
+    if moment.tzinfo is None:
+        raise Invalid(f"the time {moment} has no time zone; add one")
+    span = moment - _EPOCH
+    number = (span.days * 86_400 + span.seconds) * 1_000_000 + span.microseconds
+    if not _EARLIEST <= number <= _LATEST:
+        raise Invalid(f"the time {moment} is outside the years 1 to 9999 in UTC")
+    return number
+
+
+def micros_or_none(moment: datetime | None) -> int | None:
+    return None if moment is None else micros(moment)
+
+
+def moment(number: int) -> datetime:
+    return _EPOCH + timedelta(microseconds=number)
+
+
+def moment_or_none(number: int | None) -> datetime | None:
+    return None if number is None else moment(number)
+
+
+def to_json(value: Any) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except (TypeError, ValueError) as error:
+        raise Invalid(f"a stored value must be plain JSON: {error}") from error
+
+
+def plain(text: str) -> str:
+    """The text, or Invalid if the file could not give it back."""
+    if "\x00" in text:
+        raise Invalid("text with a NUL character; leave it out")
+    return text
+
+
+def _number(value: float) -> float:
+    if not math.isfinite(value):
+        raise Invalid(f"{value} is not a finite number")
+    return float(value)
+
+
+# Records
+
+RECORD = (
+    "id, version, kind, type, status, source, durability, trust, importance, confidence, "
+    "learned_at, retired_at, valid_from, valid_to, expires_at, review_at, uses, used_at, "
+    "author, origin, session, hash, tags, lineage, derived_from, data, text"
+)
+# With the path of its scope in front: what ``record_of`` reads.
+RECORD_WITH_SCOPE = "scope.path, " + ", ".join(f"record.{name}" for name in RECORD.split(", "))
+
+# What a change of a record may set, in the order of ``record_changes``.
+RECORD_CHANGES = (
+    "version, type, status, source, durability, trust, importance, confidence, retired_at, "
+    "valid_from, valid_to, expires_at, review_at, author, tags, labels, data, single"
+).split(", ")
+# And what is written once, in the order of ``record_birth``.
+RECORD_BIRTH = (
+    "id, kind, learned_at, uses, used_at, words, origin, session, hash, checksum, terms, "
+    "lineage, derived_from, text"
+).split(", ")
+
+
+def record_birth(record: Record) -> tuple[Any, ...]:
+    words, terms = terms_blob(record.text)
+    return (
+        plain(record.id),
+        code(KINDS, record.kind),
+        micros(record.learned_at),
+        record.uses,
+        micros_or_none(record.used_at),
+        words,
+        plain(record.origin),
+        plain(record.session),
+        plain(record.hash),
+        record_checksum(record),
+        terms,
+        to_json(record.lineage),
+        to_json(record.derived_from),
+        plain(record.text),
+    )
+
+
+def record_changes(record: Record, at: datetime) -> tuple[Any, ...]:
+    """``record.version`` is already the new one."""
+    return (
+        record.version,
+        code(TYPES, record.type),
+        code(STATUSES, record.status),
+        code(SOURCES, record.source),
+        code(DURABILITIES, record.durability),
+        record.trust,
+        _number(record.importance),
+        _number(record.confidence),
+        micros_or_none(record.retired_at),
+        micros_or_none(record.valid_from),
+        micros_or_none(record.valid_to),
+        micros_or_none(record.expires_at),
+        micros_or_none(record.review_at),
+        plain(record.author),
+        to_json(record.tags),
+        labels_blob(record.tags),
+        to_json(dict(record.data)),
+        int(is_single(record, at)),
+    )
+
+
+def is_single(record: Record, at: datetime) -> bool:
+    """May no other record of its scope say the same?"""
+    expired = record.expires_at is not None and record.expires_at <= at
+    return bool(record.hash) and record.status in LIVE and not expired
+
+
+def record_checksum(record: Record) -> bytes:
+    return checksum(
+        record.scope,
+        record.id,
+        record.kind,
+        micros(record.learned_at),
+        record.origin,
+        record.session,
+        record.hash,
+        to_json(record.lineage),
+        to_json(record.derived_from),
+        record.text,
+    )
+
+
+def record_of(row: Row) -> Record:
+    """From the columns of ``RECORD_WITH_SCOPE``."""
+    (scope, id_, version, kind, type_, status, source, durability, trust, importance) = row[:10]
+    (confidence, learned, retired, begins, ends, expires, review, uses, used) = row[10:19]
+    (author, origin, session, hash_, tags, lineage, derived_from, data, text) = row[19:28]
+    return Record(
+        id=id_,
+        scope=scope,
+        kind=KINDS[kind],
+        type=TYPES[type_],
+        text=text,
+        learned_at=moment(learned),
+        data=json.loads(data),
+        tags=_tuple(tags),
+        importance=importance,
+        confidence=confidence,
+        durability=DURABILITIES[durability],
+        status=STATUSES[status],
+        source=SOURCES[source],
+        trust=trust,
+        author=author,
+        origin=origin,
+        session=session,
+        lineage=_tuple(lineage),
+        derived_from=_tuple(derived_from),
+        valid_from=moment_or_none(begins),
+        valid_to=moment_or_none(ends),
+        retired_at=moment_or_none(retired),
+        expires_at=moment_or_none(expires),
+        review_at=moment_or_none(review),
+        uses=uses,
+        used_at=moment_or_none(used),
+        hash=hash_,
+        version=version,
+    )
+
+
+def _tuple(text: str) -> tuple[str, ...]:
+    return () if text == "[]" else tuple(json.loads(text))
+
+
+# Messages
+
+MESSAGE_COLUMNS = (
+    "seq, id, role, at, utc_offset, author, source, trust, pending, expires_at, calls, answers, "
+    "text, original"
+)
+
+
+def message_row(message: Message, seq: int) -> tuple[Any, ...]:
+    """In the order of ``MESSAGE_COLUMNS``, the checksum behind them."""
+    offset = message.at.utcoffset()
+    return (
+        seq,
+        plain(message.id),
+        code(ROLES, message.role),
+        micros(message.at),
+        int(offset.total_seconds()) if offset else 0,
+        plain(message.author),
+        code(SOURCES, message.source),
+        message.trust,
+        int(message.pending),
+        micros_or_none(message.expires_at),
+        to_json([[call.id, call.name, call.arguments] for call in message.calls]),
+        to_json(message.answers),
+        plain(message.text),
+        plain(message.original),
+        message_checksum(message, seq),
+    )
+
+
+def message_checksum(message: Message, seq: int) -> bytes:
+    calls = [[call.id, call.name, call.arguments] for call in message.calls]
+    return checksum(
+        message.scope,
+        message.session,
+        message.id,
+        seq,
+        message.role,
+        micros(message.at),
+        message.author,
+        to_json(calls),
+        to_json(message.answers),
+        message.text,
+        message.original,
+    )
+
+
+def message_of(scope: str, session: str, row: Row) -> Message:
+    (seq, id_, role, at, offset, author, source, trust, pending, expires) = row[:10]
+    (calls, answers, text, original) = row[10:14]
+    return Message(
+        id=id_,
+        scope=scope,
+        session=session,
+        role=ROLES[role],
+        text=text,
+        at=_in_zone(at, offset),
+        original=original,
+        calls=tuple(ToolCall(id=i, name=n, arguments=a) for i, n, a in json.loads(calls)),
+        answers=_tuple(answers),
+        author=author,
+        source=SOURCES[source],
+        trust=trust,
+        seq=seq,
+        pending=bool(pending),
+        expires_at=moment_or_none(expires),
+    )
+
+
+def _in_zone(number: int, offset: int) -> datetime:
+    at = moment(number)
+    return at.astimezone(timezone(timedelta(seconds=offset))) if offset else at
+
+
+# Sessions, summaries, relations, items
+
+SESSION_COLUMNS = "id, last_seq, channel, policy, state, started_at, ended_at, version"
+
+
+def session_row(session: Session) -> tuple[Any, ...]:
+    """What a caller may set: channel, policy, state, started_at, ended_at, version."""
+    return (
+        plain(session.channel),
+        plain(session.policy),
+        to_json(dict(session.state)),
+        micros_or_none(session.started_at),
+        micros_or_none(session.ended_at),
+        session.version,
+    )
+
+
+def session_of(scope: str, row: Row, cursors: Mapping[str, int]) -> Session:
+    id_, last_seq, channel, policy, state, started, ended, version = row
+    return Session(
+        scope=scope,
+        id=id_,
+        cursors=dict(cursors),
+        last_seq=last_seq,
+        channel=channel,
+        policy=policy,
+        state=json.loads(state),
+        started_at=moment_or_none(started),
+        ended_at=moment_or_none(ended),
+        version=version,
+    )
+
+
+SUMMARY_COLUMNS = "id, from_seq, to_seq, how, learned_at, lineage, text"
+
+
+def summary_row(summary: Summary) -> tuple[Any, ...]:
+    return (
+        plain(summary.id),
+        summary.from_seq,
+        summary.to_seq,
+        code(HOWS, summary.how),
+        micros(summary.learned_at),
+        to_json(summary.lineage),
+        plain(summary.text),
+    )
+
+
+def summary_of(scope: str, session: str, row: Row) -> Summary:
+    id_, from_seq, to_seq, how, learned, lineage, text = row
+    return Summary(
+        id=id_,
+        scope=scope,
+        session=session,
+        from_seq=from_seq,
+        to_seq=to_seq,
+        text=text,
+        how="model" if how == 0 else "extract",
+        lineage=_tuple(lineage),
+        learned_at=moment(learned),
+    )
+
+
+def relation_of(row: Row) -> Relation:
+    scope, source, target, kind, learned, retired, version, lineage = row
+    return Relation(
+        scope=scope,
+        source=source,
+        target=target,
+        kind=RELATIONS[kind],
+        learned_at=moment(learned),
+        lineage=_tuple(lineage),
+        retired_at=moment_or_none(retired),
+        version=version,
+    )
+
+
+def item_of(row: Row) -> Item:
+    scope, namespace, key, value, expires, version = row
+    return Item(
+        scope=scope,
+        namespace=namespace,
+        key=key,
+        value=json.loads(value),
+        expires_at=moment_or_none(expires),
+        version=version,
+    )
+
+
+def touch_of(row: Row) -> Touch:
+    kind, ref, scope, before, after = row
+    return Touch(
+        kind=cast(Any, TOUCHES[kind]),
+        id=ref,
+        scope=scope,
+        before=None if before is None else json.loads(before),
+        after=None if after is None else json.loads(after),
+    )

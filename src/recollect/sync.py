@@ -1,0 +1,115 @@
+"""``Memory``: the verbs of ``AsyncMemory`` for code that does not await, on a loop of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine
+from functools import wraps
+from types import TracebackType
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+
+from recollect.errors import Unavailable
+from recollect.memory import AsyncMemory
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def verb(
+    method: Callable[Concatenate[AsyncMemory, P], Coroutine[Any, Any, R]],
+) -> Callable[Concatenate[Memory, P], R]:
+    """The blocking form of an asynchronous verb, with the same signature and docstring."""
+
+    @wraps(method)
+    def blocking(self: Memory, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        return self._loop.run(method(self._memory, *args, **kwargs))
+
+    return blocking
+
+
+class Memory:
+    """A memory for agents::
+
+        with Memory.open("memory.db") as memory:
+            memory.remember("Deploys go out on Tuesdays", scope="org:acme")
+            memory.recall("when do we deploy?", scope="org:acme").hits
+
+    Thread-safe. ``AsyncMemory`` has the same verbs for asynchronous code.
+    """
+
+    def __init__(self, memory: AsyncMemory, loop: BackgroundLoop) -> None:
+        self._memory = memory
+        self._loop = loop
+
+    @classmethod
+    def open(cls, store: str | None = None, **options: Any) -> Self:
+        """Open a store by path or URL; see ``recollect.wiring.open_engine`` for the options."""
+        loop = BackgroundLoop()
+        try:
+            return cls(loop.run(AsyncMemory.open(store, **options)), loop)
+        except BaseException:
+            loop.stop()
+            raise
+
+    observe = verb(AsyncMemory.observe)
+    remember = verb(AsyncMemory.remember)
+    recall = verb(AsyncMemory.recall)
+    relate = verb(AsyncMemory.relate)
+    forget = verb(AsyncMemory.forget)
+    history = verb(AsyncMemory.history)
+    undo = verb(AsyncMemory.undo)
+    get = verb(AsyncMemory.get)
+    set_policy = verb(AsyncMemory.set_policy)
+    maintain = verb(AsyncMemory.maintain)
+
+    def close(self) -> None:
+        """Write what is buffered and let go of the store. Closing twice is fine."""
+        if self._loop.running:
+            try:
+                self._loop.run(self._memory.close())
+            finally:
+                self._loop.stop()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class BackgroundLoop:
+    """An event loop in a daemon thread."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(
+            target=self._loop.run_forever, name="recollect", daemon=True
+        )
+        self._thread.start()
+
+    @property
+    def running(self) -> bool:
+        return self._thread.is_alive()
+
+    def run(self, work: Coroutine[Any, Any, R]) -> R:
+        if not self.running:
+            work.close()
+            raise Unavailable("this memory is closed; open it again")
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return future.result()
+        except BaseException:
+            # Ctrl-C in the caller must not leave the work running unseen.
+            future.cancel()
+            raise
+
+    def stop(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()

@@ -1,0 +1,1 @@
+"""The clauses of the store contract, by topic."""

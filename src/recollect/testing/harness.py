@@ -1,0 +1,60 @@
+"""How a clause of the contract is run on one store."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from recollect.errors import RecollectError
+from recollect.ports import Store
+from recollect.types import Batch
+
+C = TypeVar("C", bound="Contract")
+E = TypeVar("E", bound=RecollectError)
+
+
+class Contract:
+    """What a backend provides: an empty store for each clause."""
+
+    async def open_store(self) -> Store:
+        raise NotImplementedError("return an empty store of the backend that is tested")
+
+    async def reopen(self, store: Store) -> Store | None:  # noqa: ARG002 - for backends to use
+        """A second opening of what this (closed) store wrote; None if it forgets."""
+        return None
+
+
+def clause(body: Callable[[C, Store], Awaitable[None]]) -> Callable[[C], None]:
+    """Turn ``async def test_x(self, store)`` into a test that any runner can call."""
+
+    async def with_store(contract: C) -> None:
+        store = await contract.open_store()
+        try:
+            await body(contract, store)
+        finally:
+            await store.close()
+
+    # Without functools.wraps: pytest would look through it and ask for a fixture "store".
+    def test(contract: C) -> None:
+        asyncio.run(with_store(contract))
+
+    test.__name__ = body.__name__
+    test.__qualname__ = body.__qualname__
+    test.__module__ = body.__module__
+    test.__doc__ = body.__doc__
+    return test
+
+
+async def refusal(store: Store, batch: Batch, error: type[E]) -> E:
+    """The error with which the store refuses this batch; an AssertionError if it does not."""
+    return await failure(store.commit(batch), error)
+
+
+async def failure(call: Awaitable[object], error: type[E]) -> E:
+    """The error that this call ends with; an AssertionError if it succeeds."""
+    try:
+        answer = await call
+    except error as raised:
+        return raised
+    raise AssertionError(f"expected {error.__name__}, got the answer {answer!r}")

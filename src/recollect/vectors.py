@@ -1,0 +1,32 @@
+"""From an embedder's numbers to stored vectors, trusting nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from recollect.errors import Unavailable
+from recollect.types import Vector
+
+
+def packed(rows: Sequence[Sequence[float]], count: int, dimensions: int) -> list[Vector]:
+    """Normalised little-endian float32, one per text; all zero where the text says nothing to
+    the embedder. Raises Unavailable if the embedder broke its promise."""
+    import numpy as np  # here, because importing recollect must stay cheap
+
+    try:
+        matrix = np.asarray(rows, dtype="<f4")
+    except (TypeError, ValueError) as error:
+        raise Unavailable(f"the embedder did not answer with numbers: {error}") from None
+    if matrix.shape != (count, dimensions):
+        raise Unavailable(
+            f"the embedder answered with shape {matrix.shape} instead of {(count, dimensions)}"
+        )
+    if not np.isfinite(matrix).all():
+        raise Unavailable("the embedder answered with numbers that are not finite")
+    norms = np.linalg.norm(matrix, axis=1)
+    unit = matrix / np.where(norms > 0, norms, 1)[:, None]
+    return [row.astype("<f4").tobytes() for row in unit]
+
+
+def says_nothing(vector: Vector) -> bool:
+    return not any(vector)

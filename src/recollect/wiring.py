@@ -1,0 +1,146 @@
+"""Putting the parts together: the only module that reads the environment and knows every class."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+from recollect.engine import Engine
+from recollect.errors import Incompatible, Invalid
+from recollect.ports import Clock, Embedder, NewId, Store
+from recollect.profiles import Profile
+from recollect.redaction import Redactor
+from recollect.scopes import parse_scope
+from recollect.settings import PREFIX, Settings, active_profile
+from recollect.stores.dict import DictStore
+
+# Stores that come with an extra: scheme -> what to install.
+EXTRAS = {"redis": "redis", "rediss": "redis", "postgresql": "postgres", "surrealkv": "surreal"}
+
+
+def read_settings(environ: Mapping[str, str] | None = None, **overrides: str | None) -> Settings:
+    """Settings from the environment; what is given by name wins."""
+    given = {PREFIX + k.upper(): v for k, v in overrides.items() if v is not None}
+    return Settings.from_mapping({**(os.environ if environ is None else environ), **given})
+
+
+async def open_engine(
+    store: str | os.PathLike[str] | None = None,
+    *,
+    embedder: str | Embedder | None = None,
+    profile: str | None = None,
+    scope: str | None = None,
+    settings: Settings | None = None,
+    clock: Clock | None = None,
+    new_id: NewId | None = None,
+    redactor: Redactor | None = None,
+) -> Engine:
+    """Open a store and everything around it.
+
+    ``store`` is a path, ``sqlite:///path`` or ``dict:`` (in this process only); without it
+    RECOLLECT_STORE, or a file in the user's data folder. ``embedder`` is "hashing", "none" or an
+    object. ``scope`` binds the handle: no call may leave it. ``profile`` picks a preset.
+    """
+    chosen = settings or read_settings(profile=profile)
+    active = active_profile(chosen, os.environ)
+    opened = await open_store(store_address(store, chosen, active), chosen)
+    try:
+        return Engine(
+            store=opened,
+            volatile=DictStore(),
+            embedder=_embedder(embedder, chosen, active),
+            profile=active,
+            clock=clock or _utc_now,
+            new_id=new_id or new_uuid7,
+            new_secret=_new_secret,
+            redactor=redactor or Redactor(),
+            default_scope=parse_scope(chosen.scope),
+            bound=parse_scope(scope) if scope else "",
+        )
+    except BaseException:
+        await opened.close()
+        raise
+
+
+def store_address(
+    store: str | os.PathLike[str] | None, settings: Settings, profile: Profile
+) -> str:
+    if store is not None and not isinstance(store, str | os.PathLike):
+        raise Invalid(f"store must be a path or a URL, not {type(store).__name__}")
+    address = os.fspath(store) if store is not None else settings.store
+    if address:
+        return address
+    return str(_default_folder(settings) / profile.store_file)
+
+
+def _default_folder(settings: Settings) -> Path:
+    if settings.store_folder:
+        return Path(settings.store_folder).expanduser()
+    if sys.platform == "darwin":
+        base = Path("~/Library/Application Support")
+    else:
+        base = Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share")
+    return base.expanduser() / "recollect"
+
+
+async def open_store(address: str, settings: Settings) -> Store:
+    scheme, colon, rest = address.partition(":")
+    if scheme == "dict" and colon:
+        return DictStore()
+    if "://" in address and scheme != "sqlite":
+        known = EXTRAS.get(scheme)
+        if known:
+            raise Incompatible(f"the {known} store is not part of this version yet")
+        raise Invalid(f"unknown store {address!r}; use a path, sqlite:///path or dict:")
+    path = rest.removeprefix("//") if scheme == "sqlite" and colon else address
+    if not path:
+        raise Invalid("the store path is empty")
+    from recollect.stores.sqlite import SqliteStore  # numpy and apsw only when needed
+
+    return await SqliteStore.open(Path(path).expanduser(), cache_bytes=settings.cache_mb << 20)
+
+
+def _embedder(
+    wanted: str | Embedder | None, settings: Settings, profile: Profile
+) -> Embedder | None:
+    name = wanted if wanted is not None else settings.embedder or profile.embedder
+    if not isinstance(name, str):
+        return name
+    family, _, size = name.partition("/")
+    if family == "none":
+        return None
+    if family == "hashing":
+        from recollect.providers.hashing import HashingEmbedder
+
+        return HashingEmbedder(int(size) if size.isdigit() else profile.dimensions)
+    raise Invalid(f"unknown embedder {name!r}; use hashing, none, or hand in an object")
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _new_secret() -> str:
+    return secrets.token_hex(32)
+
+
+_id_lock = threading.Lock()
+_last_id = 0
+
+
+def new_uuid7() -> str:
+    """A time-ordered unique id (UUID version 7); within one process each is larger than the
+    one before, so that records of one moment keep their order."""
+    global _last_id
+    stamp = (time.time_ns() // 1_000_000) << 80 | 7 << 76
+    fresh = stamp | secrets.randbits(12) << 64 | 2 << 62 | secrets.randbits(62)
+    with _id_lock:
+        _last_id = fresh if fresh > _last_id else _last_id + 1
+        text = f"{_last_id:032x}"
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"

@@ -1,0 +1,137 @@
+"""Who may know whom, where layers alone do not say it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.architecture.source import (
+    imported_names,
+    is_part_of,
+    modules,
+    referenced_names,
+)
+
+# A store or provider knows the contract and nothing of the engine, so anybody can write one.
+KNOWN_AT_THE_EDGE = ("types", "errors", "ports", "scopes", "lexical", "filters")
+
+# External package -> the only modules that may import it.
+HOMES: dict[str, tuple[str, ...]] = {
+    "apsw": ("stores.sqlite",),
+    "sqlite3": (),  # the standard library's SQLite may be too old to be safe
+    "numpy": ("stores", "providers", "vectors"),
+    "simsimd": ("stores", "providers"),
+    "Stemmer": ("lexical",),
+    "fastapi": ("interfaces",),
+    "starlette": ("interfaces",),
+    "uvicorn": ("interfaces",),
+    "mcp": ("interfaces",),
+    "argparse": ("interfaces", "__main__"),
+    "pydantic": ("interfaces", "providers"),
+}
+
+
+def found(wrong: Callable[[str, str], bool], *, references: bool = False) -> list[str]:
+    """ "module:line name" of every import (or mention) that is wrong."""
+    look = referenced_names if references else imported_names
+    return [
+        f"{module or 'recollect'}:{line} {name}"
+        for module, path in modules().items()
+        for line, name in look(path)
+        if wrong(module, name)
+    ]
+
+
+@pytest.mark.parametrize("edge", ["stores", "providers"])
+def test_stores_and_providers_know_only_the_contract(edge: str) -> None:
+    def wrong(module: str, name: str) -> bool:
+        if not is_part_of(module, edge) or not is_part_of(name, "recollect"):
+            return False
+        inside = name.removeprefix("recollect").removeprefix(".")
+        return not is_part_of(inside, edge, *KNOWN_AT_THE_EDGE)
+
+    assert found(wrong) == []
+
+
+def test_stores_do_not_know_each_other() -> None:
+    def wrong(module: str, name: str) -> bool:
+        sqlite = is_part_of(module, "stores.sqlite") and is_part_of(name, "recollect.stores.dict")
+        plain = is_part_of(module, "stores.dict") and is_part_of(name, "recollect.stores.sqlite")
+        return sqlite or plain
+
+    assert found(wrong) == []
+
+
+@pytest.mark.parametrize("package", HOMES)
+def test_an_outside_package_is_imported_only_in_its_home(package: str) -> None:
+    def wrong(module: str, name: str) -> bool:
+        return is_part_of(name, package) and not is_part_of(module, *HOMES[package])
+
+    assert found(wrong) == []
+
+
+def test_only_the_wiring_reads_the_environment() -> None:
+    environment = ("os.environ", "os.environb", "os.getenv", "os.getenvb")
+
+    def wrong(module: str, name: str) -> bool:
+        return is_part_of(name, *environment) and module != "wiring"
+
+    assert found(wrong, references=True) == []
+
+
+def test_only_the_command_line_reads_its_arguments() -> None:
+    def wrong(module: str, name: str) -> bool:
+        return is_part_of(name, "sys.argv") and not is_part_of(module, "interfaces.cli", "__main__")
+
+    assert found(wrong, references=True) == []
+
+
+# The same inputs must give the same result: time, ids and chance are handed in.
+CHANCE = (
+    "datetime.datetime.now",
+    "datetime.datetime.utcnow",
+    "datetime.datetime.today",
+    "datetime.date.today",
+    "time.time",
+    "time.time_ns",
+    "uuid.uuid1",
+    "uuid.uuid4",
+    "uuid.uuid6",
+    "uuid.uuid7",
+    "os.urandom",
+    "secrets",
+    "random",
+)
+SEEDED = ("random.Random",)
+MAY_ASK_THE_WORLD = ("wiring", "providers", "interfaces")
+# (module, source of chance) -> why nothing that a caller sees depends on it.
+HARMLESS = {
+    ("stores.sqlite.migrate", "time"): "when a migration ran: for people, nothing depends on it",
+}
+
+
+def test_the_core_asks_no_clock_and_throws_no_dice() -> None:
+    def wrong(module: str, name: str) -> bool:
+        if is_part_of(module, *MAY_ASK_THE_WORLD) or is_part_of(name, *SEEDED):
+            return False
+        if (module, name.partition(".")[0]) in HARMLESS:
+            return False
+        return name != "random" and is_part_of(name, *CHANCE)
+
+    assert found(wrong, references=True) == []
+
+
+def test_the_exceptions_are_needed() -> None:
+    mentions = {
+        (module, name.partition(".")[0])
+        for module, path in modules().items()
+        for _, name in referenced_names(path)
+        if name != "time" and is_part_of(name, *CHANCE)
+    }
+    assert set(HARMLESS) <= mentions, "these are gone: take them off the list"
+
+
+def test_the_checks_see_the_imports() -> None:
+    seen = found(lambda module, name: (module, name) == ("lexical", "Stemmer"))
+    assert seen, "lexical.py imports Stemmer; a reader that misses it misses everything"

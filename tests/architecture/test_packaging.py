@@ -1,0 +1,89 @@
+"""The pins and the package: complete, hashed, and naming no place they came from."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.architecture.source import PACKAGE, PROJECT
+
+PINS = ("requirements/dev.txt", "requirements/serve.txt")
+ADDRESS = re.compile(r"://|--(?:index|extra-index|find-links|trusted-host)|@ |(?:^|\s)/\w")
+
+
+def text_of(name: str) -> str:
+    return (PROJECT / name).read_text("utf-8")
+
+
+def pinned(name: str) -> dict[str, str]:
+    """Package -> version, names in the registry's normal form."""
+    return dict(re.findall(r"^([a-z0-9._-]+)==([^\s;\\]+)", text_of(name), re.MULTILINE))
+
+
+def normal(requirement: str) -> str:
+    name = re.match(r"[A-Za-z0-9._-]+", requirement)
+    assert name, requirement
+    return re.sub(r"[-_.]+", "-", name.group()).lower()
+
+
+@pytest.mark.parametrize("name", [*PINS, "pyproject.toml", "Makefile"])
+def test_no_pin_names_an_address(name: str) -> None:
+    lines = text_of(name).splitlines()
+    if name == "Makefile":  # it says --no-emit-find-links, and paths begin with a variable
+        lines = [line for line in lines if "://" in line]
+    assert [line for line in lines if ADDRESS.search(line)] == []
+
+
+@pytest.mark.parametrize("name", PINS)
+def test_every_pin_has_a_hash(name: str) -> None:
+    blocks = re.split(r"^(?=[a-z0-9])", text_of(name), flags=re.MULTILINE)[1:]
+    assert blocks
+    assert [block.splitlines()[0] for block in blocks if "--hash=sha256:" not in block] == []
+
+
+@pytest.mark.parametrize(("name", "extras"), [(PINS[0], ("server", "dev")), (PINS[1], ("server",))])
+def test_everything_asked_for_is_pinned(name: str, extras: tuple[str, ...]) -> None:
+    project = tomllib.loads(text_of("pyproject.toml"))["project"]
+    asked = [*project["dependencies"]]
+    for extra in extras:
+        asked += project["optional-dependencies"][extra]
+    missing = {normal(requirement) for requirement in asked} - set(pinned(name))
+    assert not missing, "run `make pins`"
+
+
+def test_both_pin_files_agree() -> None:
+    dev, serve = (pinned(name) for name in PINS)
+    assert serve.items() <= dev.items(), "run `make pins`"
+
+
+def test_the_extras_of_the_design_exist() -> None:
+    project = tomllib.loads(text_of("pyproject.toml"))["project"]
+    assert set(project["optional-dependencies"]) == {
+        "local", "llm", "server", "redis", "surreal", "postgres", "slack", "dev",
+    }  # fmt: skip
+
+
+def test_the_package_is_typed_and_licensed() -> None:
+    assert (PACKAGE / "py.typed").exists()
+    assert "Apache License" in text_of("LICENSE")
+
+
+def test_the_continuous_integration_runs_what_a_person_runs() -> None:
+    script = PROJECT / ".ci" / "run"
+    assert "make test" in script.read_text("utf-8")
+    assert script.stat().st_mode & 0o111, "make .ci/run executable"
+
+
+@pytest.mark.parametrize("pattern", ["*.md", "docs/**/*.md", "src/**/*.py", "scripts/**/*.py"])
+def test_no_file_names_a_machine_path(pattern: str) -> None:
+    home = re.compile(r"(?<![\w./:-])/(?:work|tmp|root|home|opt)/\w")
+    guilty = [
+        f"{path.relative_to(PROJECT)}: {line.strip()}"
+        for path in sorted(Path(PROJECT).glob(pattern))
+        for line in path.read_text("utf-8").splitlines()
+        if home.search(line)
+    ]
+    assert guilty == []

@@ -1,0 +1,8 @@
+from recollect.ports import Store
+from recollect.stores.dict import DictStore
+from recollect.testing import StoreContract
+
+
+class TestDictStore(StoreContract):
+    async def open_store(self) -> Store:
+        return DictStore()

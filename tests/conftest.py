@@ -1,0 +1,61 @@
+"""What every test gets: a home of its own, a quiet environment, and no slow proofs by default."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import settings
+
+PROVING = bool(os.environ.get("RECOLLECT_PROOF"))
+
+# Wall-clock deadlines fail on a busy machine and say nothing about the code.
+settings.register_profile("recollect", deadline=None, print_blob=True)
+settings.load_profile("recollect")
+
+# Variables that choose a store, a profile or a service; a developer's own must not leak in.
+_STRAY = (
+    "OTTO_MEMORY_DB",
+    "LOCAL_STORAGE_PATH",
+    "COMPACTION_THRESHOLD",
+    "MAX_RECENT_MESSAGES",
+    "REDIS_URL",
+    "OLLAMA_URL",
+)
+_STRAY_PREFIXES = ("RECOLLECT_", "AGTOS_")
+_FOLDERS = {
+    "HOME": "home",
+    "XDG_DATA_HOME": "data",
+    "XDG_CONFIG_HOME": "config",
+    "XDG_CACHE_HOME": "cache",
+    "XDG_STATE_HOME": "state",
+}
+
+
+@pytest.fixture(autouse=True, scope="session")
+def private_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """No test reads or writes the home, the default store or the settings of whoever runs it."""
+    base = tmp_path_factory.mktemp("environment")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in list(os.environ):
+            if name in _STRAY or name.startswith(_STRAY_PREFIXES):
+                patch.delenv(name)
+        for name, folder in _FOLDERS.items():
+            (base / folder).mkdir()
+            patch.setenv(name, str(base / folder))
+        yield
+
+
+@pytest.fixture(scope="session")
+def proving() -> bool:
+    """True under `make proof`: run the long version."""
+    return PROVING
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if PROVING:
+        return
+    for item in items:
+        if item.get_closest_marker("proof"):
+            item.add_marker(pytest.mark.skip(reason="slow proof: run by `make proof`"))

@@ -1,0 +1,54 @@
+"""Links between pages lead somewhere, and every page can be reached from the index."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.docs.pages import PAGES, PROJECT
+
+_LINK = re.compile(r"\]\((?P<target>[^)\s]+)\)")
+_FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+
+
+def links_of(page: Path) -> list[str]:
+    text = _FENCE.sub("", page.read_text("utf-8"))
+    return [match["target"] for match in _LINK.finditer(text) if "://" not in match["target"]]
+
+
+def target_of(page: Path, link: str) -> Path:
+    return (page.parent / link.partition("#")[0]).resolve() if link[0] != "#" else page
+
+
+def heading_anchors(page: Path) -> set[str]:
+    headings = re.findall(r"^#+ (.+)$", page.read_text("utf-8"), re.MULTILINE)
+    return {
+        re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings
+    }
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(PROJECT).as_posix())
+def test_the_links_of_a_page_lead_somewhere(page: Path) -> None:
+    broken = [link for link in links_of(page) if not target_of(page, link).exists()]
+    for link in links_of(page):
+        anchor = link.partition("#")[2]
+        target = target_of(page, link)
+        if anchor and target.suffix == ".md" and anchor not in heading_anchors(target):
+            broken.append(link)
+    assert broken == []
+
+
+def test_every_page_is_reachable_from_the_index() -> None:
+    index = PROJECT / "docs" / "index.md"
+    reached, waiting = set(), [index]
+    while waiting:
+        page = waiting.pop()
+        if page in reached:
+            continue
+        reached.add(page)
+        targets = (target_of(page, link) for link in links_of(page))
+        waiting += [target for target in targets if target.suffix == ".md" and target.exists()]
+    lost = [page for page in PAGES if page.is_relative_to(PROJECT / "docs") and page not in reached]
+    assert lost == []
