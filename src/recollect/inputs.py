@@ -107,6 +107,12 @@ def moment(value: When | None, what: str) -> tuple[datetime | None, str]:
     return found, ""
 
 
+def utc_moment(value: When | None, what: str) -> tuple[datetime | None, str]:
+    """The same in UTC, for the times of records; only messages keep their own offset."""
+    found, note = moment(value, what)
+    return found and found.astimezone(UTC), note
+
+
 def share(value: Any, what: str) -> float:
     """A number from 0 to 1."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import UTC, timedelta
 from typing import Any
 
 from recollect.duplicates import text_hash
 from recollect.engine import ATTEMPTS_MAX, Engine
 from recollect.errors import Conflict, Unavailable
-from recollect.inputs import When, clean_name, moment, one_of
+from recollect.inputs import When, clean_name, one_of, utc_moment
 from recollect.messages import Intake, MessageInput, Taken, searchable_text, take_in
 from recollect.ports import Store
 from recollect.profiles import Profile
@@ -96,7 +96,7 @@ def _intake(
     pending: bool,
     expires_at: When | None,
 ) -> Intake:
-    until, _ = moment(expires_at, "expires_at")
+    until, _ = utc_moment(expires_at, "expires_at")
     if pending and until is None:
         until = engine.now() + timedelta(days=engine.profile.pending_days)
     return Intake(
@@ -275,6 +275,6 @@ def _turn(message: Message, text: str, channel: str, profile: Profile, engine: E
         author=message.author,
         session=message.session,
         lineage=(message.id,),
-        valid_from=message.at,
+        valid_from=message.at.astimezone(UTC),
         expires_at=message.expires_at,
     )

@@ -67,6 +67,10 @@ class Profile:
     similarity_weight: Mapping[str, float] = field(
         default_factory=lambda: {"hashing": 0.2, "": 0.5}  # by embedder; "" = any other
     )
+    # Below this cosine, and without a word in common, a record is noise, not a hit.
+    similarity_floor: Mapping[str, float] = field(
+        default_factory=lambda: {"hashing": 0.2, "": 0.1}
+    )
     tag_boost: float = 0.1
     magnitude_penalty: float = 0.1
     threshold: float = 0.0

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from recollect.lexical import stem, terms, words
+from recollect.lexical import terms
 from recollect.profiles import Profile
 from recollect.scopes import root_of
 from recollect.types import Hit, Why
@@ -35,10 +35,26 @@ Stage = Callable[[Hits, Asked], Hits]
 
 def rank(hits: Iterable[Hit], asked: Asked) -> Hits:
     """All stages of the profile, best first."""
-    ranked = tuple(hits)
+    ranked = _without_noise(hits, asked)
     for name in asked.profile.stages:
         ranked = STAGES[name](ranked, asked)
     return tuple(sorted(ranked, key=order))
+
+
+def _without_noise(hits: Iterable[Hit], asked: Asked) -> Hits:
+    """A hit has a word or a tag in common with the query, or means something like it."""
+    if not asked.text.strip():
+        return tuple(hits)
+    floors = asked.profile.similarity_floor
+    floor = floors.get(asked.embedder, floors[""])
+    asked_terms = _terms_of_query(asked)
+    return tuple(
+        hit
+        for hit in hits
+        if hit.keyword > 0
+        or (hit.similarity is not None and hit.similarity >= floor)
+        or _tag_asked_for(hit, asked_terms)
+    )
 
 
 def order(hit: Hit) -> tuple[float, float, str]:
@@ -47,11 +63,10 @@ def order(hit: Hit) -> tuple[float, float, str]:
 
 
 def above_threshold(hits: Hits, asked: Asked) -> Hits:
-    """A hit that no arm found anything in is no hit, whatever the threshold."""
     least = asked.profile.threshold if asked.threshold is None else asked.threshold
     if not asked.text.strip():
         return hits
-    return tuple(hit for hit in hits if hit.score >= least and hit.score > 0)
+    return tuple(hit for hit in hits if hit.score >= least)
 
 
 def fuse(hits: Hits, asked: Asked) -> Hits:
@@ -118,18 +133,28 @@ def bre(hits: Hits, asked: Asked) -> Hits:
 
 def tag_boost(hits: Hits, asked: Asked) -> Hits:
     """A record one of whose tags appears in the query."""
-    asked_stems = frozenset(stem(word) for word in words(asked.text))
-    asked_stems |= frozenset(terms(asked.text))
     boost = asked.profile.tag_boost
+    asked_terms = _terms_of_query(asked)
 
     def boosted(hit: Hit) -> Hit:
-        for tag in hit.record.tags:
-            tag_terms = terms(tag)
-            if tag_terms and asked_stems.issuperset(tag_terms):
-                return _with(hit, hit.score + boost, Why(stage="tag", value=boost, detail=tag))
-        return hit
+        tag = _tag_asked_for(hit, asked_terms)
+        if not tag:
+            return hit
+        return _with(hit, hit.score + boost, Why(stage="tag", value=boost, detail=tag))
 
     return tuple(boosted(hit) for hit in hits)
+
+
+def _terms_of_query(asked: Asked) -> frozenset[str]:
+    return frozenset(terms(asked.text))
+
+
+def _tag_asked_for(hit: Hit, asked_terms: frozenset[str]) -> str:
+    for tag in hit.record.tags:
+        tag_terms = terms(tag)
+        if tag_terms and asked_terms.issuperset(tag_terms):
+            return tag
+    return ""
 
 
 def importance(hits: Hits, asked: Asked) -> Hits:  # noqa: ARG001
@@ -176,7 +201,8 @@ def drop_copies(hits: Hits, asked: Asked) -> Hits:  # noqa: ARG001
 def related(hit: Hit, source: Hit, kind: str, asked: Asked) -> Hit:
     """A record that came along with a better one through a relation."""
     value = source.score * asked.profile.related_share
-    return _with(hit, value, Why(stage="related", value=value, detail=f"{kind} {source.record.id}"))
+    detail = f"{kind} {source.record.id}"
+    return replace(hit, score=value, why=(Why(stage="related", value=value, detail=detail),))
 
 
 def _with(hit: Hit, score: float, *why: Why) -> Hit:

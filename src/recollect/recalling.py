@@ -135,12 +135,17 @@ def _arms(engine: Engine, text: str, vector: Vector | None, trouble: str) -> lis
 
 
 async def _ranked_in(store: Store, query: Query, root: str, asked: Asked) -> list[Hit]:
-    ranked = list(rank(await store.search(query), asked))
-    return ranked + await _brought_along(store, query, root, ranked, asked)
+    ranked = rank(await store.search(query), asked)
+    best = {hit.record.id: hit for hit in ranked}
+    for hit in await _brought_along(store, query, root, ranked, asked):
+        known = best.get(hit.record.id)
+        if known is None or known.score < hit.score:
+            best[hit.record.id] = hit
+    return list(best.values())
 
 
 async def _brought_along(
-    store: Store, query: Query, root: str, ranked: list[Hit], asked: Asked
+    store: Store, query: Query, root: str, ranked: tuple[Hit, ...], asked: Asked
 ) -> list[Hit]:
     """Records that the best hits are related to. Both ends must be visible and pass the
     filters; a retired edge leads nowhere."""
@@ -148,13 +153,12 @@ async def _brought_along(
     if not sources or not query.text:
         return []
     leads: dict[str, tuple[Hit, str]] = {}
-    present = {hit.record.id for hit in ranked}
     for edge in await store.relations(root, tuple(sources)):
         if edge.retired_at is not None and edge.retired_at <= (query.known_at or query.now):
             continue
         for near, far in ((edge.source, edge.target), (edge.target, edge.source)):
-            if near in sources and far not in present:
-                leads.setdefault(far, (sources[near], edge.kind))
+            if near in sources and far not in leads:
+                leads[far] = (sources[near], edge.kind)
     ids = tuple(leads)[:EXPANDED_RECORDS_MAX]
     return [
         related(Hit(record=record), *leads[record.id], asked)

@@ -15,9 +15,9 @@ from recollect.inputs import (
     clean_tags,
     clean_text,
     clean_value,
-    moment,
     one_of,
     share,
+    utc_moment,
 )
 from recollect.messages import redaction_note
 from recollect.ports import Store
@@ -116,9 +116,9 @@ def record_of(statement: Statement, engine: Engine) -> tuple[Record, list[str]]:
     type_ = _type_of(statement)
     kind: Kind = one_of(statement.kind or KIND_OF_TYPE[type_], Kind, "kind")
     source: Source = one_of(statement.source, Source, "source")
-    valid_from, note_from = moment(statement.valid_from, "valid_from")
-    valid_to, note_to = moment(statement.valid_to, "valid_to")
-    expires_at, note_until = moment(statement.expires_at, "expires_at")
+    valid_from, note_from = utc_moment(statement.valid_from, "valid_from")
+    valid_to, note_to = utc_moment(statement.valid_to, "valid_to")
+    expires_at, note_until = utc_moment(statement.expires_at, "expires_at")
     if valid_from and valid_to and valid_to <= valid_from:
         raise Invalid(f"valid_to {valid_to} is not after valid_from {valid_from}")
     durability = statement.durability or engine.profile.durability_of_type[type_]

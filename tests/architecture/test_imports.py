@@ -54,15 +54,6 @@ def test_stores_and_providers_know_only_the_contract(edge: str) -> None:
     assert found(wrong) == []
 
 
-def test_stores_do_not_know_each_other() -> None:
-    def wrong(module: str, name: str) -> bool:
-        sqlite = is_part_of(module, "stores.sqlite") and is_part_of(name, "recollect.stores.dict")
-        plain = is_part_of(module, "stores.dict") and is_part_of(name, "recollect.stores.sqlite")
-        return sqlite or plain
-
-    assert found(wrong) == []
-
-
 @pytest.mark.parametrize("package", HOMES)
 def test_an_outside_package_is_imported_only_in_its_home(package: str) -> None:
     def wrong(module: str, name: str) -> bool:
@@ -71,11 +62,17 @@ def test_an_outside_package_is_imported_only_in_its_home(package: str) -> None:
     assert found(wrong) == []
 
 
+READS_THE_ENVIRONMENT = {
+    "wiring": "it builds the settings",
+    "interfaces.cli": "NO_COLOR, which belongs to the terminal and not to us",
+}
+
+
 def test_only_the_wiring_reads_the_environment() -> None:
     environment = ("os.environ", "os.environb", "os.getenv", "os.getenvb")
 
     def wrong(module: str, name: str) -> bool:
-        return is_part_of(name, *environment) and module != "wiring"
+        return is_part_of(name, *environment) and module not in READS_THE_ENVIRONMENT
 
     assert found(wrong, references=True) == []
 

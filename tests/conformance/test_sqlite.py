@@ -1,6 +1,7 @@
 from pathlib import Path
 
 import pytest
+
 from recollect.ports import Store
 from recollect.stores.sqlite import SqliteStore
 from recollect.testing import StoreContract

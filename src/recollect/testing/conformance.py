@@ -14,10 +14,18 @@ methods named ``test_*`` will do. Ids such as X2 or L5 name the requirement a cl
 from __future__ import annotations
 
 from recollect.testing.clauses.atomicity import AtomicityClauses
+from recollect.testing.clauses.concurrency import ConcurrencyClauses
 from recollect.testing.clauses.erasing import EraseClauses
 from recollect.testing.clauses.items import ItemClauses
 from recollect.testing.clauses.journal import JournalClauses
 from recollect.testing.clauses.scopes import ScopeClauses
+from recollect.testing.clauses.searching import (
+    FilterClauses,
+    KeywordClauses,
+    ListingClauses,
+    ScriptClauses,
+    VectorClauses,
+)
 from recollect.testing.clauses.sessions import SessionClauses
 from recollect.testing.clauses.times import ExpiryClauses, TwoAxesClauses
 from recollect.testing.clauses.upkeep import UpkeepClauses
@@ -36,6 +44,12 @@ class StoreContract(
     ItemClauses,
     EraseClauses,
     JournalClauses,
+    KeywordClauses,
+    ScriptClauses,
+    VectorClauses,
+    FilterClauses,
+    ListingClauses,
     UpkeepClauses,
+    ConcurrencyClauses,
 ):
     """Every clause; ``open_store`` must return an empty store each time."""

@@ -14,7 +14,8 @@ from typing import Literal, TypeVar
 
 from recollect.errors import Invalid, Unavailable
 from recollect.scopes import root_of
-from recollect.stores.dict.committing import Application, check_batch
+from recollect.stores.batches import check_batch
+from recollect.stores.dict.committing import Application
 from recollect.stores.dict.searching import search
 from recollect.stores.dict.tables import (
     Tables,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 
 from recollect.errors import Conflict, Invalid
 from recollect.scopes import root_of
-from recollect.stores.dict import touches
+from recollect.stores import touches
+from recollect.stores.batches import check_unchanged, takes_a_number
 from recollect.stores.dict.tables import (
     Row,
     Tables,
@@ -33,57 +33,6 @@ from recollect.types import (
     Touch,
     Vector,
 )
-
-_NEVER_CHANGES = (
-    "scope",
-    "kind",
-    "text",
-    "hash",
-    "lineage",
-    "derived_from",
-    "session",
-    "origin",
-    "learned_at",
-)
-
-
-def check_batch(batch: Batch) -> None:
-    """Invalid unless the batch says something, about one root only."""
-    if not (_takes_a_number(batch) or batch.used or batch.sweep):
-        raise Invalid("an empty batch; put something into it")
-    foreign = next((scope for scope in _scopes(batch) if root_of(scope) != batch.root), None)
-    if foreign is not None:
-        raise Invalid(f"scope {foreign!r} is not of the batch's root {batch.root!r}; split it")
-    if batch.vectors and not batch.space:
-        raise Invalid("vectors without the name of their space; set batch.space")
-
-
-def _takes_a_number(batch: Batch) -> bool:
-    return bool(
-        batch.messages
-        or batch.sessions
-        or batch.cursors
-        or batch.summaries
-        or batch.records
-        or batch.relations
-        or batch.items
-        or batch.vectors
-        or batch.erase
-    )
-
-
-def _scopes(batch: Batch) -> Iterator[str]:
-    for things in (
-        batch.messages,
-        batch.sessions,
-        batch.summaries,
-        batch.records,
-        batch.relations,
-        batch.items,
-    ):
-        yield from (thing.scope for thing in things)
-    yield from (move.session.scope for move in batch.cursors)
-    yield from (erase.scope for erase in batch.erase if erase.scope)
 
 
 class Application:
@@ -117,7 +66,7 @@ class Application:
         for item in batch.items:
             self._write_item(item)
         self._count_uses()
-        if not _takes_a_number(batch):
+        if not takes_a_number(batch):
             return self._tables.heads.get(batch.root, 0)
         return self._add_entry()
 
@@ -297,7 +246,7 @@ class Application:
         self._check_hash(given)
         new = replace(detached_record(given), version=given.version + 1)
         if row is not None and stored is not None:
-            _check_unchanged(stored, new)
+            check_unchanged(stored, new)
             # The counters have their own way in, which no version guards.
             new = replace(new, uses=stored.uses, used_at=stored.used_at)
             tables.put(tables.rows, new.id, row._replace(record=new))
@@ -377,12 +326,3 @@ class Application:
         new = replace(detached_item(given), version=given.version + 1)
         tables.put(tables.items, key, new)
         self._touched.append(touches.touch_item(stored, new))
-
-
-def _check_unchanged(stored: Record, new: Record) -> None:
-    changed = [name for name in _NEVER_CHANGES if getattr(stored, name) != getattr(new, name)]
-    if changed:
-        raise Invalid(
-            f"record {new.id!r}: {', '.join(changed)} never changes; "
-            "write a new record that supersedes it"
-        )

@@ -1,7 +1,7 @@
 """What is computed from a record and kept beside it: words, labels, small vectors.
 
 Words and labels are 64-bit hashes, little-endian: nobody can read a text off its index, and a
-search compares numbers. ``terms`` is n sorted hashes, then n counts of two bytes each. A
+search compares numbers. ``terms`` is pairs of a hash and a count (two bytes), sorted. A
 quantised vector is its scale (float32), then one signed byte per number.
 """
 
@@ -20,6 +20,9 @@ from recollect.errors import Invalid
 from recollect.types import Record, Vector
 
 COUNT_MAX = 0xFFFF
+TERM = np.dtype([("hash", "<u8"), ("count", "<u2")])  # one pair of ``terms``
+
+_PAIR = struct.Struct("<QH")
 
 
 @lru_cache(maxsize=200_000)
@@ -36,9 +39,7 @@ def terms_blob(text: str) -> tuple[int, bytes]:
     """How many words the text has, and which."""
     found = lexical.terms(text)
     counts = sorted(Counter(map(hash_of, found)).items())
-    hashes = (hash_ for hash_, _ in counts)
-    times = (min(count, COUNT_MAX) for _, count in counts)
-    return len(found), struct.pack(f"<{len(counts)}Q{len(counts)}H", *hashes, *times)
+    return len(found), b"".join(_PAIR.pack(hash_, min(n, COUNT_MAX)) for hash_, n in counts)
 
 
 def labels_blob(tags: Iterable[str]) -> bytes:

@@ -1,0 +1,71 @@
+"""What can be said about a batch without looking into a store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from recollect.errors import Invalid
+from recollect.scopes import root_of
+from recollect.types import Batch, Record
+
+_NEVER_CHANGES = (
+    "scope",
+    "kind",
+    "text",
+    "hash",
+    "lineage",
+    "derived_from",
+    "session",
+    "origin",
+    "learned_at",
+)
+
+
+def check_batch(batch: Batch) -> None:
+    """Invalid unless the batch says something, about one root only."""
+    if not (takes_a_number(batch) or batch.used or batch.sweep):
+        raise Invalid("an empty batch; put something into it")
+    foreign = next((scope for scope in _scopes(batch) if root_of(scope) != batch.root), None)
+    if foreign is not None:
+        raise Invalid(f"scope {foreign!r} is not of the batch's root {batch.root!r}; split it")
+    if batch.vectors and not batch.space:
+        raise Invalid("vectors without the name of their space; set batch.space")
+
+
+def takes_a_number(batch: Batch) -> bool:
+    """Is it journalled? Use counters and sweeps alone are not."""
+    return bool(
+        batch.messages
+        or batch.sessions
+        or batch.cursors
+        or batch.summaries
+        or batch.records
+        or batch.relations
+        or batch.items
+        or batch.vectors
+        or batch.erase
+    )
+
+
+def _scopes(batch: Batch) -> Iterator[str]:
+    for things in (
+        batch.messages,
+        batch.sessions,
+        batch.summaries,
+        batch.records,
+        batch.relations,
+        batch.items,
+    ):
+        yield from (thing.scope for thing in things)
+    yield from (move.session.scope for move in batch.cursors)
+    yield from (erase.scope for erase in batch.erase if erase.scope)
+
+
+def check_unchanged(stored: Record, new: Record) -> None:
+    """Invalid if a field differs that a record keeps for life."""
+    changed = [name for name in _NEVER_CHANGES if getattr(stored, name) != getattr(new, name)]
+    if changed:
+        raise Invalid(
+            f"record {new.id!r}: {', '.join(changed)} never changes; "
+            "write a new record that supersedes it"
+        )

@@ -1,0 +1,109 @@
+"""One batch applied inside a savepoint: all of it, or an exception."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import apsw
+
+from recollect.stores.dict.committing import check_batch
+from recollect.stores.sqlite import erasing, recording, sessions
+from recollect.stores.sqlite.ledger import Ledger
+from recollect.stores.sqlite.recording import PreparedRecord, prepare_record
+from recollect.types import Batch
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A checked batch with all that can be computed before the file is locked."""
+
+    batch: Batch
+    records: Sequence[PreparedRecord]
+    size: int  # roughly, in bytes
+
+
+def prepare(batch: Batch) -> Prepared:
+    """Check the batch by itself. Raises Invalid."""
+    check_batch(batch)
+    records = [prepare_record(record, batch.at) for record in batch.records]
+    size = sum(len(message.text) + len(message.original) for message in batch.messages)
+    size += sum(len(record.text) for record in batch.records)
+    size += sum(map(len, batch.vectors.values()))
+    return Prepared(batch, records, size)
+
+
+def apply(db: apsw.Connection, prepared: Prepared) -> int:
+    """The batch's number in the journal of its root. Raises Conflict or Invalid; the caller
+    rolls back."""
+    ledger, batch = Ledger(db, prepared.batch), prepared.batch
+    earlier = ledger.get(
+        "SELECT seq FROM journal WHERE batch = ? AND root = (SELECT pk FROM root WHERE name = ?)",
+        batch.id,
+        batch.root,
+    )
+    if earlier is not None:
+        return int(earlier)
+    if batch.sweep:
+        erasing.sweep(ledger)
+    for erase in batch.erase:
+        erasing.erase(ledger, erase)
+    for session in batch.sessions:
+        sessions.write_session(ledger, session)
+    sessions.append_messages(ledger, batch.messages)
+    for move in batch.cursors:
+        sessions.move_cursor(ledger, move)
+    for summary in batch.summaries:
+        sessions.add_summary(ledger, summary)
+    _apply_records(ledger, prepared)
+    _count_uses(ledger)
+    return _finish(ledger)
+
+
+def _apply_records(ledger: Ledger, prepared: Prepared) -> None:
+    batch = prepared.batch
+    for record in prepared.records:
+        recording.write_record(ledger, record)
+    for relation in batch.relations:
+        recording.write_relation(ledger, relation)
+    for id_, vector in batch.vectors.items():
+        recording.write_vector(ledger, id_, vector)
+    for item in batch.items:
+        sessions.write_item(ledger, item)
+
+
+def _count_uses(ledger: Ledger) -> None:
+    root = ledger.find_root() if ledger.batch.used else None
+    for id_, count in Counter(ledger.batch.used).items():
+        ledger.db.execute(
+            "UPDATE record SET uses = uses + ?, used_at = ? WHERE id = ? AND root = ?"
+            " AND (expires_at IS NULL OR expires_at > ?)",
+            (count, ledger.at, id_, root, ledger.at),
+        )
+
+
+def _finish(ledger: Ledger) -> int:
+    batch = ledger.batch
+    if takes_a_number(batch):
+        return ledger.write_journal()
+    return int(ledger.get("SELECT head FROM root WHERE name = ?", batch.root) or 0)
+
+
+def takes_a_number(batch: Batch) -> bool:
+    """Uses and sweeps alone are not journalled."""
+    return any(
+        (
+            batch.messages,
+            batch.sessions,
+            batch.cursors,
+            batch.summaries,
+            batch.records,
+            batch.relations,
+            batch.items,
+            batch.vectors,
+            batch.erase,
+        )
+    )
+
+

@@ -1,0 +1,229 @@
+"""Everything that is read without a search: plain SQL, one short look each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+import apsw
+
+from recollect.errors import Invalid
+from recollect.stores.sqlite.rows import (
+    MESSAGE_COLUMNS,
+    RECORD_WITH_SCOPE,
+    SESSION_COLUMNS,
+    SUMMARY_COLUMNS,
+    item_of,
+    message_of,
+    micros,
+    moment,
+    record_of,
+    relation_of,
+    session_of,
+    summary_of,
+    to_json,
+    touch_of,
+)
+from recollect.types import (
+    Entry,
+    Item,
+    Message,
+    Record,
+    Relation,
+    Session,
+    SessionKey,
+    Summary,
+    Touch,
+)
+
+_ROOT = "(SELECT pk FROM root WHERE name = ?)"
+_SESSION = (
+    "(SELECT session.pk FROM session JOIN scope ON scope.pk = session.scope"
+    " WHERE scope.path = ? AND session.id = ?)"
+)
+
+
+def records(
+    db: apsw.Connection, root: str | None, ids: Sequence[str], now: datetime
+) -> list[Record]:
+    rows = db.execute(
+        f"SELECT {RECORD_WITH_SCOPE} FROM record JOIN scope ON scope.pk = record.scope"
+        " WHERE record.id IN (SELECT value FROM json_each(?))"
+        f" AND (? IS NULL OR record.root = {_ROOT})"
+        " AND (record.expires_at IS NULL OR record.expires_at > ?)",
+        (to_json(list(ids)), root, root, micros(now)),
+    )
+    found = {record.id: record for record in map(record_of, rows)}
+    return [found[id_] for id_ in ids if id_ in found]
+
+
+def relations(db: apsw.Connection, root: str, ids: Sequence[str]) -> list[Relation]:
+    asked = f"(SELECT pk FROM record WHERE id IN (SELECT value FROM json_each(?)) AND root = {_ROOT})"
+    rows = db.execute(
+        "SELECT scope.path, source.id, target.id, edge.kind, edge.learned_at, edge.retired_at,"
+        " edge.version, edge.lineage FROM"
+        f" (SELECT * FROM relation WHERE source IN {asked}"
+        f" UNION SELECT * FROM relation WHERE target IN {asked}) AS edge"
+        " JOIN record AS source ON source.pk = edge.source"
+        " JOIN record AS target ON target.pk = edge.target"
+        " JOIN scope ON scope.pk = edge.scope",
+        (to_json(list(ids)), root) * 2,
+    )
+    found = [relation_of(row) for row in rows]
+    return sorted(found, key=lambda edge: (edge.source, edge.kind, edge.target))
+
+
+def sessions(
+    db: apsw.Connection, root: str, keys: Sequence[SessionKey], after: str, limit: int
+) -> list[Session]:
+    columns = ", ".join(f"session.{name}" for name in SESSION_COLUMNS.split(", "))
+    select = (
+        f"SELECT session.pk, scope.path, {columns} FROM session"
+        f" JOIN scope ON scope.pk = session.scope WHERE scope.root = {_ROOT} AND "
+    )
+    if not keys:
+        name = "scope.path || ' ' || session.id"
+        rows = db.execute(
+            f"{select} {name} > ? ORDER BY {name} LIMIT ?", (root, after, max(0, limit))
+        ).fetchall()
+        return _with_cursors(db, rows)
+    rows = []
+    for scope, id_ in keys:
+        bindings = (root, scope, id_)
+        rows += db.execute(f"{select} scope.path = ? AND session.id = ?", bindings).fetchall()
+    return _with_cursors(db, rows)
+
+
+def _with_cursors(db: apsw.Connection, rows: Iterable[Sequence[Any]]) -> list[Session]:
+    found = []
+    for pk, path, *columns in rows:
+        cursors = db.execute("SELECT reader, seq FROM cursor WHERE session = ?", (pk,))
+        found.append(session_of(path, columns, dict(cursors.fetchall())))
+    return found
+
+
+def messages(
+    db: apsw.Connection,
+    session: SessionKey,
+    now: datetime,
+    ids: Sequence[str],
+    after: int,
+    limit: int,
+    newest: bool,
+) -> list[Message]:
+    select = (
+        f"SELECT {MESSAGE_COLUMNS} FROM message WHERE session = {_SESSION}"
+        " AND (expires_at IS NULL OR expires_at > ?) AND "
+    )
+    bindings = (*session, micros(now))
+    if ids:
+        condition = "id IN (SELECT value FROM json_each(?)) ORDER BY seq"
+        rows = db.execute(select + condition, (*bindings, to_json(list(ids)))).fetchall()
+    else:
+        condition = f"seq > ? ORDER BY seq {'DESC' if newest else 'ASC'} LIMIT ?"
+        rows = db.execute(select + condition, (*bindings, after, max(0, limit))).fetchall()
+        if newest:
+            rows.reverse()
+    return [message_of(*session, row) for row in rows]
+
+
+def summaries(db: apsw.Connection, session: SessionKey, after: int, limit: int) -> list[Summary]:
+    rows = db.execute(
+        f"SELECT {SUMMARY_COLUMNS} FROM summary"
+        " WHERE scope = (SELECT pk FROM scope WHERE path = ?) AND session = ? AND to_seq > ?"
+        " ORDER BY to_seq, from_seq, id LIMIT ?",
+        (*session, after, max(0, limit)),
+    )
+    return [summary_of(*session, row) for row in rows]
+
+
+def items(
+    db: apsw.Connection,
+    root: str,
+    namespace: str,
+    now: datetime,
+    scopes: Sequence[str],
+    keys: Sequence[str],
+    prefix: str,
+    limit: int,
+) -> list[Item]:
+    conditions = [
+        f"item.root = {_ROOT}",
+        "item.namespace = ?",
+        "(item.expires_at IS NULL OR item.expires_at > ?)",
+    ]
+    bindings: list[Any] = [root, namespace, micros(now)]
+    for column, values in (("scope.path", scopes), ("item.key", keys)):
+        if values:
+            conditions.append(f"{column} IN (SELECT value FROM json_each(?))")
+            bindings.append(to_json(list(values)))
+    if prefix:
+        conditions.append("substr(item.key, 1, ?) = ?")
+        bindings += [len(prefix), prefix]
+    rows = db.execute(
+        "SELECT scope.path, namespace, key, value, expires_at, version FROM item"
+        f" JOIN scope ON scope.pk = item.scope WHERE {' AND '.join(conditions)}"
+        " ORDER BY scope.path, key LIMIT ?",
+        (*bindings, max(0, limit)),
+    )
+    return [item_of(row) for row in rows]
+
+
+def journal(
+    db: apsw.Connection, root: str | None, after: int, limit: int, change: str, touching: str
+) -> list[Entry]:
+    if root is None and not (change or touching):
+        raise Invalid("a journal without root needs a change or an id that it touches")
+    conditions, bindings = ["journal.seq > ?"], [after]
+    for condition, value in (
+        (f"journal.root = {_ROOT}", root),
+        ("journal.change = ?", change or None),
+        (
+            "(journal.root, journal.seq) IN (SELECT root, seq FROM touch WHERE ref = ?)",
+            touching or None,
+        ),
+    ):
+        if value is not None:
+            conditions.append(condition)
+            bindings.append(value)  # type: ignore[arg-type]
+    rows = db.execute(
+        "SELECT journal.root, root.name, seq, at, batch, change, reason, actor FROM journal"
+        f" JOIN root ON root.pk = journal.root WHERE {' AND '.join(conditions)}"
+        " ORDER BY root.name, seq LIMIT ?",
+        (*bindings, max(0, limit)),
+    ).fetchall()
+    return [_entry(db, row) for row in rows]
+
+
+def _entry(db: apsw.Connection, row: Sequence[Any]) -> Entry:
+    root, name, seq, at, batch, change, reason, actor = row
+    return Entry(
+        root=name,
+        seq=seq,
+        at=moment(at),
+        batch=batch,
+        change=change,
+        reason=reason,
+        actor=actor,
+        touched=_touches(db, root, seq),
+    )
+
+
+def _touches(db: apsw.Connection, root: int, seq: int) -> tuple[Touch, ...]:
+    rows = db.execute(
+        "SELECT kind, ref, scope.path, before, after FROM touch"
+        " JOIN scope ON scope.pk = touch.scope WHERE touch.root = ? AND seq = ? ORDER BY place",
+        (root, seq),
+    )
+    return tuple(touch_of(row) for row in rows)
+
+
+def roots(db: apsw.Connection, after: str, limit: int) -> list[str]:
+    rows = db.execute(
+        "SELECT name FROM root WHERE head > 0 AND name > ? ORDER BY name LIMIT ?",
+        (after, max(0, limit)),
+    )
+    return [name for (name,) in rows]
+
+

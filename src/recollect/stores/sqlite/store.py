@@ -1,0 +1,221 @@
+"""The store: an async face over one writing thread and a few reading ones.
+
+A connection must not cross a fork: open the store in the child, not before it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from typing import TypeVar
+
+import apsw
+
+from recollect.errors import Unavailable
+from recollect.ports import Clock
+from recollect.stores.sqlite import due, reads
+from recollect.stores.sqlite.cache import IndexCache
+from recollect.stores.sqlite.connection import (
+    check_library,
+    connect,
+    connect_reader,
+    create_private,
+)
+from recollect.stores.sqlite.failures import speaking_of
+from recollect.stores.sqlite.migrate import bring_up_to_date
+from recollect.stores.sqlite.search import search
+from recollect.stores.sqlite.writer import Writer, truncate_log
+from recollect.types import (
+    Batch,
+    Entry,
+    Hit,
+    Item,
+    Message,
+    Query,
+    Record,
+    Relation,
+    Session,
+    SessionKey,
+    Summary,
+    Work,
+)
+
+T = TypeVar("T")
+
+READERS = 4
+CACHE_BYTES = 1024**3
+POLL_SECONDS = 0.05
+
+
+class SqliteStore:
+    """``recollect.ports.Store`` in one SQLite file. Use ``open``."""
+
+    def __init__(self, path: str, *, cache_bytes: int, group_max: int) -> None:
+        self._path = path
+        self._writer = Writer(path, group_max)
+        self._cache = IndexCache(cache_bytes)
+        self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="recollect-reader")
+        self._local = threading.local()
+        self._connections: list[apsw.Connection] = []
+        self._closed = False
+
+    @classmethod
+    async def open(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        clock: Clock | None = None,  # noqa: ARG003  every call brings its own time
+        cache_bytes: int = CACHE_BYTES,
+        group_max: int = 256,
+    ) -> SqliteStore:
+        """Open a file, or make one. ``cache_bytes`` bounds the search indexes in memory,
+        ``group_max`` how many commits share one sync of the disk.
+
+        Incompatible: another program's file, a newer schema or too old a library.
+        Unavailable: the file cannot be opened, or made.
+        """
+        check_library()
+        store = cls(os.fspath(path), cache_bytes=cache_bytes, group_max=group_max)
+        try:
+            await store._on_reader_thread(store._prepare_file)
+        except BaseException:
+            await store.close()
+            raise
+        return store
+
+    def _prepare_file(self) -> None:
+        create_private(self._path)
+        connection = connect(self._path)
+        try:
+            bring_up_to_date(connection, self._path)
+        finally:
+            connection.close()
+        self._connection()
+
+    # Writing
+
+    async def commit(self, batch: Batch) -> int:
+        # Shielded: whoever stops waiting must not stop a commit half-way, nor lose its order.
+        return await asyncio.shield(asyncio.wrap_future(self._writer.commit(batch)))
+
+    async def scrub(self) -> bool:
+        done: bool = await asyncio.shield(asyncio.wrap_future(self._writer.run(truncate_log)))
+        return done
+
+    async def close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        await asyncio.shield(asyncio.to_thread(self._close))
+
+    def _close(self) -> None:
+        self._writer.close()
+        self._readers.shutdown(wait=True)
+        for connection in self._connections:
+            connection.close()
+        self._cache.clear()
+
+    # Reading
+
+    async def records(self, root: str | None, ids: Sequence[str], *, now: datetime) -> list[Record]:
+        return await self._read(lambda db: reads.records(db, root, ids, now))
+
+    async def search(self, query: Query) -> list[Hit]:
+        return await self._read(lambda db: search(db, self._cache, query))
+
+    async def relations(self, root: str, ids: Sequence[str]) -> list[Relation]:
+        return await self._read(lambda db: reads.relations(db, root, ids))
+
+    async def sessions(
+        self, root: str, keys: Sequence[SessionKey] = (), *, after: str = "", limit: int = 100
+    ) -> list[Session]:
+        return await self._read(lambda db: reads.sessions(db, root, keys, after, limit))
+
+    async def messages(
+        self,
+        session: SessionKey,
+        *,
+        now: datetime,
+        ids: Sequence[str] = (),
+        after: int = 0,
+        limit: int = 100,
+        newest: bool = False,
+    ) -> list[Message]:
+        return await self._read(
+            lambda db: reads.messages(db, session, now, ids, after, limit, newest)
+        )
+
+    async def summaries(
+        self, session: SessionKey, *, after: int = 0, limit: int = 100
+    ) -> list[Summary]:
+        return await self._read(lambda db: reads.summaries(db, session, after, limit))
+
+    async def items(
+        self,
+        root: str,
+        namespace: str,
+        *,
+        now: datetime,
+        scopes: Sequence[str] = (),
+        keys: Sequence[str] = (),
+        prefix: str = "",
+        limit: int = 100,
+    ) -> list[Item]:
+        return await self._read(
+            lambda db: reads.items(db, root, namespace, now, scopes, keys, prefix, limit)
+        )
+
+    async def journal(
+        self,
+        root: str | None,
+        *,
+        after: int = 0,
+        limit: int = 100,
+        change: str = "",
+        touching: str = "",
+        wait: float = 0.0,
+    ) -> list[Entry]:
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + wait
+        while True:
+            found = await self._read(
+                lambda db: reads.journal(db, root, after, limit, change, touching)
+            )
+            left = deadline - loop.time()
+            if found or left <= 0:
+                return found
+            await asyncio.sleep(min(POLL_SECONDS, left))
+
+    async def due(self, now: datetime, *, space: str = "", limit: int = 100) -> list[Work]:
+        return await self._read(lambda db: due.due(db, now, space, limit))
+
+    async def roots(self, *, after: str = "", limit: int = 100) -> list[str]:
+        return await self._read(lambda db: reads.roots(db, after, limit))
+
+    # Threads and connections
+
+    async def _read(self, read: Callable[[apsw.Connection], T]) -> T:
+        return await self._on_reader_thread(lambda: read(self._connection()))
+
+    async def _on_reader_thread(self, work: Callable[[], T]) -> T:
+        def speaking() -> T:
+            with speaking_of(self._path):
+                return work()
+
+        if self._closed:
+            raise Unavailable("this store is closed; open it again")
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._readers, speaking)
+
+    def _connection(self) -> apsw.Connection:
+        """This thread's own connection; it sees whatever any process has committed."""
+        found: apsw.Connection | None = getattr(self._local, "connection", None)
+        if found is None:
+            found = connect_reader(self._path)
+            self._local.connection = found
+            self._connections.append(found)
+        return found

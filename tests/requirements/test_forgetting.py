@@ -1,0 +1,194 @@
+"""forget: gone for good, with what was derived, and it does not come back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.requirements.asking import statuses, stored, texts
+from tests.requirements.conftest import MovableClock, OpenMemory
+
+from recollect import Invalid, Memory
+
+CANARY = "xylophone-quokka"
+
+
+def bytes_of(folder: Path) -> bytes:
+    return b"".join(file.read_bytes() for file in sorted(folder.iterdir()) if file.is_file())
+
+
+def test_X10_erase_by_id_takes_everything_derived_along(memory: Memory) -> None:
+    memory.observe(
+        "chat", [{"role": "user", "content": "My cat is called Tom", "id": "m1"}], scope="user:ann"
+    )
+    turn = memory.recall("cat", scope="user:ann").hits[0].record.id
+    receipt = memory.forget(ids=[turn])
+    assert [(item.id, item.status) for item in receipt.items] == [("m1", "erased")]
+    assert texts(memory, "cat Tom", scope="user:ann") == []
+
+
+def test_X10_a_superseded_record_takes_its_closed_copy_along(memory: Memory) -> None:
+    old = stored(memory, "Ann lives in Berlin", scope="user:ann")
+    memory.remember(
+        "Ann lives in Hamburg", scope="user:ann", supersedes=old, valid_from="2026-01-01T00:00Z"
+    )
+    assert len(memory.forget(ids=[old]).items) == 2
+    assert texts(memory, "where", scope="user:ann", as_of="2025-01-01T00:00Z") == []
+
+
+@pytest.mark.parametrize(
+    ("selector", "left"),
+    [
+        ({"session": "s1", "scope": "user:ann"}, {"by bob", "other session", "bobs own"}),
+        ({"scope": "user:ann"}, {"bobs own"}),
+        ({"author": "ann"}, {"by bob", "other session", "bobs own"}),
+        ({"author": "ann", "scope": "user:bob"}, {"by ann", "by bob", "other session", "bobs own"}),
+        ({"source": "tool"}, {"by ann", "by bob", "bobs own"}),
+        ({"until": "2026-02-01T00:00Z"}, {"by bob", "other session", "bobs own"}),
+        ({"since": "2026-02-01T00:00Z", "scope": "user:ann"}, {"by ann", "bobs own"}),
+    ],
+    ids=["session", "scope", "author", "author elsewhere", "source", "until", "since"],
+)
+def test_X10_erase_by_session_scope_author_source_and_time(
+    memory: Memory, selector: dict[str, Any], left: set[str]
+) -> None:
+    say = {"role": "user"}
+    memory.observe(
+        "s1",
+        [{**say, "content": "by ann", "author": "ann", "at": "2026-01-05T00:00Z"}],
+        scope="user:ann",
+    )
+    memory.observe(
+        "s2",
+        [{**say, "content": "by bob", "author": "bob", "at": "2026-03-05T00:00Z"}],
+        scope="user:ann",
+    )
+    memory.observe(
+        "s3",
+        [{"role": "tool", "content": "other session", "at": "2026-03-06T00:00Z"}],
+        scope="user:ann",
+    )
+    memory.observe("s1", [{**say, "content": "bobs own"}], scope="user:bob")
+    memory.forget(**selector)
+    everything = set(texts(memory, "", limit=50))
+    assert everything == left
+
+
+def test_X10_descend_takes_the_scopes_below(memory: Memory) -> None:
+    stored(memory, "company", scope="org:acme")
+    stored(memory, "agent", scope="org:acme:agent:cto")
+    memory.forget(scope="org:acme")
+    assert texts(memory, "", scope="org:acme:agent:cto") == ["agent"]
+    memory.forget(scope="org:acme", descend=True)
+    assert texts(memory, "", scope="org:acme:agent:cto") == []
+
+
+def test_X10_one_message_of_a_session_can_be_named(memory: Memory) -> None:
+    memory.observe(
+        "chat",
+        [{"role": "user", "content": f"line {n}", "id": f"m{n}"} for n in range(3)],
+        scope="user:ann",
+    )
+    receipt = memory.forget(session="chat", scope="user:ann", ids=["m1", "m9"])
+    assert [(item.id, item.status) for item in receipt.items] == [("m9", "skipped"), ("m1", "erased")]
+    assert set(texts(memory, "line", scope="user:ann")) == {"line 0", "line 2"}
+
+
+def test_X10_a_dry_run_changes_nothing_and_shows_the_same(memory: Memory) -> None:
+    id_ = stored(memory, "Deploys go out on Tuesdays", scope="org:acme")
+    plan = memory.forget(ids=[id_], dry_run=True)
+    assert [(item.id, item.status) for item in plan.items] == [(id_, "pending")]
+    assert plan.change == ""
+    assert len(memory.get([id_])) == 1
+    assert [item.id for item in memory.forget(ids=[id_]).items] == [id_]
+
+
+def test_X10_surviving_copies_are_named_and_erased_on_request(memory: Memory) -> None:
+    first = stored(memory, "The launch is in May", scope="org:acme")
+    copy = stored(memory, "The launch is in May", scope="org:acme:agent:cto")
+    receipt = memory.forget(ids=[copy])
+    assert receipt.survivors == (first,)
+    assert any("still holding" in note for note in receipt.notes)
+    again = stored(memory, "The launch is in May", scope="org:acme:agent:cto")
+    whole = memory.forget(ids=[again], sources=True)
+    assert whole.survivors == ()
+    assert memory.get([first]) == ()
+
+
+def test_X10_no_byte_of_the_text_is_left(open_memory: OpenMemory, tmp_path: Path) -> None:
+    memory = open_memory()
+    keep = stored(memory, "something harmless stays", scope="user:ann")
+    ids = [
+        stored(
+            memory,
+            f"{CANARY} number {n} " + "padding " * 50,
+            scope="user:ann",
+            tags=[f"{CANARY}-tag"],
+            data={"note": CANARY},
+        )
+        for n in range(40)
+    ]
+    memory.remember(f"{CANARY} number 1 revised", scope="user:ann", supersedes=ids[1])
+    memory.observe(
+        "chat",
+        [{"role": "user", "content": [{"type": "text", "text": f"{CANARY} said"}], "id": "m1"}],
+        scope="user:ann",
+    )
+    found = [hit.record.id for hit in memory.recall(CANARY, scope="user:ann", limit=100).hits]
+    receipt = memory.forget(ids=[*found, ids[1]])
+    assert set(statuses(receipt)) == {"erased"}
+    assert texts(memory, CANARY, scope="user:ann") == []
+    assert CANARY.encode() not in bytes_of(tmp_path)
+    assert CANARY[:8].encode() not in bytes_of(tmp_path)
+    assert memory.get([keep])[0].text == "something harmless stays"
+
+
+def test_X10_a_replayed_message_does_not_bring_it_back(memory: Memory, clock: MovableClock) -> None:
+    message = {"role": "user", "content": "My PIN hint is the dog", "id": "m1"}
+    memory.observe("chat", [message], scope="user:ann")
+    memory.forget(session="chat", scope="user:ann")
+    replay = memory.observe("chat", [message], scope="user:ann")
+    assert (replay.items[0].status, replay.items[0].reason) == ("skipped", "forgotten before")
+    old_copy = {"role": "user", "content": "My PIN hint is the dog", "at": "2026-01-01T00:00Z"}
+    assert statuses(memory.observe("import", [old_copy], scope="user:ann")) == ["skipped"]
+    clock.forward(hours=1)
+    told_again = memory.observe("chat", ["My PIN hint is the dog"], scope="user:ann")
+    assert statuses(told_again) == ["stored"]
+
+
+def test_X10_an_explicit_remember_is_not_stopped_by_a_tombstone(memory: Memory) -> None:
+    id_ = stored(memory, "Ann likes tea", scope="user:ann")
+    memory.forget(ids=[id_])
+    assert statuses(memory.remember("Ann likes tea", scope="user:ann")) == ["stored"]
+
+
+def test_X10_sessions_of_the_same_name_in_one_root_are_kept_apart(memory: Memory) -> None:
+    for user in ("ann", "bob"):
+        memory.observe(
+            "chat",
+            [{"role": "user", "content": f"I am {user}", "id": "m1"}],
+            scope=f"org:acme:user:{user}",
+        )
+    memory.forget(session="chat", scope="org:acme:user:ann")
+    assert texts(memory, "", scope="org:acme", descend=True) == ["I am bob"]
+
+
+def test_a_missing_id_is_said_to_be_missing(memory: Memory) -> None:
+    receipt = memory.forget(ids=["no-such"])
+    assert [(i.status, i.reason) for i in receipt.items] == [("skipped", "there is no such record")]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({}, "say what to forget"),
+        ({"ids": "abc"}, "must be a list"),
+        ({"scope": "bad"}, "kind:id"),
+        ({"source": "rumour"}, "one of"),
+        ({"since": "never"}, "ISO 8601"),
+    ],
+)
+def test_bad_selections_are_refused(memory: Memory, options: dict[str, Any], said: str) -> None:
+    with pytest.raises(Invalid, match=said):
+        memory.forget(**options)
