@@ -407,3 +407,7 @@ def _print(lines: Iterable[str]) -> int:
     for line in lines:
         print(line)
     return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -25,9 +25,12 @@ def check_batch(batch: Batch) -> None:
     """Invalid unless the batch says something, about one root only."""
     if not (takes_a_number(batch) or batch.used or batch.sweep):
         raise Invalid("an empty batch; put something into it")
+    if root_of(batch.root) != batch.root:
+        raise Invalid(f"{batch.root!r} is no root; name its first pair only")
     foreign = next((scope for scope in _scopes(batch) if root_of(scope) != batch.root), None)
     if foreign is not None:
         raise Invalid(f"scope {foreign!r} is not of the batch's root {batch.root!r}; split it")
+    _check_texts(batch)
     if batch.vectors and not batch.space:
         raise Invalid("vectors without the name of their space; set batch.space")
 
@@ -59,6 +62,40 @@ def _scopes(batch: Batch) -> Iterator[str]:
         yield from (thing.scope for thing in things)
     yield from (move.session.scope for move in batch.cursors)
     yield from (erase.scope for erase in batch.erase if erase.scope)
+
+
+def _check_texts(batch: Batch) -> None:
+    """Invalid if a database could not give a name or a text back as it is."""
+    for name in _names(batch):
+        if "\x00" in name:
+            raise Invalid(f"a NUL character in the name {name[:80]!r}; leave it out")
+    for text in (*_names(batch), *_texts(batch)):
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise Invalid(f"half a surrogate pair in a text: {error.reason}") from error
+
+
+def _names(batch: Batch) -> Iterator[str]:
+    yield from (batch.id, batch.change, batch.space, *_scopes(batch))
+    yield from (session.id for session in batch.sessions)
+    for message in batch.messages:
+        yield from (message.id, message.session)
+    for move in batch.cursors:
+        yield from (move.session.id, move.reader)
+    for summary in batch.summaries:
+        yield from (summary.id, summary.session)
+    for record in batch.records:
+        yield from (record.id, record.session, record.hash, record.origin)
+    for item in batch.items:
+        yield from (item.namespace, item.key)
+
+
+def _texts(batch: Batch) -> Iterator[str]:
+    yield from (record.text for record in batch.records)
+    yield from (summary.text for summary in batch.summaries)
+    for message in batch.messages:
+        yield from (message.text, message.original)
 
 
 def check_unchanged(stored: Record, new: Record) -> None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from recollect.errors import Conflict, Invalid
 from recollect.scopes import root_of
 from recollect.stores import touches
+from recollect.stores.batches import check_batch as check_batch
 from recollect.stores.batches import check_unchanged, takes_a_number
 from recollect.stores.dict.tables import (
     Row,

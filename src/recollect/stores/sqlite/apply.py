@@ -105,5 +105,3 @@ def takes_a_number(batch: Batch) -> bool:
             batch.erase,
         )
     )
-
-

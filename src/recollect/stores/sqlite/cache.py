@@ -32,12 +32,21 @@ class IndexCache:
             index, _ = self._indexes.get(scope, (None, 0))
         if index is None or index.is_worn:
             index = ScopeIndex(scope)
-        if index.stamp != stamp:
-            index.refresh(db, stamp)
-        if space is not None:
-            index.vectors(db, space)
+        try:
+            if index.stamp != stamp:
+                index.refresh(db, stamp)
+            if space is not None:
+                index.vectors(db, space)
+        except BaseException:
+            self._drop(scope)  # it may be half refreshed
+            raise
         self._keep(scope, index)
         return index
+
+    def _drop(self, scope: int) -> None:
+        with self._guard:
+            _, size = self._indexes.pop(scope, (None, 0))
+            self._bytes -= size
 
     def _keep(self, scope: int, index: ScopeIndex) -> None:
         size = index.nbytes

@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import apsw
@@ -99,7 +102,9 @@ def connect_writer(path: str) -> apsw.Connection:
         connection.close()
         raise Unavailable(f"{path} is read-only; make the file and its folder writable")
     _adopt(connection)
-    connection.execute("PRAGMA cache_size = -16000; PRAGMA journal_size_limit = 67108864").fetchall()
+    connection.execute(
+        "PRAGMA cache_size = -16000; PRAGMA journal_size_limit = 67108864"
+    ).fetchall()
     return connection
 
 
@@ -124,6 +129,21 @@ def use_write_ahead_log(connection: apsw.Connection) -> None:
                 "(a network drive?); put it on a local disk"
             )
         return
+
+
+def select(connection: apsw.Connection, sql: str, *bindings: Any) -> list[tuple[Any, ...]]:
+    """All rows of a query."""
+    return connection.execute(sql, bindings).fetchall()
+
+
+@contextmanager
+def snapshot(connection: apsw.Connection) -> Iterator[None]:
+    """Everything read inside is of one moment: that of the first read."""
+    connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        roll_back(connection)
 
 
 def roll_back(connection: apsw.Connection) -> None:

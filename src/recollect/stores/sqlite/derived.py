@@ -54,7 +54,7 @@ def quantised(vector: Vector) -> bytes:
         raise Invalid("a vector holds a number that is not finite")
     scale = np.float32(np.abs(numbers).max() / 127)
     small = np.rint(numbers / scale) if scale > 0 else np.zeros(len(numbers))
-    return scale.astype("<f4").tobytes() + small.astype(np.int8).tobytes()
+    return bytes(scale.astype("<f4").tobytes() + small.astype(np.int8).tobytes())
 
 
 def lineage_rows(root: int, record: int, value: Record) -> list[tuple[int, int, str, int]]:

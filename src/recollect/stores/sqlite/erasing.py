@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from recollect.stores.dict import touches
+from recollect.stores.sqlite.connection import select
 from recollect.stores.sqlite.ledger import Ledger
 from recollect.types import Erase
 
@@ -36,10 +37,8 @@ def sweep(ledger: Ledger) -> None:
     """Drop what expired in this root."""
     root = ledger.find_root()
     bindings = (ledger.at, root)
-    expired = ledger.db.execute(
-        "SELECT pk FROM record WHERE expires_at <= ? AND root = ?", bindings
-    ).fetchall()
-    for (pk,) in expired:
+    expired = "SELECT pk FROM record WHERE expires_at <= ? AND root = ?"
+    for (pk,) in select(ledger.db, expired, *bindings):
         drop_record(ledger, pk)
     ledger.db.execute(
         "DELETE FROM message WHERE pk IN (SELECT message.pk FROM message"

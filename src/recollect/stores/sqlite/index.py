@@ -210,7 +210,7 @@ class ScopeIndex:
             if rows:
                 self._write_vectors(space, rows)
 
-    def _write_vectors(self, space: int, rows: Sequence[tuple[int, bytes]]) -> None:
+    def _write_vectors(self, space: int, rows: Sequence[tuple[Any, ...]]) -> None:
         dimensions = len(rows[0][1]) - 4
         if space not in self._vectors:
             capacity = len(self.present)
@@ -255,8 +255,8 @@ def _chunks(db: apsw.Connection, keys: Array) -> Iterator[list[tuple[Any, ...]]]
         ).fetchall()
 
 
-def _some(cursor: apsw.Cursor, count: int) -> list[Any]:
-    found = []
+def _some(cursor: apsw.Cursor, count: int) -> list[tuple[Any, ...]]:
+    found: list[tuple[Any, ...]] = []
     for row in cursor:
         found.append(row)
         if len(found) == count:

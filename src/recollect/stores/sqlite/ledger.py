@@ -85,7 +85,9 @@ class Ledger:
     def write_journal(self) -> int:
         """Add the batch's entry and return its number."""
         batch = self.batch
-        seq: int = self.get("UPDATE root SET head = head + 1 WHERE pk = ? RETURNING head", self.root)
+        seq: int = self.get(
+            "UPDATE root SET head = head + 1 WHERE pk = ? RETURNING head", self.root
+        )
         self.db.execute(
             "INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?, ?)",
             (

@@ -12,7 +12,12 @@ import apsw
 
 from recollect import lexical
 from recollect.errors import Incompatible, Unavailable
-from recollect.stores.sqlite.connection import APPLICATION_ID, roll_back, use_write_ahead_log
+from recollect.stores.sqlite.connection import (
+    APPLICATION_ID,
+    roll_back,
+    select,
+    use_write_ahead_log,
+)
 from recollect.stores.sqlite.rebuild import rebuild_terms
 
 
@@ -81,7 +86,7 @@ def _version(connection: apsw.Connection, path: str) -> int:
 
 def check_hashes(connection: apsw.Connection, path: str) -> None:
     """Incompatible if the file was built by migrations that differ from ours."""
-    applied = dict(connection.execute("SELECT number, sha256 FROM migration").fetchall())
+    applied = dict(select(connection, "SELECT number, sha256 FROM migration"))
     for migration in migrations():
         if applied.get(migration.number, migration.sha256) != migration.sha256:
             raise Incompatible(

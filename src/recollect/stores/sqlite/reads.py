@@ -9,6 +9,7 @@ from typing import Any
 import apsw
 
 from recollect.errors import Invalid
+from recollect.stores.sqlite.connection import select
 from recollect.stores.sqlite.rows import (
     MESSAGE_COLUMNS,
     RECORD_WITH_SCOPE,
@@ -59,7 +60,9 @@ def records(
 
 
 def relations(db: apsw.Connection, root: str, ids: Sequence[str]) -> list[Relation]:
-    asked = f"(SELECT pk FROM record WHERE id IN (SELECT value FROM json_each(?)) AND root = {_ROOT})"
+    asked = (
+        f"(SELECT pk FROM record WHERE id IN (SELECT value FROM json_each(?)) AND root = {_ROOT})"
+    )
     rows = db.execute(
         "SELECT scope.path, source.id, target.id, edge.kind, edge.learned_at, edge.retired_at,"
         " edge.version, edge.lineage FROM"
@@ -78,28 +81,28 @@ def sessions(
     db: apsw.Connection, root: str, keys: Sequence[SessionKey], after: str, limit: int
 ) -> list[Session]:
     columns = ", ".join(f"session.{name}" for name in SESSION_COLUMNS.split(", "))
-    select = (
+    sql = (
         f"SELECT session.pk, scope.path, {columns} FROM session"
         f" JOIN scope ON scope.pk = session.scope WHERE scope.root = {_ROOT} AND "
     )
     if not keys:
         name = "scope.path || ' ' || session.id"
         rows = db.execute(
-            f"{select} {name} > ? ORDER BY {name} LIMIT ?", (root, after, max(0, limit))
+            f"{sql} {name} > ? ORDER BY {name} LIMIT ?", (root, after, max(0, limit))
         ).fetchall()
         return _with_cursors(db, rows)
     rows = []
     for scope, id_ in keys:
         bindings = (root, scope, id_)
-        rows += db.execute(f"{select} scope.path = ? AND session.id = ?", bindings).fetchall()
+        rows += db.execute(f"{sql} scope.path = ? AND session.id = ?", bindings).fetchall()
     return _with_cursors(db, rows)
 
 
 def _with_cursors(db: apsw.Connection, rows: Iterable[Sequence[Any]]) -> list[Session]:
     found = []
     for pk, path, *columns in rows:
-        cursors = db.execute("SELECT reader, seq FROM cursor WHERE session = ?", (pk,))
-        found.append(session_of(path, columns, dict(cursors.fetchall())))
+        cursors = dict(select(db, "SELECT reader, seq FROM cursor WHERE session = ?", pk))
+        found.append(session_of(path, columns, cursors))
     return found
 
 
@@ -112,17 +115,17 @@ def messages(
     limit: int,
     newest: bool,
 ) -> list[Message]:
-    select = (
+    sql = (
         f"SELECT {MESSAGE_COLUMNS} FROM message WHERE session = {_SESSION}"
         " AND (expires_at IS NULL OR expires_at > ?) AND "
     )
     bindings = (*session, micros(now))
     if ids:
         condition = "id IN (SELECT value FROM json_each(?)) ORDER BY seq"
-        rows = db.execute(select + condition, (*bindings, to_json(list(ids)))).fetchall()
+        rows = db.execute(sql + condition, (*bindings, to_json(list(ids)))).fetchall()
     else:
         condition = f"seq > ? ORDER BY seq {'DESC' if newest else 'ASC'} LIMIT ?"
-        rows = db.execute(select + condition, (*bindings, after, max(0, limit))).fetchall()
+        rows = db.execute(sql + condition, (*bindings, after, max(0, limit))).fetchall()
         if newest:
             rows.reverse()
     return [message_of(*session, row) for row in rows]
@@ -225,5 +228,3 @@ def roots(db: apsw.Connection, after: str, limit: int) -> list[str]:
         (after, max(0, limit)),
     )
     return [name for (name,) in rows]
-
-

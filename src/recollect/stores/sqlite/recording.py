@@ -9,6 +9,7 @@ from typing import Any
 
 from recollect.errors import Conflict, Invalid
 from recollect.stores.dict import touches
+from recollect.stores.sqlite.connection import select
 from recollect.stores.sqlite.derived import lineage_rows, quantised
 from recollect.stores.sqlite.erasing import drop_record
 from recollect.stores.sqlite.ledger import Ledger
@@ -89,11 +90,14 @@ def write_record(ledger: Ledger, prepared: PreparedRecord) -> None:
 
 def _make_room(ledger: Ledger, record: Record) -> None:
     """One text at a time may live in a scope; what expired makes room."""
-    others = ledger.db.execute(
+    others = select(
+        ledger.db,
         "SELECT pk, id, expires_at FROM record"
         " WHERE hash = ? AND hash <> '' AND scope = ? AND status IN (0, 3, 4) AND id <> ?",
-        (record.hash, ledger.scope(record.scope), record.id),
-    ).fetchall()
+        record.hash,
+        ledger.scope(record.scope),
+        record.id,
+    )
     for pk, id_, expires_at in others:
         if expires_at is None or expires_at > ledger.at:
             raise Conflict(
@@ -108,9 +112,7 @@ def _create(ledger: Ledger, prepared: PreparedRecord) -> None:
     changed = ledger.stamp(root, scope)
     ledger.db.execute(_INSERT, (root, scope, changed, *prepared.birth, *prepared.changes))
     pk = ledger.db.last_insert_rowid()
-    ledger.db.executemany(
-        "INSERT INTO lineage VALUES (?, ?, ?, ?)", lineage_rows(root, pk, record)
-    )
+    ledger.db.executemany("INSERT INTO lineage VALUES (?, ?, ?, ?)", lineage_rows(root, pk, record))
     ledger.touch(touches.touch_record(None, record))
 
 

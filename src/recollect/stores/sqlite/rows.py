@@ -104,11 +104,11 @@ def to_json(value: Any) -> str:
         raise Invalid(f"a stored value must be plain JSON: {error}") from error
 
 
-def plain(text: str) -> str:
-    """The text, or Invalid if the file could not give it back."""
-    if "\x00" in text:
-        raise Invalid("text with a NUL character; leave it out")
-    return text
+def plain(name: str) -> str:
+    """The name, or Invalid if SQL would read it as a shorter one."""
+    if "\x00" in name:
+        raise Invalid(f"a NUL character in {name[:80]!r}; leave it out")
+    return name
 
 
 def _number(value: float) -> float:
@@ -155,7 +155,7 @@ def record_birth(record: Record) -> tuple[Any, ...]:
         terms,
         to_json(record.lineage),
         to_json(record.derived_from),
-        plain(record.text),
+        record.text,
     )
 
 
@@ -269,8 +269,8 @@ def message_row(message: Message, seq: int) -> tuple[Any, ...]:
         micros_or_none(message.expires_at),
         to_json([[call.id, call.name, call.arguments] for call in message.calls]),
         to_json(message.answers),
-        plain(message.text),
-        plain(message.original),
+        message.text,
+        message.original,
         message_checksum(message, seq),
     )
 
@@ -363,7 +363,7 @@ def summary_row(summary: Summary) -> tuple[Any, ...]:
         code(HOWS, summary.how),
         micros(summary.learned_at),
         to_json(summary.lineage),
-        plain(summary.text),
+        summary.text,
     )
 
 

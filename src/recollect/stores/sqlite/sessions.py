@@ -149,7 +149,9 @@ def move_cursor(ledger: Ledger, move: CursorMove) -> None:
     if found is None:
         raise Invalid(f"no session {move.session.id!r} in {move.session.scope!r} to move in")
     pk, last_seq = found
-    position = ledger.get("SELECT seq FROM cursor WHERE session = ? AND reader = ?", pk, move.reader)
+    position = ledger.get(
+        "SELECT seq FROM cursor WHERE session = ? AND reader = ?", pk, move.reader
+    )
     if (position or 0) != move.old:
         raise Conflict(
             f"cursor {move.reader!r} of session {move.session.id!r} was moved meanwhile",

@@ -24,6 +24,7 @@ from recollect.stores.sqlite.connection import (
     connect,
     connect_reader,
     create_private,
+    snapshot,
 )
 from recollect.stores.sqlite.failures import speaking_of
 from recollect.stores.sqlite.migrate import bring_up_to_date
@@ -199,7 +200,12 @@ class SqliteStore:
     # Threads and connections
 
     async def _read(self, read: Callable[[apsw.Connection], T]) -> T:
-        return await self._on_reader_thread(lambda: read(self._connection()))
+        def reading() -> T:
+            db = self._connection()
+            with snapshot(db):
+                return read(db)
+
+        return await self._on_reader_thread(reading)
 
     async def _on_reader_thread(self, work: Callable[[], T]) -> T:
         def speaking() -> T:

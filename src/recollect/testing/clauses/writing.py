@@ -97,6 +97,29 @@ class WritingClauses(Contract):
         assert (await one_record(store, "long")).text == long
 
     @clause
+    async def test_half_a_surrogate_pair_is_refused(self, store: Store) -> None:
+        """It is no text: no store could give it back."""
+        half = "half a pair \ud83d"
+        await refusal(store, make_batch(make_record("a", half)), Invalid)
+        await refusal(store, make_batch(make_message("a", half)), Invalid)
+        await refusal(store, make_batch(make_message("a", original=half)), Invalid)
+        await refusal(store, make_batch(make_summary("a", 1, 1, text=half)), Invalid)
+        await refusal(store, make_batch(make_item(half)), Invalid)
+        assert await store.roots() == []
+
+    @clause
+    async def test_names_without_nul(self, store: Store) -> None:
+        """A NUL may be in a text but in no name: some stores would read a shorter one."""
+        await refusal(store, make_batch(make_record("a\x00b")), Invalid)
+        await refusal(store, make_batch(make_message("a\x00b")), Invalid)
+        await refusal(store, make_batch(make_message("a", session="a\x00b")), Invalid)
+        await refusal(store, make_batch(make_item("a\x00b")), Invalid)
+        await refusal(store, make_batch(make_item("a", namespace="a\x00b")), Invalid)
+        await refusal(store, make_batch(Session(scope=ROOT, id="a\x00b")), Invalid)
+        await refusal(store, make_batch(make_item("a"), id="a\x00b"), Invalid)
+        assert await store.roots() == []
+
+    @clause
     async def test_message_comes_back_as_written(self, store: Store) -> None:
         """Every field of a message survives, the UTC offset of its time included."""
         berlin = moment(0).astimezone(timezone(timedelta(hours=5, minutes=45)))

@@ -1,0 +1,258 @@
+"""Secrets never land: they are replaced before the first write.
+
+Every secret becomes ``[redacted:<kind>]``; everything else stays as it was, character for
+character. Secrets are looked for in a plain copy of the text, in which invisible characters
+are gone and full-width letters are ordinary ones, and cut out of the text itself.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from recollect.errors import Invalid
+from recollect.redaction_assignments import Span, secret_kind_of_field
+from recollect.redaction_kinds import KINDS, Kind, by_pattern
+
+KIND_NAMES: tuple[str, ...] = tuple(kind.name for kind in KINDS)
+
+# A replaced secret may bring two halves of another one together; more rounds than this
+# never happened, and each one costs only when there was a finding.
+_ROUNDS_MAX = 8
+# A number of fewer digits is no card number.
+_SMALLEST_SECRET_NUMBER = 10**11
+
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}\Z")
+_INVISIBLE = re.compile(
+    "[\u00ad\u0300-\u036f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
+)
+_DASHES = re.compile("[\u2010-\u2015\u2212]")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """How often a kind of secret was found; never the secret itself."""
+
+    kind: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Redacted:
+    text: str
+    found: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True)
+class Redactor:
+    """Which secrets to look for. ``kinds`` None means all of ``KIND_NAMES``; ``extra`` maps
+    names to regular expressions of your own (the first group, if any, is the secret). They
+    are run as they are: write them so that they need no more than linear time.
+
+    Invalid: an unknown kind, or a pattern that is none; nothing is ever let through because
+    of a mistake in the settings.
+    """
+
+    kinds: frozenset[str] | None = None
+    extra: Mapping[str, str] = field(default_factory=dict)
+    _active: tuple[Kind, ...] = field(init=False, repr=False, compare=False)
+    _marks: re.Pattern[str] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        wanted = frozenset(KIND_NAMES) if self.kinds is None else frozenset(self.kinds)
+        unknown = sorted(wanted - set(KIND_NAMES))
+        if unknown:
+            raise Invalid(f"unknown kinds of secrets: {', '.join(unknown)}; see KIND_NAMES")
+        own = [_own_kind(name, pattern) for name, pattern in self.extra.items()]
+        active = (*own, *(kind for kind in KINDS if kind.name in wanted))
+        names = "|".join(sorted({*KIND_NAMES, *self.extra}))
+        object.__setattr__(self, "_active", active)
+        object.__setattr__(self, "_marks", re.compile(rf"\[redacted:(?:{names})\]"))
+
+    def redact(self, text: str) -> Redacted:
+        """The text without its secrets; the same object if there were none."""
+        found: Counter[str] = Counter()
+        for _ in range(_ROUNDS_MAX):
+            plain, places = _plain_copy(text)
+            spans = self._spans(plain)
+            if not spans:
+                break
+            text = _cut(text, places, spans, found)
+        return Redacted(text, _findings(found))
+
+    def redact_value(self, value: Any) -> tuple[Any, tuple[Finding, ...]]:
+        """The same for JSON-like values: texts, numbers, lists, and the keys and values of
+        dicts. A text below a key such as "password" is taken for what the key says."""
+        found: Counter[str] = Counter()
+        try:
+            return self._walk(value, found), _findings(found)
+        except RecursionError as error:
+            raise Invalid("the value is nested too deeply; flatten it") from error
+
+    def _walk(self, value: Any, found: Counter[str]) -> Any:
+        if isinstance(value, str):
+            return self._counted(value, found)
+        if isinstance(value, Mapping):
+            return self._walk_mapping(value, found)
+        if isinstance(value, list | tuple):
+            walked = [self._walk(below, found) for below in value]
+            return walked if isinstance(value, list) else tuple(walked)
+        if isinstance(value, int) and abs(value) >= _SMALLEST_SECRET_NUMBER:
+            text = _digits(value)
+            safe = self._counted(text, found)
+            return value if safe is text else safe
+        return value
+
+    def _walk_mapping(self, value: Mapping[Any, Any], found: Counter[str]) -> dict[Any, Any]:
+        walked: dict[Any, Any] = {}
+        for key, below in value.items():
+            safe = self._counted(key, found) if isinstance(key, str) else key
+            if safe is not key:
+                same = sum(1 for other in walked if str(other).startswith(safe))
+                safe = f"{safe} {same + 1}" if same else safe
+            walked[safe] = self._field(key, below, found)
+        return walked
+
+    def _field(self, key: Any, value: Any, found: Counter[str]) -> Any:
+        is_text = isinstance(value, str | int) and not isinstance(value, bool)
+        if isinstance(key, str) and is_text:
+            text = value if isinstance(value, str) else _digits(value)
+            kind = secret_kind_of_field(_plain_copy(key)[0], _plain_copy(text)[0])
+            if kind and any(active.name == kind for active in self._active):
+                found[kind] += 1
+                return f"[redacted:{kind}]"
+        return self._walk(value, found)
+
+    def _counted(self, text: str, found: Counter[str]) -> str:
+        redacted = self.redact(text)
+        for finding in redacted.found:
+            found[finding.kind] += finding.count
+        return redacted.text
+
+    def _spans(self, plain: str) -> list[tuple[int, int, str]]:
+        """Where secrets are, in order and without overlaps."""
+        lowered = plain.lower()
+        candidates = [
+            (start, end, kind.name)
+            for kind in self._active
+            if not kind.anchors or any(anchor in lowered for anchor in kind.anchors)
+            for start, end in kind.find(plain)
+        ]
+        if not candidates:
+            return []
+        marks = [match.span() for match in self._marks.finditer(plain)]
+        return _merged(_outside(candidates, marks))
+
+
+def redact(text: str) -> Redacted:
+    """Replace every known kind of secret."""
+    return _default().redact(text)
+
+
+def redact_value(value: Any) -> tuple[Any, tuple[Finding, ...]]:
+    """Replace every known kind of secret inside a JSON-like value."""
+    return _default().redact_value(value)
+
+
+@lru_cache(maxsize=1)
+def _default() -> Redactor:
+    return Redactor()
+
+
+def _own_kind(name: str, pattern: str) -> Kind:
+    if not _NAME.match(name) or name in KIND_NAMES:
+        raise Invalid(
+            f"{name!r} is no name for a kind of secret; use lower-case letters, digits and _, "
+            "and none of the built-in names"
+        )
+    try:
+        re.compile(pattern)
+        return Kind(name, (), by_pattern(pattern))
+    except (re.error, TypeError, RecursionError, OverflowError) as error:
+        raise Invalid(f"the pattern of the secret {name!r} is wrong: {error}") from error
+
+
+def _digits(number: int) -> str:
+    # Python refuses to print numbers of many thousand digits; such a number is no secret.
+    return str(number) if abs(number) < 10**40 else ""
+
+
+def _findings(found: Counter[str]) -> tuple[Finding, ...]:
+    return tuple(Finding(kind, count) for kind, count in sorted(found.items()))
+
+
+def _plain_copy(text: str) -> tuple[str, Sequence[int] | None]:
+    """The text to search in, and for each of its characters the place it came from (None: it
+    is the text itself)."""
+    if text.isascii():
+        return text, None
+    if not _INVISIBLE.search(text) and unicodedata.is_normalized("NFKC", text):
+        return _DASHES.sub("-", text), None
+    characters: list[str] = []
+    places: list[int] = []
+    for place, character in enumerate(text):
+        plain = character if character.isascii() else _plain_character(character)
+        characters.append(plain)
+        places.extend([place] * len(plain))
+    return "".join(characters), places
+
+
+@lru_cache(maxsize=4096)
+def _plain_character(character: str) -> str:
+    if _INVISIBLE.match(character):
+        return ""
+    return _DASHES.sub("-", _INVISIBLE.sub("", unicodedata.normalize("NFKC", character)))
+
+
+def _outside(
+    candidates: Iterable[tuple[int, int, str]], marks: Sequence[Span]
+) -> list[tuple[int, int, str]]:
+    """What is already redacted is not redacted again."""
+    if not marks:
+        return sorted(candidates, key=lambda found: found[:2])
+    kept: list[tuple[int, int, str]] = []
+    next_mark = 0
+    for start, end, kind in sorted(candidates, key=lambda found: found[:2]):
+        while next_mark < len(marks) and marks[next_mark][1] <= start:
+            next_mark += 1
+        inside = next_mark < len(marks) and marks[next_mark][0] <= start
+        if not (inside and end <= marks[next_mark][1]):
+            kept.append((start, end, kind))
+    return kept
+
+
+def _merged(spans: Iterable[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
+    """Overlapping finds become one, named after the first; of two that begin together, after
+    the shorter, which is the more precise."""
+    merged: list[tuple[int, int, str]] = []
+    for start, end, kind in spans:
+        if merged and start < merged[-1][1]:
+            first = merged[-1]
+            merged[-1] = (first[0], max(end, first[1]), first[2])
+        else:
+            merged.append((start, end, kind))
+    return merged
+
+
+def _cut(
+    text: str,
+    places: Sequence[int] | None,
+    spans: Iterable[tuple[int, int, str]],
+    found: Counter[str],
+) -> str:
+    parts: list[str] = []
+    position = 0
+    for start, end, kind in spans:
+        first = start if places is None else places[start]
+        last = end if places is None else places[end - 1] + 1
+        parts.extend((text[position:first], f"[redacted:{kind}]"))
+        position = max(position, last)
+        found[kind] += 1
+    parts.append(text[position:])
+    return "".join(parts)

@@ -1,0 +1,77 @@
+"""Making anew what is derived from the rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import apsw
+
+from recollect.stores.sqlite.connection import select
+from recollect.stores.sqlite.derived import labels_blob, lineage_rows, quantised, terms_blob
+from recollect.stores.sqlite.rows import RECORD_WITH_SCOPE, record_of
+
+CHUNK = 1000
+
+
+def rebuild_terms(db: apsw.Connection) -> None:
+    """Cut all texts into words again. The caller has begun a transaction."""
+    stamp_everything(db)
+    for rows in pages(db, "SELECT pk, text, tags FROM record WHERE pk > ? ORDER BY pk LIMIT ?"):
+        for pk, text, tags in rows:
+            words, terms = terms_blob(text)
+            db.execute(
+                "UPDATE record SET words = ?, terms = ?, labels = ?,"
+                " changed = (SELECT stamp FROM root WHERE root.pk = record.root) WHERE pk = ?",
+                (words, terms, labels_blob(_tags(tags)), pk),
+            )
+
+
+def _tags(text: str) -> list[str]:
+    return [str(tag) for tag in json.loads(text)]
+
+
+def rebuild_vectors(db: apsw.Connection) -> None:
+    """Round all vectors again."""
+    stamp_everything(db)
+    db.execute("DELETE FROM quantised")
+    sql = (
+        "SELECT vector.pk, record, record.scope, vector.space, f32 FROM vector"
+        " JOIN record ON record.pk = vector.record WHERE vector.pk > ? ORDER BY vector.pk LIMIT ?"
+    )
+    for rows in pages(db, sql):
+        db.executemany(
+            "INSERT INTO quantised VALUES (?, ?, ?, ?)",
+            [(scope, space, record, quantised(f32)) for _, record, scope, space, f32 in rows],
+        )
+    db.execute("UPDATE record SET changed = (SELECT stamp FROM root WHERE root.pk = record.root)")
+
+
+def rebuild_lineage(db: apsw.Connection) -> None:
+    db.execute("DELETE FROM lineage")
+    sql = (
+        f"SELECT record.pk, record.root, {RECORD_WITH_SCOPE} FROM record"
+        " JOIN scope ON scope.pk = record.scope WHERE record.pk > ? ORDER BY record.pk LIMIT ?"
+    )
+    for rows in pages(db, sql):
+        for pk, root, *columns in rows:
+            found = lineage_rows(root, pk, record_of(columns))
+            db.executemany("INSERT INTO lineage VALUES (?, ?, ?, ?)", found)
+
+
+def stamp_everything(db: apsw.Connection) -> None:
+    """Make every search index look again."""
+    db.execute("UPDATE root SET stamp = stamp + 1")
+    db.execute(
+        "UPDATE scope SET stamp = (SELECT stamp FROM root WHERE root.pk = scope.root)"
+        " WHERE stamp > 0"
+    )
+
+
+def pages(db: apsw.Connection, sql: str) -> Iterator[list[tuple[Any, ...]]]:
+    """Rows behind the last key seen, some at a time; the key is the first column."""
+    last = 0
+    while rows := select(db, sql, last, CHUNK):
+        yield rows
+        last = rows[-1][0]

@@ -1,0 +1,347 @@
+"""Searches and listings: visible scopes, masks, both arms, and the rows of the hits."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import apsw
+import numpy as np
+
+from recollect import lexical
+from recollect.errors import Invalid
+from recollect.scopes import root_of, visible_from
+from recollect.stores.sqlite.cache import IndexCache
+from recollect.stores.sqlite.connection import select
+from recollect.stores.sqlite.index import Array, ScopeIndex
+from recollect.stores.sqlite.masks import Filter, happened_at
+from recollect.stores.sqlite.rows import RECORD_WITH_SCOPE, micros, record_of, to_json
+from recollect.stores.sqlite.scoring import (
+    Probe,
+    Share,
+    Words,
+    best,
+    coverage,
+    find_words,
+    score_words,
+    weigh,
+)
+from recollect.types import Hit, Query, Record
+
+# However many vectors look alike, at most this many more are compared exactly.
+EXACT_MAX = 4096
+
+
+class Candidate(NamedTuple):
+    pk: int
+    keyword: float
+    coverage: float
+    near: bool  # found by the vector arm
+    worded: bool  # found by the keyword arm
+
+
+@dataclass(frozen=True, slots=True)
+class _Space:
+    pk: int
+    dimensions: int
+
+
+def search(db: apsw.Connection, cache: IndexCache, query: Query) -> list[Hit]:
+    """The best of both arms, or a listing if the query has neither text nor vector.
+
+    The caller has begun a transaction but read nothing yet: the first read is made here, under
+    the lock, so that no index is ever ahead of what this connection sees.
+    """
+    if len({root_of(scope) for scope in query.scopes}) > 1:
+        raise Invalid("a query names scopes of one root; ask each root by itself")
+    if query.limit <= 0 or not query.scopes:
+        return []
+    listing = not query.text and query.vector is None
+    with cache.lock_of(root_of(query.scopes[0])):
+        space = _space(db, query)
+        shares = _shares(db, cache, query, space)
+        if listing:
+            keys = _listed(db, shares, query)
+        else:
+            candidates = _candidates(db, shares, query, space)
+    if not listing:
+        return _hits(db, candidates, query, space)
+    found = _records(db, keys)
+    return [Hit(record=found[key]) for key in keys if key in found]
+
+
+def _space(db: apsw.Connection, query: Query) -> _Space | None:
+    if query.vector is None:
+        return None
+    row = db.execute("SELECT pk, dimensions FROM space WHERE name = ?", (query.space,)).get
+    if row is None:
+        return None
+    if row[1] * 4 != len(query.vector):
+        raise Invalid(f"the query's vector has another length than those of {query.space!r}")
+    return _Space(*row)
+
+
+def _shares(
+    db: apsw.Connection, cache: IndexCache, query: Query, space: _Space | None
+) -> list[Share]:
+    """The indexes of all scopes that the query can see, with what passes its filters."""
+    visible = _visible(db, query)
+    if not visible:
+        return []
+    root: int = db.execute("SELECT root FROM scope WHERE pk = ?", (next(iter(visible)),)).get
+    chosen = Filter(db, query, root, list(visible))
+    terms = lexical.query_terms(query.text) if query.text else ()
+    shares = []
+    for scope, stamp in visible.items():
+        index = cache.index(db, scope, stamp, space.pk if space else None)
+        alive = index.alive(micros(query.now))
+        shares.append(
+            Share(index, alive, chosen.passing(index, alive), find_words(index, alive, terms))
+        )
+    return shares
+
+
+def _visible(db: apsw.Connection, query: Query) -> dict[int, int]:
+    """Key and stamp of every visible scope that ever held a record."""
+    named = query.scopes if query.exact else visible_from(query.scopes)
+    sql = "SELECT pk, stamp FROM scope WHERE stamp > 0 AND path"
+    found = dict(select(db, f"{sql} IN (SELECT value FROM json_each(?))", to_json(list(named))))
+    if query.descend:
+        for scope in query.scopes:  # ";" follows ":"
+            found.update(select(db, f"{sql} > ? AND path < ?", scope + ":", scope + ";"))
+    return found
+
+
+# Listings
+
+
+def _listed(db: apsw.Connection, shares: Sequence[Share], query: Query) -> list[int]:
+    """The records' keys, in order."""
+    if query.order == "id":
+        return _listed_by_id(db, shares, query)
+    entries: list[tuple[float, int, bytes, int]] = []
+    for share in shares:
+        index, rows = share.index, np.flatnonzero(share.passing)
+        recent = happened_at(index)
+        importance = index.column("importance")
+        ids = index.column("id")
+        by_weight = [importance[rows]] if query.order == "important" else []
+        rows = best(rows, [*by_weight, recent[rows]], ids, query.limit)
+        weight = importance if by_weight else np.zeros(index.size)
+        entries += zip(
+            (-weight[rows]).tolist(),
+            (-recent[rows]).tolist(),
+            ids[rows].tolist(),
+            index.column("pk")[rows].tolist(),
+            strict=True,
+        )
+    return [pk for _, _, _, pk in sorted(entries)[: query.limit]]
+
+
+def _listed_by_id(db: apsw.Connection, shares: Sequence[Share], query: Query) -> list[int]:
+    """Walk the ids of all scopes at once and stop when there are enough."""
+    walks = [_walk(db, share.index, share.passing, query.after) for share in shares]
+    found: list[int] = []
+    for _, pk in heapq.merge(*walks):
+        found.append(pk)
+        if len(found) == query.limit:
+            break
+    return found
+
+
+def _walk(
+    db: apsw.Connection, index: ScopeIndex, passing: Array, after: str
+) -> Iterator[tuple[str, int]]:
+    while True:
+        page = select(
+            db,
+            "SELECT id, pk FROM record WHERE scope = ? AND id > ? ORDER BY id LIMIT 500",
+            index.scope,
+            after,
+        )
+        for id_, pk in page:
+            if passing[index.rows_of(np.array([pk]))].any():
+                yield id_, pk
+        if len(page) < 500:
+            return
+        after = page[-1][0]
+
+
+# Both arms
+
+
+def _candidates(
+    db: apsw.Connection, shares: Sequence[Share], query: Query, space: _Space | None
+) -> list[Candidate]:
+    """The best by words, and those that may be the best by meaning."""
+    terms = lexical.query_terms(query.text) if query.text else ()
+    words = weigh(shares, terms)
+    for share in shares:
+        score_words(share, words)
+    worded = _best_by_words(shares, query.limit)
+    near = _near(db, shares, query, space) if space else {}
+    found: list[Candidate] = []
+    for place, share in enumerate(shares):
+        rows = np.union1d(worded.get(place, _NO_ROWS), near.get(place, _NO_ROWS))
+        if len(rows):
+            found += _described(
+                share, words, rows, worded.get(place, _NO_ROWS), near.get(place, _NO_ROWS)
+            )
+    return found
+
+
+_NO_ROWS = np.zeros(0, dtype=np.int64)
+
+
+def _described(
+    share: Share, words: Words, rows: Array, worded: Array, near: Array
+) -> Iterator[Candidate]:
+    assert share.keyword is not None
+    columns = (
+        share.index.column("pk")[rows],
+        share.keyword[rows],
+        coverage(share, words, rows),
+        np.isin(rows, near),
+        np.isin(rows, worded),
+    )
+    for values in zip(*(column.tolist() for column in columns), strict=True):
+        yield Candidate(*values)
+
+
+def _best_by_words(shares: Sequence[Share], limit: int) -> dict[int, Array]:
+    """Per share, the rows among the best of all shares."""
+    scored: list[tuple[float, bytes, int, int]] = []
+    for place, share in enumerate(shares):
+        assert share.keyword is not None
+        rows = np.flatnonzero((share.keyword > 0) & share.passing)
+        ids = share.index.column("id")
+        rows = best(rows, [share.keyword[rows]], ids, limit)
+        scored += zip(
+            (-share.keyword[rows]).tolist(),
+            ids[rows].tolist(),
+            [place] * len(rows),
+            rows.tolist(),
+            strict=True,
+        )
+    return _by_place([(place, row) for _, _, place, row in sorted(scored)[:limit]])
+
+
+def _by_place(pairs: Sequence[tuple[int, int]]) -> dict[int, Array]:
+    found: dict[int, list[int]] = {}
+    for place, row in pairs:
+        found.setdefault(place, []).append(row)
+    return {place: np.array(rows, dtype=np.int64) for place, rows in found.items()}
+
+
+def _near(
+    db: apsw.Connection, shares: Sequence[Share], query: Query, space: _Space
+) -> dict[int, Array]:
+    """Per share, the rows whose rounded product is so high that they may be among the best."""
+    assert query.vector is not None
+    probe = Probe.of(query.vector)
+    scanned: list[tuple[int, Array, Array]] = []
+    doubt = 0.0
+    for place, share in enumerate(shares):
+        vectors = share.index.vectors(db, space.pk)
+        if vectors is None:
+            continue
+        size = share.index.size
+        rows = np.flatnonzero(share.passing & vectors.held[:size])
+        scanned.append((place, rows, probe.products(vectors, rows, size)))
+        doubt = max(doubt, probe.doubt(vectors.scales[:size]))
+    bar = _kth_largest([products for _, _, products in scanned], query.limit) - doubt
+    found = {}
+    for place, rows, products in scanned:
+        high = products >= bar
+        ids = shares[place].index.column("id")
+        kept = best(rows[high], [products[high]], ids, query.limit + EXACT_MAX)
+        found[place] = kept
+    return found
+
+
+def _kth_largest(parts: Sequence[Array], k: int) -> float:
+    """Or minus infinity, if there are fewer."""
+    tops = [
+        np.partition(part, len(part) - k)[len(part) - k :] if len(part) > k else part
+        for part in parts
+    ]
+    values = np.concatenate(tops) if tops else _NO_ROWS
+    return float(np.sort(values)[-k]) if len(values) >= k else float("-inf")
+
+
+# From candidates to hits
+
+
+def _hits(
+    db: apsw.Connection, candidates: Sequence[Candidate], query: Query, space: _Space | None
+) -> list[Hit]:
+    similarities = _similarities(db, candidates, query, space)
+    near = [one for one in candidates if one.near and one.pk in similarities]
+    near.sort(key=lambda one: -similarities[one.pk])
+    near = _with_ties(near, similarities, query.limit)
+    chosen = {one.pk: one for one in (*near, *(one for one in candidates if one.worded))}
+    found = _records(db, list(chosen))
+    nearest = sorted(
+        (one.pk for one in near if one.pk in found),
+        key=lambda pk: (-similarities[pk], found[pk].id),
+    )[: query.limit]
+    kept = set(nearest) | {pk for pk, one in chosen.items() if one.worded}
+    hits = [
+        Hit(
+            record=found[pk],
+            similarity=similarities.get(pk),
+            keyword=one.keyword,
+            coverage=one.coverage,
+        )
+        for pk, one in chosen.items()
+        if pk in kept and pk in found
+    ]
+    return sorted(hits, key=_rank)
+
+
+def _with_ties(
+    near: list[Candidate], similarities: dict[int, float], limit: int
+) -> list[Candidate]:
+    """The first ``limit`` and all that equal the last of them: their ids will decide."""
+    if len(near) <= limit:
+        return near
+    bar = similarities[near[limit - 1].pk]
+    return [one for one in near if similarities[one.pk] >= bar]
+
+
+def _rank(hit: Hit) -> tuple[float, float, str]:
+    similarity = -2.0 if hit.similarity is None else hit.similarity
+    return -hit.keyword, -similarity, hit.record.id
+
+
+def _similarities(
+    db: apsw.Connection, candidates: Sequence[Candidate], query: Query, space: _Space | None
+) -> dict[int, float]:
+    """Exact products with the stored vectors."""
+    if space is None or query.vector is None or not candidates:
+        return {}
+    rows = select(
+        db,
+        "SELECT record, f32 FROM vector WHERE record IN (SELECT value FROM json_each(?))"
+        " AND space = ?",
+        str([one.pk for one in candidates]),
+        space.pk,
+    )
+    if not rows:
+        return {}
+    packed = b"".join(f32 for _, f32 in rows)
+    matrix = np.frombuffer(packed, dtype="<f4").reshape(len(rows), -1).astype(np.float64)
+    # Row by row, not as a matrix product: equal vectors must get equal numbers.
+    products = (matrix * np.frombuffer(query.vector, dtype="<f4")).sum(axis=1)
+    return dict(zip((pk for pk, _ in rows), products.tolist(), strict=True))
+
+
+def _records(db: apsw.Connection, keys: Sequence[int]) -> dict[int, Record]:
+    rows = db.execute(
+        f"SELECT record.pk, {RECORD_WITH_SCOPE} FROM record JOIN scope ON scope.pk = record.scope"
+        " WHERE record.pk IN (SELECT value FROM json_each(?))",
+        (str(list(keys)),),
+    )
+    return {row[0]: record_of(row[1:]) for row in rows}

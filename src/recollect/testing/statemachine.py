@@ -1,0 +1,187 @@
+"""The same random operations on the reference store and on another: every answer is equal.
+
+``store_machine(open_other)`` is a Hypothesis state machine; run it with
+``hypothesis.stateful.run_state_machine_as_test``. Names are drawn from small pools, so that
+operations meet: ids clash, texts are written twice, versions go stale, rows expire.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from recollect.errors import Conflict, RecollectError
+from recollect.ports import Store
+from recollect.stores.dict import DictStore
+from recollect.testing import drawing
+from recollect.testing.drawing import Draft
+from recollect.testing.snapshots import snapshot
+from recollect.testing.values import NOW
+from recollect.types import Batch, Query, SessionKey
+
+
+@dataclass(frozen=True)
+class Refused:
+    """An error as both stores must give it."""
+
+    error: type[RecollectError]
+    kind: str = ""
+    ids: tuple[str, ...] = ()
+
+
+class StoreMachine(RuleBasedStateMachine):
+    """Two stores, one clock, and whatever Hypothesis makes of them."""
+
+    open_other: Callable[[], Awaitable[Store]]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._runner = asyncio.Runner()
+        self._reference: Store = DictStore()
+        self._other: Store = self._runner.run(_awaited(type(self).open_other()))
+        self._now = NOW
+        self._batches: list[Batch] = []
+        self._changed = True
+
+    def teardown(self) -> None:
+        self._runner.run(self._reference.close())
+        self._runner.run(self._other.close())
+        self._runner.close()
+
+    @rule(minutes=st.sampled_from([1, 3, 10]))
+    def pass_time(self, minutes: int) -> None:
+        self._now += timedelta(minutes=minutes)
+        self._changed = True
+
+    @rule(drafts=st.lists(drawing.drafts(), min_size=1, max_size=3))
+    def commit(self, drafts: list[Draft]) -> None:
+        for draft in drafts:
+            id_ = f"batch-{len(self._batches)}"
+            batch = self._runner.run(drawing.complete(self._reference, draft, id_, self._now))
+            self._batches.append(batch)
+            self._commit_to_both(batch)
+            self.both_hold_the_same()
+
+    @precondition(lambda self: self._batches)
+    @rule(data=st.data())
+    def commit_again(self, data: st.DataObject) -> None:
+        self._commit_to_both(data.draw(st.sampled_from(self._batches)))
+
+    @rule(query=drawing.listings())
+    def list_records(self, query: Query) -> None:
+        query = replace(query, now=self._now)
+        self._compare(lambda store: store.search(query))
+
+    @rule(query=drawing.searches())
+    def search(self, query: Query) -> None:
+        query = replace(query, now=self._now)
+        self._compare(lambda store: _scores(store, query))
+
+    @rule(query=drawing.searches(), limit=st.integers(0, 3))
+    def search_the_best(self, query: Query, limit: int) -> None:
+        """Of equally good hits a store may choose either, so only the scores are compared."""
+        query = replace(query, now=self._now, limit=limit)
+        self._compare(lambda store: _best_scores(store, query))
+
+    @rule(root=st.sampled_from([None, *drawing.ROOTS]), ids=drawing.record_ids())
+    def read_by_id(self, root: str | None, ids: list[str]) -> None:
+        self._compare(lambda store: store.records(root, ids, now=self._now))
+
+    @rule(touching=drawing.touched_ids(), change=st.sampled_from(["", "run", "batch-1"]))
+    def read_history(self, touching: str, change: str) -> None:
+        self._compare(
+            lambda store: store.journal(None, touching=touching, change=change, limit=1000)
+        )
+
+    @rule(
+        key=drawing.session_keys(),
+        after=st.integers(0, 4),
+        limit=st.integers(0, 3),
+        newest=st.booleans(),
+    )
+    def read_session(self, key: SessionKey, after: int, limit: int, newest: bool) -> None:
+        self._compare(
+            lambda store: store.messages(
+                key, now=self._now, after=after, limit=limit, newest=newest
+            )
+        )
+        self._compare(lambda store: store.summaries(key, after=after, limit=limit))
+
+    @invariant()
+    def both_hold_the_same(self) -> None:
+        if self._changed:
+            self._changed = False
+            self._compare(lambda store: _everything(store, self._now))
+
+    def _commit_to_both(self, batch: Batch) -> None:
+        self._changed = True
+        self._compare(lambda store: store.commit(batch))
+
+    def _compare(self, call: Callable[[Store], Awaitable[object]]) -> None:
+        expected = self._runner.run(_outcome(call(self._reference)))
+        answer = self._runner.run(_outcome(call(self._other)))
+        assert answer == expected
+
+
+def store_machine(open_other: Callable[[], Awaitable[Store]]) -> type[StoreMachine]:
+    """A state machine that compares the dict store with what ``open_other`` opens: an empty
+    store each time."""
+
+    class Machine(StoreMachine):
+        pass
+
+    Machine.open_other = staticmethod(open_other)
+    return Machine
+
+
+async def _awaited(call: Awaitable[Store]) -> Store:
+    return await call
+
+
+async def _outcome(call: Awaitable[object]) -> object:
+    try:
+        return await call
+    except Conflict as conflict:
+        return Refused(Conflict, conflict.kind, conflict.ids)
+    except RecollectError as error:
+        return Refused(type(error))
+
+
+async def _everything(store: Store, now: datetime) -> object:
+    space = drawing.SPACES[0]
+    held = [
+        await snapshot(store, root, now=now, namespaces=drawing.NAMESPACES, space=space)
+        for root in drawing.ROOTS
+    ]
+    found = [await _scores(store, replace(one, now=now)) for one in drawing.standing_queries()]
+    return held, found, await store.roots()
+
+
+async def _scores(store: Store, query: Query) -> object:
+    return {
+        hit.record.id: (
+            hit.record,
+            _rounded(hit.keyword),
+            _rounded(hit.coverage),
+            None if hit.similarity is None else _rounded(hit.similarity),
+        )
+        for hit in await store.search(query)
+    }
+
+
+async def _best_scores(store: Store, query: Query) -> object:
+    hits = await store.search(query)
+    words = sorted((_rounded(hit.keyword) for hit in hits), reverse=True)
+    near = sorted(
+        (_rounded(hit.similarity) for hit in hits if hit.similarity is not None), reverse=True
+    )
+    return words[: query.limit], near[: query.limit]
+
+
+def _rounded(score: float) -> float:
+    return round(score, 4) + 0.0  # no minus zero

@@ -1,0 +1,45 @@
+"""Random histories on two stores; `make proof` runs many more and longer ones."""
+
+from itertools import count
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from recollect.ports import Store
+from recollect.stores.dict import DictStore
+from recollect.stores.sqlite import SqliteStore
+from recollect.testing.statemachine import store_machine
+
+
+def _lengths(proving: bool) -> settings:
+    examples, steps = (1500, 60) if proving else (60, 30)
+    return settings(
+        max_examples=examples,
+        stateful_step_count=steps,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+    )
+
+
+def test_X2_sqlite_answers_like_the_reference(tmp_path: Path, proving: bool) -> None:
+    numbers = count()
+
+    async def open_sqlite() -> Store:
+        return await SqliteStore.open(tmp_path / f"{next(numbers)}.db")
+
+    run_state_machine_as_test(store_machine(open_sqlite), settings=_lengths(proving))
+
+
+def test_the_machine_notices_a_difference() -> None:
+    class Forgetful(DictStore):
+        async def commit(self, batch):
+            seq = await super().commit(batch)
+            return seq + (seq > 1)
+
+    async def open_forgetful() -> Store:
+        return Forgetful()
+
+    with pytest.raises(AssertionError):
+        run_state_machine_as_test(store_machine(open_forgetful), settings=_lengths(False))

@@ -1,0 +1,214 @@
+"""The command line: readable for people, JSON for machines, clear errors, exit codes."""
+
+from __future__ import annotations
+
+import json
+import stat
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.interfaces.conftest import Run, parsed
+
+COMMANDS = (
+    "remember observe relate recall get history forget undo policy maintain doctor serve".split()
+)
+
+
+def remembered(recollect: Run, text: str, *options: str) -> str:
+    return str(parsed(recollect("remember", text, "--json", *options))["items"][0]["id"])
+
+
+def test_O3_remember_and_recall_as_the_readme_says(recollect: Run) -> None:
+    done = recollect("remember", "Deploys go out on Tuesdays", "--scope", "org:acme", "--tag", "deploy")
+    assert done.returncode == 0
+    assert done.stdout.startswith("stored")
+    answer = parsed(recollect("recall", "when do we deploy?", "--scope", "org:acme", "--json"))
+    (hit,) = answer["hits"]
+    assert hit["text"] == "Deploys go out on Tuesdays"
+    assert hit["score"] > 0
+    assert hit["tags"] == ["deploy"]
+    assert any("arms" in note for note in answer["notes"])
+
+
+def test_recall_is_readable_without_json(recollect: Run) -> None:
+    remembered(recollect, "Deploys go out on Tuesdays", "--scope", "org:acme")
+    done = recollect("recall", "deploys", "--scope", "org:acme", "--explain")
+    assert "Deploys go out on Tuesdays" in done.stdout
+    assert "org:acme · fact" in done.stdout
+    assert "keyword +" in done.stdout
+    assert "\x1b[" not in done.stdout
+
+
+def test_observe_reads_json_lines_from_a_file_and_from_stdin(recollect: Run, tmp_path: Path) -> None:
+    lines = [
+        {"role": "user", "content": "I moved to Berlin in May", "id": "m1"},
+        {"role": "assistant", "content": "Noted!", "id": "m2"},
+    ]
+    text = "\n".join(map(json.dumps, lines)) + "\n\n"
+    (tmp_path / "chat.jsonl").write_text(text)
+    first = parsed(recollect("observe", "chat/42", "chat.jsonl", "--scope", "user:ann", "--json"))
+    again = parsed(recollect("observe", "chat/42", "--scope", "user:ann", "--json", stdin=text))
+    assert [item["status"] for item in first["items"]] == ["stored", "stored"]
+    assert [item["status"] for item in again["items"]] == ["skipped", "skipped"]
+    hit = parsed(recollect("recall", "Berlin", "--scope", "user:ann", "--json"))["hits"][0]
+    assert hit["lineage"] == ["m1"]
+
+
+def test_observe_takes_plain_lines_too(recollect: Run) -> None:
+    done = parsed(recollect("observe", "chat", "--text", "--json", stdin="one thing\nanother\n"))
+    assert len(done["items"]) == 2
+
+
+def test_X10_forget_history_and_undo_from_the_command_line(recollect: Run) -> None:
+    id_ = remembered(recollect, "Ann lives in Berlin", "--scope", "user:ann")
+    newer = parsed(
+        recollect(
+            "remember", "Ann lives in Hamburg", "--scope", "user:ann", "--supersedes", id_, "--json"
+        )
+    )
+    assert parsed(recollect("undo", newer["change"], "--json"))["items"]
+    history = parsed(recollect("history", id_, "--json"))["entries"]
+    assert [entry["reason"].split()[0] for entry in history] == ["remember", "supersede", "undo"]
+    assert history[0]["actor"] == "cli"
+    dry = parsed(recollect("forget", "--id", id_, "--dry-run", "--json"))
+    assert dry["items"][0]["status"] == "pending"
+    gone = parsed(recollect("forget", "--id", id_, "--json"))
+    assert gone["items"][0]["status"] == "erased"
+    assert recollect("get", id_).returncode == 3
+
+
+def test_X5_as_of_and_known_at_on_the_command_line(recollect: Run) -> None:
+    remembered(
+        recollect, "The office is in Bonn", "--scope", "org:acme",
+        "--valid-from", "2020-01-01T00:00Z", "--valid-to", "2024-01-01T00:00Z",
+    )  # fmt: skip
+    ask = ("recall", "office", "--scope", "org:acme", "--json")
+    assert len(parsed(recollect(*ask, "--as-of", "2022-01-01T00:00Z"))["hits"]) == 1
+    assert parsed(recollect(*ask, "--as-of", "2025-01-01T00:00Z"))["hits"] == []
+    assert parsed(recollect(*ask, "--known-at", "2022-01-01T00:00Z"))["hits"] == []
+
+
+def test_A10_opting_out_from_the_command_line(recollect: Run, tmp_path: Path) -> None:
+    parsed(recollect("policy", "--scope", "user:ann", "--opt-out", "--json"))
+    said = parsed(recollect("remember", "my secret diary", "--scope", "user:ann", "--json"))
+    assert said["items"][0]["status"] == "volatile"
+    assert all(b"diary" not in file.read_bytes() for file in tmp_path.iterdir())
+
+
+def test_relate_and_maintain(recollect: Run) -> None:
+    first = remembered(recollect, "The disk was full", "--scope", "org:acme")
+    second = remembered(recollect, "The site was down", "--scope", "org:acme")
+    linked = parsed(recollect("relate", second, "caused_by", first, "--json"))
+    assert linked["items"][0]["status"] == "stored"
+    assert recollect("maintain").returncode == 0
+
+
+def test_doctor_finds_a_healthy_file_and_rebuilds_it(recollect: Run) -> None:
+    remembered(recollect, "Deploys go out on Tuesdays", "--scope", "org:acme")
+    report = recollect("doctor")
+    assert report.returncode == 0, report.stdout + report.stderr
+    assert "SQLite" in report.stdout
+    rebuilt = recollect("doctor", "--rebuild")
+    assert rebuilt.returncode == 0
+    assert parsed(recollect("recall", "deploys", "--scope", "org:acme", "--json"))["hits"]
+
+
+def test_the_store_file_is_private(recollect: Run, tmp_path: Path) -> None:
+    remembered(recollect, "x", "--scope", "user:ann")
+    assert stat.S_IMODE((tmp_path / "memory.db").stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (("remember", ""), 2, "empty"),
+        (("remember", "x", "--scope", "nonsense"), 2, "kind:id"),
+        (("remember", "x", "--valid-from", "soon"), 2, "ISO 8601"),
+        (("recall", "x", "--limit", "-1"), 2, "limit"),
+        (("recall", "x", "--since", "2026-13-45"), 2, "ISO 8601"),
+        (("forget",), 2, "say what to forget"),
+        (("forget", "--id", "no-such"), 3, ""),
+        (("undo", "no-such"), 3, "no change"),
+        (("history", "no-such"), 3, "no record"),
+        (("get", "no-such"), 3, "no record"),
+        (("relate", "a", "supports", "b"), 3, "no record"),
+        (("observe", "chat", "missing.jsonl"), 2, "cannot read"),
+        (("recall", "x", "--profile", "mars"), 2, "no profile"),
+        (("recall", "x", "--embedder", "psychic"), 2, "unknown embedder"),
+        (("serve", "--host", "0.0.0.0"), 2, "loopback"),
+    ],
+)
+def test_bad_requests_end_with_a_documented_code_and_the_remedy(
+    recollect: Run, arguments: tuple[str, ...], code: int, said: str
+) -> None:
+    done = recollect(*arguments)
+    assert done.returncode == code, done.stderr
+    assert said in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("stdin", "said"),
+    [
+        (b"\xff\xfe\x00broken", "not UTF-8"),
+        (b'{"role": "user", "content": "ok"}\n{half', "line 2"),
+        (b'{"role": "wizard", "content": "x"}', "role"),
+        (b"[" * 100_000, "not JSON"),
+        (b'{"role": "user", "content": "ok"}\n42\n', "message 1"),
+    ],
+    ids=["bytes", "half a line", "role", "deep", "number"],
+)
+def test_bad_lines_are_named_and_nothing_is_stored(recollect: Run, stdin: bytes, said: str) -> None:
+    done = recollect("observe", "chat", "--scope", "user:ann", stdin=stdin)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert parsed(recollect("recall", "", "--scope", "user:ann", "--json"))["hits"] == []
+
+
+def test_errors_are_json_too_when_asked(recollect: Run) -> None:
+    done = recollect("undo", "no-such", "--json")
+    assert done.returncode == 3
+    assert json.loads(done.stdout)["error"] == "NotFound"
+
+
+def test_a_foreign_file_is_refused_and_left_alone(recollect: Run, tmp_path: Path) -> None:
+    file = tmp_path / "letter.txt"
+    file.write_text("Dear Sir or Madam, this is no database. " * 100)
+    done = recollect("recall", "x", store=str(file))
+    assert done.returncode == 7
+    assert "letter.txt" in done.stderr
+    assert file.read_text().startswith("Dear Sir")
+
+
+def test_control_characters_in_a_memory_cannot_drive_the_terminal(recollect: Run) -> None:
+    remembered(recollect, "red \x1b[31m alert \u202e txet", "--scope", "user:ann")
+    done = recollect("recall", "red alert", "--scope", "user:ann")
+    assert "\x1b" not in done.stdout
+    assert "\u202e" not in done.stdout
+
+
+def test_an_emoji_does_not_crash_an_ascii_pipe(recollect: Run) -> None:
+    remembered(recollect, "party 🎉 time", "--scope", "user:ann")
+    done = recollect("recall", "party", "--scope", "user:ann", PYTHONIOENCODING="ascii")
+    assert done.returncode == 0
+    assert "party" in done.stdout
+
+
+@pytest.mark.parametrize("command", [(), *((name,) for name in COMMANDS)])
+def test_every_command_has_help(recollect: Run, command: tuple[str, ...]) -> None:
+    done = recollect(*command, "--help")
+    assert done.returncode == 0
+    assert "usage: recollect" in done.stdout
+    if not command:
+        assert all(name in done.stdout for name in COMMANDS)
+
+
+def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
+    import sys
+
+    command = (
+        f"{sys.executable} -m recollect.interfaces.cli --store {tmp_path / 'm.db'} --help | head -1"
+    )
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+    assert "Traceback" not in done.stderr
+    assert "BrokenPipe" not in done.stderr
