@@ -155,7 +155,8 @@ def _symbol(a: Reading, b: Reading) -> str:
 
 
 def _name(a: Reading, b: Reading) -> str:
-    only_a, only_b = a.names - set(b.content), b.names - set(a.content)
+    only_a = a.names - b.names - set(b.content)
+    only_b = b.names - a.names - set(a.content)
     return _against("name", only_a, only_b) if only_a or only_b else ""
 
 

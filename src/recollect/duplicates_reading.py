@@ -296,7 +296,8 @@ def _names(tokens: Sequence[Token]) -> frozenset[str]:
     for index, token in enumerate(tokens):
         follower = tokens[index + 1] if index + 1 < len(tokens) else None
         in_sequence = follower is not None and follower.capital and follower.kind == "word"
-        is_name = token.capital and token.kind == "word" and _is_content(token)
+        # A single letter names something too: "team A".
+        is_name = token.capital and (_is_content(token) or len(token.text) == 1)
         if is_name and (in_sequence or not beginning):
             found.add(_canonical_of(token))
         beginning = token.kind == "stop"

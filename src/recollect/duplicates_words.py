@@ -177,6 +177,11 @@ OPPOSITES = _groups(
     front/ahead behind/back
     near/close/nearby/beside far/away/distant
     with without
+    for against/from
+    with against
+    and or
+    or but
+    because although/despite
     open/opened close/closed/shut
     buy/purchase sell
     morning evening/night

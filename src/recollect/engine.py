@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter as Tally
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -13,6 +13,7 @@ from recollect.ports import Clock, Embedder, NewId, Store
 from recollect.profiles import Profile
 from recollect.redaction import Redactor
 from recollect.scopes import SYSTEM_ROOT, is_within, parents, parse_scope, root_of
+from recollect.tokens import ESTIMATE, Counter
 from recollect.types import Batch, Item, Record, Vector
 from recollect.vectors import packed
 
@@ -31,8 +32,9 @@ class Engine:
     new_secret: NewId
     redactor: Redactor
     default_scope: str
+    counter: Counter = ESTIMATE
     bound: str = ""  # the scope this handle may not leave; "" = none
-    used: Counter[str] = field(default_factory=Counter)
+    used: Tally[str] = field(default_factory=Tally)
     volatile_roots: set[str] = field(default_factory=set)
     known_space: str = ""
 

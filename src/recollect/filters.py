@@ -27,6 +27,7 @@ def _matches(record: Record, query: Query) -> bool:
     return (
         (not query.kinds or record.kind in query.kinds)
         and (not query.types or record.type in query.types)
+        and (not query.durabilities or record.durability in query.durabilities)
         and (not query.sources or record.source in query.sources)
         and (not query.authors or record.author in query.authors)
         and (not query.session or record.session == query.session)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
+from recollect.assembling import Wanted, context
 from recollect.engine import Engine
 from recollect.errors import Conflict, Denied, Invalid, NotFound
 from recollect.forgetting import Selection, forget
@@ -21,6 +22,7 @@ from recollect.types import (
     Answer,
     Entry,
     Item,
+    Packet,
     Receipt,
     ReceiptItem,
     Record,
@@ -159,6 +161,24 @@ class AsyncMemory:
             now=now,
         )
         return await recall(self._engine, question)
+
+    async def context(
+        self,
+        *,
+        session: str | None = None,
+        query: str | None = None,
+        scope: str | Iterable[str] | None = None,
+        tokens: int | None = None,
+        shape: str = "openai",
+        now: When | None = None,
+    ) -> Packet:
+        """One packet for the next model call: core memories, facts, episodes and procedures for
+        the query (or for what the user said last), the session's summary and newest messages,
+        together within ``tokens``. ``shape`` is "openai" or "anthropic"."""
+        wanted = Wanted(
+            session=session, query=query, scope=scope, tokens=tokens, shape=shape, now=now
+        )
+        return await context(self._engine, wanted, self._engine.counter)
 
     async def relate(self, source: str, kind: str, target: str, *, actor: str = "") -> Receipt:
         """Link two records of one root: ``relate(a, "supports", b)``."""

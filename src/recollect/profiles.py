@@ -68,9 +68,7 @@ class Profile:
         default_factory=lambda: {"hashing": 0.2, "": 0.5}  # by embedder; "" = any other
     )
     # Below this cosine, and without a word in common, a record is noise, not a hit.
-    similarity_floor: Mapping[str, float] = field(
-        default_factory=lambda: {"hashing": 0.2, "": 0.1}
-    )
+    similarity_floor: Mapping[str, float] = field(default_factory=lambda: {"hashing": 0.2, "": 0.1})
     tag_boost: float = 0.1
     magnitude_penalty: float = 0.1
     threshold: float = 0.0
@@ -92,7 +90,10 @@ class Profile:
     block_entries_max: int = 15
 
     # Context
-    context_records: int = 6
+    context_records: int = 6  # found for the query
+    preseeded: int = 12  # core memories that are always there
+    recent_episodes: int = 3
+    context_tokens: int = 2000
 
     # Upkeep
     episode_ttl_seconds: int | None = None
@@ -114,6 +115,8 @@ def _otto() -> Profile:
         compact_above=12,
         keep_recent=8,
         context_records=3,
+        preseeded=0,
+        recent_episodes=0,
         environment={
             "OTTO_MEMORY_DB": "settings.store",
             "LOCAL_STORAGE_PATH": "settings.store_folder",

@@ -50,7 +50,7 @@ class Question:
     now: When | None = None
 
 
-async def recall(engine: Engine, question: Question) -> Answer:
+async def recall(engine: Engine, question: Question, *, count_uses: bool = True) -> Answer:
     limit = engine.profile.limit if question.limit is None else count(question.limit, "limit")
     query, notes = _query(engine, question, limit)
     vector, trouble = await _query_vector(engine, query.text)
@@ -78,7 +78,8 @@ async def recall(engine: Engine, question: Question) -> Answer:
             found += await _ranked_in(store, here, root, asked)
     best = sorted(found, key=order)
     kept = above_threshold(tuple(best), asked)[:limit]
-    _count_uses(engine, kept)
+    if count_uses:
+        _count_uses(engine, kept)
     if question.explain:
         notes += _dropped(best, kept)
     usage = Usage(texts_embedded=1 if vector else 0)

@@ -98,9 +98,11 @@ _NO_SECRETS = frozenset(
     self._password undefined; strength length minimum maximum confirmation confirm""".split()
 )
 _CODE = re.compile(
-    r"[$%{<&|\\]|\*{2,}|x{3,}\Z|•|\.{3}|…|-+\Z|_+\Z|\[redacted:"
+    r"\$[{(]|\$[A-Za-z_]+\Z|%\(\w|%[A-Za-z_]+%|%s\Z|\{\{|\{[\w.]*\}|<|&&|\|\||\\[nrt]"
+    r"|\*{2,}|x{3,}\Z|•|\.{3}|…|-+\Z|_+\Z|\[redacted:[a-z0-9_]{1,40}\]"
     r"|(?:self|this|os|args|config|cfg|settings|request|req|process|env|ctx|context|options|opts"
-    r"|params|data|form|user|credentials|secrets|environ|input|getpass|getenv|vault|ssm)[.\[(]",
+    r"|params|data|form|user|credentials|secrets|environ|input|getpass|getenv|vault|ssm)"
+    r"[.\[(][A-Za-z_\"']",
     re.IGNORECASE,
 )
 _CALL = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*\(")

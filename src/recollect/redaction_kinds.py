@@ -153,8 +153,14 @@ _RUN_BACKWARDS = re.compile(r"[A-Za-z0-9_-]+")
 _PEM_BEGIN = re.compile(r"-----BEGIN ([A-Z0-9 ]{0,40})PRIVATE KEY(?: BLOCK)?-----")
 _PEM_END = re.compile(r"-----END [A-Z0-9 ]{0,60}-----")
 _PEM_LENGTH_MAX = 65_536
-_PEM_BODY = re.compile(r"[A-Za-z0-9+/=\s\\:,-]*")
-_SSH_BODY = r"b3BlbnNzaC1rZXktdjE[A-Za-z0-9+/=\s\\]{40,}"
+_GAP = r"(?:\s|\\[nrt])"
+# Long lines, and a short one only as the last line: prose behind a cut-off key stays.
+_KEY_LINES = (
+    rf"(?:{_GAP}*[A-Za-z0-9+/=]{{16,}})*"
+    r"(?:(?:[\r\n]|\\[nr])+[A-Za-z0-9+/=]{1,15}(?![A-Za-z0-9+/=]))?"
+)
+_PEM_BODY = re.compile(rf"(?:{_GAP}*[A-Z][A-Za-z-]{{2,20}}: [^\n\\]{{0,100}})*{_KEY_LINES}")
+_SSH_BODY = rf"b3BlbnNzaC1rZXktdjE[A-Za-z0-9+/=]*{_KEY_LINES}"
 
 
 def _find_pem(ssh: bool) -> Finder:

@@ -55,6 +55,7 @@ class Memory:
     observe = verb(AsyncMemory.observe)
     remember = verb(AsyncMemory.remember)
     recall = verb(AsyncMemory.recall)
+    context = verb(AsyncMemory.context)
     relate = verb(AsyncMemory.relate)
     forget = verb(AsyncMemory.forget)
     history = verb(AsyncMemory.history)

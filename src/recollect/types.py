@@ -318,6 +318,7 @@ class Query:
     space: str = ""
     kinds: tuple[Kind, ...] = ()
     types: tuple[Type, ...] = ()
+    durabilities: tuple[Durability, ...] = ()
     tags: tuple[str, ...] = ()  # any of them
     statuses: tuple[Status, ...] = ("active", "disputed")
     sources: tuple[Source, ...] = ()
@@ -399,6 +400,25 @@ class Receipt:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     hits: tuple[Hit, ...]
+    notes: tuple[str, ...] = ()
+    usage: Usage = Usage()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Packet:
+    """What to put before the next model call. ``text`` begins with ``stable_text``, whose
+    ``hash`` stays the same while nothing in it changed. ``tokens`` counts text and messages by
+    ``counter``. ``near_misses`` are what the budget dropped."""
+
+    text: str
+    stable_text: str
+    tokens: int
+    counter: str
+    hash: str
+    hits: tuple[Hit, ...] = ()
+    messages: tuple[Mapping[str, Any], ...] = ()
+    pending: tuple[Message, ...] = ()
+    near_misses: tuple[Hit, ...] = ()
     notes: tuple[str, ...] = ()
     usage: Usage = Usage()
 

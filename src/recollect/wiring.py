@@ -19,6 +19,7 @@ from recollect.redaction import Redactor
 from recollect.scopes import parse_scope
 from recollect.settings import PREFIX, Settings, active_profile
 from recollect.stores.dict import DictStore
+from recollect.tokens import ESTIMATE, Counter, TokenCount
 
 # Stores that come with an extra: scheme -> what to install.
 EXTRAS = {"redis": "redis", "rediss": "redis", "postgresql": "postgres", "surrealkv": "surreal"}
@@ -40,12 +41,14 @@ async def open_engine(
     clock: Clock | None = None,
     new_id: NewId | None = None,
     redactor: Redactor | None = None,
+    count_tokens: TokenCount | None = None,
 ) -> Engine:
     """Open a store and everything around it.
 
     ``store`` is a path, ``sqlite:///path`` or ``dict:`` (in this process only); without it
     RECOLLECT_STORE, or a file in the user's data folder. ``embedder`` is "hashing", "none" or an
     object. ``scope`` binds the handle: no call may leave it. ``profile`` picks a preset.
+    ``count_tokens`` counts like your model does; without it budgets are kept on the safe side.
     """
     chosen = settings or read_settings(profile=profile)
     active = active_profile(chosen, os.environ)
@@ -62,6 +65,7 @@ async def open_engine(
             redactor=redactor or Redactor(),
             default_scope=parse_scope(chosen.scope),
             bound=parse_scope(scope) if scope else "",
+            counter=Counter(name="injected", count=count_tokens) if count_tokens else ESTIMATE,
         )
     except BaseException:
         await opened.close()

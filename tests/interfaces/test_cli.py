@@ -20,7 +20,9 @@ def remembered(recollect: Run, text: str, *options: str) -> str:
 
 
 def test_O3_remember_and_recall_as_the_readme_says(recollect: Run) -> None:
-    done = recollect("remember", "Deploys go out on Tuesdays", "--scope", "org:acme", "--tag", "deploy")
+    done = recollect(
+        "remember", "Deploys go out on Tuesdays", "--scope", "org:acme", "--tag", "deploy"
+    )
     assert done.returncode == 0
     assert done.stdout.startswith("stored")
     answer = parsed(recollect("recall", "when do we deploy?", "--scope", "org:acme", "--json"))
@@ -40,7 +42,9 @@ def test_recall_is_readable_without_json(recollect: Run) -> None:
     assert "\x1b[" not in done.stdout
 
 
-def test_observe_reads_json_lines_from_a_file_and_from_stdin(recollect: Run, tmp_path: Path) -> None:
+def test_observe_reads_json_lines_from_a_file_and_from_stdin(
+    recollect: Run, tmp_path: Path
+) -> None:
     lines = [
         {"role": "user", "content": "I moved to Berlin in May", "id": "m1"},
         {"role": "assistant", "content": "Noted!", "id": "m2"},

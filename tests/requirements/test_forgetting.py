@@ -91,7 +91,10 @@ def test_X10_one_message_of_a_session_can_be_named(memory: Memory) -> None:
         scope="user:ann",
     )
     receipt = memory.forget(session="chat", scope="user:ann", ids=["m1", "m9"])
-    assert [(item.id, item.status) for item in receipt.items] == [("m9", "skipped"), ("m1", "erased")]
+    assert [(item.id, item.status) for item in receipt.items] == [
+        ("m9", "skipped"),
+        ("m1", "erased"),
+    ]
     assert set(texts(memory, "line", scope="user:ann")) == {"line 0", "line 2"}
 
 

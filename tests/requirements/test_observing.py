@@ -16,12 +16,20 @@ from recollect.types import Message, SessionKey
 
 OPENAI = [
     {"role": "system", "content": "You are terse."},
-    {"role": "user", "content": [{"type": "text", "text": "What is in the repository?"}], "id": "u1"},
+    {
+        "role": "user",
+        "content": [{"type": "text", "text": "What is in the repository?"}],
+        "id": "u1",
+    },
     {
         "role": "assistant",
         "content": None,
         "tool_calls": [
-            {"id": "c1", "type": "function", "function": {"name": "ls", "arguments": '{"path": "."}'}},
+            {
+                "id": "c1",
+                "type": "function",
+                "function": {"name": "ls", "arguments": '{"path": "."}'},
+            },
             {"id": "c2", "type": "function", "function": {"name": "cat", "arguments": "{}"}},
         ],
     },
@@ -39,7 +47,11 @@ ANTHROPIC = [
     {
         "role": "user",
         "content": [
-            {"type": "tool_result", "tool_use_id": "t1", "content": [{"type": "text", "text": "3 anvils"}]},
+            {
+                "type": "tool_result",
+                "tool_use_id": "t1",
+                "content": [{"type": "text", "text": "3 anvils"}],
+            },
             {"type": "text", "text": "and now?"},
         ],
     },
@@ -204,11 +216,17 @@ def test_A10_an_opted_out_user_leaves_nothing_in_the_store(
 
 def test_A10_one_author_can_opt_out_of_a_shared_scope(memory: Memory) -> None:
     memory.set_policy("org:acme", persist=False, author="ann")
-    ann = memory.observe("room", [{"role": "user", "content": "hi", "author": "ann"}], scope="org:acme")
-    bob = memory.observe("room", [{"role": "user", "content": "ho", "author": "bob"}], scope="org:acme")
+    ann = memory.observe(
+        "room", [{"role": "user", "content": "hi", "author": "ann"}], scope="org:acme"
+    )
+    bob = memory.observe(
+        "room", [{"role": "user", "content": "ho", "author": "bob"}], scope="org:acme"
+    )
     assert (statuses(ann), statuses(bob)) == (["volatile"], ["stored"])
     memory.set_policy("org:acme", persist=True, author="ann")
-    again = memory.observe("room", [{"role": "user", "content": "hi", "author": "ann"}], scope="org:acme")
+    again = memory.observe(
+        "room", [{"role": "user", "content": "hi", "author": "ann"}], scope="org:acme"
+    )
     assert statuses(again) == ["stored"]
 
 

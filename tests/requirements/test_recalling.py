@@ -134,7 +134,9 @@ def test_M6_importance_ranks_episodes(memory: Memory) -> None:
 
 def test_L4_decay_ranks_by_tier_and_never_hides(memory: Memory, clock: MovableClock) -> None:
     for durability in ("ephemeral", "standard", "core"):
-        stored(memory, f"The {durability} note about parking", scope="user:ann", durability=durability)
+        stored(
+            memory, f"The {durability} note about parking", scope="user:ann", durability=durability
+        )
     clock.forward(days=3650)
     hits = memory.recall("note about parking", scope="user:ann").hits
     assert [hit.record.durability for hit in hits] == ["core", "standard", "ephemeral"]
@@ -324,7 +326,18 @@ def test_bad_questions_are_refused_with_the_remedy(
         "word " * 20_000,
         "\x00\x07",
     ],
-    ids=["empty", "blank", "stop words", "emoji", "fts", "sql", "json", "mixed", "100 KB", "control"],
+    ids=[
+        "empty",
+        "blank",
+        "stop words",
+        "emoji",
+        "fts",
+        "sql",
+        "json",
+        "mixed",
+        "100 KB",
+        "control",
+    ],
 )
 def test_odd_queries_get_a_correct_or_an_empty_answer(memory: Memory, query: str) -> None:
     stored(memory, "a word about Berlin", scope="user:ann")

@@ -77,9 +77,7 @@ def test_L2_the_same_text_is_kept_once_among_live_records(memory: Memory) -> Non
     again = memory.remember("  ann lives in BERLIN. ", scope="user:ann")
     assert (again.items[0].status, again.items[0].id) == ("merged", first)
     second = memory.remember("Ann lives in Hamburg", scope="user:ann", supersedes=first)
-    third = memory.remember(
-        "Ann lives in Berlin", scope="user:ann", supersedes=second.items[0].id
-    )
+    third = memory.remember("Ann lives in Berlin", scope="user:ann", supersedes=second.items[0].id)
     assert statuses(second) == statuses(third) == ["stored"]
     assert len({first, second.items[0].id, third.items[0].id}) == 3
     assert texts(memory, "where does Ann live", scope="user:ann") == ["Ann lives in Berlin"]
@@ -177,7 +175,14 @@ def test_bad_input_is_refused_with_the_remedy_and_nothing_is_written(
 
 @pytest.mark.parametrize(
     "text",
-    ["👩‍🚀 flew to Mars", "مرحبا بالعالم", "a" * 1_000_000, "e\u0301clair", "\u202eevil", "line\nbreak\ttab"],
+    [
+        "👩‍🚀 flew to Mars",
+        "مرحبا بالعالم",
+        "a" * 1_000_000,
+        "e\u0301clair",
+        "\u202eevil",
+        "line\nbreak\ttab",
+    ],
     ids=["emoji", "right to left", "one megabyte", "combining", "direction mark", "white space"],
 )
 def test_odd_text_comes_back_as_it_went_in(memory: Memory, text: str) -> None:

@@ -55,9 +55,7 @@ def serve(
     port: int | None,
 ) -> None:
     """Run until told to stop. Without keys only this machine may connect."""
-    settings = read_settings(
-        profile=profile, host=host, port=None if port is None else str(port)
-    )
+    settings = read_settings(profile=profile, host=host, port=None if port is None else str(port))
     if settings.host not in LOOPBACK:
         raise Invalid(
             f"host {settings.host!r} is not loopback, and this version has no keys yet; "

@@ -7,14 +7,16 @@ from typing import Any
 
 from recollect.stores.dict import touches
 from recollect.stores.sqlite.connection import select
+from recollect.stores.sqlite.index import EVERYTHING
 from recollect.stores.sqlite.ledger import Ledger
 from recollect.types import Erase
 
+ERASED_MAX = 10_000  # per scope
 _WIPE = "UPDATE touch SET before = NULL, after = NULL WHERE root = ? AND "
 
 
-def drop_record(ledger: Ledger, pk: int) -> None:
-    """Remove a record with its words, vectors, lineage and relations."""
+def drop_record(ledger: Ledger, pk: int) -> int:
+    """Remove a record with its words, vectors, lineage and relations; its scope."""
     root, scope, lineage, derived_from = ledger.get(
         "SELECT root, scope, lineage, derived_from FROM record WHERE pk = ?", pk
     )
@@ -31,6 +33,7 @@ def drop_record(ledger: Ledger, pk: int) -> None:
     ledger.db.execute("DELETE FROM record WHERE pk = ?", (pk,))  # and vectors, relations
     stamp = ledger.stamp(root, scope)
     ledger.db.execute("INSERT INTO erased VALUES (?, ?, ?)", (scope, stamp, pk))
+    return int(scope)
 
 
 def sweep(ledger: Ledger) -> None:
@@ -38,8 +41,9 @@ def sweep(ledger: Ledger) -> None:
     root = ledger.find_root()
     bindings = (ledger.at, root)
     expired = "SELECT pk FROM record WHERE expires_at <= ? AND root = ?"
-    for (pk,) in select(ledger.db, expired, *bindings):
-        drop_record(ledger, pk)
+    scopes = {drop_record(ledger, pk) for (pk,) in select(ledger.db, expired, *bindings)}
+    for scope in scopes:
+        _tidy(ledger, scope)
     ledger.db.execute(
         "DELETE FROM message WHERE pk IN (SELECT message.pk FROM message"
         " JOIN session ON session.pk = message.session JOIN scope ON scope.pk = session.scope"
@@ -47,6 +51,14 @@ def sweep(ledger: Ledger) -> None:
         bindings,
     )
     ledger.db.execute("DELETE FROM item WHERE expires_at <= ? AND root = ?", bindings)
+
+
+def _tidy(ledger: Ledger, scope: int) -> None:
+    """Keep the list of what is gone short; indexes that missed it load the scope anew."""
+    if ledger.get("SELECT count(*) FROM erased WHERE scope = ?", scope) > ERASED_MAX:
+        stamp = ledger.get("SELECT max(stamp) FROM erased WHERE scope = ?", scope)
+        ledger.db.execute("DELETE FROM erased WHERE scope = ?", (scope,))
+        ledger.db.execute("INSERT INTO erased VALUES (?, ?, ?)", (scope, stamp, EVERYTHING))
 
 
 def erase(ledger: Ledger, erase: Erase) -> None:

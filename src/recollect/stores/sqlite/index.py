@@ -22,6 +22,9 @@ NEVER_BEGAN = -(2**63)
 NEVER_ENDS = 2**63 - 1
 ID_BYTES = 40  # of an id, for breaking ties; longer ids are compared by these alone
 CHUNK = 8192
+EVERYTHING = 0  # as the key of an erased record: load the scope anew
+
+_EMPTY_BYTES = 6000  # what an index takes by itself
 
 _DTYPES = {
     "pk": "i8",
@@ -53,14 +56,13 @@ class Vectors:
     scales: Array  # float32; what one step of a number is worth
     held: Array  # bool: is there a vector?
 
-    @property
-    def nbytes(self) -> int:
-        return self.matrix.nbytes + self.scales.nbytes + self.held.nbytes
-
 
 class ScopeIndex:
     def __init__(self, scope: int) -> None:
         self.scope = scope
+        self._clear()
+
+    def _clear(self) -> None:
         self.stamp = 0
         self.size = 0
         self.absent = 0
@@ -75,9 +77,10 @@ class ScopeIndex:
 
     @property
     def nbytes(self) -> int:
-        arrays = [*self._columns.values(), self.present, self._labels, self._label_rows]
-        vectors = sum(vectors.nbytes for vectors in self._vectors.values())
-        return 2000 + sum(array.nbytes for array in arrays) + self.postings.nbytes + vectors
+        per_row = 1 + sum(int(array.itemsize) for array in self._columns.values())
+        per_row += sum(vectors.matrix.shape[1] + 5 for vectors in self._vectors.values())
+        labels = int(self._labels.nbytes) + int(self._label_rows.nbytes)
+        return _EMPTY_BYTES + self.size * per_row + self.postings.nbytes + labels
 
     @property
     def is_worn(self) -> bool:
@@ -117,9 +120,14 @@ class ScopeIndex:
 
     def refresh(self, db: apsw.Connection, stamp: int) -> None:
         """Take in whatever changed up to ``stamp``, the scope's newest."""
-        bindings = (self.scope, self.stamp)
-        changed = _keys(db, "SELECT pk FROM record WHERE scope = ? AND changed > ?", bindings)
-        gone = _keys(db, "SELECT record FROM erased WHERE scope = ? AND stamp > ?", bindings)
+        gone = self._gone(db)
+        if gone is None:
+            self._clear()
+        changed = _keys(
+            db,
+            "SELECT pk FROM record WHERE scope = ? AND changed > ?",
+            (self.scope, self.stamp),
+        )
         last = int(self.column("pk")[-1]) if self.size else 0
         self._grow(int((changed > last).sum()))
         segments: list[Segment] = []
@@ -129,10 +137,22 @@ class ScopeIndex:
             if new:
                 segments.append(self._append(new))
         self._add_words(segments)
-        self._remove(gone)
+        if gone is not None:
+            self._remove(gone)
         for space in self._vectors:
             self._refresh_vectors(db, space, changed)
         self.stamp = stamp
+
+    def _gone(self, db: apsw.Connection) -> Array | None:
+        """What was erased since; None: nobody knows, load everything anew."""
+        if not self.stamp:
+            return None
+        gone = _keys(
+            db,
+            "SELECT record FROM erased WHERE scope = ? AND stamp > ?",
+            (self.scope, self.stamp),
+        )
+        return None if len(gone) and gone[0] == EVERYTHING else gone
 
     def _add_words(self, segments: list[Segment]) -> None:
         if len(segments) > 1:
@@ -144,8 +164,7 @@ class ScopeIndex:
         needed, capacity = self.size + more, len(self.present)
         if needed <= capacity:
             return
-        # The first load takes exactly what it needs; later there is room for the next rows.
-        capacity = needed if not self.size else needed + needed // 4 + 16
+        capacity = needed + needed // 4 + 16  # zeros that nobody wrote yet take no memory
         self.present = _resized(self.present, capacity)
         for name, array in self._columns.items():
             self._columns[name] = _resized(array, capacity)

@@ -10,6 +10,7 @@ import apsw
 
 from recollect.stores.sqlite.connection import select
 from recollect.stores.sqlite.derived import labels_blob, lineage_rows, quantised, terms_blob
+from recollect.stores.sqlite.index import EVERYTHING
 from recollect.stores.sqlite.rows import RECORD_WITH_SCOPE, record_of
 
 CHUNK = 1000
@@ -17,13 +18,12 @@ CHUNK = 1000
 
 def rebuild_terms(db: apsw.Connection) -> None:
     """Cut all texts into words again. The caller has begun a transaction."""
-    stamp_everything(db)
+    renew_indexes(db)
     for rows in pages(db, "SELECT pk, text, tags FROM record WHERE pk > ? ORDER BY pk LIMIT ?"):
         for pk, text, tags in rows:
             words, terms = terms_blob(text)
             db.execute(
-                "UPDATE record SET words = ?, terms = ?, labels = ?,"
-                " changed = (SELECT stamp FROM root WHERE root.pk = record.root) WHERE pk = ?",
+                "UPDATE record SET words = ?, terms = ?, labels = ? WHERE pk = ?",
                 (words, terms, labels_blob(_tags(tags)), pk),
             )
 
@@ -34,7 +34,7 @@ def _tags(text: str) -> list[str]:
 
 def rebuild_vectors(db: apsw.Connection) -> None:
     """Round all vectors again."""
-    stamp_everything(db)
+    renew_indexes(db)
     db.execute("DELETE FROM quantised")
     sql = (
         "SELECT vector.pk, record, record.scope, vector.space, f32 FROM vector"
@@ -45,7 +45,6 @@ def rebuild_vectors(db: apsw.Connection) -> None:
             "INSERT INTO quantised VALUES (?, ?, ?, ?)",
             [(scope, space, record, quantised(f32)) for _, record, scope, space, f32 in rows],
         )
-    db.execute("UPDATE record SET changed = (SELECT stamp FROM root WHERE root.pk = record.root)")
 
 
 def rebuild_lineage(db: apsw.Connection) -> None:
@@ -60,13 +59,22 @@ def rebuild_lineage(db: apsw.Connection) -> None:
             db.executemany("INSERT INTO lineage VALUES (?, ?, ?, ?)", found)
 
 
-def stamp_everything(db: apsw.Connection) -> None:
-    """Make every search index look again."""
+def rebuild_cursors(db: apsw.Connection) -> None:
+    db.execute(
+        "UPDATE cursor SET behind ="
+        " (SELECT last_seq FROM session WHERE session.pk = cursor.session) > seq"
+    )
+
+
+def renew_indexes(db: apsw.Connection) -> None:
+    """Make every process load its search indexes anew."""
     db.execute("UPDATE root SET stamp = stamp + 1")
     db.execute(
         "UPDATE scope SET stamp = (SELECT stamp FROM root WHERE root.pk = scope.root)"
         " WHERE stamp > 0"
     )
+    db.execute("DELETE FROM erased")
+    db.execute("INSERT INTO erased SELECT pk, stamp, ? FROM scope WHERE stamp > 0", (EVERYTHING,))
 
 
 def pages(db: apsw.Connection, sql: str) -> Iterator[list[tuple[Any, ...]]]:

@@ -216,7 +216,7 @@ def record_of(row: Row) -> Record:
         type=TYPES[type_],
         text=text,
         learned_at=moment(learned),
-        data=json.loads(data),
+        data=json.loads(data) if data != "{}" else {},
         tags=_tuple(tags),
         importance=importance,
         confidence=confidence,

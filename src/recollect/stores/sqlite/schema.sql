@@ -195,7 +195,8 @@ CREATE TABLE quantised (
   PRIMARY KEY (scope, space, record)
 ) STRICT, WITHOUT ROWID;
 
--- Records that are gone, so that search indexes in other processes drop them.
+-- Records that are gone, so that search indexes in other processes drop them; record 0 tells
+-- them to load the scope anew.
 CREATE TABLE erased (
   scope  INTEGER NOT NULL REFERENCES scope (pk),
   stamp  INTEGER NOT NULL,

@@ -115,12 +115,14 @@ class Probe:
     def products(self, vectors: Vectors, rows: Array, size: int) -> Array:
         """About the dot product with each of these rows."""
         if not len(rows):
-            return np.zeros(0)
+            return np.zeros(0, dtype=np.float32)
         if len(rows) < GATHER_SHARE * size:
             dots = self._dots(vectors.matrix[rows])
         else:
-            dots = self._dots(vectors.matrix[:size])[rows]
-        return dots * (vectors.scales[rows] * np.float64(self.scale))
+            dots = self._dots(vectors.matrix[:size])
+            dots = dots if len(rows) == size else dots[rows]
+        products: Array = dots.astype(np.float32) * (vectors.scales[rows] * np.float32(self.scale))
+        return products
 
     def _dots(self, matrix: Array) -> Array:
         threads = 2 if len(matrix) >= THREADS_FROM else 1

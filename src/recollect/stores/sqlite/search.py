@@ -61,11 +61,12 @@ def search(db: apsw.Connection, cache: IndexCache, query: Query) -> list[Hit]:
     listing = not query.text and query.vector is None
     with cache.lock_of(root_of(query.scopes[0])):
         space = _space(db, query)
-        shares = _shares(db, cache, query, space)
+        terms = lexical.query_terms(query.text)
+        shares = _shares(db, cache, query, space, terms)
         if listing:
             keys = _listed(db, shares, query)
         else:
-            candidates = _candidates(db, shares, query, space)
+            candidates = _candidates(db, shares, query, space, terms)
     if not listing:
         return _hits(db, candidates, query, space)
     found = _records(db, keys)
@@ -84,7 +85,11 @@ def _space(db: apsw.Connection, query: Query) -> _Space | None:
 
 
 def _shares(
-    db: apsw.Connection, cache: IndexCache, query: Query, space: _Space | None
+    db: apsw.Connection,
+    cache: IndexCache,
+    query: Query,
+    space: _Space | None,
+    terms: Sequence[str],
 ) -> list[Share]:
     """The indexes of all scopes that the query can see, with what passes its filters."""
     visible = _visible(db, query)
@@ -92,7 +97,6 @@ def _shares(
         return []
     root: int = db.execute("SELECT root FROM scope WHERE pk = ?", (next(iter(visible)),)).get
     chosen = Filter(db, query, root, list(visible))
-    terms = lexical.query_terms(query.text) if query.text else ()
     shares = []
     for scope, stamp in visible.items():
         index = cache.index(db, scope, stamp, space.pk if space else None)
@@ -173,10 +177,13 @@ def _walk(
 
 
 def _candidates(
-    db: apsw.Connection, shares: Sequence[Share], query: Query, space: _Space | None
+    db: apsw.Connection,
+    shares: Sequence[Share],
+    query: Query,
+    space: _Space | None,
+    terms: Sequence[str],
 ) -> list[Candidate]:
     """The best by words, and those that may be the best by meaning."""
-    terms = lexical.query_terms(query.text) if query.text else ()
     words = weigh(shares, terms)
     for share in shares:
         score_words(share, words)
@@ -184,30 +191,28 @@ def _candidates(
     near = _near(db, shares, query, space) if space else {}
     found: list[Candidate] = []
     for place, share in enumerate(shares):
-        rows = np.union1d(worded.get(place, _NO_ROWS), near.get(place, _NO_ROWS))
-        if len(rows):
-            found += _described(
-                share, words, rows, worded.get(place, _NO_ROWS), near.get(place, _NO_ROWS)
-            )
+        by_word = worded.get(place, _NO_ROWS)
+        by_meaning = near.get(place, _NO_ROWS)
+        if len(by_word) or len(by_meaning):
+            found += _described(share, words, by_word, by_meaning)
     return found
 
 
 _NO_ROWS = np.zeros(0, dtype=np.int64)
 
 
-def _described(
-    share: Share, words: Words, rows: Array, worded: Array, near: Array
-) -> Iterator[Candidate]:
+def _described(share: Share, words: Words, worded: Array, near: Array) -> Iterator[Candidate]:
     assert share.keyword is not None
+    by_word, by_meaning = set(worded.tolist()), set(near.tolist())
+    rows = np.array(sorted(by_word | by_meaning), dtype=np.int64)
     columns = (
+        rows,
         share.index.column("pk")[rows],
         share.keyword[rows],
         coverage(share, words, rows),
-        np.isin(rows, near),
-        np.isin(rows, worded),
     )
-    for values in zip(*(column.tolist() for column in columns), strict=True):
-        yield Candidate(*values)
+    for row, pk, keyword, held in zip(*(column.tolist() for column in columns), strict=True):
+        yield Candidate(pk, keyword, held, row in by_meaning, row in by_word)
 
 
 def _best_by_words(shares: Sequence[Share], limit: int) -> dict[int, Array]:

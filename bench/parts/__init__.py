@@ -1,0 +1,1 @@
+"""What is measured, one module each: ``run(bench)`` answers with a ``report.Result``."""

@@ -1,0 +1,281 @@
+"""context: one packet of the right memories for the next model call, inside a token budget."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from recollect.engine import Engine
+from recollect.errors import Invalid
+from recollect.inputs import When, clean_name, one_of, utc_moment
+from recollect.lexical import terms
+from recollect.packing import (
+    STABLE_SECTION,
+    Packed,
+    Section,
+    content_hash,
+    memory_section,
+    pack,
+    text_section,
+)
+from recollect.recalling import Question, recall
+from recollect.scopes import root_of
+from recollect.shapes import Shape, shaped
+from recollect.tokens import Counter
+from recollect.types import Hit, Message, Packet, Query, SessionKey, Usage
+from recollect.working import fitting_tail
+
+TOKENS_MAX = 100_000_000
+WINDOW_MESSAGES_MAX = 200
+PROCEDURES_MAX = 200
+STABLE_SHARE = 0.35
+MESSAGES_SHARE = 0.5
+TOKENS_PER_MESSAGE = 5  # role and separators, on the safe side
+EPISODE_TYPES = ("episode", "summary", "interaction")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What the caller asked for, before checking."""
+
+    session: str | None = None
+    query: str | None = None
+    scope: str | Iterable[str] | None = None
+    tokens: int | None = None
+    shape: str = "openai"
+    now: When | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Gathered:
+    """Everything that could go into the packet, best first."""
+
+    stable: list[Hit]
+    facts: list[Hit]
+    episodes: list[Hit]
+    procedures: list[Hit]
+    spare: list[Hit]
+    summary: str
+    messages: list[Message]
+    notes: list[str]
+    usage: Usage
+
+
+async def context(engine: Engine, wanted: Wanted, counter: Counter) -> Packet:
+    budget = _budget(wanted, engine)
+    shape: Shape = one_of(wanted.shape, Shape, "shape")
+    gathered = await _gather(engine, wanted)
+    messages = gathered.messages
+    price = _priced(counter)
+    reserved = min(sum(map(price, messages)), int(budget * MESSAGES_SHARE))
+    packed = pack(
+        memory_section(STABLE_SECTION, gathered.stable),
+        _sections(gathered),
+        stable_budget=int(budget * STABLE_SHARE),
+        budget=budget - reserved,
+        count=counter.count,
+    )
+    text_tokens = counter.count(packed.text) if packed.text else 0
+    kept, spent = fitting_tail(messages, budget - text_tokens, price)
+    notes = gathered.notes + _left_out(messages, kept, packed)
+    listed = shaped(kept, shape)
+    if shape == "anthropic" and any(m.role in ("system", "developer") for m in kept):
+        notes.append("system messages are left out of messages: Anthropic takes them apart")
+    return Packet(
+        text=packed.text,
+        stable_text=packed.stable_text,
+        tokens=text_tokens + spent,
+        counter=counter.name,
+        hash=content_hash(packed.stable_text),
+        hits=tuple(packed.hits),
+        messages=tuple(listed),
+        near_misses=(*packed.near_misses, *gathered.spare),
+        notes=tuple(notes),
+        usage=gathered.usage,
+    )
+
+
+def _budget(wanted: Wanted, engine: Engine) -> int:
+    tokens = engine.profile.context_tokens if wanted.tokens is None else wanted.tokens
+    if isinstance(tokens, bool) or not isinstance(tokens, int) or not 0 <= tokens <= TOKENS_MAX:
+        raise Invalid(f"tokens must be a whole number from 0 to {TOKENS_MAX}, not {tokens!r}")
+    return tokens
+
+
+def _priced(counter: Counter) -> Any:
+    def price(message: Message) -> int:
+        return counter.count(message.original or message.text) + TOKENS_PER_MESSAGE
+
+    return price
+
+
+def _left_out(messages: Sequence[Message], kept: Sequence[Message], packed: Packed) -> list[str]:
+    notes = []
+    if len(kept) < len(messages):
+        notes.append(f"{len(messages) - len(kept)} older messages did not fit the budget")
+    if packed.near_misses:
+        notes.append(f"{len(packed.near_misses)} memories did not fit the budget")
+    return notes
+
+
+async def _gather(engine: Engine, wanted: Wanted) -> Gathered:
+    scopes = _scopes_of(engine, wanted)
+    now, _ = utc_moment(wanted.now, "now")
+    moment = now or engine.now()
+    messages, summary = await _window(engine, wanted, scopes[0])
+    query = wanted.query if wanted.query is not None else _last_said(messages)
+    stable = await _preseeded(engine, scopes, moment)
+    question = Question(
+        text=query,
+        scope=scopes,
+        limit=engine.profile.context_records * 2 + len(stable) + len(messages),
+        # Whole days: a packet asked for twice on one day reads the same.
+        now=moment.replace(hour=0, minute=0, second=0, microsecond=0),
+    )
+    answer = await recall(engine, question, count_uses=False)
+    seen = _Seen(stable, messages)
+    found = [hit for hit in answer.hits if query.strip() and seen.is_new(hit)]
+    best = found[: engine.profile.context_records]
+    engine.used.update(hit.record.id for hit in best)
+    recent = await _recent_episodes(engine, scopes, moment)
+    triggered = await _triggered(engine, scopes, moment, query)
+    fresh = _Seen([*stable, *best], messages)
+    return Gathered(
+        stable=stable,
+        facts=[h for h in best if h.record.kind == "semantic"],
+        episodes=[h for h in best if h.record.kind == "episodic"]
+        + [h for h in recent if fresh.is_new(h)],
+        procedures=[h for h in best if h.record.kind == "procedural"]
+        + [h for h in triggered if fresh.is_new(h)],
+        spare=found[engine.profile.context_records :],
+        summary=summary,
+        messages=messages,
+        notes=list(answer.notes),
+        usage=answer.usage,
+    )
+
+
+class _Seen:
+    """What the packet says already: no memory twice, whatever layer or scope it came from."""
+
+    def __init__(self, hits: Iterable[Hit], messages: Iterable[Message]) -> None:
+        self._keys: set[str] = set()
+        for hit in hits:
+            self._keys |= self._keys_of(hit)
+        self._messages = {(m.scope, m.session, m.id) for m in messages}
+
+    def is_new(self, hit: Hit) -> bool:
+        keys = self._keys_of(hit)
+        record = hit.record
+        shown = record.type == "turn" and all(
+            (*record.session_key, id_) in self._messages for id_ in record.lineage
+        )
+        if shown or keys & self._keys:
+            return False
+        self._keys |= keys
+        return True
+
+    @staticmethod
+    def _keys_of(hit: Hit) -> set[str]:
+        record = hit.record
+        return {key for key in (record.id, record.origin, record.hash) if key}
+
+
+def _scopes_of(engine: Engine, wanted: Wanted) -> list[str]:
+    if wanted.scope is None or isinstance(wanted.scope, str):
+        return [engine.write_scope(wanted.scope)]
+    scopes = list(wanted.scope)
+    if not scopes:
+        raise Invalid("the list of scopes is empty")
+    return scopes
+
+
+async def _window(engine: Engine, wanted: Wanted, scope: str) -> tuple[list[Message], str]:
+    """The newest messages of the session and the summary of those before them."""
+    if wanted.session is None:
+        return [], ""
+    key = SessionKey(scope, clean_name(wanted.session, "session"))
+    limit = engine.profile.keep_recent or WINDOW_MESSAGES_MAX
+    messages: list[Message] = []
+    summary = ""
+    for store in engine.stores_of(root_of(scope)):
+        for one in await store.summaries(key, limit=1000):
+            summary = one.text
+        messages += await store.messages(key, now=engine.now(), limit=limit, newest=True)
+    return messages, summary
+
+
+def _last_said(messages: Sequence[Message]) -> str:
+    for message in reversed(messages):
+        if message.role == "user" and message.text.strip():
+            return message.text
+    return ""
+
+
+async def _listed(engine: Engine, scopes: list[str], now: datetime, **filters: Any) -> list[Hit]:
+    """Records by filter from every store and root, deduplicated across scopes."""
+    by_root, _ = await engine.read_scopes(scopes, descend=False)
+    found: list[Hit] = []
+    for root, named in by_root.items():
+        for store in engine.stores_of(root):
+            found += await store.search(Query(scopes=named, now=now, **filters))
+    return found
+
+
+async def _preseeded(engine: Engine, scopes: list[str], now: datetime) -> list[Hit]:
+    """The most important core memories, in the order they were learned: an order that no
+    score, use or clock can change."""
+    most = engine.profile.preseeded
+    if not most:
+        return []
+    hits = await _listed(
+        engine,
+        scopes,
+        now,
+        kinds=("semantic",),
+        durabilities=("core",),
+        statuses=("active",),
+        order="important",
+        limit=most * 2,
+    )
+    seen = _Seen((), ())
+    best = sorted(hits, key=lambda h: (-h.record.importance, h.record.learned_at, h.record.id))
+    chosen = [hit for hit in best if seen.is_new(hit)][:most]
+    return sorted(chosen, key=lambda hit: (hit.record.learned_at, hit.record.id))
+
+
+async def _recent_episodes(engine: Engine, scopes: list[str], now: datetime) -> list[Hit]:
+    most = engine.profile.recent_episodes
+    if not most:
+        return []
+    hits = await _listed(engine, scopes, now, types=EPISODE_TYPES, order="recent", limit=most)
+    return sorted(hits, key=lambda hit: hit.record.at, reverse=True)[:most]
+
+
+async def _triggered(engine: Engine, scopes: list[str], now: datetime, query: str) -> list[Hit]:
+    """Procedures one of whose triggers is in the query, the most used first."""
+    asked = frozenset(terms(query))
+    if not asked or not engine.profile.preseeded:
+        return []
+    hits = await _listed(
+        engine, scopes, now, kinds=("procedural",), order="important", limit=PROCEDURES_MAX
+    )
+    matching = [hit for hit in hits if _is_triggered(hit.record.data, asked)]
+    return sorted(matching, key=lambda hit: (-hit.record.uses, hit.record.id))
+
+
+def _is_triggered(data: Mapping[str, Any], asked: frozenset[str]) -> bool:
+    triggers = data.get("triggers") or ()
+    listed = [triggers] if isinstance(triggers, str) else list(triggers)
+    return any(words and asked.issuperset(words) for words in map(terms, map(str, listed)))
+
+
+def _sections(gathered: Gathered) -> list[Section]:
+    return [
+        text_section("session-summary", gathered.summary),
+        memory_section("facts", gathered.facts),
+        memory_section("episodes", gathered.episodes),
+        memory_section("procedures", gathered.procedures),
+    ]

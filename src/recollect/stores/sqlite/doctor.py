@@ -1,0 +1,280 @@
+"""Is the file sound? And if its derived parts are not: make them anew."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import apsw
+
+from recollect.errors import NotFound
+from recollect.stores.sqlite.connection import (
+    check_library,
+    connect,
+    connect_reader,
+    connect_writer,
+    roll_back,
+    select,
+    snapshot,
+)
+from recollect.stores.sqlite.derived import labels_blob, lineage_rows, quantised, terms_blob
+from recollect.stores.sqlite.failures import speaking_of
+from recollect.stores.sqlite.migrate import bring_up_to_date
+from recollect.stores.sqlite.rebuild import (
+    pages,
+    rebuild_cursors,
+    rebuild_lineage,
+    rebuild_terms,
+    rebuild_vectors,
+)
+from recollect.stores.sqlite.rows import (
+    MESSAGE_COLUMNS,
+    RECORD_WITH_SCOPE,
+    message_checksum,
+    message_of,
+    record_checksum,
+    record_of,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """Something wrong. ``part`` is one of library, mode, file, rows, index, journal;
+    what is wrong with the ``index`` can be rebuilt."""
+
+    part: str
+    text: str
+    ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    path: str
+    library: str
+    mode: str  # as ls shows it in numbers: 600
+    records: int
+    messages: int
+    findings: tuple[Finding, ...]
+
+    @property
+    def is_sound(self) -> bool:
+        return not self.findings
+
+
+def check(path: str | os.PathLike[str]) -> Report:
+    """Read the whole file once and compare all that can be computed again."""
+    name = os.fspath(path)
+    _must_exist(name)
+    check_library()
+    with speaking_of(name):
+        db = _open(name)
+        try:
+            with snapshot(db):
+                return Report(
+                    path=name,
+                    library=apsw.sqlite_lib_version(),
+                    mode=_mode(name),
+                    records=db.execute("SELECT count(*) FROM record").get,
+                    messages=db.execute("SELECT count(*) FROM message").get,
+                    findings=_findings(db, name),
+                )
+        finally:
+            db.close()
+
+
+def rebuild(path: str | os.PathLike[str]) -> None:
+    """Make words, labels, small vectors, lineage and SQLite's own indexes anew."""
+    name = os.fspath(path)
+    _must_exist(name)
+    check_library()
+    with speaking_of(name):
+        _open(name).close()
+        db = connect_writer(name)
+        try:
+            db.execute("BEGIN IMMEDIATE")
+            rebuild_terms(db)
+            rebuild_vectors(db)
+            rebuild_lineage(db)
+            rebuild_cursors(db)
+            db.execute("REINDEX")
+            db.execute("COMMIT")
+        finally:
+            roll_back(db)
+            db.close()
+
+
+def _findings(db: apsw.Connection, path: str) -> tuple[Finding, ...]:
+    found = tuple(_file(db, path))
+    if any(finding.part == "file" for finding in found):
+        return found  # what a broken file says about its rows means nothing
+    return (*found, *_rows(db), *_index(db), *_journal(db))
+
+
+def _must_exist(path: str) -> None:
+    if not os.path.exists(path):
+        raise NotFound(f"there is no file {path}")
+
+
+def _open(path: str) -> apsw.Connection:
+    """A connection to a file that is ours and up to date."""
+    first = connect(path)
+    try:
+        bring_up_to_date(first, path)
+    finally:
+        first.close()
+    return connect_reader(path)
+
+
+def _mode(path: str) -> str:
+    return f"{os.stat(path).st_mode & 0o777:o}"
+
+
+def _file(db: apsw.Connection, path: str) -> Iterator[Finding]:
+    if os.name == "posix" and os.stat(path).st_mode & 0o077:
+        text = f"others may read the file (mode {_mode(path)}); chmod 600 it"
+        yield Finding(part="mode", text=text)
+    for (text,) in select(db, "PRAGMA integrity_check(20)"):
+        if text != "ok":
+            yield Finding(part="file", text=text)
+    for table, _, parent, _ in select(db, "PRAGMA foreign_key_check"):
+        yield Finding(part="rows", text=f"a row of {table} without its {parent}")
+
+
+def _rows(db: apsw.Connection) -> Iterator[Finding]:
+    bad = tuple(_bad_records(db))
+    if bad:
+        yield Finding(part="rows", text="records that are not as they were written", ids=bad)
+    bad = tuple(_bad_messages(db))
+    if bad:
+        yield Finding(part="rows", text="messages that are not as they were written", ids=bad)
+
+
+def _bad_records(db: apsw.Connection) -> Iterator[str]:
+    sql = (
+        f"SELECT record.pk, record.checksum, {RECORD_WITH_SCOPE} FROM record"
+        " JOIN scope ON scope.pk = record.scope WHERE record.pk > ? ORDER BY record.pk LIMIT ?"
+    )
+    for rows in pages(db, sql):
+        for _, checksum, *columns in rows:
+            try:
+                sound = record_checksum(record_of(columns)) == checksum
+            except Exception:  # whatever a damaged row makes of the decoder
+                sound = False
+            if not sound:
+                yield str(columns[1])
+
+
+def _bad_messages(db: apsw.Connection) -> Iterator[str]:
+    columns = ", ".join(f"message.{name}" for name in MESSAGE_COLUMNS.split(", "))
+    sql = (
+        f"SELECT message.pk, message.checksum, scope.path, session.id, {columns} FROM message"
+        " JOIN session ON session.pk = message.session JOIN scope ON scope.pk = session.scope"
+        " WHERE message.pk > ? ORDER BY message.pk LIMIT ?"
+    )
+    for rows in pages(db, sql):
+        for _, checksum, scope, session, *values in rows:
+            try:
+                message = message_of(scope, session, values)
+                sound = message_checksum(message, message.seq) == checksum
+            except Exception:  # as above
+                sound = False
+            if not sound:
+                yield str(values[1])
+
+
+def _index(db: apsw.Connection) -> Iterator[Finding]:
+    for text, ids in (
+        ("word index differs from the text; rebuild it", _bad_words(db)),
+        ("small vector differs from the vector; rebuild it", _bad_vectors(db)),
+        ("lineage index differs from the record; rebuild it", _bad_lineage(db)),
+    ):
+        found = tuple(ids)
+        if found:
+            yield Finding(part="index", text=text, ids=found)
+    lost = db.execute(
+        "SELECT count(*) FROM quantised WHERE NOT EXISTS (SELECT 1 FROM vector"
+        " WHERE vector.record = quantised.record AND vector.space = quantised.space)"
+    ).get
+    lost += db.execute(
+        "SELECT count(*) FROM lineage WHERE record NOT IN (SELECT pk FROM record)"
+    ).get
+    if lost:
+        yield Finding(part="index", text=f"{lost} index rows without their record; rebuild it")
+    lagging = db.execute(
+        "SELECT count(*) FROM cursor JOIN session ON session.pk = cursor.session"
+        " WHERE cursor.behind <> (session.last_seq > cursor.seq)"
+    ).get
+    if lagging:
+        yield Finding(part="index", text=f"{lagging} cursors are marked wrongly; rebuild it")
+
+
+def _bad_words(db: apsw.Connection) -> Iterator[str]:
+    sql = (
+        f"SELECT record.pk, words, terms, labels, {RECORD_WITH_SCOPE} FROM record"
+        " JOIN scope ON scope.pk = record.scope WHERE record.pk > ? ORDER BY record.pk LIMIT ?"
+    )
+    for rows in pages(db, sql):
+        for _, words, terms, labels, *columns in rows:
+            record = _record(columns)
+            if record and (*terms_blob(record.text), labels_blob(record.tags)) != (
+                words,
+                terms,
+                labels,
+            ):
+                yield record.id
+
+
+def _bad_vectors(db: apsw.Connection) -> Iterator[str]:
+    sql = (
+        "SELECT vector.pk, record.id, vector.f32, quantised.i8 FROM vector"
+        " JOIN record ON record.pk = vector.record"
+        " LEFT JOIN quantised ON quantised.scope = record.scope"
+        " AND quantised.space = vector.space AND quantised.record = vector.record"
+        " WHERE vector.pk > ? ORDER BY vector.pk LIMIT ?"
+    )
+    for rows in pages(db, sql):
+        for _, id_, f32, i8 in rows:
+            if quantised(f32) != i8:
+                yield id_
+
+
+def _bad_lineage(db: apsw.Connection) -> Iterator[str]:
+    sql = (
+        f"SELECT record.pk, record.root, {RECORD_WITH_SCOPE} FROM record"
+        " JOIN scope ON scope.pk = record.scope"
+        " WHERE record.pk > ? AND (record.lineage <> '[]' OR record.derived_from <> '[]')"
+        " ORDER BY record.pk LIMIT ?"
+    )
+    for rows in pages(db, sql):
+        for pk, root, *columns in rows:
+            record = _record(columns)
+            if record and not all(
+                db.execute(
+                    "SELECT 1 FROM lineage"
+                    " WHERE root = ? AND source = ? AND ref = ? AND record = ?",
+                    row,
+                ).get
+                for row in lineage_rows(root, pk, record)
+            ):
+                yield record.id
+
+
+def _record(columns: list[Any]) -> Any:
+    """The record, or None if the row is damaged (which is reported elsewhere)."""
+    try:
+        return record_of(columns)
+    except Exception:  # whatever a damaged row makes of the decoder
+        return None
+
+
+def _journal(db: apsw.Connection) -> Iterator[Finding]:
+    rows = select(
+        db,
+        "SELECT root.name FROM root LEFT JOIN journal ON journal.root = root.pk"
+        " GROUP BY root.pk HAVING count(journal.seq) <> root.head"
+        " OR coalesce(max(journal.seq), 0) <> root.head",
+    )
+    for (name,) in rows:
+        yield Finding(part="journal", text=f"the journal of {name} has gaps")
