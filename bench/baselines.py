@@ -134,7 +134,10 @@ class VectorTable:
         with self.db:
             self.db.executemany(
                 "INSERT INTO near (rowid, scope, vector) VALUES (?, ?, ?)",
-                ((number, SCOPE, bytes(row)) for number, row in zip(numbers, chunk.vectors, strict=True)),
+                (
+                    (number, SCOPE, bytes(row))
+                    for number, row in zip(numbers, chunk.vectors, strict=True)
+                ),
             )
 
     def nearest(self, vector: bytes) -> list[Any]:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from bench.timing import Times
 
-FREE = {"tmpfs", "ramfs", "overlay"}  # may sync for free, or hide what lies below
+IN_MEMORY = {"tmpfs", "ramfs"}  # a sync costs nothing there
 
 
 def facts(folder: Path) -> dict[str, str]:

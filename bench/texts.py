@@ -41,7 +41,12 @@ may long little very after called just where most know""".split()
 _ONSETS = """b c d f g h j k l m n p r s t v w y bl br ch cl cr dr fl fr gl gr pl pr qu sc sh sl sm
 sn sp st str sw th tr wh""".split()
 _NUCLEI = "a e i o u a e i o ai ea ee ie oa oo ou ay er or ar".split()
-_CODAS = ["", "", "", *"b ck d ft g l ll lt m mp n nd ng nk nt p r rd rk rm rn s sh ss st t x".split()]
+_CODAS = [
+    "",
+    "",
+    "",
+    *"b ck d ft g l ll lt m mp n nd ng nk nt p r rd rk rm rn s sh ss st t x".split(),
+]
 _ENDINGS = ["", "", "", "", *"s ed ing er ly ness ment ion able al ive y".split()]
 
 
@@ -131,8 +136,7 @@ def _made_up_words(count: int, seed: int) -> list[str]:
     while len(found) < count:
         syllables = rng.choices((1, 2, 3), (2, 5, 2))[0]
         parts = [
-            rng.choice(_ONSETS) + rng.choice(_NUCLEI) + rng.choice(_CODAS)
-            for _ in range(syllables)
+            rng.choice(_ONSETS) + rng.choice(_NUCLEI) + rng.choice(_CODAS) for _ in range(syllables)
         ]
         word = "".join(parts) + rng.choice(_ENDINGS)
         if len(word) > 2 and word not in FUNCTION_WORDS:
@@ -153,4 +157,4 @@ def _pick(rng: np.random.Generator, shares: Array, count: int) -> Array:
 
 def _unit(rows: Array) -> Array:
     unit: Array = rows / np.linalg.norm(rows, axis=1, keepdims=True)
-    return unit.astype("<f4")
+    return unit.astype("<f4", copy=False)

@@ -62,6 +62,8 @@ class Redactor:
     kinds: frozenset[str] | None = None
     extra: Mapping[str, str] = field(default_factory=dict)
     _active: tuple[Kind, ...] = field(init=False, repr=False, compare=False)
+    _anchors: tuple[tuple[str, int], ...] = field(init=False, repr=False, compare=False)
+    _wide_anchors: tuple[tuple[str, int], ...] = field(init=False, repr=False, compare=False)
     _marks: re.Pattern[str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -72,7 +74,12 @@ class Redactor:
         own = [_own_kind(name, pattern) for name, pattern in self.extra.items()]
         active = (*own, *(kind for kind in KINDS if kind.name in wanted))
         names = "|".join(sorted({*KIND_NAMES, *self.extra}))
+        anchors = [
+            (anchor, number) for number, kind in enumerate(active) for anchor in kind.anchors
+        ]
         object.__setattr__(self, "_active", active)
+        object.__setattr__(self, "_anchors", tuple(a for a in anchors if a[0].isascii()))
+        object.__setattr__(self, "_wide_anchors", tuple(a for a in anchors if not a[0].isascii()))
         object.__setattr__(self, "_marks", re.compile(rf"\[redacted:(?:{names})\]"))
 
     def redact(self, text: str) -> Redacted:
@@ -137,17 +144,24 @@ class Redactor:
 
     def _spans(self, plain: str) -> list[tuple[int, int, str]]:
         """Where secrets are, in order and without overlaps."""
-        lowered = plain.lower()
         candidates = [
             (start, end, kind.name)
-            for kind in self._active
-            if not kind.anchors or any(anchor in lowered for anchor in kind.anchors)
+            for kind in self._asked_about(plain)
             for start, end in kind.find(plain)
         ]
         if not candidates:
             return []
         marks = [match.span() for match in self._marks.finditer(plain)]
         return _merged(_outside(candidates, marks))
+
+    def _asked_about(self, plain: str) -> list[Kind]:
+        """The kinds of which an anchor is there. Ordinary text spends its time here, so this
+        is one flat list, and other scripts are left out where there are none."""
+        lowered = plain.lower()
+        numbers = {number for anchor, number in self._anchors if anchor in lowered}
+        if not lowered.isascii():
+            numbers.update(number for anchor, number in self._wide_anchors if anchor in lowered)
+        return [self._active[number] for number in sorted(numbers)]
 
 
 def redact(text: str) -> Redacted:
@@ -173,7 +187,7 @@ def _own_kind(name: str, pattern: str) -> Kind:
         )
     try:
         re.compile(pattern)
-        return Kind(name, (), by_pattern(pattern))
+        return Kind(name, ("",), by_pattern(pattern))  # the empty anchor is everywhere
     except (re.error, TypeError, RecursionError, OverflowError) as error:
         raise Invalid(f"the pattern of the secret {name!r} is wrong: {error}") from error
 

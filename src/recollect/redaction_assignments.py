@@ -105,7 +105,8 @@ _CODE = re.compile(
     r"[.\[(][A-Za-z_\"']",
     re.IGNORECASE,
 )
-_CALL = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*\(")
+_CALL = re.compile(r"(?:[A-Za-z_.]+|\w+[._]\w+|md5|sha\d+|b64\w+|base64)\(")
+_TOKEN_CHARACTERS = re.compile(r"[A-Za-z0-9+/=_.~:-]+")
 _PATH = re.compile(r"(?:~|\.{0,2})/[\w.-]+/|[A-Za-z]:\\|https?:")
 _FLAG = re.compile(r"--[a-z-]{0,30}\Z")
 _STRONG = re.compile(r"[\d!@#$%^&*+=~?]")
@@ -129,9 +130,10 @@ def find_keys(text: str) -> Iterator[Span]:
 
 def find_tokens(text: str) -> Iterator[Span]:
     for match in _assignment(_TOKEN).finditer(text):
-        span = _value_span(match)
-        if is_random(text[span[0] : span[1]]):
-            yield span
+        start, end = _value_span(match)
+        token = _TOKEN_CHARACTERS.match(text, start, end)
+        if token and is_random(token.group()):
+            yield token.span()
 
 
 def secret_kind_of_field(name: str, value: str) -> str:
@@ -176,8 +178,6 @@ def _stands_for_itself(match: re.Match[str], span: Span, value: str) -> bool:
         return len(words) < 2 or not _NO_SECRETS.intersection(words[:2])
     if match["given"] is not None:
         return _FLAG.search(match.string, max(0, match.start() - 32), match.start()) is not None
-    if match.string[span[1] : span[1] + 1] == "(":
-        return False
     separator = match["separator"].strip()
     if "=" in separator:
         return True
@@ -197,7 +197,7 @@ def is_random(value: str) -> bool:
     return (
         len(value) >= 16
         and is_key(value)
-        and re.fullmatch(r"[A-Za-z0-9+/=_.~:-]+", value) is not None
+        and _TOKEN_CHARACTERS.fullmatch(value) is not None
         and not (value.count("/") > 1 and value == value.lower())
         and entropy(value) >= 3.0
     )

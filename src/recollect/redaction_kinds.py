@@ -51,7 +51,7 @@ _WORD = "A-Za-z0-9_-"
 
 # Name, what must be there, pattern.
 _BY_PREFIX = (
-    ("aws_access_key", "akia asia", r"(?<![A-Z0-9])(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Z0-9])"),
+    ("aws_access_key", "akia asia", r"(?:AKIA|ASIA)[A-Z0-9]{16}"),
     ("github_token", "ghp_ gho_ ghu_ ghs_ ghr_", r"gh[pousr]_[A-Za-z0-9]{36,255}"),
     ("github_fine_grained_token", "github_pat_", r"github_pat_[A-Za-z0-9_]{36,255}"),
     ("gitlab_token", "gl", rf"gl(?:pat|dt|rt|ptt|cbt|ft|soat|agent|imt|oas)-[{_WORD}]{{20,}}"),
@@ -95,7 +95,7 @@ _BY_PREFIX = (
         r"(?i:AccountKey|SharedAccessKey)=([A-Za-z0-9+/]{40,}={0,2})",
     ),
     ("azure_signature", "sig=", r"[?&]sig=([A-Za-z0-9%+/]{40,}={0,2})"),
-    ("telegram_token", ":a", rf"(?<!\d)\d{{8,10}}:A[{_WORD}]{{34}}(?![{_WORD}])"),
+    ("telegram_token", ":a", rf"\d{{8,10}}:A[{_WORD}]{{34,}}"),
     (
         "discord_webhook",
         "/api/webhooks/",
@@ -201,8 +201,8 @@ def _is_discord_token(token: str) -> bool:
 _DISCORD = rf"(?<![A-Za-z0-9])[MNO][{_WORD}]{{22,27}}\.[{_WORD}]{{6}}\.[{_WORD}]{{27,40}}"
 
 _CARD = (
-    r"(?<![A-Za-z0-9_])(?<!\d[.,-])(?<!\d )(?:\d{14,19}|\d{4}([ -])\d{4}\1\d{4}\1\d{4}(?:\1\d{3})?"
-    r"|\d{4}([ -])\d{6}\2\d{4,5})(?![A-Za-z0-9_])(?![.,-]\d)"
+    r"(?<![A-Fa-f0-9_])(?<!\d[.,-])(?<!\d )(?:\d{14,19}|\d{4}([ -])\d{4}\1\d{4}\1\d{4}(?:\1\d{3})?"
+    r"|\d{4}([ -])\d{6}\2\d{4,5})(?![A-Fa-f0-9_])(?![.,-]\d)"
 )
 _CARD_BRANDS = (
     re.compile(r"4\d{15}\Z"),

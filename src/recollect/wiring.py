@@ -10,6 +10,7 @@ import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from recollect.engine import Engine
 from recollect.errors import Incompatible, Invalid
@@ -20,6 +21,9 @@ from recollect.scopes import parse_scope
 from recollect.settings import PREFIX, Settings, active_profile
 from recollect.stores.dict import DictStore
 from recollect.tokens import ESTIMATE, Counter, TokenCount
+
+if TYPE_CHECKING:
+    from recollect.stores.sqlite.doctor import Report
 
 # Stores that come with an extra: scheme -> what to install.
 EXTRAS = {"redis": "redis", "rediss": "redis", "postgresql": "postgres", "surrealkv": "surreal"}
@@ -93,10 +97,11 @@ def _default_folder(settings: Settings) -> Path:
     return base.expanduser() / "recollect"
 
 
-async def open_store(address: str, settings: Settings) -> Store:
+def store_file(address: str) -> Path | None:
+    """The SQLite file an address names; None for a store that is no file."""
     scheme, colon, rest = address.partition(":")
     if scheme == "dict" and colon:
-        return DictStore()
+        return None
     if "://" in address and scheme != "sqlite":
         known = EXTRAS.get(scheme)
         if known:
@@ -105,9 +110,29 @@ async def open_store(address: str, settings: Settings) -> Store:
     path = rest.removeprefix("//") if scheme == "sqlite" and colon else address
     if not path:
         raise Invalid("the store path is empty")
+    return Path(path).expanduser()
+
+
+async def open_store(address: str, settings: Settings) -> Store:
+    file = store_file(address)
+    if file is None:
+        return DictStore()
     from recollect.stores.sqlite import SqliteStore  # numpy and apsw only when needed
 
-    return await SqliteStore.open(Path(path).expanduser(), cache_bytes=settings.cache_mb << 20)
+    return await SqliteStore.open(file, cache_bytes=settings.cache_mb << 20)
+
+
+def check_store(store: str | None, profile: str | None, *, rebuild: bool) -> Report:
+    """Examine the store file; with ``rebuild`` make its indexes anew first."""
+    from recollect.stores.sqlite import doctor
+
+    settings = read_settings(profile=profile)
+    file = store_file(store_address(store, settings, active_profile(settings, os.environ)))
+    if file is None:
+        raise Invalid("only a store file can be examined; a dict: store is gone with its process")
+    if rebuild:
+        doctor.rebuild(file)
+    return doctor.check(file)
 
 
 def _embedder(

@@ -11,6 +11,7 @@ from recollect.ports import Store
 from recollect.stores.dict import DictStore
 from recollect.stores.sqlite import SqliteStore
 from recollect.testing.statemachine import store_machine
+from recollect.types import Batch
 
 
 def _lengths(proving: bool) -> settings:
@@ -33,13 +34,13 @@ def test_X2_sqlite_answers_like_the_reference(tmp_path: Path, proving: bool) -> 
 
 
 def test_the_machine_notices_a_difference() -> None:
-    class Forgetful(DictStore):
-        async def commit(self, batch):
+    class Miscounting(DictStore):
+        async def commit(self, batch: Batch) -> int:
             seq = await super().commit(batch)
             return seq + (seq > 1)
 
-    async def open_forgetful() -> Store:
-        return Forgetful()
+    async def open_miscounting() -> Store:
+        return Miscounting()
 
     with pytest.raises(AssertionError):
-        run_state_machine_as_test(store_machine(open_forgetful), settings=_lengths(False))
+        run_state_machine_as_test(store_machine(open_miscounting), settings=_lengths(False))

@@ -11,7 +11,7 @@ import pytest
 from tests.interfaces.conftest import Run, parsed
 
 COMMANDS = (
-    "remember observe relate recall get history forget undo policy maintain doctor serve".split()
+    "remember observe relate recall context get history forget undo policy maintain doctor serve".split()
 )
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from recollect.errors import Invalid, RecollectError
 from recollect.interfaces.rendering import Screen, as_json
+from recollect.shapes import Shape
 from recollect.types import Durability, Kind, Receipt, RelationKind, Source, Status, Type
 
 if TYPE_CHECKING:
@@ -19,10 +20,12 @@ if TYPE_CHECKING:
 
 OBSERVED_PER_CALL = 500
 INTERRUPTED = 130
+UNSOUND = 8
 
 EPILOG = """\
 exit codes: 0 done, 1 internal error, 2 the request is wrong, 3 not found, 4 denied,
-5 conflict, 6 store or service unavailable, 7 incompatible file or library, 130 interrupted
+5 conflict, 6 store or service unavailable, 7 incompatible file or library, 8 doctor found
+something, 130 interrupted
 """
 
 
@@ -147,6 +150,14 @@ def _add_reading(commands: Any) -> None:
     recall.add_argument("--threshold", type=float)
     recall.add_argument("--descend", action="store_true", help="also everything below the scopes")
     recall.add_argument("--explain", action="store_true", help="how each score came about")
+
+    context = _command(commands, "context", _context, "one packet for the next model call")
+    context.add_argument("query", nargs="?")
+    context.add_argument("--session")
+    context.add_argument("--scope", action="append")
+    context.add_argument("--tokens", type=int)
+    context.add_argument("--shape", choices=get_args(Shape), default="openai")
+    context.add_argument("--now", metavar="TIME")
 
     get = _command(commands, "get", _get, "show records by id")
     get.add_argument("ids", nargs="+", metavar="ID")
@@ -305,6 +316,15 @@ def _recall(arguments: argparse.Namespace) -> int:
     return _print(_screen(arguments).answer(answer, explain=arguments.explain))
 
 
+def _context(arguments: argparse.Namespace) -> int:
+    options = _given(arguments, "query", "session", "scope", "tokens", "shape", "now")
+    with _open(arguments) as memory:
+        packet = memory.context(**options)
+    if arguments.json:
+        return _print_json(as_json(packet))
+    return _print(_screen(arguments).packet(packet))
+
+
 def _get(arguments: argparse.Namespace) -> int:
     with _open(arguments) as memory:
         records = memory.get(arguments.ids)
@@ -369,6 +389,23 @@ def _policy(arguments: argparse.Namespace) -> int:
 def _maintain(arguments: argparse.Namespace) -> int:
     with _open(arguments) as memory:
         return _show_receipt(arguments, memory.maintain())
+
+
+def _doctor(arguments: argparse.Namespace) -> int:
+    from recollect.wiring import check_store
+
+    report = check_store(arguments.store, arguments.profile, rebuild=arguments.rebuild)
+    if arguments.json:
+        _print_json({**as_json(report), "sound": report.is_sound})
+    else:
+        print(f"{report.path}: SQLite {report.library}, mode {report.mode}")
+        print(f"{report.records} records, {report.messages} messages")
+        for finding in report.findings:
+            print(
+                f"{finding.part}: {finding.text}" + "".join(f"\n    {i}" for i in finding.ids[:20])
+            )
+        print("sound" if report.is_sound else f"{len(report.findings)} findings")
+    return 0 if report.is_sound else UNSOUND
 
 
 def _serve(arguments: argparse.Namespace) -> int:

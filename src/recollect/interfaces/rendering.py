@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime
 from typing import Any
 
-from recollect.types import Answer, Entry, Hit, Receipt, Record
+from recollect.types import Answer, Entry, Hit, Packet, Receipt, Record
 
 STATUS_COLOURS = {
     "stored": "32",
@@ -88,6 +88,15 @@ class Screen:
             yield self.paint(f"- {visible(note)}", "2")
         if receipt.change:
             yield self.paint(f"change {receipt.change}", "2")
+
+    def packet(self, packet: Packet) -> Iterable[str]:
+        yield from map(visible, packet.text.split("\n") if packet.text else ())
+        for message in packet.messages:
+            yield self.paint(f"{message['role']}: ", "1") + visible(str(message.get("content")))
+        about = f"{packet.tokens} tokens ({packet.counter}), stable block {packet.hash[:12]}"
+        yield self.paint(about, "2")
+        for note in packet.notes:
+            yield self.paint(f"- {visible(note)}", "2")
 
     def record(self, record: Record) -> Iterable[str]:
         yield from self._wrapped(record.text, 0)

@@ -57,9 +57,9 @@ class DictStore:
         async with self._changed:
             tables = self._open_tables()
             check_batch(batch)
-            for entry in tables.entries.values():
-                if (entry.root, entry.batch) == (batch.root, batch.id):
-                    return entry.seq
+            earlier = tables.numbers.get((batch.root, batch.id))
+            if earlier is not None:
+                return earlier
             with tables.all_or_nothing():
                 seq = Application(tables, batch).run()
             self._changed.notify_all()

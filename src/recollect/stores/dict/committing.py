@@ -85,6 +85,7 @@ class Application:
             touched=tuple(self._touched),
         )
         tables.put(tables.entries, (batch.root, seq), entry)
+        tables.put(tables.numbers, (batch.root, batch.id), seq)
         tables.put(tables.heads, batch.root, seq)
         return seq
 
@@ -110,8 +111,9 @@ class Application:
         self._touched.append(touches.touch_erased(erase, scope))
         tables = self._tables
         for key, entry in list(tables.entries.items()):
-            if entry.root == self._batch.root:
-                tables.put(tables.entries, key, touches.without_details(entry, erase))
+            silent = touches.without_details(entry, erase)
+            if entry.root == self._batch.root and silent != entry:
+                tables.put(tables.entries, key, silent)
 
     def _remove(self, erase: Erase) -> str:
         """Drop what is to be erased; the scope it was in, empty if it does not say."""

@@ -55,6 +55,7 @@ class Tables:
         self.summaries: dict[str, Summary] = {}
         self.items: dict[tuple[str, str, str], Item] = {}  # scope, namespace, key
         self.entries: dict[tuple[str, int], Entry] = {}  # root, seq
+        self.numbers: dict[tuple[str, str], int] = {}  # root, batch id -> seq
         self.heads: dict[str, int] = {}  # root -> seq of its last entry
         self._log: list[tuple[dict[Any, Any], Any, Any]] = []
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import time
@@ -41,9 +42,8 @@ def create_private(path: str) -> None:
             return
         try:
             Path(path).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-        except FileExistsError:
-            return
+            with contextlib.suppress(FileExistsError):  # another program was quicker
+                os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         except OSError as error:
             raise Unavailable(f"cannot create {path}: {error.strerror or error}") from error
 

@@ -69,19 +69,31 @@ def check(path: str | os.PathLike[str]) -> Report:
     _must_exist(name)
     check_library()
     with speaking_of(name):
-        db = _open(name)
         try:
-            with snapshot(db):
-                return Report(
-                    path=name,
-                    library=apsw.sqlite_lib_version(),
-                    mode=_mode(name),
-                    records=db.execute("SELECT count(*) FROM record").get,
-                    messages=db.execute("SELECT count(*) FROM message").get,
-                    findings=_findings(db, name),
-                )
-        finally:
-            db.close()
+            records, messages, findings = _examined(name)
+        except apsw.CorruptError as error:
+            records, messages = 0, 0
+            findings = (Finding(part="file", text=f"{error}; restore a backup"),)
+    return Report(
+        path=name,
+        library=apsw.sqlite_lib_version(),
+        mode=_mode(name),
+        records=records,
+        messages=messages,
+        findings=findings,
+    )
+
+
+def _examined(path: str) -> tuple[int, int, tuple[Finding, ...]]:
+    """How many records and messages there are, and what is wrong."""
+    db = _open(path)
+    try:
+        with snapshot(db):
+            records = db.execute("SELECT count(*) FROM record").get
+            messages = db.execute("SELECT count(*) FROM message").get
+            return records, messages, _findings(db, path)
+    finally:
+        db.close()
 
 
 def rebuild(path: str | os.PathLike[str]) -> None:

@@ -64,7 +64,7 @@ class ScopeIndex:
 
     def _clear(self) -> None:
         self.stamp = 0
-        self.size = 0
+        self.size: int = 0
         self.absent = 0
         self.total_words = 0
         self.first_expiry = NEVER_ENDS
@@ -77,8 +77,8 @@ class ScopeIndex:
 
     @property
     def nbytes(self) -> int:
-        per_row = 1 + sum(int(array.itemsize) for array in self._columns.values())
-        per_row += sum(vectors.matrix.shape[1] + 5 for vectors in self._vectors.values())
+        per_row: int = 1 + sum(int(array.itemsize) for array in self._columns.values())
+        per_row += sum(int(vectors.matrix.shape[1]) + 5 for vectors in self._vectors.values())
         labels = int(self._labels.nbytes) + int(self._label_rows.nbytes)
         return _EMPTY_BYTES + self.size * per_row + self.postings.nbytes + labels
 

@@ -83,13 +83,13 @@ class EraseClauses(Contract):
         await put(store, make_record("a", tags=("private",)), make_record("b"))
         read = await one_record(store, "a")
         await put(store, replace(read, tags=("secret",)), vectors={"a": unit(1, 0)}, space="s")
-        await put(store, make_relation("a", "b"))
+        await put(store, make_relation("a", "b"), make_relation("b", "a"))
         await put(store, Erase(kind="record", id="a"), reason="gdpr", actor="ann")
         touches = await _touches(store, "a")
         kinds = [touch.kind for touch in touches]
-        assert kinds == ["record", "record", "vector", "relation", "record"]
+        assert kinds == ["record", "record", "vector", "relation", "relation", "record"]
         assert all(touch.before is None and touch.after is None for touch in touches)
-        assert [touch.after is None for touch in await _touches(store, "b")] == [False, True]
+        assert [touch.after is None for touch in await _touches(store, "b")] == [False, True, True]
         entries = await store.journal(ROOT)
         assert [entry.seq for entry in entries] == [1, 2, 3, 4]
         assert (entries[-1].reason, entries[-1].actor) == ("gdpr", "ann")
@@ -134,6 +134,8 @@ class EraseClauses(Contract):
         assert [(message.id, message.seq) for message in stored] == [("m1", 1), ("m3", 3)]
         assert await store.messages(CHAT, now=NOW, ids=["m2"]) == []
         assert len(await store.messages(SessionKey(ROOT, "other"), now=NOW)) == 1
+        details = [touch.after for touch in await _touches(store, "m2")]
+        assert [one is None for one in details] == [True, False, True]
         await put(store, make_message("m2", "again"))
         assert [message.seq for message in await store.messages(CHAT, now=NOW)] == [1, 3, 4]
 
@@ -166,14 +168,19 @@ class EraseClauses(Contract):
 
     @clause
     async def test_X10_journal_forgets_an_erased_session(self, store: Store) -> None:
-        """Its changed fields are gone from the journal too."""
+        """It is silent about its fields, messages, summaries and cursors; about those of a
+        session whose name only begins alike it is not."""
         await put(store, Session(scope=ROOT, id="chat", channel="private"))
         [read] = await store.sessions(ROOT, [CHAT])
         await put(store, replace(read, channel="hush", state={"task": "hush"}))
+        await put(store, make_message("m1"), make_move(0, 1), make_summary("s1", 1, 1))
+        kept = SessionKey(ROOT, "chat/2")
+        await put(store, make_message("m1", session=kept.id), make_move(0, 1, session=kept))
         await put(store, Erase(kind="session", scope=ROOT, id="chat"))
-        touches = await _touches(store, "chat")
-        assert len(touches) == 3
-        assert all(touch.before is None and touch.after is None for touch in touches)
+        entries = await store.journal(ROOT)
+        said = [[touch.after is not None for touch in entry.touched] for entry in entries]
+        assert said == [[False], [False], [False] * 3, [True] * 3, [False]]
+        assert all(touch.before is None for entry in entries[:3] for touch in entry.touched)
 
     @clause
     async def test_X10_erased_summary(self, store: Store) -> None:

@@ -383,6 +383,7 @@ class ListingClauses(Contract):
         seen: list[str] = []
         after = ""
         while page := await found_ids(store, order="id", after=after, limit=60):
+            assert page[0] > after
             seen += page
             after = page[-1]
         assert seen == ids

@@ -194,6 +194,7 @@ class SessionClauses(Contract):
         after = ""
         while page := await store.sessions(ROOT, after=after, limit=5):
             assert len(page) <= 5
+            assert f"{page[0].scope} {page[0].id}" > after
             seen += [SessionKey(session.scope, session.id) for session in page]
             after = " ".join(seen[-1])
         assert seen == sorted(keys)

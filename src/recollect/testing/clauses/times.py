@@ -196,6 +196,7 @@ class ExpiryClauses(Contract):
         assert (await refusal(store, early, Conflict)).kind == "hash"
         await put(store, make_record("b", hash="h"), at=moment(1))
         assert await found_ids(store, now=moment(1)) == ["b"]
+        assert await store.due(moment(1)) == []  # it was dropped to make room
 
     @clause
     async def test_expired_record_cannot_be_updated(self, store: Store) -> None:

@@ -1,0 +1,153 @@
+"""Numbers as people read them: Markdown tables, targets met or missed, and plain JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+BEGIN = "<!-- bench: begin (written by `python -m bench --docs`) -->"
+END = "<!-- bench: end -->"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A target and what was measured."""
+
+    what: str
+    measured: str
+    target: str
+    met: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One line of a chart."""
+
+    panel: str
+    name: str
+    unit: str
+    points: Sequence[tuple[float, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    name: str
+    tables: Sequence[Table] = ()
+    claims: Sequence[Claim] = ()
+    series: Sequence[Series] = ()
+
+
+@dataclass(slots=True)
+class Report:
+    size: str
+    day: str
+    machine: Mapping[str, str]
+    results: list[Result] = field(default_factory=list)
+
+    @property
+    def claims(self) -> list[Claim]:
+        return [claim for result in self.results for claim in result.claims]
+
+    @property
+    def series(self) -> list[Series]:
+        return [series for result in self.results for series in result.series]
+
+    def markdown(self) -> str:
+        facts = [f"{name} {value}" for name, value in self.machine.items()]
+        parts = [
+            f"Run of {self.day} ({self.size}): " + "; ".join(facts) + ".",
+            _targets(self.claims),
+        ]
+        parts += [render(table) for result in self.results for table in result.tables]
+        return "\n\n".join(part for part in parts if part)
+
+    def json(self) -> str:
+        return json.dumps(asdict(self), indent=1)
+
+
+def render(table: Table) -> str:
+    lines = [
+        f"### {table.title}",
+        "",
+        _row(table.columns),
+        _row([_alignment(column) for column in zip(*table.rows, strict=True)]),
+        *map(_row, table.rows),
+    ]
+    return "\n".join([*lines, "", table.note] if table.note else lines)
+
+
+def _targets(claims: Sequence[Claim]) -> str:
+    if not claims:
+        return ""
+    rows = [
+        (claim.what, claim.measured, claim.target, "met" if claim.met else "**missed**")
+        for claim in claims
+    ]
+    return render(Table("Targets", ("what", "measured", "target", ""), rows))
+
+
+def _alignment(cells: Sequence[str]) -> str:
+    """Numbers stand to the right, words to the left."""
+    return "---" if any(cell[:1].isalpha() or cell[:1] == "*" for cell in cells) else "---:"
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def at_most(what: str, value: float, limit: float, show: str = "{:.2f}x") -> Claim:
+    return Claim(what, show.format(value), "at most " + show.format(limit), value <= limit)
+
+
+def at_least(what: str, value: float, limit: float, show: str = "{:.2f}x") -> Claim:
+    return Claim(what, show.format(value), "at least " + show.format(limit), value >= limit)
+
+
+def ms(seconds: float) -> str:
+    value = seconds * 1000
+    if math.isnan(value):
+        return "-"
+    return (
+        f"{value:.2f} ms" if value < 10 else f"{value:.1f} ms" if value < 100 else f"{value:.0f} ms"
+    )
+
+
+def mib(size: float) -> str:
+    value = size / 2**20
+    return f"{value:.1f} MiB" if value < 100 else f"{value:.0f} MiB"
+
+
+def number(count: float) -> str:
+    return f"{count:,.0f}"
+
+
+def times(value: float) -> str:
+    return f"{value:.2f}x"
+
+
+def write_json(report: Report, folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{report.size.replace(' ', '')}.json"
+    path.write_text(report.json() + "\n", "utf-8")
+    return path
+
+
+def write_page(report: Report, page: Path) -> None:
+    """Put the tables between the page's two marks."""
+    text = page.read_text("utf-8")
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not (begin and end):
+        raise ValueError(f"{page} has no place for the tables: {BEGIN} ... {END}")
+    page.write_text(f"{before}{BEGIN}\n\n{report.markdown()}\n\n{END}{after}", "utf-8")

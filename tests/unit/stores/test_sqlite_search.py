@@ -1,0 +1,197 @@
+"""The search index: exact, whatever order and portions the rows came in."""
+
+import asyncio
+import random
+from itertools import pairwise
+from pathlib import Path
+from typing import get_args, get_type_hints
+
+import numpy as np
+import pytest
+
+from recollect.stores.dict import DictStore
+from recollect.stores.sqlite import SqliteStore
+from recollect.stores.sqlite.derived import terms_blob
+from recollect.stores.sqlite.postings import Postings, merged, segment_of
+from recollect.stores.sqlite.rows import (
+    DURABILITIES,
+    KINDS,
+    RELATIONS,
+    ROLES,
+    SOURCES,
+    STATUSES,
+    TOUCHES,
+    TYPES,
+)
+from recollect.testing.values import ROOT, make_batch, make_query, make_record, moment, put
+from recollect.types import (
+    Durability,
+    Erase,
+    Kind,
+    RelationKind,
+    Role,
+    Source,
+    Status,
+    Touch,
+    Type,
+)
+
+
+def test_every_name_has_a_number() -> None:
+    for names, literal in (
+        (KINDS, Kind),
+        (TYPES, Type),
+        (STATUSES, Status),
+        (SOURCES, Source),
+        (DURABILITIES, Durability),
+        (ROLES, Role),
+        (RELATIONS, RelationKind),
+        (TOUCHES, get_type_hints(Touch)["kind"]),
+    ):
+        assert set(names) == set(get_args(literal))
+        assert len(set(names)) == len(names)
+
+
+def clustered(count: int, dimensions: int, seed: int) -> np.ndarray:
+    """Unit vectors in tight clusters: many nearly equal neighbours."""
+    chance = np.random.default_rng(seed)
+    centres = chance.standard_normal((max(1, count // 50), dimensions))
+    points = centres[chance.integers(0, len(centres), count)]
+    points = points + 0.05 * chance.standard_normal((count, dimensions))
+    return (points / np.linalg.norm(points, axis=1)[:, None]).astype("<f4")
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_O1_the_nearest_are_the_exact_ones_among_near_equals(tmp_path: Path, seed: int) -> None:
+    matrix = clustered(3000, 96, seed)
+    ids = [f"r{number:05}" for number in range(len(matrix))]
+
+    async def run() -> None:
+        store = await SqliteStore.open(tmp_path / "memory.db")
+        for start in range(0, len(ids), 500):
+            part = ids[start : start + 500]
+            vectors = {id_: matrix[int(id_[1:])].tobytes() for id_ in part}
+            await put(store, *map(make_record, part), vectors=vectors, space="s")
+        for probe in clustered(20, 96, seed + 10).tolist() + matrix[:20].tolist():
+            query = np.array(probe, dtype="<f4")
+            exact = matrix.astype(np.float64) @ query.astype(np.float64)
+            best = np.argsort(-exact, kind="stable")[:10]
+            hits = await store.search(make_query(vector=query.tobytes(), space="s", limit=10))
+            found = sorted(hits, key=lambda hit: -(hit.similarity or 0))
+            assert [hit.record.id for hit in found] == [ids[row] for row in best]
+            assert [hit.similarity for hit in found] == pytest.approx(exact[best].tolist())
+        await store.close()
+
+    asyncio.run(run())
+
+
+def test_equal_vectors_and_equal_times_are_told_apart_by_id(tmp_path: Path) -> None:
+    ids = [f"r{number:04}" for number in range(600)]
+    shuffled = random.Random(1).sample(ids, len(ids))
+    vector = clustered(1, 8, 1)[0].tobytes()
+
+    async def run() -> None:
+        store = await SqliteStore.open(tmp_path / "memory.db")
+        await put(
+            store,
+            *(make_record(id_, "same") for id_ in shuffled),
+            vectors=dict.fromkeys(ids, vector),
+            space="s",
+        )
+        for query in (
+            make_query(limit=5),
+            make_query(limit=5, order="important"),
+            make_query(limit=5, order="id"),
+            make_query(limit=5, text="same"),
+            make_query(limit=5, vector=vector, space="s"),
+        ):
+            assert [hit.record.id for hit in await store.search(query)] == ids[:5]
+        await store.close()
+
+    asyncio.run(run())
+
+
+def test_scores_equal_the_references_through_many_small_changes(tmp_path: Path) -> None:
+    chance = random.Random(7)
+    words = [f"word{number}" for number in range(60)]
+    scopes = [ROOT, f"{ROOT}:agent:a", f"{ROOT}:agent:b", f"{ROOT}:agent:a:task:1"]
+
+    async def run() -> None:
+        # A cache too small for two indexes: they are thrown out and loaded anew all the time.
+        tight = await SqliteStore.open(tmp_path / "memory.db", cache_bytes=1)
+        roomy = await SqliteStore.open(tmp_path / "memory.db")
+        reference = DictStore()
+        alive: list[str] = []
+        for step in range(120):
+            things = []
+            for number in range(chance.randrange(1, 6)):
+                text = " ".join(chance.choices(words, k=chance.randrange(1, 12)))
+                expires = moment(60) if chance.random() < 0.1 else None
+                tags = tuple(chance.sample(["red", "Blue", "é"], k=chance.randrange(3)))
+                id_ = f"r{step}-{number}"
+                scope = chance.choice(scopes)
+                things.append(make_record(id_, text, scope, expires_at=expires, tags=tags))
+            if len(alive) > 20 and chance.random() < 0.5:
+                erased = alive.pop(chance.randrange(len(alive)))
+                things.append(Erase(kind="record", id=erased))
+            alive += [thing.id for thing in things if not isinstance(thing, Erase)]
+            batch = make_batch(*things, root=ROOT)
+            await reference.commit(batch)
+            await tight.commit(batch)
+            query = make_query(
+                chance.choice(scopes),
+                text=" ".join(chance.choices(words, k=3)),
+                descend=chance.random() < 0.3,
+                tags=("BLUE",) if chance.random() < 0.3 else (),
+                now=moment(chance.choice([0, 90])),
+                limit=chance.choice([3, 1000]),
+            )
+            expected = await reference.search(query)
+            for store in (tight, roomy):
+                found = await store.search(query)
+                assert found == expected
+        for store in (tight, roomy):
+            await store.close()
+
+    asyncio.run(run())
+
+
+def test_an_index_that_lost_most_of_its_rows_is_built_anew(tmp_path: Path) -> None:
+    async def run() -> None:
+        store = await SqliteStore.open(tmp_path / "memory.db")
+        ids = [f"r{number:04}" for number in range(1500)]
+        await put(store, *(make_record(id_, "same", expires_at=moment(1)) for id_ in ids[:1400]))
+        await put(store, *(make_record(id_, "same") for id_ in ids[1400:]))
+        assert len(await store.search(make_query(text="same", limit=5))) == 5
+        await store.commit(make_batch(root=ROOT, at=moment(2), sweep=True))
+        query = make_query(text="same", limit=2000)
+        assert len(await store.search(query)) == 100
+        assert len(await store.search(query)) == 100
+        [index] = [index for index, _ in store._cache._indexes.values()]
+        assert index.size == 100
+        await store.close()
+
+    asyncio.run(run())
+
+
+def test_segments_merge_into_the_same_postings() -> None:
+    chance = random.Random(3)
+    texts = [" ".join(chance.choices("abcdefgh", k=chance.randrange(9))) for _ in range(300)]
+    blobs = [terms_blob(text)[1] for text in texts]
+    whole = segment_of(blobs, 0)
+    cuts = [0, 1, 7, 130, 131, 300]
+    parts = [segment_of(blobs[a:b], a) for a, b in pairwise(cuts)]
+    joined = merged(parts)
+    for one, other in (
+        (whole.hashes, joined.hashes),
+        (whole.offsets, joined.offsets),
+        (whole.rows, joined.rows),
+        (whole.counts, joined.counts),
+    ):
+        assert one.tolist() == other.tolist()
+    postings = Postings()
+    for row, blob in enumerate(blobs):
+        postings.append(segment_of([blob], row))
+    for place, hash_ in enumerate(whole.hashes.tolist()):
+        found = [row for rows, _ in postings.find(hash_) for row in rows.tolist()]
+        assert found == whole.rows[whole.offsets[place] : whole.offsets[place + 1]].tolist()
