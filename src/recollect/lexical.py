@@ -98,8 +98,7 @@ def query_terms(text: str) -> tuple[str, ...]:
 @lru_cache(maxsize=100_000)
 def stem(word: str) -> str:
     word = word.replace("\u2019", "'")
-    if word.endswith("'s"):
-        word = word[:-2]
+    word = word.removesuffix("'s")
     word = word.replace("'", "")[:TERM_LENGTH_MAX]
     return _stemmer().stemWord(word) if len(word) > 2 else word
 

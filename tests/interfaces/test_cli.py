@@ -8,10 +8,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
 from tests.interfaces.conftest import Run, parsed
 
 COMMANDS = (
-    "remember observe relate recall context get history forget undo policy maintain doctor serve".split()
+    *("remember", "observe", "relate", "recall", "context", "get", "history"),
+    *("forget", "undo", "policy", "maintain", "doctor", "serve"),
 )
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.requirements.asking import statuses, stored, texts
-from tests.requirements.conftest import MovableClock, OpenMemory
 
 from recollect import Invalid, Memory
+from tests.requirements.asking import statuses, stored, texts
+from tests.requirements.conftest import MovableClock, OpenMemory
 
 CANARY = "xylophone-quokka"
 

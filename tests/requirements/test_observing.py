@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.requirements.asking import statuses, texts
 
 from recollect import AsyncMemory, Invalid, Memory
 from recollect.types import Message, SessionKey
+from tests.requirements.asking import statuses, texts
 
 OPENAI = [
     {"role": "system", "content": "You are terse."},

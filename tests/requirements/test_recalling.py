@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.requirements.asking import stored, texts
-from tests.requirements.conftest import MovableClock, OpenMemory
 
 from recollect import Denied, Invalid, Memory
+from tests.requirements.asking import stored, texts
+from tests.requirements.conftest import MovableClock, OpenMemory
 
 
 def test_O4_otto_scores_similarity_plus_a_tenth_for_a_tag(open_memory: OpenMemory) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from tests.requirements.asking import statuses, stored, texts
 
 from recollect import Invalid, Memory, NotFound
+from tests.requirements.asking import statuses, stored, texts
 
 
 def test_O1_entries_are_stored_with_a_vector_and_found_by_meaning(memory: Memory) -> None:
@@ -59,8 +59,8 @@ def test_M4_a_near_duplicate_is_merged_into_what_is_known(memory: Memory) -> Non
             "The nightly backup of the main customer database server starts at 4 in the morning",
         ),
         (
-            "Ann really likes the strong black coffee from the small shop around the corner",
-            "Ann really does not like the strong black coffee from the small shop around the corner",
+            "Ann really likes the strong black coffee from the small shop nearby",
+            "Ann really does not like the strong black coffee from the small shop nearby",
         ),
         ("Ann Miller works together with Bob Smith", "Bob Smith works together with Ann Miller"),
     ],

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from tests.requirements.asking import statuses, stored, texts
 
 from recollect import Conflict, Memory, NotFound
+from tests.requirements.asking import statuses, stored, texts
 
 
 def test_X4_undo_takes_a_change_back_and_can_be_undone(memory: Memory) -> None:

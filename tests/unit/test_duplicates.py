@@ -225,10 +225,10 @@ def test_M4_normalising_twice_changes_nothing(text: str) -> None:
 )
 def test_M4_long_texts_take_linear_time(unit: str) -> None:
     text = unit * (100_000 // len(unit))
-    started = time.perf_counter()
+    started = time.process_time()
     difference(text, text + " end")
     # Quadratic time would be minutes; the bound is wide for slow and busy machines.
-    assert time.perf_counter() - started < 10
+    assert time.process_time() - started < 10
 
 
 def test_M4_the_hash_ignores_case_blanks_and_closing_punctuation() -> None:

@@ -444,7 +444,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_X11_hostile_text_of_a_megabyte_takes_linear_time(name: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     redact(HOSTILE[name])
     # Quadratic time would be hours; the bound is wide for slow and busy machines.
-    assert time.perf_counter() - started < 10
+    assert time.process_time() - started < 10

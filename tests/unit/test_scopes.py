@@ -24,9 +24,11 @@ def test_any_readable_id_survives_encoding(ids: list[str]) -> None:
 @given(st.text(max_size=40))
 def test_whatever_comes_in_is_a_scope_or_a_clear_error(text: str) -> None:
     try:
-        assert parse_scope(parse_scope(text)) == parse_scope(text)
+        scope = parse_scope(text)
     except Invalid as error:
-        assert "scope" in str(error)
+        scope = ""
+        said = str(error)
+    assert parse_scope(scope) == scope if scope else "scope" in said
 
 
 def test_composed_and_decomposed_letters_name_the_same_scope() -> None:
@@ -35,9 +37,13 @@ def test_composed_and_decomposed_letters_name_the_same_scope() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "user", "user:", ":ann", "user:ann:extra", "user: ann", "user:a\nb", "user:a%b", "user:a%3a",
-     "user:" + "x" * 300, ":".join(["a:b"] * 9), "user:a\u200db", "user:a\ud800", "system:store", None],
-)  # fmt: skip
+    [
+        *("", "user", "user:", ":ann", "user:ann:extra", "user: ann", "system:store", None),
+        *("user:a\nb", "user:a%b", "user:a%3a", "user:a\u200db", "user:a\ud800"),
+        "user:" + "x" * 300,
+        ":".join(["a:b"] * 9),
+    ],
+)
 def test_malformed_scopes_are_refused(text: str) -> None:
     with pytest.raises(Invalid):
         parse_scope(text)
