@@ -30,7 +30,7 @@ check: $(VENV)/dev.stamp  ## the quick gates alone: format, lint, types, layers
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(VENV)/dev.stamp  ## measure speed and size, each beside a bare baseline
+bench: $(VENV)/bench.stamp  ## measure speed and size, each beside a bare baseline
 	$(BIN)/python -m bench
 
 proof: $(VENV)/dev.stamp  ## all tests, the slow proofs included and at full length
@@ -44,10 +44,12 @@ pins:  ## choose versions anew and write requirements/*.txt (needs uv)
 	$(COMPILE) --extra server --extra dev -o requirements/dev.txt pyproject.toml requirements/build.in
 	$(COMPILE) --extra server -c requirements/dev.txt -o requirements/serve.txt \
 		pyproject.toml requirements/build.in
+	$(COMPILE) --extra bench -c requirements/dev.txt -o requirements/bench.txt \
+		pyproject.toml requirements/build.in
 
 clean:  ## remove the virtual environment and every cache
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis build dist
-	find src tests scripts -name __pycache__ -type d -exec rm -rf {} +
+	find src tests scripts bench -name __pycache__ -type d -exec rm -rf {} +
 
 $(VENV)/python.stamp:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \

@@ -72,9 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     kept = write_json(report, HERE / "results")
     print(f"kept in {kept.relative_to(HERE.parent)}", file=sys.stderr)
     if options.docs:
-        write_page(report, PAGE)
-        if report.series:
-            PAGE.with_suffix(".svg").write_text(draw(report.series), "utf-8")
+        write_page(report, PAGE, draw(report.series) if report.series else "")
     return 0
 
 

@@ -34,7 +34,8 @@ def start(kind: str, database: Path, scope: str, questions: "Sequence[Question]"
         "questions": [(question.text, question.vector.hex()) for question in questions],
     }
     answer = subprocess.run(
-        [sys.executable, "-m", "bench.fresh", kind, str(database)],
+        [sys.executable, "-m", "bench.fresh", kind, str(database.resolve())],
+        cwd=Path(__file__).resolve().parents[1],  # where the package bench is
         input=json.dumps(asked),
         capture_output=True,
         text=True,

@@ -143,11 +143,16 @@ def write_json(report: Report, folder: Path) -> Path:
     return path
 
 
-def write_page(report: Report, page: Path) -> None:
-    """Put the tables between the page's two marks."""
+def write_page(report: Report, page: Path, chart: str = "") -> None:
+    """Put the tables, and the chart if there is one, between the page's two marks."""
     text = page.read_text("utf-8")
     before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not (begin and end):
         raise ValueError(f"{page} has no place for the tables: {BEGIN} ... {END}")
-    page.write_text(f"{before}{BEGIN}\n\n{report.markdown()}\n\n{END}{after}", "utf-8")
+    parts = [BEGIN, report.markdown(), END]
+    if chart:
+        picture = page.with_suffix(".svg")
+        picture.write_text(chart, "utf-8")
+        parts.insert(2, f"![Cost against the number of records]({picture.name})")
+    page.write_text(before + "\n\n".join(parts) + after, "utf-8")

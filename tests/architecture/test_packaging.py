@@ -10,7 +10,7 @@ import pytest
 
 from tests.architecture.source import PACKAGE, PROJECT
 
-PINS = ("requirements/dev.txt", "requirements/serve.txt")
+PINS = ("requirements/dev.txt", "requirements/serve.txt", "requirements/bench.txt")
 ADDRESS = re.compile(r"://|--(?:index|extra-index|find-links|trusted-host)|@ |(?:^|\s)/\w")
 
 
@@ -44,7 +44,10 @@ def test_every_pin_has_a_hash(name: str) -> None:
     assert [block.splitlines()[0] for block in blocks if "--hash=sha256:" not in block] == []
 
 
-@pytest.mark.parametrize(("name", "extras"), [(PINS[0], ("server", "dev")), (PINS[1], ("server",))])
+@pytest.mark.parametrize(
+    ("name", "extras"),
+    [(PINS[0], ("server", "dev")), (PINS[1], ("server",)), (PINS[2], ("bench",))],
+)
 def test_everything_asked_for_is_pinned(name: str, extras: tuple[str, ...]) -> None:
     project = tomllib.loads(text_of("pyproject.toml"))["project"]
     asked = [*project["dependencies"]]
@@ -54,15 +57,17 @@ def test_everything_asked_for_is_pinned(name: str, extras: tuple[str, ...]) -> N
     assert not missing, "run `make pins`"
 
 
-def test_both_pin_files_agree() -> None:
-    dev, serve = (pinned(name) for name in PINS)
+def test_the_pin_files_agree() -> None:
+    dev, serve, bench = (pinned(name) for name in PINS)
     assert serve.items() <= dev.items(), "run `make pins`"
+    assert bench.keys() - dev.keys() == {"sqlite-vec"}
+    assert {(name, bench[name]) for name in bench.keys() & dev.keys()} <= dev.items()
 
 
 def test_the_extras_of_the_design_exist() -> None:
     project = tomllib.loads(text_of("pyproject.toml"))["project"]
     assert set(project["optional-dependencies"]) == {
-        "local", "llm", "server", "redis", "surreal", "postgres", "slack", "dev",
+        "local", "llm", "server", "redis", "surreal", "postgres", "slack", "bench", "dev",
     }  # fmt: skip
 
 

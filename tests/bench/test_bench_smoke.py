@@ -61,12 +61,14 @@ def test_the_report_can_be_kept_and_shown(report: Report, tmp_path: Path) -> Non
     assert len(kept["results"]) == len(PARTS)
     page = tmp_path / "page.md"
     page.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n", "utf-8")
-    write_page(report, page)
+    write_page(report, page, draw(report.series))
     text = page.read_text("utf-8")
     assert text.startswith("before\n")
     assert text.endswith("after\n")
     assert "### Targets" in text
     assert "old" not in text.splitlines()
+    assert "(page.svg)" in text
+    assert (tmp_path / "page.svg").exists()
 
 
 def test_the_real_page_has_a_place_for_the_tables() -> None:

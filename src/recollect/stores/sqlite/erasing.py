@@ -12,7 +12,8 @@ from recollect.stores.sqlite.ledger import Ledger
 from recollect.types import Erase
 
 ERASED_MAX = 10_000  # per scope
-_WIPE = "UPDATE touch SET before = NULL, after = NULL WHERE root = ? AND "
+# "+root": without the plus SQLite would walk through the root's whole journal.
+_WIPE = "UPDATE touch SET before = NULL, after = NULL WHERE +root = ? AND "
 
 
 def drop_record(ledger: Ledger, pk: int) -> int:
@@ -50,7 +51,7 @@ def sweep(ledger: Ledger) -> None:
         " WHERE message.expires_at <= ? AND scope.root = ?)",
         bindings,
     )
-    ledger.db.execute("DELETE FROM item WHERE expires_at <= ? AND root = ?", bindings)
+    ledger.db.execute("DELETE FROM item WHERE expires_at <= ? AND +root = ?", bindings)
 
 
 def _tidy(ledger: Ledger, scope: int) -> None:

@@ -21,6 +21,7 @@ class Ledger:
         self._roots: dict[str, int] = {}
         self._scopes: dict[str, int] = {}
         self._stamps: dict[int, int] = {}
+        self._stamped: set[int] = set()
         self._touched: list[tuple[Any, ...]] = []
 
     @property
@@ -60,9 +61,9 @@ class Ledger:
                 "UPDATE root SET stamp = stamp + 1 WHERE pk = ? RETURNING stamp", root
             )
         stamp = self._stamps[root]
-        self.db.execute(
-            "UPDATE scope SET stamp = ? WHERE pk = ? AND stamp < ?", (stamp, scope, stamp)
-        )
+        if scope not in self._stamped:
+            self._stamped.add(scope)
+            self.db.execute("UPDATE scope SET stamp = ? WHERE pk = ?", (stamp, scope))
         return stamp
 
     def get(self, sql: str, *bindings: Any) -> Any:

@@ -180,7 +180,8 @@ def journal(
         raise Invalid("a journal without root needs a change or an id that it touches")
     conditions, bindings = ["journal.seq > ?"], [after]
     for condition, value in (
-        (f"journal.root = {_ROOT}", root),
+        # A plus keeps SQLite from walking through all of a root for one change or id.
+        (f"{'+' if change or touching else ''}journal.root = {_ROOT}", root),
         ("journal.change = ?", change or None),
         (
             "(journal.root, journal.seq) IN (SELECT root, seq FROM touch WHERE ref = ?)",

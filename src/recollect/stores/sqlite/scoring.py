@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,8 +17,8 @@ from recollect.types import Vector
 GATHER_SHARE = 0.3
 THREADS_FROM = 200_000  # rows, from which a second thread pays
 
-# Rounding to one byte moves a product by a few sigma at most; see ``doubt``.
-SIGMAS = 8.0
+# Rounding to one byte moves a product by so many times its usual error at most; see ``doubt``.
+SIGMAS = 4.5
 
 Parts = list[tuple[Array, Array]]  # the rows that hold a word, and how often
 
@@ -129,11 +128,11 @@ class Probe:
         dots: Array = np.asarray(simsimd.cdist(self.numbers, matrix, "dot", threads=threads))
         return dots.reshape(-1)
 
-    def doubt(self, scales: Array) -> float:
-        """How far two such products may be out of order. A number is off by half a step at
-        most, evenly spread, so a product of unit vectors is off by about step / sqrt(12)."""
-        step = max(self.scale, float(scales.max(initial=0.0)))
-        return 2 * SIGMAS * step * math.sqrt(2 / 12)
+    def doubt(self, scales: Array) -> Array:
+        """How far each product may be off. A number is off by half a step at most, evenly
+        spread, so a product of unit vectors is off by about step / sqrt(12) on either side."""
+        doubt: Array = np.sqrt((scales * scales + np.float32(self.scale) ** 2) / 12) * SIGMAS
+        return doubt
 
 
 def best(rows: Array, keys: Sequence[Array], ids: Array, limit: int) -> Array:

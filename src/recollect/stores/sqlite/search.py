@@ -246,23 +246,21 @@ def _near(
     """Per share, the rows whose rounded product is so high that they may be among the best."""
     assert query.vector is not None
     probe = Probe.of(query.vector)
-    scanned: list[tuple[int, Array, Array]] = []
-    doubt = 0.0
+    scanned: list[tuple[int, Array, Array, Array]] = []
     for place, share in enumerate(shares):
         vectors = share.index.vectors(db, space.pk)
         if vectors is None:
             continue
-        size = share.index.size
-        rows = np.flatnonzero(share.passing & vectors.held[:size])
-        scanned.append((place, rows, probe.products(vectors, rows, size)))
-        doubt = max(doubt, probe.doubt(vectors.scales[:size]))
-    bar = _kth_largest([products for _, _, products in scanned], query.limit) - doubt
+        rows = np.flatnonzero(share.passing & vectors.held[: share.index.size])
+        products = probe.products(vectors, rows, share.index.size)
+        scanned.append((place, rows, products, probe.doubt(vectors.scales[rows])))
+    # The best that surely are as high as this make room for no row that surely is lower.
+    bar = _kth_largest([products - doubt for _, _, products, doubt in scanned], query.limit)
     found = {}
-    for place, rows, products in scanned:
-        high = products >= bar
+    for place, rows, products, doubt in scanned:
+        high = products + doubt >= bar
         ids = shares[place].index.column("id")
-        kept = best(rows[high], [products[high]], ids, query.limit + EXACT_MAX)
-        found[place] = kept
+        found[place] = best(rows[high], [products[high]], ids, query.limit + EXACT_MAX)
     return found
 
 

@@ -27,7 +27,6 @@ CREATE TABLE scope (
   path  TEXT NOT NULL UNIQUE,
   stamp INTEGER NOT NULL DEFAULT 0
 ) STRICT;
-CREATE INDEX scope_of_root ON scope (root, stamp);
 
 CREATE TABLE session (
   pk         INTEGER PRIMARY KEY,

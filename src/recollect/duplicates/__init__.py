@@ -14,8 +14,8 @@ from functools import cache
 from hashlib import blake2b
 from itertools import product
 
-from recollect.duplicates_reading import Reading, canonical, read
-from recollect.duplicates_words import (
+from recollect.duplicates.reading import Reading, canonical, read
+from recollect.duplicates.words import (
     DENSE_FILLERS,
     FILLERS,
     OPPOSITES,

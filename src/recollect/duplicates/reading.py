@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from recollect import duplicates_words as known
+from recollect.duplicates import words as known
 from recollect.lexical import fold, stem
 
 # Scripts written without blanks, and Korean, whose particles stick to the word.

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from recollect import redaction_assignments as assigned
-from recollect.redaction_assignments import Span
+from recollect.redaction import assignments as assigned
+from recollect.redaction.assignments import Span
 
 Finder = Callable[[str], Iterator[Span]]
 

@@ -16,8 +16,8 @@ from functools import lru_cache
 from typing import Any
 
 from recollect.errors import Invalid
-from recollect.redaction_assignments import Span, secret_kind_of_field
-from recollect.redaction_kinds import KINDS, Kind, by_pattern
+from recollect.redaction.assignments import Span, secret_kind_of_field
+from recollect.redaction.kinds import KINDS, Kind, by_pattern
 
 KIND_NAMES: tuple[str, ...] = tuple(kind.name for kind in KINDS)
 
