@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from recollect.stores.dict import DictStore
-from recollect.stores.sqlite import SqliteStore
+from recollect.stores.sqlite import SqliteStore, erasing
 from recollect.stores.sqlite.derived import terms_blob
 from recollect.stores.sqlite.postings import Postings, merged, segment_of
 from recollect.stores.sqlite.rows import (
@@ -170,6 +170,29 @@ def test_an_index_that_lost_most_of_its_rows_is_built_anew(tmp_path: Path) -> No
         [index] = [index for index, _ in store._cache._indexes.values()]
         assert index.size == 100
         await store.close()
+
+    asyncio.run(run())
+
+
+def test_a_store_that_missed_the_list_of_what_is_gone_loads_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(erasing, "ERASED_MAX", 3)
+
+    async def run() -> None:
+        one = await SqliteStore.open(tmp_path / "memory.db")
+        other = await SqliteStore.open(tmp_path / "memory.db")
+        await put(one, *(make_record(f"r{n}", "same", expires_at=moment(1)) for n in range(9)))
+        await put(one, make_record("kept", "same"))
+        query = make_query(text="same")
+        assert len(await other.search(query)) == 10
+        await one.commit(make_batch(root=ROOT, at=moment(2), sweep=True))
+        [hit] = await other.search(query)
+        assert [hit] == await one.search(query)
+        [index] = [index for index, _ in other._cache._indexes.values()]
+        assert (index.size, index.absent) == (1, 0)
+        await one.close()
+        await other.close()
 
     asyncio.run(run())
 

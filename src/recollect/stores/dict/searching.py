@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import datetime
 
 from recollect import lexical
 from recollect.errors import Invalid
+from recollect.filters import passes
 from recollect.scopes import is_visible, root_of
 from recollect.stores.dict.tables import Row, detached_record, is_expired
 from recollect.types import Hit, Query, Record, Vector
@@ -18,7 +18,7 @@ def search(rows: Iterable[Row], query: Query) -> list[Hit]:
     if len({root_of(scope) for scope in query.scopes}) > 1:
         raise Invalid("a query names scopes of one root; ask each root by itself")
     seen = [row for row in rows if _is_seen(row.record, query)]
-    passing = [row for row in seen if _passes(row.record, query)]
+    passing = [row for row in seen if passes(row.record, query)]
     if query.text or query.vector is not None:
         return _best_of_both_arms(seen, passing, query)
     listed = _ordered([row.record for row in passing], query)
@@ -29,57 +29,6 @@ def _is_seen(record: Record, query: Query) -> bool:
     return not is_expired(record, query.now) and is_visible(
         record.scope, query.scopes, descend=query.descend, exact=query.exact
     )
-
-
-def _passes(record: Record, query: Query) -> bool:
-    return _passes_lists(record, query) and _passes_times(record, query)
-
-
-def _passes_lists(record: Record, query: Query) -> bool:
-    asked_tags = {lexical.fold(tag) for tag in query.tags}
-    tags = {lexical.fold(tag) for tag in record.tags}
-    return (
-        _any_of(query.kinds, {record.kind})
-        and _any_of(query.types, {record.type})
-        and _any_of(query.sources, {record.source})
-        and _any_of(query.authors, {record.author})
-        and _any_of(query.hashes, {record.hash})
-        and _any_of(query.origins, {record.origin})
-        and _any_of(query.lineage, record.lineage)
-        and _any_of(query.derived_from, record.derived_from)
-        and _any_of(asked_tags, tags)
-        and query.session in ("", record.session)
-    )
-
-
-def _any_of(asked: Iterable[str], held: Iterable[str]) -> bool:
-    """Does it hold one of those asked for? Asking for nothing lets everything pass."""
-    asked = set(asked)
-    return not asked or not asked.isdisjoint(held)
-
-
-def _passes_times(record: Record, query: Query) -> bool:
-    if query.since is not None and record.at < query.since:
-        return False
-    if query.until is not None and record.at >= query.until:
-        return False
-    if query.as_of is None and query.known_at is None:
-        return _any_of(query.statuses, {record.status})
-    return record.status != "quarantined" and _was_so(record, query)
-
-
-def _was_so(record: Record, query: Query) -> bool:
-    """The four times alone decide: true at ``as_of``, believed at ``known_at``."""
-    if query.known_at is not None and record.learned_at > query.known_at:
-        return False
-    believed_at: datetime = query.known_at or query.now
-    if record.retired_at is not None and record.retired_at <= believed_at:
-        return False
-    if query.as_of is None:
-        return True
-    began = record.valid_from is None or record.valid_from <= query.as_of
-    lasted = record.valid_to is None or record.valid_to > query.as_of
-    return began and lasted
 
 
 def _ordered(records: list[Record], query: Query) -> list[Record]:

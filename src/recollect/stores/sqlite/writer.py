@@ -107,36 +107,31 @@ class Writer:
         """Commit the job and those that wait behind it; the next job that is not among them."""
         group: list[_Job] = []
         size = 0
-        following: list[_Job | None] = []
-        while job is not None:
-            if self._prepare(job):
-                group.append(job)
-                size += job.prepared.size if job.prepared else 0
-            if len(group) >= self._group_max or size >= GROUP_BYTES_MAX:
-                break
-            try:
-                job = self._jobs.get_nowait()
-            except queue.Empty:
-                break
-            if job is None or not isinstance(job.work, Batch):
-                following.append(job)
-                break
-        if group:
-            self._commit_group(group)
-        return following[0] if following else self._jobs.get()
+        while job is not None and isinstance(job.work, Batch):
+            size += self._prepare(job, group)
+            if len(group) >= self._group_max or size >= GROUP_BYTES_MAX or self._jobs.empty():
+                self._commit_group(group)
+                return self._jobs.get()
+            job = self._jobs.get()
+        self._commit_group(group)
+        return job
 
-    def _prepare(self, job: _Job) -> bool:
-        """Compute all that needs no lock; False if that already failed."""
+    def _prepare(self, job: _Job, group: list[_Job]) -> int:
+        """Compute all that needs no lock, and put the job into the group, unless that already
+        failed; its size in bytes."""
         assert isinstance(job.work, Batch)
         try:
             with speaking_of(self._path):
                 job.prepared = prepare(job.work)
         except Exception as error:
             job.future.set_exception(error)
-            return False
-        return True
+            return 0
+        group.append(job)
+        return job.prepared.size
 
     def _commit_group(self, group: list[_Job]) -> None:
+        if not group:
+            return
         applied: list[_Job] = []
         waiting = deque(group)
         committing = False
