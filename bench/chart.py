@@ -9,10 +9,10 @@ from html import escape
 
 from bench.report import Series
 
-PANEL_WIDTH, PANEL_HEIGHT = 450, 270
+PANEL_WIDTH, PANEL_HEIGHT = 450, 290
 COLUMNS = 2
 LEGEND_HEIGHT = 44
-LEFT, RIGHT, TOP, BOTTOM = 58, 22, 34, 34  # around the plot inside its panel
+LEFT, RIGHT, TOP, BOTTOM = 58, 22, 34, 52  # around the plot inside its panel
 EDGE = 0.06  # of the axis, kept free beyond the first and last point
 
 # Mid tones that keep their contrast on white and on near-black.
@@ -111,8 +111,11 @@ def _grid(horizontal: Axis, vertical: Axis) -> Iterator[str]:
     for value in horizontal.ticks():
         x = horizontal.place(value)
         yield _hair(x, vertical.start, x, vertical.end)
-        label = vertical.start + 18
+        label = vertical.start + 17
         yield f'<text x="{x:.1f}" y="{label:.1f}" text-anchor="middle">{_short(value)}</text>'
+    middle = (horizontal.start + horizontal.end) / 2
+    below = vertical.start + 33
+    yield f'<text x="{middle:.1f}" y="{below:.1f}" text-anchor="middle">records</text>'
 
 
 def _hair(x1: float, y1: float, x2: float, y2: float) -> str:

@@ -47,7 +47,7 @@ def start(kind: str, database: Path, scope: str, questions: "Sequence[Question]"
     return outcome
 
 
-async def answer_with_recollect(database: str, asked: dict[str, Any]) -> tuple[float, int]:
+async def answer_with_recollect(database: str, asked: dict[str, Any]) -> Outcome:
     from datetime import UTC, datetime
 
     from recollect.stores.sqlite import SqliteStore
@@ -66,11 +66,12 @@ async def answer_with_recollect(database: str, asked: dict[str, Any]) -> tuple[f
         hits = await store.search(query)
         if not first:
             first, found = time.perf_counter() - BEGAN, len(hits)
+    outcome = outcome_of(first, found)  # while all that a search needs is still in memory
     await store.close()
-    return first, found
+    return outcome
 
 
-async def answer_bare(database: str, asked: dict[str, Any]) -> tuple[float, int]:
+async def answer_bare(database: str, asked: dict[str, Any]) -> Outcome:
     import numpy as np
 
     from bench.baselines import BareFile, any_of, nearest_by_numpy, words_of
@@ -83,18 +84,23 @@ async def answer_bare(database: str, asked: dict[str, Any]) -> tuple[float, int]
         worded = bare.by_words(any_of(words_of(text, stop_words=False)))
         if not first:
             first, found = time.perf_counter() - BEGAN, len(near) + len(worded)
+    outcome = outcome_of(first, found)
     bare.close()
-    return first, found
+    return outcome
+
+
+def outcome_of(first: float, found: int) -> Outcome:
+    from bench.timing import memory_of_this_process
+
+    memory = memory_of_this_process()
+    return {"first": first, "found": found, "now": memory["now"], "peak": memory["peak"]}
 
 
 def main() -> None:
     kind, database = sys.argv[1:]
     asked = json.load(sys.stdin)
     answering = {"recollect": answer_with_recollect, "bare": answer_bare}[kind]
-    first, found = asyncio.run(answering(database, asked))
-    from bench.timing import memory_of_this_process
-
-    print(json.dumps({"first": first, "found": found, **memory_of_this_process()}))
+    print(json.dumps(asyncio.run(answering(database, asked))))
 
 
 if __name__ == "__main__":

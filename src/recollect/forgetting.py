@@ -224,13 +224,13 @@ async def _listed(store: Store, query: Query) -> AsyncIterator[Record]:
 async def _sessions_in(
     store: Store, root: str, scopes: tuple[str, ...], descend: bool, wanted: str
 ) -> AsyncIterator[SessionKey]:
-    after = ""
+    after: SessionKey | None = None
     while page := await store.sessions(root, after=after, limit=PAGE):
         for session in page:
             inside = is_visible(session.scope, scopes, descend=descend, exact=True)
             if inside and (not wanted or session.id == wanted):
                 yield SessionKey(session.scope, session.id)
-        after = f"{page[-1].scope} {page[-1].id}"
+        after = SessionKey(page[-1].scope, page[-1].id)
 
 
 async def _log(engine: Engine, store: Store, key: SessionKey) -> AsyncIterator[Message]:

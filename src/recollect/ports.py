@@ -19,6 +19,7 @@ from recollect.types import (
     SessionKey,
     Summary,
     Work,
+    WorkKind,
 )
 
 Clock = Callable[[], datetime]
@@ -60,9 +61,14 @@ class Store(Protocol):
         ...
 
     async def sessions(
-        self, root: str, keys: Sequence[SessionKey] = (), *, after: str = "", limit: int = 100
+        self,
+        root: str,
+        keys: Sequence[SessionKey] = (),
+        *,
+        after: SessionKey | None = None,
+        limit: int = 100,
     ) -> list[Session]:
-        """Sessions by key, or all of a root ordered by (scope, id); ``after`` = "scope id"."""
+        """Sessions by key, or those of a root behind ``after``, ordered by (scope, id)."""
         ...
 
     async def messages(
@@ -88,15 +94,17 @@ class Store(Protocol):
     async def items(
         self,
         root: str,
-        namespace: str,
+        namespace: str | None,
         *,
         now: datetime,
         scopes: Sequence[str] = (),
         keys: Sequence[str] = (),
         prefix: str = "",
+        after: Item | None = None,
         limit: int = 100,
     ) -> list[Item]:
-        """Items of a namespace ordered by (scope, key); empty filters let everything pass."""
+        """Items of a namespace (None: of all) behind ``after``, ordered by (namespace, scope,
+        key); empty filters let everything pass."""
         ...
 
     async def journal(
@@ -114,8 +122,16 @@ class Store(Protocol):
         seconds for one."""
         ...
 
-    async def due(self, now: datetime, *, space: str = "", limit: int = 100) -> list[Work]:
-        """What should be done now, across roots; ``space`` is the active vector space."""
+    async def due(
+        self,
+        now: datetime,
+        *,
+        kinds: Sequence[WorkKind] = (),
+        space: str = "",
+        limit: int = 100,
+    ) -> list[Work]:
+        """What should be done now, across roots, of these kinds or of all; ``space`` is the
+        vector space in which every record should have a vector."""
         ...
 
     async def roots(self, *, after: str = "", limit: int = 100) -> list[str]:

@@ -47,6 +47,7 @@ ItemStatus = Literal[
     "failed",
 ]
 Order = Literal["match", "recent", "important", "id"]
+WorkKind = Literal["fold", "embed", "expire", "review"]
 
 # A vector as it is stored: little-endian float32, L2-normalised.
 Vector = bytes
@@ -111,7 +112,7 @@ class Message:
     author: str = ""
     source: Source = "user"
     trust: int = 3
-    seq: int = 0  # 1, 2, 3 ... inside the session, assigned by the store
+    seq: int = 0  # 1, 2, 3 ... inside the session, assigned by the store when 0
     pending: bool = False
     expires_at: datetime | None = None
 
@@ -272,6 +273,7 @@ class Batch:
     erase: tuple[Erase, ...] = ()
     used: tuple[str, ...] = ()  # record ids that were useful; counted, not journalled
     sweep: bool = False  # drop what expired before ``at``; not journalled
+    drop_space: str = ""  # drop the root's vectors of this space; not journalled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -432,7 +434,7 @@ class Work:
     its expiry; ``review``: record ``id`` is past its review date.
     """
 
-    kind: Literal["fold", "embed", "expire", "review"]
+    kind: WorkKind
     root: str
     scope: str
     id: str

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from recollect.errors import Invalid
+from recollect.errors import Conflict, Invalid
 from recollect.scopes import root_of
-from recollect.types import Batch, Record
+from recollect.types import Batch, Message, Record
 
 _NEVER_CHANGES = (
     "scope",
@@ -16,6 +16,7 @@ _NEVER_CHANGES = (
     "lineage",
     "derived_from",
     "session",
+    "session_scope",
     "origin",
     "learned_at",
 )
@@ -23,7 +24,7 @@ _NEVER_CHANGES = (
 
 def check_batch(batch: Batch) -> None:
     """Invalid unless the batch says something, about one root only."""
-    if not (takes_a_number(batch) or batch.used or batch.sweep):
+    if not (takes_a_number(batch) or batch.used or batch.sweep or batch.drop_space):
         raise Invalid("an empty batch; put something into it")
     if root_of(batch.root) != batch.root:
         raise Invalid(f"{batch.root!r} is no root; name its first pair only")
@@ -36,7 +37,7 @@ def check_batch(batch: Batch) -> None:
 
 
 def takes_a_number(batch: Batch) -> bool:
-    """Is it journalled? Use counters and sweeps alone are not."""
+    """Is it journalled? Use counters, sweeps and dropped spaces alone are not."""
     return bool(
         batch.messages
         or batch.sessions
@@ -60,6 +61,7 @@ def _scopes(batch: Batch) -> Iterator[str]:
         batch.items,
     ):
         yield from (thing.scope for thing in things)
+    yield from (record.session_scope for record in batch.records if record.session_scope)
     yield from (move.session.scope for move in batch.cursors)
     yield from (erase.scope for erase in batch.erase if erase.scope)
 
@@ -86,7 +88,7 @@ def _names(batch: Batch) -> Iterator[str]:
     for summary in batch.summaries:
         yield from (summary.id, summary.session)
     for record in batch.records:
-        yield from (record.id, record.session, record.hash, record.origin)
+        yield from (record.id, record.session, record.session_scope, record.hash, record.origin)
     for item in batch.items:
         yield from (item.namespace, item.key)
 
@@ -106,3 +108,17 @@ def check_unchanged(stored: Record, new: Record) -> None:
             f"record {new.id!r}: {', '.join(changed)} never changes; "
             "write a new record that supersedes it"
         )
+
+
+def next_seq(message: Message, last: int) -> int:
+    """The number of a message behind ``last``. An import may ask for the number the message
+    had; then it must lie ahead."""
+    if message.seq == 0:
+        return last + 1
+    if message.seq <= last:
+        raise Conflict(
+            f"message {message.id!r} asks for number {message.seq}, but its session is at {last}",
+            kind="seq",
+            ids=(message.id,),
+        )
+    return message.seq

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import islice
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 from recollect.errors import Invalid, Unavailable
 from recollect.scopes import root_of
@@ -38,12 +38,12 @@ from recollect.types import (
     SessionKey,
     Summary,
     Work,
+    WorkKind,
 )
 
 __all__ = ["DictStore"]
 
 T = TypeVar("T")
-WorkKind = Literal["fold", "embed", "expire", "review"]
 
 
 class DictStore:
@@ -86,15 +86,18 @@ class DictStore:
         ]
 
     async def sessions(
-        self, root: str, keys: Sequence[SessionKey] = (), *, after: str = "", limit: int = 100
+        self,
+        root: str,
+        keys: Sequence[SessionKey] = (),
+        *,
+        after: SessionKey | None = None,
+        limit: int = 100,
     ) -> list[Session]:
         sessions = self._open_tables().sessions
         if keys:
             found = [sessions[key] for key in keys if key in sessions]
         else:
-            # A blank sorts before whatever a scope may go on with, so this is (scope, id).
-            found = [sessions[key] for key in sorted(sessions, key=" ".join)]
-            found = [one for one in found if f"{one.scope} {one.id}" > after]
+            found = [sessions[key] for key in sorted(sessions) if key > (after or ("", ""))]
         ours = [detached_session(session) for session in found if root_of(session.scope) == root]
         return ours if keys else _first(ours, limit)
 
@@ -133,19 +136,21 @@ class DictStore:
     async def items(
         self,
         root: str,
-        namespace: str,
+        namespace: str | None,
         *,
         now: datetime,
         scopes: Sequence[str] = (),
         keys: Sequence[str] = (),
         prefix: str = "",
+        after: Item | None = None,
         limit: int = 100,
     ) -> list[Item]:
         found = [
             detached_item(item)
-            for _, item in sorted(self._open_tables().items.items())
+            for item in sorted(self._open_tables().items.values(), key=_item_key)
             if root_of(item.scope) == root
-            and item.namespace == namespace
+            and namespace in (None, item.namespace)
+            and (after is None or _item_key(item) > _item_key(after))
             and not is_expired(item, now)
             and (not scopes or item.scope in scopes)
             and (not keys or item.key in keys)
@@ -188,18 +193,30 @@ class DictStore:
             return []
         return matching()
 
-    async def due(self, now: datetime, *, space: str = "", limit: int = 100) -> list[Work]:
+    async def due(
+        self,
+        now: datetime,
+        *,
+        kinds: Sequence[WorkKind] = (),
+        space: str = "",
+        limit: int = 100,
+    ) -> list[Work]:
         tables = self._open_tables()
         work = [*_expired(tables, now), *_lagging(tables)]
-        for id_, row in sorted(tables.rows.items()):
-            record = row.record
-            if record.status not in LIVE or is_expired(record, now):
-                continue
-            if space and space not in row.vectors:
-                work.append(_work("embed", record.scope, id_))
-            if record.review_at is not None and record.review_at <= now:
-                work.append(_work("review", record.scope, id_))
-        return _first(work, limit)
+        alive = [row for _, row in sorted(tables.rows.items()) if not is_expired(row.record, now)]
+        work += [
+            _work("embed", row.record.scope, row.record.id)
+            for row in alive
+            if space and space not in row.vectors
+        ]
+        work += [
+            _work("review", row.record.scope, row.record.id)
+            for row in alive
+            if row.record.status in LIVE
+            and row.record.review_at is not None
+            and row.record.review_at <= now
+        ]
+        return _first((one for one in work if not kinds or one.kind in kinds), limit)
 
     async def roots(self, *, after: str = "", limit: int = 100) -> list[str]:
         tables = self._open_tables()
@@ -218,6 +235,10 @@ class DictStore:
         if self._tables is None:
             raise Unavailable("this store is closed; open it again")
         return self._tables
+
+
+def _item_key(item: Item) -> tuple[str, str, str]:
+    return (item.namespace, item.scope, item.key)
 
 
 def _first(things: Iterable[T], limit: int) -> list[T]:

@@ -8,8 +8,7 @@ from dataclasses import replace
 from recollect.errors import Conflict, Invalid
 from recollect.scopes import root_of
 from recollect.stores import touches
-from recollect.stores.batches import check_batch as check_batch
-from recollect.stores.batches import check_unchanged, takes_a_number
+from recollect.stores.batches import check_unchanged, next_seq, takes_a_number
 from recollect.stores.dict.tables import (
     Row,
     Tables,
@@ -49,6 +48,8 @@ class Application:
         batch = self._batch
         if batch.sweep:
             self._sweep()
+        if batch.drop_space:
+            self._drop_space(batch.drop_space)
         for erase in batch.erase:
             self._erase(erase)
         for session in batch.sessions:
@@ -177,7 +178,7 @@ class Application:
                     Session(scope=key[0], id=key[1], started_at=self._batch.at),
                 )
             session = tables.sessions[key]
-            stored = replace(message, seq=session.last_seq + 1)
+            stored = replace(message, seq=next_seq(message, session.last_seq))
             tables.put(tables.messages, (*key, message.id), stored)
             tables.put(tables.sessions, key, replace(session, last_seq=stored.seq))
             self._touched.append(touches.touch_message(stored))
@@ -304,6 +305,13 @@ class Application:
         indexed: Row = row._replace(vectors={**row.vectors, space: vector})
         tables.put(tables.rows, id_, indexed)
         self._touched.append(touches.touch_vector(record, space))
+
+    def _drop_space(self, space: str) -> None:
+        tables = self._tables
+        for id_, row in list(tables.rows.items()):
+            if space in row.vectors and root_of(row.record.scope) == self._batch.root:
+                left = {name: v for name, v in row.vectors.items() if name != space}
+                tables.put(tables.rows, id_, row._replace(vectors=left))
 
     def _count_uses(self) -> None:
         tables, at = self._tables, self._batch.at

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import apsw
 
-from recollect.stores.dict.committing import check_batch
+from recollect.stores.batches import check_batch, takes_a_number
 from recollect.stores.sqlite import erasing, recording, sessions
 from recollect.stores.sqlite.ledger import Ledger
 from recollect.stores.sqlite.recording import PreparedRecord, prepare_record
@@ -47,6 +47,8 @@ def apply(db: apsw.Connection, prepared: Prepared) -> int:
         return int(earlier)
     if batch.sweep:
         erasing.sweep(ledger)
+    if batch.drop_space:
+        recording.drop_space(ledger, batch.drop_space)
     for erase in batch.erase:
         erasing.erase(ledger, erase)
     for session in batch.sessions:
@@ -88,20 +90,3 @@ def _finish(ledger: Ledger) -> int:
     if takes_a_number(batch):
         return ledger.write_journal()
     return int(ledger.get("SELECT head FROM root WHERE name = ?", batch.root) or 0)
-
-
-def takes_a_number(batch: Batch) -> bool:
-    """Uses and sweeps alone are not journalled."""
-    return any(
-        (
-            batch.messages,
-            batch.sessions,
-            batch.cursors,
-            batch.summaries,
-            batch.records,
-            batch.relations,
-            batch.items,
-            batch.vectors,
-            batch.erase,
-        )
-    )

@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Literal
 
 import apsw
 
 from recollect.scopes import root_of
 from recollect.stores.sqlite.rows import micros
-from recollect.types import Work
-
-WorkKind = Literal["fold", "embed", "expire", "review"]
+from recollect.types import Work, WorkKind
 
 _RECORD = "SELECT scope.path, record.id FROM record JOIN scope ON scope.pk = record.scope"
 _ALIVE = "(record.expires_at IS NULL OR record.expires_at > ?)"
 _LIVE = "record.status IN (0, 3, 4)"  # the very words of the partial indexes
 
 
-def due(db: apsw.Connection, now: datetime, space: str, limit: int) -> list[Work]:
-    """Expired rows first, then lagging readers, then records without vector or to review."""
+def due(
+    db: apsw.Connection, now: datetime, kinds: Sequence[WorkKind], space: str, limit: int
+) -> list[Work]:
+    """Expired rows first, then lagging readers, records without vector, records to review."""
     limit, at = max(0, limit), micros(now)
-    work = [*_expired(db, at, limit), *_lagging(db, limit)]
-    if len(work) < limit:
-        found = _unembedded(db, at, space, limit) if space else []
-        work += sorted([*found, *_to_review(db, at, limit)], key=lambda one: (one.id, one.kind))
+    asked = set(kinds) or {"expire", "fold", "embed", "review"}
+    work: list[Work] = []
+    if "expire" in asked:
+        work += _expired(db, at, limit)
+    if "fold" in asked and len(work) < limit:
+        work += _lagging(db, limit)
+    if "embed" in asked and space and len(work) < limit:
+        work += _unembedded(db, at, space, limit)
+    if "review" in asked and len(work) < limit:
+        work += _to_review(db, at, limit)
     return work[:limit]
 
 
@@ -71,7 +77,7 @@ def _unembedded(db: apsw.Connection, at: int, space: str, limit: int) -> list[Wo
     ranges = ("IS NULL", "IS NOT NULL") if pk is None else ("IS NULL", f"< {pk}", f"> {pk}")
     for condition in ranges:
         rows = db.execute(
-            f"{_RECORD} WHERE {_LIVE} AND record.space {condition} AND {_ALIVE}"
+            f"{_RECORD} WHERE record.space {condition} AND {_ALIVE}"
             " AND NOT EXISTS"
             " (SELECT 1 FROM vector WHERE vector.record = record.pk AND vector.space IS ?)"
             " LIMIT ?",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from recollect.stores.dict import touches
+from recollect.stores import touches
 from recollect.stores.sqlite.connection import select
 from recollect.stores.sqlite.index import EVERYTHING
 from recollect.stores.sqlite.ledger import Ledger

@@ -40,11 +40,13 @@ _DTYPES = {
     "valid_to": "i8",
     "expires_at": "i8",
     "words": "i4",
+    "durability": "u1",
 }
 _COLUMNS = (
     "pk, CAST(id AS BLOB), kind, type, status, source, importance, learned_at,"
     f" coalesce(retired_at, {NEVER_ENDS}), coalesce(valid_from, -{2**63 - 1} - 1),"
-    f" coalesce(valid_to, {NEVER_ENDS}), coalesce(expires_at, {NEVER_ENDS}), words, labels, terms"
+    f" coalesce(valid_to, {NEVER_ENDS}), coalesce(expires_at, {NEVER_ENDS}), words,"
+    " durability, labels, terms"
 )
 
 

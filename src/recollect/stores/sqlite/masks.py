@@ -10,7 +10,16 @@ import numpy as np
 from recollect.stores.sqlite.connection import select
 from recollect.stores.sqlite.derived import label_of
 from recollect.stores.sqlite.index import NEVER_BEGAN, Array, ScopeIndex
-from recollect.stores.sqlite.rows import KINDS, SOURCES, STATUSES, TYPES, code, micros, to_json
+from recollect.stores.sqlite.rows import (
+    DURABILITIES,
+    KINDS,
+    SOURCES,
+    STATUSES,
+    TYPES,
+    code,
+    micros,
+    to_json,
+)
 from recollect.types import Query
 
 _QUARANTINED = code(STATUSES, "quarantined")
@@ -29,6 +38,7 @@ class Filter:
                 ("kind", KINDS, query.kinds),
                 ("type", TYPES, query.types),
                 ("source", SOURCES, query.sources),
+                ("durability", DURABILITIES, query.durabilities),
             )
             if asked
         }

@@ -78,7 +78,7 @@ def relations(db: apsw.Connection, root: str, ids: Sequence[str]) -> list[Relati
 
 
 def sessions(
-    db: apsw.Connection, root: str, keys: Sequence[SessionKey], after: str, limit: int
+    db: apsw.Connection, root: str, keys: Sequence[SessionKey], after: SessionKey | None, limit: int
 ) -> list[Session]:
     columns = ", ".join(f"session.{name}" for name in SESSION_COLUMNS.split(", "))
     sql = (
@@ -86,9 +86,9 @@ def sessions(
         f" JOIN scope ON scope.pk = session.scope WHERE scope.root = {_ROOT} AND "
     )
     if not keys:
-        name = "scope.path || ' ' || session.id"
         rows = db.execute(
-            f"{sql} {name} > ? ORDER BY {name} LIMIT ?", (root, after, max(0, limit))
+            f"{sql} (scope.path, session.id) > (?, ?) ORDER BY scope.path, session.id LIMIT ?",
+            (root, *(after or ("", "")), max(0, limit)),
         ).fetchall()
         return _with_cursors(db, rows)
     rows = []
@@ -144,19 +144,25 @@ def summaries(db: apsw.Connection, session: SessionKey, after: int, limit: int) 
 def items(
     db: apsw.Connection,
     root: str,
-    namespace: str,
+    namespace: str | None,
     now: datetime,
     scopes: Sequence[str],
     keys: Sequence[str],
     prefix: str,
+    after: Item | None,
     limit: int,
 ) -> list[Item]:
     conditions = [
         f"item.root = {_ROOT}",
-        "item.namespace = ?",
         "(item.expires_at IS NULL OR item.expires_at > ?)",
     ]
-    bindings: list[Any] = [root, namespace, micros(now)]
+    bindings: list[Any] = [root, micros(now)]
+    if namespace is not None:
+        conditions.append("item.namespace = ?")
+        bindings.append(namespace)
+    if after is not None:
+        conditions.append("(item.namespace, scope.path, item.key) > (?, ?, ?)")
+        bindings += [after.namespace, after.scope, after.key]
     for column, values in (("scope.path", scopes), ("item.key", keys)):
         if values:
             conditions.append(f"{column} IN (SELECT value FROM json_each(?))")
@@ -167,7 +173,7 @@ def items(
     rows = db.execute(
         "SELECT scope.path, namespace, key, value, expires_at, version FROM item"
         f" JOIN scope ON scope.pk = item.scope WHERE {' AND '.join(conditions)}"
-        " ORDER BY scope.path, key LIMIT ?",
+        " ORDER BY namespace, scope.path, key LIMIT ?",
         (*bindings, max(0, limit)),
     )
     return [item_of(row) for row in rows]

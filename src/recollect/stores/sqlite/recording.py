@@ -8,10 +8,12 @@ from datetime import datetime
 from typing import Any
 
 from recollect.errors import Conflict, Invalid
-from recollect.stores.dict import touches
+from recollect.stores import touches
+from recollect.stores.batches import check_unchanged
 from recollect.stores.sqlite.connection import select
 from recollect.stores.sqlite.derived import lineage_rows, quantised
 from recollect.stores.sqlite.erasing import drop_record
+from recollect.stores.sqlite.index import EVERYTHING
 from recollect.stores.sqlite.ledger import Ledger
 from recollect.stores.sqlite.rows import (
     RECORD_BIRTH,
@@ -31,17 +33,6 @@ from recollect.stores.sqlite.rows import (
 )
 from recollect.types import Record, Relation, Touch, Vector
 
-_NEVER_CHANGES = (
-    "scope",
-    "kind",
-    "text",
-    "hash",
-    "lineage",
-    "derived_from",
-    "session",
-    "origin",
-    "learned_at",
-)
 _COLUMNS = ("root", "scope", "changed", *RECORD_BIRTH, *RECORD_CHANGES)
 _INSERT = f"INSERT INTO record ({', '.join(_COLUMNS)}) VALUES ({', '.join('?' * len(_COLUMNS))})"
 _UPDATE = (
@@ -125,12 +116,7 @@ def _change(ledger: Ledger, pk: int, prepared: PreparedRecord) -> None:
             pk,
         )
     )
-    changed = [name for name in _NEVER_CHANGES if getattr(old, name) != getattr(new, name)]
-    if changed:
-        raise Invalid(
-            f"record {new.id!r}: {', '.join(changed)} never changes; "
-            "write a new record that supersedes it"
-        )
+    check_unchanged(old, new)
     stamp = ledger.stamp(ledger.root, ledger.scope(new.scope))
     ledger.db.execute(_UPDATE, (stamp, *prepared.changes, pk))
     ledger.touch(touches.touch_record(old, new))
@@ -222,3 +208,24 @@ def _space(ledger: Ledger, dimensions: int) -> int:
             f"a vector of {dimensions} numbers for the space {name!r}, which has {row[1]}"
         )
     return int(row[0])
+
+
+def drop_space(ledger: Ledger, name: str) -> None:
+    """Every vector of a space, in this root only; other roots are left to their own batches."""
+    space = ledger.get("SELECT pk FROM space WHERE name = ?", name)
+    scopes = select(ledger.db, "SELECT pk FROM scope WHERE root = ?", ledger.root)
+    if space is None:
+        return
+    for (scope,) in scopes:
+        keys = (scope, space)
+        ledger.db.execute(
+            "DELETE FROM vector WHERE space = ? AND record IN"
+            " (SELECT record FROM quantised WHERE scope = ? AND space = ?)",
+            (space, *keys),
+        )
+        ledger.db.execute("DELETE FROM quantised WHERE scope = ? AND space = ?", keys)
+        ledger.db.execute("UPDATE record SET space = NULL WHERE scope = ? AND space = ?", keys)
+        stamp = ledger.stamp(ledger.root, scope)
+        ledger.db.execute(
+            "INSERT OR IGNORE INTO erased VALUES (?, ?, ?)", (scope, stamp, EVERYTHING)
+        )

@@ -122,7 +122,7 @@ def _number(value: float) -> float:
 RECORD = (
     "id, version, kind, type, status, source, durability, trust, importance, confidence, "
     "learned_at, retired_at, valid_from, valid_to, expires_at, review_at, uses, used_at, "
-    "author, origin, session, hash, tags, lineage, derived_from, data, text"
+    "author, origin, session, session_scope, hash, tags, lineage, derived_from, data, text"
 )
 # With the path of its scope in front: what ``record_of`` reads.
 RECORD_WITH_SCOPE = "scope.path, " + ", ".join(f"record.{name}" for name in RECORD.split(", "))
@@ -134,8 +134,8 @@ RECORD_CHANGES = (
 ).split(", ")
 # And what is written once, in the order of ``record_birth``.
 RECORD_BIRTH = (
-    "id, kind, learned_at, uses, used_at, words, origin, session, hash, checksum, terms, "
-    "lineage, derived_from, text"
+    "id, kind, learned_at, uses, used_at, words, origin, session, session_scope, hash, checksum, "
+    "terms, lineage, derived_from, text"
 ).split(", ")
 
 
@@ -150,6 +150,7 @@ def record_birth(record: Record) -> tuple[Any, ...]:
         words,
         plain(record.origin),
         plain(record.session),
+        plain(record.session_scope),
         plain(record.hash),
         record_checksum(record),
         terms,
@@ -197,6 +198,7 @@ def record_checksum(record: Record) -> bytes:
         micros(record.learned_at),
         record.origin,
         record.session,
+        record.session_scope,
         record.hash,
         to_json(record.lineage),
         to_json(record.derived_from),
@@ -208,7 +210,8 @@ def record_of(row: Row) -> Record:
     """From the columns of ``RECORD_WITH_SCOPE``."""
     (scope, id_, version, kind, type_, status, source, durability, trust, importance) = row[:10]
     (confidence, learned, retired, begins, ends, expires, review, uses, used) = row[10:19]
-    (author, origin, session, hash_, tags, lineage, derived_from, data, text) = row[19:28]
+    (author, origin, session, session_scope, hash_, tags, lineage, derived_from) = row[19:27]
+    (data, text) = row[27:29]
     return Record(
         id=id_,
         scope=scope,
@@ -227,6 +230,7 @@ def record_of(row: Row) -> Record:
         author=author,
         origin=origin,
         session=session,
+        session_scope=session_scope,
         lineage=_tuple(lineage),
         derived_from=_tuple(derived_from),
         valid_from=moment_or_none(begins),

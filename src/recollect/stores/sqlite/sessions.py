@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from recollect.errors import Conflict, Invalid
-from recollect.stores.dict import touches
+from recollect.stores import touches
+from recollect.stores.batches import next_seq
 from recollect.stores.sqlite.ledger import Ledger
 from recollect.stores.sqlite.rows import (
     MESSAGE_COLUMNS,
@@ -81,9 +82,10 @@ def append_messages(ledger: Ledger, messages: Sequence[Message]) -> None:
     for message in messages:
         key = SessionKey(message.scope, message.session)
         pk, last = ends.get(key) or _end_of_session(ledger, key)
-        ends[key] = (pk, last + 1)
-        ledger.db.execute(_INSERT_MESSAGE, (pk, *message_row(message, last + 1)))
-        stored = replace(message, seq=last + 1)
+        seq = next_seq(message, last)
+        ends[key] = (pk, seq)
+        ledger.db.execute(_INSERT_MESSAGE, (pk, *message_row(message, seq)))
+        stored = replace(message, seq=seq)
         ledger.touch(touches.touch_message(stored), also=message.session)
     for pk, last in ends.values():
         ledger.db.execute("UPDATE session SET last_seq = ? WHERE pk = ?", (last, pk))

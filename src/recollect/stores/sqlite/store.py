@@ -43,6 +43,7 @@ from recollect.types import (
     SessionKey,
     Summary,
     Work,
+    WorkKind,
 )
 
 T = TypeVar("T")
@@ -132,7 +133,12 @@ class SqliteStore:
         return await self._read(lambda db: reads.relations(db, root, ids))
 
     async def sessions(
-        self, root: str, keys: Sequence[SessionKey] = (), *, after: str = "", limit: int = 100
+        self,
+        root: str,
+        keys: Sequence[SessionKey] = (),
+        *,
+        after: SessionKey | None = None,
+        limit: int = 100,
     ) -> list[Session]:
         return await self._read(lambda db: reads.sessions(db, root, keys, after, limit))
 
@@ -158,16 +164,17 @@ class SqliteStore:
     async def items(
         self,
         root: str,
-        namespace: str,
+        namespace: str | None,
         *,
         now: datetime,
         scopes: Sequence[str] = (),
         keys: Sequence[str] = (),
         prefix: str = "",
+        after: Item | None = None,
         limit: int = 100,
     ) -> list[Item]:
         return await self._read(
-            lambda db: reads.items(db, root, namespace, now, scopes, keys, prefix, limit)
+            lambda db: reads.items(db, root, namespace, now, scopes, keys, prefix, after, limit)
         )
 
     async def journal(
@@ -191,8 +198,15 @@ class SqliteStore:
                 return found
             await asyncio.sleep(min(POLL_SECONDS, left))
 
-    async def due(self, now: datetime, *, space: str = "", limit: int = 100) -> list[Work]:
-        return await self._read(lambda db: due.due(db, now, space, limit))
+    async def due(
+        self,
+        now: datetime,
+        *,
+        kinds: Sequence[WorkKind] = (),
+        space: str = "",
+        limit: int = 100,
+    ) -> list[Work]:
+        return await self._read(lambda db: due.due(db, now, kinds, space, limit))
 
     async def roots(self, *, after: str = "", limit: int = 100) -> list[str]:
         return await self._read(lambda db: reads.roots(db, after, limit))

@@ -8,6 +8,7 @@ from recollect.ports import Store
 from recollect.scopes import SYSTEM_ROOT
 from recollect.testing.harness import Contract, clause
 from recollect.testing.values import NOW, ROOT, make_item, put
+from recollect.types import Item
 
 AGENT = f"{ROOT}:agent:cto"
 
@@ -29,6 +30,19 @@ class ItemClauses(Contract):
         assert await _found(store, limit=2) == everything[:2]
         assert await _found(store, limit=0) == []
         assert await _found(store, "nobody") == []
+
+    @clause
+    async def test_X13_all_items_of_a_root_are_listed_in_pages(self, store: Store) -> None:
+        """By namespace, scope and key, behind the last one seen."""
+        names = [(n, s, k) for n in ("a", "b") for s in (ROOT, AGENT) for k in "xyz"]
+        await put(store, *(make_item(k, scope=s, namespace=n) for n, s, k in reversed(names)))
+        seen: list[Item] = []
+        last: Item | None = None
+        while page := await store.items(ROOT, None, now=NOW, after=last, limit=5):
+            assert len(page) <= 5
+            seen += page
+            last = page[-1]
+        assert [(item.namespace, item.scope, item.key) for item in seen] == names
 
     @clause
     async def test_items_by_scope_and_key(self, store: Store) -> None:

@@ -27,7 +27,7 @@ class SessionClauses(Contract):
     @clause
     async def test_X2_messages_are_numbered_in_order(self, store: Store) -> None:
         """Numbers go 1, 2, 3 across batches, whatever the writer put there."""
-        await put(store, make_message("z", seq=9), make_message("y"))
+        await put(store, make_message("z"), make_message("y"))
         await put(store, make_message("x"))
         stored = await store.messages(CHAT, now=NOW)
         assert [(message.id, message.seq) for message in stored] == [("z", 1), ("y", 2), ("x", 3)]
@@ -181,8 +181,17 @@ class SessionClauses(Contract):
         assert error.kind == "summary"
 
     @clause
+    async def test_X13_a_message_may_keep_the_number_it_had(self, store: Store) -> None:
+        """An import asks for it; what follows goes on from there, and none goes back."""
+        await put(store, replace(make_message("a"), seq=3), replace(make_message("b"), seq=7))
+        await put(store, make_message("c"))
+        assert [m.seq for m in await store.messages(CHAT, now=NOW)] == [3, 7, 8]
+        error = await refusal(store, make_batch(replace(make_message("d"), seq=8)), Conflict)
+        assert (error.kind, error.ids) == ("seq", ("d",))
+
+    @clause
     async def test_sessions_are_listed_in_pages(self, store: Store) -> None:
-        """By scope and id, behind "scope id"; another root's are not there."""
+        """By scope and id, behind the last one seen; another root's are not there."""
         keys = [
             SessionKey(scope, id_)
             for scope in (ROOT, AGENT, f"{ROOT}:user:ann")
@@ -191,12 +200,12 @@ class SessionClauses(Contract):
         await put(store, *(make_message("m", scope=key.scope, session=key.id) for key in keys))
         await put(store, make_message("m", scope="org:acme2"))
         seen: list[SessionKey] = []
-        after = ""
+        after: SessionKey | None = None
         while page := await store.sessions(ROOT, after=after, limit=5):
             assert len(page) <= 5
-            assert f"{page[0].scope} {page[0].id}" > after
+            assert after is None or (page[0].scope, page[0].id) > after
             seen += [SessionKey(session.scope, session.id) for session in page]
-            after = " ".join(seen[-1])
+            after = seen[-1]
         assert seen == sorted(keys)
 
     @clause

@@ -31,7 +31,7 @@ from recollect.testing.values import (
     scores_of,
     unit,
 )
-from recollect.types import Erase, Session, Work
+from recollect.types import Erase, Query, Session, Work
 
 
 async def _due(store: Store, now_minutes: float = 0, space: str = "") -> list[Work]:
@@ -42,7 +42,7 @@ async def _due(store: Store, now_minutes: float = 0, space: str = "") -> list[Wo
 class UpkeepClauses(Contract):
     @clause
     async def test_O1_records_without_vector_are_due(self, store: Store) -> None:
-        """Live ones without a vector in the active space, in every root."""
+        """Those without a vector in the asked space, in every root, retired ones included."""
         agent = f"{ROOT}:agent:cto"
         await put(
             store,
@@ -58,13 +58,38 @@ class UpkeepClauses(Contract):
         embed = {(work.root, work.scope, work.id) for work in due if work.kind == "embed"}
         assert embed == {
             (ROOT, agent, "lacks"),
-            (ROOT, ROOT, "active"),
-            (ROOT, ROOT, "disputed"),
-            (ROOT, ROOT, "quarantined"),
+            *((ROOT, ROOT, status) for status in EVERY_STATUS),
             ("user:ann", "user:ann", "other"),
         }
-        assert len([w for w in await _due(store, space="new/3") if w.kind == "embed"]) == 7
+        assert len([w for w in await _due(store, space="new/3") if w.kind == "embed"]) == 9
         assert await _due(store) == []
+
+    @clause
+    async def test_due_work_can_be_asked_for_by_kind(self, store: Store) -> None:
+        """So that much of one kind never hides the other."""
+        await put(store, *(make_record(f"r{n}", expires_at=moment(1)) for n in range(5)))
+        await put(store, make_record("lacks"))
+        now = moment(2)
+        assert [w.kind for w in await store.due(now, space=SPACE, limit=3)] == ["expire"] * 3
+        [embed] = await store.due(now, kinds=["embed"], space=SPACE, limit=3)
+        assert embed.id == "lacks"
+        assert await store.due(now, kinds=["review"], space=SPACE) == []
+
+    @clause
+    async def test_X13_a_space_is_dropped_in_one_root_only(self, store: Store) -> None:
+        """Its vectors are gone at once, those of other spaces and roots stay."""
+        for scope in (ROOT, "user:ann"):
+            record = make_record(f"in {scope}", scope=scope)
+            await put(store, record, vectors={record.id: unit(1, 0, 0)}, space=SPACE)
+        await put(store, vectors={f"in {ROOT}": unit(0, 1, 0)}, space="new/3")
+        head = len(await store.journal(ROOT))
+        await put(store, drop_space=SPACE)
+        assert len(await store.journal(ROOT)) == head
+        query = Query(scopes=(ROOT,), now=NOW, vector=unit(1, 0, 0), space=SPACE)
+        assert await store.search(query) == []
+        assert len(await store.search(replace(query, space="new/3"))) == 1
+        assert len(await store.search(replace(query, scopes=("user:ann",)))) == 1
+        assert [w.id for w in await store.due(NOW, kinds=["embed"], space=SPACE)] == [f"in {ROOT}"]
 
     @clause
     async def test_A10_expired_rows_are_due(self, store: Store) -> None:

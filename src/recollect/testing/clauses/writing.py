@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import timedelta, timezone
 from itertools import pairwise
 from typing import Any
@@ -51,6 +51,7 @@ def full_record(**fields: Any) -> Record:
         "author": "Zoë",
         "origin": "origin-1",
         "session": "chat/42",
+        "session_scope": f"{ROOT}:user:ann",
         "lineage": ("m1", "m2"),
         "derived_from": ("other",),
         "valid_from": moment(-10),
@@ -70,6 +71,13 @@ class WritingClauses(Contract):
     @clause
     async def test_L2_record_comes_back_as_written(self, store: Store) -> None:
         """Every field of a record survives; only the version is the store's."""
+        plain = make_record("full")
+        same = [
+            f.name
+            for f in fields(Record)
+            if getattr(plain, f.name) == getattr(full_record(), f.name)
+        ]
+        assert same == ["id", "learned_at", "version"], "a field of Record is not tried here"
         await put(store, full_record())
         [record] = await store.records(ROOT, ["full"], now=NOW)
         assert record == replace(full_record(), version=1)

@@ -128,6 +128,7 @@ CREATE TABLE record (
   author       TEXT NOT NULL,
   origin       TEXT NOT NULL,
   session      TEXT NOT NULL,
+  session_scope TEXT NOT NULL,
   hash         TEXT NOT NULL,
   checksum     BLOB NOT NULL,
   labels       BLOB NOT NULL,
@@ -148,7 +149,7 @@ CREATE INDEX record_session ON record (session, root) WHERE session <> '';
 CREATE INDEX record_expires ON record (expires_at) WHERE expires_at IS NOT NULL;
 CREATE INDEX record_review ON record (review_at)
   WHERE review_at IS NOT NULL AND status IN (0, 3, 4);
-CREATE INDEX record_space ON record (space) WHERE status IN (0, 3, 4);
+CREATE INDEX record_space ON record (space);
 
 -- What a record was made from. source 0: a message, 1: another record.
 CREATE TABLE lineage (

@@ -1,0 +1,235 @@
+"""The published weights as an ONNX graph: tokens in, one normalised sentence vector out.
+
+Runs once, after the download. The matrix products work on 8-bit integers; everything else,
+the embedding table included, stays in 32-bit floats.
+
+The usual dynamic quantisation takes one scale for all activations of a batch, so that a text's
+vector would depend on its neighbours. Here every token has its own scale: the same text gives
+the same vector alone and in any company.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+from onnx import TensorProto, helper, numpy_helper
+from safetensors.numpy import load
+
+from recollect.errors import Incompatible
+
+# Goes up whenever the graph changes, so that a cached one is built anew.
+VERSION = 1
+DIMENSIONS = 384
+LAYERS = 6
+HEADS = 12
+OPSET = 18
+IR_VERSION = 9  # old enough for every onnxruntime that the package allows
+CONTRIB = "com.microsoft"
+
+# 7 bits: on processors without VNNI two products are added in 16 bits, and 2 * 255 * 64 is the
+# most that fits. With 127 such processors would silently saturate.
+WEIGHT_LEVEL_MAX = 64
+ACTIVATION_LEVEL_MAX = 127
+ACTIVATION_ZERO = 128
+# GELU never goes below this, so its output is stored from here upwards with all 8 bits.
+GELU_FLOOR = -0.17
+SHIFTED_LEVEL_MAX = 255
+# Of a row of zeros: any scale will do, except zero.
+ROW_MAX_MIN = 1e-8
+
+Floats = NDArray[np.float32]
+
+
+def onnx_from_safetensors(content: bytes) -> bytes:
+    """The ONNX file for the weights of all-MiniLM-L6-v2; the same bytes each time."""
+    try:
+        weights = {
+            name: np.asarray(value, dtype=np.float32)
+            for name, value in load(content).items()
+            if value.dtype.kind == "f"
+        }
+        return bytes(_model(weights).SerializeToString(deterministic=True))
+    except (KeyError, ValueError) as error:
+        raise Incompatible(f"model.safetensors is not all-MiniLM-L6-v2: {error}") from error
+
+
+def _model(weights: dict[str, Floats]) -> onnx.ModelProto:
+    graph = _Graph(weights)
+    mask = graph.op("Cast", "attention_mask", to=TensorProto.INT32)
+    hidden = _embeddings(graph)
+    for layer in range(LAYERS):
+        prefix = f"encoder.layer.{layer}."
+        hidden = _attention(graph, hidden, mask, prefix + "attention.")
+        hidden = _feed_forward(graph, hidden, prefix)
+    _pool(graph, hidden)
+    inputs = [
+        helper.make_tensor_value_info(name, TensorProto.INT64, ["texts", "tokens"])
+        for name in ("input_ids", "attention_mask")
+    ]
+    output = helper.make_tensor_value_info("embedding", TensorProto.FLOAT, ["texts", DIMENSIONS])
+    return helper.make_model(
+        helper.make_graph(
+            graph.nodes, "minilm", inputs, [output], initializer=list(graph.constants.values())
+        ),
+        opset_imports=[helper.make_opsetid("", OPSET), helper.make_opsetid(CONTRIB, 1)],
+        ir_version=IR_VERSION,
+        producer_name="recollect",
+        producer_version=str(VERSION),
+    )
+
+
+class _Graph:
+    """Nodes and constants as they are added; values are known by name, as in ONNX."""
+
+    def __init__(self, weights: dict[str, Floats]) -> None:
+        self.weights = weights
+        self.nodes: list[onnx.NodeProto] = []
+        self.constants: dict[str, onnx.TensorProto] = {}
+
+    def op(self, kind: str, *inputs: str, domain: str = "", output: str = "", **how: Any) -> str:
+        name = output or f"{kind}_{len(self.nodes)}"
+        self.nodes.append(
+            helper.make_node(kind, list(inputs), [name], name=name, domain=domain, **how)
+        )
+        return name
+
+    def contrib(self, kind: str, *inputs: str, **how: Any) -> str:
+        return self.op(kind, *inputs, domain=CONTRIB, **how)
+
+    def constant(self, name: str, value: Any, dtype: Any = np.float32) -> str:
+        array = np.ascontiguousarray(np.asarray(value, dtype=dtype).reshape(np.shape(value)))
+        self.constants[name] = numpy_helper.from_array(array, name)
+        return name
+
+    def weight(self, name: str) -> str:
+        return self.constant(name, self.weights[name])
+
+
+def _embeddings(graph: _Graph) -> str:
+    """Word + position + type, normalised. All tokens are of type 0, so it joins the positions."""
+    prefix = "embeddings."
+    words = graph.op("Gather", graph.weight(prefix + "word_embeddings.weight"), "input_ids")
+    places = graph.constant(
+        "positions",
+        graph.weights[prefix + "position_embeddings.weight"]
+        + graph.weights[prefix + "token_type_embeddings.weight"][0],
+    )
+    start = graph.constant("start", [0], np.int64)
+    length = graph.op("Shape", "input_ids", start=1, end=2)
+    added = graph.op("Add", words, graph.op("Slice", places, start, length, start))
+    return graph.op(
+        "LayerNormalization",
+        added,
+        graph.weight(prefix + "LayerNorm.weight"),
+        graph.weight(prefix + "LayerNorm.bias"),
+        axis=-1,
+        epsilon=1e-12,
+    )
+
+
+def _attention(graph: _Graph, hidden: str, mask: str, prefix: str) -> str:
+    rows = _rows_around_zero(graph, hidden)
+    query, key, value = (
+        graph.op(
+            "Add",
+            _product(graph, rows, f"{prefix}self.{part}"),
+            graph.weight(f"{prefix}self.{part}.bias"),
+        )
+        for part in ("query", "key", "value")
+    )
+    mixed = graph.contrib("MultiHeadAttention", query, key, value, "", mask, num_heads=HEADS)
+    name = prefix + "output.dense"
+    product = _product(graph, _rows_around_zero(graph, mixed), name)
+    return _residual(graph, product, hidden, graph.weight(name + ".bias"), prefix)
+
+
+def _feed_forward(graph: _Graph, hidden: str, prefix: str) -> str:
+    name = prefix + "intermediate.dense"
+    wide = _product(graph, _rows_around_zero(graph, hidden), name)
+    active = graph.contrib("BiasGelu", wide, graph.weight(name + ".bias"))
+    name = prefix + "output.dense"
+    product = _product(graph, _rows_above_floor(graph, active), name)
+    bias = graph.constant(name + ".bias", graph.weights[name + ".bias"] + _floor_part(graph, name))
+    return _residual(graph, product, hidden, bias, prefix)
+
+
+def _residual(graph: _Graph, product: str, hidden: str, bias: str, prefix: str) -> str:
+    return graph.contrib(
+        "SkipLayerNormalization",
+        product,
+        hidden,
+        graph.weight(prefix + "output.LayerNorm.weight"),
+        graph.weight(prefix + "output.LayerNorm.bias"),
+        bias,
+        epsilon=1e-12,
+    )
+
+
+Rows = tuple[str, str, str]  # 8-bit values, which of them means zero, the scale of each row
+
+
+def _rows_around_zero(graph: _Graph, value: str) -> Rows:
+    """Each row in -127..127 of its own largest amount."""
+    zero = graph.constant("zero_at_128", ACTIVATION_ZERO, np.uint8)
+    return _rows(graph, value, graph.op("Abs", value), ACTIVATION_LEVEL_MAX, zero)
+
+
+def _rows_above_floor(graph: _Graph, value: str) -> Rows:
+    """Each row in 0..255, where 0 is GELU's lowest value; ``_floor_part`` makes up for it."""
+    lifted = graph.op("Sub", value, graph.constant("gelu_floor", GELU_FLOOR))
+    zero = graph.constant("zero_at_0", 0, np.uint8)
+    return _rows(graph, lifted, lifted, SHIFTED_LEVEL_MAX, zero)
+
+
+def _rows(graph: _Graph, value: str, amounts: str, levels: int, zero: str) -> Rows:
+    last_axis = graph.constant("last_axis", [-1], np.int64)
+    largest = graph.op("ReduceMax", amounts, last_axis, keepdims=1)
+    largest = graph.op("Max", largest, graph.constant("row_max_min", ROW_MAX_MIN))
+    steps = graph.op("Div", graph.constant(f"levels_{levels}", levels), largest)
+    scaled = graph.op("Mul", value, steps)
+    quantised = graph.op("QuantizeLinear", scaled, graph.constant("one", 1), zero)
+    scale = graph.op("Mul", largest, graph.constant(f"one_of_{levels}", 1 / levels))
+    return quantised, zero, scale
+
+
+def _product(graph: _Graph, rows: Rows, name: str) -> str:
+    """rows @ weights, without the bias. The row scales are multiplied in afterwards, because
+    the integer product knows only one scale for all rows."""
+    quantised, zero, scale = rows
+    levels, steps = _quantised_weight(graph.weights[name + ".weight"])
+    product = graph.contrib(
+        "MatMulIntegerToFloat",
+        quantised,
+        graph.constant(name + ".levels", levels, np.int8),
+        graph.constant("one", 1),
+        graph.constant(name + ".steps", steps),
+        zero,
+    )
+    return graph.op("Mul", product, scale)
+
+
+def _quantised_weight(weight: Floats) -> tuple[NDArray[np.int8], Floats]:
+    """Integer levels (in x out) and one step size per output channel."""
+    steps = np.maximum(np.abs(weight).max(axis=1), np.float32(ROW_MAX_MIN)) / WEIGHT_LEVEL_MAX
+    levels = np.rint(weight.T / steps).astype(np.int8)
+    return levels, steps.astype(np.float32)
+
+
+def _floor_part(graph: _Graph, name: str) -> Floats:
+    """What the product misses because its rows were lifted by GELU_FLOOR."""
+    levels, steps = _quantised_weight(graph.weights[name + ".weight"])
+    part = GELU_FLOOR * levels.sum(axis=0, dtype=np.int64) * steps
+    return part.astype(np.float32)
+
+
+def _pool(graph: _Graph, hidden: str) -> None:
+    """The mean over real tokens, of length 1."""
+    counts = graph.op("Cast", "attention_mask", to=TensorProto.FLOAT)
+    tokens = graph.constant("token_axis", [1], np.int64)
+    column = graph.op("Unsqueeze", counts, graph.constant("last_axis", [-1], np.int64))
+    total = graph.op("ReduceSum", graph.op("Mul", hidden, column), tokens, keepdims=0)
+    mean = graph.op("Div", total, graph.op("ReduceSum", counts, tokens, keepdims=1))
+    graph.op("LpNormalization", mean, axis=1, p=2, output="embedding")

@@ -1,1 +1,0 @@
-from recollect.stores.touches import *  # noqa: F403
