@@ -30,8 +30,8 @@ check: $(VENV)/dev.stamp  ## the quick gates alone: format, lint, types, layers
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(VENV)/bench.stamp  ## measure speed and size, each beside a bare baseline
-	$(BIN)/python -m bench
+bench: $(VENV)/bench.stamp  ## measure speed and size beside bare baselines (BENCH=--quick: a minute)
+	$(BIN)/python -m bench $(BENCH)
 
 proof: $(VENV)/dev.stamp  ## all tests, the slow proofs included and at full length
 	RECOLLECT_PROOF=1 $(BIN)/python -m pytest -n $(WORKERS)

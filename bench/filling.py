@@ -11,7 +11,8 @@ from hashlib import blake2b
 import numpy as np
 
 from bench.baselines import VECTOR_LIMIT
-from bench.texts import DIMENSIONS, SPACE, Array, Chunk, Corpus, Question
+from bench.running import Bench
+from bench.texts import DIMENSIONS, SPACE, Array, Chunk, Question
 from bench.timing import Times
 from recollect.ports import Store
 from recollect.scopes import root_of
@@ -55,10 +56,11 @@ def _record(scope: str, id_: str, number: int, text: str) -> Record:
     )
 
 
-async def fill(store: Store, corpus: Corpus, scope: str, start: int, end: int) -> None:
+async def fill(bench: Bench, store: Store, scope: str, start: int, end: int) -> None:
     """As quick as it goes."""
     waiting: list[asyncio.Future[int]] = []
-    for first, chunk in corpus.records(start, end, BATCH):
+    for first, chunk in bench.corpus.records(start, end, BATCH):
+        bench.count("written", first, end)
         waiting.append(asyncio.ensure_future(store.commit(batch_of(scope, first, chunk))))
         if len(waiting) == AT_ONCE:
             await asyncio.gather(*waiting)
@@ -66,10 +68,11 @@ async def fill(store: Store, corpus: Corpus, scope: str, start: int, end: int) -
     await asyncio.gather(*waiting)
 
 
-async def fill_timed(store: Store, corpus: Corpus, scope: str, start: int, end: int) -> Times:
+async def fill_timed(bench: Bench, store: Store, scope: str, start: int, end: int) -> Times:
     """One batch after the other; the making of the records is not counted."""
     times = Times()
-    for first, chunk in corpus.records(start, end, BATCH):
+    for first, chunk in bench.corpus.records(start, end, BATCH):
+        bench.count("written", first, end)
         batch = batch_of(scope, first, chunk)
         with times.one():
             await store.commit(batch)

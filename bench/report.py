@@ -67,7 +67,7 @@ class Report:
         facts = [f"{name} {value}" for name, value in self.machine.items()]
         parts = [
             f"Run of {self.day} ({self.size}): " + "; ".join(facts) + ".",
-            _targets(self.claims),
+            _targets(self.claims, self.size),
         ]
         parts += [render(table) for result in self.results for table in result.tables]
         return "\n\n".join(part for part in parts if part)
@@ -87,14 +87,15 @@ def render(table: Table) -> str:
     return "\n".join([*lines, "", table.note] if table.note else lines)
 
 
-def _targets(claims: Sequence[Claim]) -> str:
+def _targets(claims: Sequence[Claim], size: str) -> str:
     if not claims:
         return ""
     rows = [
         (claim.what, claim.measured, claim.target, "met" if claim.met else "**missed**")
         for claim in claims
     ]
-    return render(Table("Targets", ("what", "measured", "target", ""), rows))
+    note = "" if size == "full" else "The targets are set for the sizes of a full run."
+    return render(Table("Targets", ("what", "measured", "target", ""), rows, note))
 
 
 def _alignment(cells: Sequence[str]) -> str:

@@ -71,6 +71,7 @@ QUICK = replace(
 
 # Of disk per record, log and baselines included; measured, rounded up.
 BYTES_PER_RECORD = 8000
+SECONDS_OF_SILENCE = 10
 
 
 @dataclass(slots=True)
@@ -80,10 +81,17 @@ class Bench:
     corpus: Corpus = field(default_factory=Corpus)
     memo: dict[str, Any] = field(default_factory=dict)  # what one part measured for another
     began: float = field(default_factory=time.monotonic)
+    spoke: float = 0.0
 
     def say(self, text: str) -> None:
         """Progress, for whoever waits."""
-        print(f"[{time.monotonic() - self.began:6.1f} s] {text}", file=sys.stderr, flush=True)
+        self.spoke = time.monotonic()
+        print(f"[{self.spoke - self.began:6.1f} s] {text}", file=sys.stderr, flush=True)
+
+    def count(self, what: str, done: int, of: int) -> None:
+        """Progress of something long; said now and then."""
+        if time.monotonic() - self.spoke > SECONDS_OF_SILENCE:
+            self.say(f"{what}: {done:,} of {of:,}")
 
     @contextmanager
     def desk(self) -> Iterator[Path]:

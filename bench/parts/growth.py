@@ -101,7 +101,7 @@ async def _our_side(
     questions: list[Question],
 ) -> Side:
     memory = AsyncMemory(engine)
-    batches = await fill_timed(engine.store, bench.corpus, SCOPE, *span)
+    batches = await fill_timed(bench, engine.store, SCOPE, *span)
 
     async def recall(question: Question) -> object:
         return await memory.recall(question.text, scope=SCOPE, now=NOW)
@@ -137,7 +137,8 @@ class _Bare:
         self, bench: Bench, span: tuple[int, int], singles: list[Chunk], questions: list[Question]
     ) -> Side:
         batches, single = Times(), Times()
-        for _, chunk in bench.corpus.records(*span, BATCH):
+        for first, chunk in bench.corpus.records(*span, BATCH):
+            bench.count("written into the baseline", first, span[1])
             self._add(batches, chunk)
 
         def answer(question: Question) -> object:

@@ -40,7 +40,7 @@ async def run(bench: Bench) -> Result:
         engine = await open_engine(desk / "ours.db", embedder=GivenVectors.of(questions))
         try:
             bench.say(f"hybrid: writing {bench.sizes.hybrid:,} records")
-            await fill(engine.store, bench.corpus, SCOPE, 0, bench.sizes.hybrid)
+            await fill(bench, engine.store, SCOPE, 0, bench.sizes.hybrid)
             return await _against_baselines(bench, desk, engine, questions)
         finally:
             await engine.store.close()

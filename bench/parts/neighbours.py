@@ -27,7 +27,7 @@ async def run(bench: Bench) -> Result:
                 bench.say(f"neighbours: writing {sizes.tenant * len(scopes):,} records ({name})")
                 for place, scope in enumerate(scopes):
                     start_ = place * sizes.tenant
-                    await fill(stores[name], bench.corpus, scope, start_, start_ + sizes.tenant)
+                    await fill(bench, stores[name], scope, start_, start_ + sizes.tenant)
             questions = bench.corpus.questions(sizes.questions)
             for name, scopes in _scopes(bench).items():
                 for scope in scopes[-VISITED:]:

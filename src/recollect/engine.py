@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter as Tally
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -32,11 +33,11 @@ class Engine:
     new_secret: NewId
     redactor: Redactor
     default_scope: str
+    name: str = ""  # of this handle, for leases
     counter: Counter = ESTIMATE
     bound: str = ""  # the scope this handle may not leave; "" = none
     used: Tally[str] = field(default_factory=Tally)
     volatile_roots: set[str] = field(default_factory=set)
-    known_space: str = ""
 
     def now(self) -> datetime:
         return self.clock().astimezone(UTC)
@@ -135,19 +136,21 @@ class Engine:
 
     async def space(self) -> str:
         """The store's active vector space; "" before the first vector was written."""
-        if not self.known_space:
-            items = await self.store.items(SYSTEM_ROOT, "space", now=self.now(), keys=("active",))
-            self.known_space = items[0].value if items else ""
-        return self.known_space
+        item = await self.space_item()
+        return str(item.value) if item else ""
+
+    async def space_item(self) -> Item | None:
+        """Read anew each time: another process may just have moved the store to a new space."""
+        items = await self.store.items(SYSTEM_ROOT, "space", now=self.now(), keys=("active",))
+        return items[0] if items else None
 
     async def claim_space(self, space: str) -> None:
-        """The first vector decides the space of the store."""
+        """The first vector decides the space of the store; whoever comes second finds out by
+        reading it."""
         item = Item(scope=SYSTEM_ROOT, namespace="space", key="active", value=space)
         batch = self.batch(SYSTEM_ROOT, "claim space", actor="", change="", items=(item,))
-        try:
+        with suppress(Conflict):
             await self.commit(self.store, batch)
-        except Conflict:
-            self.known_space = ""  # somebody else was first; look again
 
     async def vector_trouble(self) -> str:
         """Why vectors cannot be used now; "" if they can."""
@@ -160,10 +163,16 @@ class Engine:
 
     async def embed(self, texts: Sequence[str]) -> tuple[list[Vector | None], str]:
         """Vectors for the active space, or Nones and the reason."""
-        nothing: list[Vector | None] = [None] * len(texts)
         trouble = await self.vector_trouble()
-        if trouble or self.embedder is None or not texts:
-            return nothing, trouble
+        if trouble:
+            return [None] * len(texts), trouble
+        return await self.embed_texts(texts)
+
+    async def embed_texts(self, texts: Sequence[str]) -> tuple[list[Vector | None], str]:
+        """Vectors of the embedder's own space, whatever the store's is."""
+        nothing: list[Vector | None] = [None] * len(texts)
+        if self.embedder is None or not texts:
+            return nothing, "" if self.embedder else "no embedder is configured"
         try:
             rows = await self.embedder.embed(texts)
             return list(packed(rows, len(texts), self.embedder.dimensions)), ""

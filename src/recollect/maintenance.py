@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from recollect.engine import Engine
-from recollect.errors import Conflict, Invalid, Unavailable
-from recollect.scopes import root_of
-from recollect.types import Receipt, ReceiptItem, Usage, Work
+import asyncio
+import logging
+from datetime import timedelta
 
+from recollect.engine import Engine
+from recollect.errors import Conflict, Invalid, RecollectError, Unavailable
+from recollect.scopes import SYSTEM_ROOT, root_of
+from recollect.types import Item, Receipt, ReceiptItem, Usage, Work
+
+log = logging.getLogger(__name__)
+
+PAUSE_SECONDS = 5.0
+PAUSE_SECONDS_BUSY = 0.2
+PAUSE_SECONDS_MAX = 300.0
+LEASE_SECONDS = 30
 WORK_PER_ROUND = 500
 VECTORS_PER_COMMIT = 100
 
@@ -15,10 +25,15 @@ async def maintain(engine: Engine) -> Receipt:
     """Count uses, add missing vectors, drop what has expired; say what was done."""
     await flush_uses(engine)
     trouble = await engine.vector_trouble()
-    space = engine.embedder.space if engine.embedder and not trouble else ""
-    work = await engine.store.due(engine.now(), space=space, limit=WORK_PER_ROUND)
-    items = await _embed(engine, [w for w in work if w.kind == "embed"])
-    items += await _expire(engine, [w for w in work if w.kind == "expire"])
+    items: list[ReceiptItem] = []
+    if engine.embedder and not trouble:
+        space = engine.embedder.space
+        work = await engine.store.due(
+            engine.now(), kinds=("embed",), space=space, limit=WORK_PER_ROUND
+        )
+        items += await embed_work(engine, work, space)
+    items += await _expire(engine)
+    await engine.store.scrub()  # finishes what a reader kept a forget() from finishing
     notes = [f"no vectors added: {trouble}"] if trouble and engine.embedder else []
     embedded = sum(1 for item in items if item.reason == "vector added")
     return Receipt(items=tuple(items), notes=tuple(notes), usage=Usage(texts_embedded=embedded))
@@ -42,33 +57,30 @@ async def flush_uses(engine: Engine) -> None:
             return
 
 
-async def _embed(engine: Engine, work: list[Work]) -> list[ReceiptItem]:
+async def embed_work(engine: Engine, work: list[Work], space: str) -> list[ReceiptItem]:
+    """Vectors of ``space``, which must be the embedder's, for records that lack them."""
     items: list[ReceiptItem] = []
     for root in dict.fromkeys(w.root for w in work):
         ids = [w.id for w in work if w.root == root]
         for start in range(0, len(ids), VECTORS_PER_COMMIT):
-            items += await _embed_some(engine, root, ids[start : start + VECTORS_PER_COMMIT])
+            part = ids[start : start + VECTORS_PER_COMMIT]
+            items += await _embed_some(engine, root, part, space)
     return items
 
 
-async def _embed_some(engine: Engine, root: str, ids: list[str]) -> list[ReceiptItem]:
+async def _embed_some(engine: Engine, root: str, ids: list[str], space: str) -> list[ReceiptItem]:
     records = await engine.store.records(root, ids, now=engine.now())
-    vectors, trouble = await engine.embed([record.text for record in records])
+    vectors, trouble = await engine.embed_texts([record.text for record in records])
     found = {
         record.id: vector
         for record, vector in zip(records, vectors, strict=True)
         if vector is not None
     }
-    if found and engine.embedder is not None:
+    if found:
         if not await engine.space():
-            await engine.claim_space(engine.embedder.space)
+            await engine.claim_space(space)
         batch = engine.batch(
-            root,
-            "embed",
-            actor="maintenance",
-            change="",
-            vectors=found,
-            space=engine.embedder.space,
+            root, "embed", actor="maintenance", change="", vectors=found, space=space
         )
         try:
             await engine.commit(engine.store, batch)
@@ -82,10 +94,47 @@ async def _embed_some(engine: Engine, root: str, ids: list[str]) -> list[Receipt
     ]
 
 
-async def _expire(engine: Engine, work: list[Work]) -> list[ReceiptItem]:
+async def _expire(engine: Engine) -> list[ReceiptItem]:
+    work = await engine.store.due(engine.now(), kinds=("expire",), limit=WORK_PER_ROUND)
     for root in dict.fromkeys(w.root for w in work):
         batch = engine.batch(root, "expire", actor="maintenance", change="", sweep=True)
         await engine.commit(engine.store, batch)
-    if work:
-        await engine.store.scrub()
     return [ReceiptItem(id=w.id, status="erased", reason="expired") for w in work]
+
+
+async def run_in_background(engine: Engine) -> None:
+    """Rounds of upkeep for as long as the memory is open. What fails is said once and tried
+    again later, less and less often; a full disk must not fill the log too."""
+    pause = PAUSE_SECONDS
+    while True:
+        await asyncio.sleep(pause)
+        try:
+            if await _hold_lease(engine):
+                receipt = await maintain(engine)
+                pause = PAUSE_SECONDS if not receipt.items else PAUSE_SECONDS_BUSY
+        except RecollectError as error:
+            if pause < PAUSE_SECONDS_MAX:
+                log.warning("upkeep failed: %s", error, extra={"action": "maintain"})
+            pause = min(pause * 2, PAUSE_SECONDS_MAX)
+
+
+async def _hold_lease(engine: Engine) -> bool:
+    """One process at a time does the upkeep of a store; when it dies, its lease runs out."""
+    items = await engine.store.items(SYSTEM_ROOT, "lease", now=engine.now(), keys=("maintain",))
+    known = items[0] if items else None
+    if known is not None and known.value != engine.name:
+        return False
+    lease = Item(
+        scope=SYSTEM_ROOT,
+        namespace="lease",
+        key="maintain",
+        value=engine.name,
+        expires_at=engine.now() + timedelta(seconds=LEASE_SECONDS),
+        version=known.version if known else 0,
+    )
+    batch = engine.batch(SYSTEM_ROOT, "lease", actor="maintenance", change="", items=(lease,))
+    try:
+        await engine.commit(engine.store, batch)
+    except Conflict:
+        return False
+    return True

@@ -3,7 +3,9 @@ the same on a background loop."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self
 
@@ -12,10 +14,11 @@ from recollect.engine import Engine
 from recollect.errors import Conflict, Denied, Invalid, NotFound
 from recollect.forgetting import Selection, forget
 from recollect.inputs import When, clean_name, count, one_of
-from recollect.maintenance import flush_uses, maintain
+from recollect.maintenance import flush_uses, maintain, run_in_background
 from recollect.messages import MessageInput
 from recollect.observing import observe
 from recollect.recalling import Question, recall
+from recollect.reembedding import reembed
 from recollect.remembering import Statement, remember
 from recollect.scopes import parse_scope, root_of
 from recollect.types import (
@@ -38,13 +41,20 @@ class AsyncMemory:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        self._upkeep: asyncio.Task[None] | None = None
 
     @classmethod
-    async def open(cls, store: str | None = None, **options: Any) -> Self:
-        """Open a store by path or URL; see ``recollect.wiring.open_engine`` for the options."""
+    async def open(
+        cls, store: str | None = None, *, background: bool = True, **options: Any
+    ) -> Self:
+        """Open a store by path or URL; see ``recollect.wiring.open_engine`` for the options.
+        Upkeep runs in the background unless ``background`` is False."""
         from recollect.wiring import open_engine  # the one place that knows every class
 
-        return cls(await open_engine(store, **options))
+        memory = cls(await open_engine(store, **options))
+        if background:
+            memory._upkeep = asyncio.create_task(run_in_background(memory._engine))
+        return memory
 
     async def observe(
         self,
@@ -315,8 +325,17 @@ class AsyncMemory:
         """One round of upkeep by hand; says what it did."""
         return await maintain(self._engine)
 
+    async def reembed(self, progress: Callable[[int], None] | None = None) -> Receipt:
+        """Move the store to the space of this handle's embedder, while others go on reading the
+        old one. May be killed and started again."""
+        return await reembed(self._engine, progress)
+
     async def close(self) -> None:
         """Write what is buffered and let go of the store."""
+        if self._upkeep is not None:
+            self._upkeep.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._upkeep
         try:
             await flush_uses(self._engine)
         finally:

@@ -63,6 +63,7 @@ class Memory:
     get = verb(AsyncMemory.get)
     set_policy = verb(AsyncMemory.set_policy)
     maintain = verb(AsyncMemory.maintain)
+    reembed = verb(AsyncMemory.reembed)
 
     def close(self) -> None:
         """Write what is buffered and let go of the store. Closing twice is fine."""

@@ -68,6 +68,7 @@ async def open_engine(
             new_secret=_new_secret,
             redactor=redactor or Redactor(),
             default_scope=parse_scope(chosen.scope),
+            name=new_uuid7(),
             bound=parse_scope(scope) if scope else "",
             counter=Counter(name="injected", count=count_tokens) if count_tokens else ESTIMATE,
         )

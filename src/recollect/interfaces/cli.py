@@ -90,6 +90,7 @@ def _add_common(parser: argparse.ArgumentParser, *, top: bool = False) -> None:
     group.add_argument("--embedder", default=default, help="hashing or none")
     group.add_argument("--json", action="store_true", default=off, help="answer in JSON")
     group.add_argument("--no-color", action="store_true", default=off, help="no colours")
+    group.add_argument("--no-background", action="store_true", default=off, help="no upkeep")
     group.add_argument(
         "--actor", default="cli" if top else argparse.SUPPRESS, help="for the journal"
     )
@@ -196,6 +197,7 @@ def _add_correcting(commands: Any) -> None:
 
 def _add_running(commands: Any) -> None:
     _command(commands, "maintain", _maintain, "one round of upkeep")
+    _command(commands, "reembed", _reembed, "move the store to --embedder's vector space")
     doctor = _command(commands, "doctor", _doctor, "check the store file")
     doctor.add_argument("--rebuild", action="store_true", help="make every index anew from rows")
     serve = _command(commands, "serve", _serve, "run the server")
@@ -209,7 +211,12 @@ def _add_running(commands: Any) -> None:
 def _open(arguments: argparse.Namespace) -> Memory:
     from recollect.sync import Memory
 
-    return Memory.open(arguments.store, profile=arguments.profile, embedder=arguments.embedder)
+    return Memory.open(
+        arguments.store,
+        profile=arguments.profile,
+        embedder=arguments.embedder,
+        background=not arguments.no_background,
+    )
 
 
 def _given(arguments: argparse.Namespace, *names: str) -> dict[str, Any]:
@@ -389,6 +396,15 @@ def _policy(arguments: argparse.Namespace) -> int:
 def _maintain(arguments: argparse.Namespace) -> int:
     with _open(arguments) as memory:
         return _show_receipt(arguments, memory.maintain())
+
+
+def _reembed(arguments: argparse.Namespace) -> int:
+    def progress(done: int) -> None:
+        if sys.stderr.isatty():
+            print(f"\r{done} records", end="", file=sys.stderr, flush=True)
+
+    with _open(arguments) as memory:
+        return _show_receipt(arguments, memory.reembed(progress))
 
 
 def _doctor(arguments: argparse.Namespace) -> int:

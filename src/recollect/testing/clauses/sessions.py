@@ -26,7 +26,7 @@ AGENT = f"{ROOT}:agent:cto"
 class SessionClauses(Contract):
     @clause
     async def test_X2_messages_are_numbered_in_order(self, store: Store) -> None:
-        """Numbers go 1, 2, 3 across batches, whatever the writer put there."""
+        """Numbers go 1, 2, 3 across batches."""
         await put(store, make_message("z"), make_message("y"))
         await put(store, make_message("x"))
         stored = await store.messages(CHAT, now=NOW)
