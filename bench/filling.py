@@ -56,11 +56,11 @@ def _record(scope: str, id_: str, number: int, text: str) -> Record:
     )
 
 
-async def fill(bench: Bench, store: Store, scope: str, start: int, end: int) -> None:
-    """As quick as it goes."""
+async def fill(bench: Bench, store: Store, scope: str, start: int, end: int, of: int = 0) -> None:
+    """As quick as it goes. ``of``: how many the file will hold at last, for the progress."""
     waiting: list[asyncio.Future[int]] = []
     for first, chunk in bench.corpus.records(start, end, BATCH):
-        bench.count("written", first, end)
+        bench.count("written", first, of or end)
         waiting.append(asyncio.ensure_future(store.commit(batch_of(scope, first, chunk))))
         if len(waiting) == AT_ONCE:
             await asyncio.gather(*waiting)

@@ -24,10 +24,10 @@ async def run(bench: Bench) -> Result:
         stores = {name: await SqliteStore.open(desk / f"{name}.db") for name in _scopes(bench)}
         try:
             for name, scopes in _scopes(bench).items():
-                bench.say(f"neighbours: writing {sizes.tenant * len(scopes):,} records ({name})")
-                for place, scope in enumerate(scopes):
-                    start_ = place * sizes.tenant
-                    await fill(bench, stores[name], scope, start_, start_ + sizes.tenant)
+                total = sizes.tenant * len(scopes)
+                bench.say(f"neighbours: writing {total:,} records ({name})")
+                for begin, scope in zip(range(0, total, sizes.tenant), scopes, strict=True):
+                    await fill(bench, stores[name], scope, begin, begin + sizes.tenant, total)
             questions = bench.corpus.questions(sizes.questions)
             for name, scopes in _scopes(bench).items():
                 for scope in scopes[-VISITED:]:

@@ -16,6 +16,7 @@ import numpy as np
 import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
+from safetensors import SafetensorError
 from safetensors.numpy import load
 
 from recollect.errors import Incompatible
@@ -52,7 +53,7 @@ def onnx_from_safetensors(content: bytes) -> bytes:
             if value.dtype.kind == "f"
         }
         return bytes(_model(weights).SerializeToString(deterministic=True))
-    except (KeyError, ValueError) as error:
+    except (KeyError, ValueError, SafetensorError) as error:
         raise Incompatible(f"model.safetensors is not all-MiniLM-L6-v2: {error}") from error
 
 
@@ -221,8 +222,7 @@ def _quantised_weight(weight: Floats) -> tuple[NDArray[np.int8], Floats]:
 def _floor_part(graph: _Graph, name: str) -> Floats:
     """What the product misses because its rows were lifted by GELU_FLOOR."""
     levels, steps = _quantised_weight(graph.weights[name + ".weight"])
-    part = GELU_FLOOR * levels.sum(axis=0, dtype=np.int64) * steps
-    return part.astype(np.float32)
+    return np.asarray(GELU_FLOOR * levels.sum(axis=0, dtype=np.int64) * steps, dtype=np.float32)
 
 
 def _pool(graph: _Graph, hidden: str) -> None:

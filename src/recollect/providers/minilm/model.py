@@ -62,7 +62,7 @@ class MiniLmEmbedder:
         return kept
 
     async def _rows(self, texts: Sequence[str]) -> list[Row]:
-        network = self._network or await asyncio.to_thread(self._load)
+        network = await asyncio.to_thread(self._load)
         tokens = await asyncio.to_thread(network.tokens, texts)
         rows = [NOTHING] * len(texts)
         for batch in batches([len(found) for found in tokens]):
@@ -178,14 +178,10 @@ def _session(onnxruntime: Any, content: bytes, threads: int) -> Any:
     # Threads that wait actively would take the processor from the rest of this process.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     try:
-        session = onnxruntime.InferenceSession(
-            content, options, providers=["CPUExecutionProvider"]
-        )
+        session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
     except Exception as error:  # the library's own classes derive from nothing more exact
         raise Incompatible(f"onnxruntime cannot load minilm.onnx: {error}; {PULL}") from error
-    shape = session.get_outputs()[0].shape
-    if shape[-1:] != [DIMENSIONS]:
-        raise Incompatible(
-            f"the model answers with {shape[-1] if shape else 'no'} dimensions, not {DIMENSIONS}; {PULL}"
-        )
+    *_, size = session.get_outputs()[0].shape
+    if size != DIMENSIONS:
+        raise Incompatible(f"the model has {size} dimensions, not {DIMENSIONS}; {PULL}")
     return session

@@ -121,9 +121,7 @@ def _unpacked(archive: Path, scratch: Path) -> Found:
 
 
 def _member(wheel: zipfile.ZipFile, name: str, target: Path) -> Path:
-    members = [
-        info for info in wheel.infolist() if info.filename.rpartition("/")[2] == name
-    ]
+    members = [info for info in wheel.infolist() if info.filename.rpartition("/")[2] == name]
     if len(members) != 1:
         raise Incompatible(f"{wheel.filename} holds {len(members)} files named {name}, not one")
     if members[0].file_size > FILE_BYTES_MAX:

@@ -72,7 +72,7 @@ def pull(folder: Path, *, source: str | None = None, progress: Progress = lambda
     build = _converter()
     try:
         with tempfile.TemporaryDirectory(prefix="recollect-minilm-") as scratch:
-            found, origin = sources.fetch(Path(scratch), source, progress, _verified_download)
+            found, origin = sources.fetch(Path(scratch), source, progress, check_published)
             progress(f"got the files from {origin}; building {BUILT}")
             _install(folder, build(found[MODEL].read_bytes()), found[TOKENIZER], origin)
     except OSError as error:
@@ -116,11 +116,14 @@ def _converter() -> Callable[[bytes], bytes]:
     return onnx_from_safetensors
 
 
-def _verified_download(path: Path) -> None:
+def check_published(path: Path) -> None:
+    """Incompatible unless the file is, byte for byte, the published one of its name."""
     _verified(path, SHA256[path.name], damaged="is not the published file")
 
 
-def _verified(path: Path, expected: str, *, damaged: str = f"is damaged or changed; {PULL}") -> bytes:
+def _verified(
+    path: Path, expected: str, *, damaged: str = f"is damaged or changed; {PULL}"
+) -> bytes:
     try:
         content = path.read_bytes()
     except FileNotFoundError as error:
@@ -129,9 +132,7 @@ def _verified(path: Path, expected: str, *, damaged: str = f"is damaged or chang
         raise Unavailable(f"cannot read {path}: {error}") from error
     actual = sha256(content).hexdigest()
     if actual != expected:
-        raise Incompatible(
-            f"{path} {damaged} (SHA-256 {actual[:12]}… instead of {expected[:12]}…)"
-        )
+        raise Incompatible(f"{path} {damaged} (SHA-256 {actual[:12]}… instead of {expected[:12]}…)")
     return content
 
 
