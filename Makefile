@@ -41,8 +41,11 @@ docs: $(VENV)/dev.stamp  ## write the generated pages anew
 
 pins:  ## choose versions anew and write requirements/*.txt (needs uv)
 	@command -v $(UV) >/dev/null || { echo "make pins needs uv: install it, or say make pins UV=<path>" >&2; exit 1; }
-	$(COMPILE) --extra server --extra dev -o requirements/dev.txt pyproject.toml requirements/build.in
+	$(COMPILE) --extra server --extra dev --extra local -o requirements/dev.txt \
+		pyproject.toml requirements/build.in
 	$(COMPILE) --extra server -c requirements/dev.txt -o requirements/serve.txt \
+		pyproject.toml requirements/build.in
+	$(COMPILE) --extra local -c requirements/dev.txt -o requirements/local.txt \
 		pyproject.toml requirements/build.in
 	$(COMPILE) --extra bench -c requirements/dev.txt -o requirements/bench.txt \
 		pyproject.toml requirements/build.in

@@ -62,14 +62,17 @@ class MiniLmEmbedder:
         return kept
 
     async def _rows(self, texts: Sequence[str]) -> list[Row]:
-        network = await asyncio.to_thread(self._load)
-        tokens = await asyncio.to_thread(network.tokens, texts)
+        network, tokens = await asyncio.to_thread(self._tokenised, texts)
         rows = [NOTHING] * len(texts)
         for batch in batches([len(found) for found in tokens]):
             found = await asyncio.to_thread(network.run, [tokens[index] for index in batch])
             for index, row in zip(batch, found, strict=True):
                 rows[index] = row
         return rows
+
+    def _tokenised(self, texts: Sequence[str]) -> tuple[_Network, list[list[int]]]:
+        network = self._load()
+        return network, network.tokens(texts)
 
     def _load(self) -> _Network:
         with self._loading:
