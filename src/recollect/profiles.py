@@ -82,10 +82,11 @@ class Profile:
     related_share: float = 0.5  # of the score of the hit that brought a related record along
 
     # Sessions
-    compaction: str = "tokens"
-    compact_above: int = 0
-    keep_recent: int = 0
+    compaction: str = "tokens"  # what is counted: messages, turns, window or tokens
+    compact_above: int = 6000
+    keep_recent: int = 3000
     summary_tokens: int = 500
+    summary_as_message: bool = False  # as the first message instead of a section of the text
     pending_days: int = 30
     block_entries_max: int = 15
 
@@ -114,6 +115,7 @@ def _otto() -> Profile:
         compaction="messages",
         compact_above=12,
         keep_recent=8,
+        summary_as_message=True,
         context_records=3,
         preseeded=0,
         recent_episodes=0,
@@ -142,7 +144,7 @@ def _agtos() -> Profile:
         name="agtos",
         compaction="turns",
         compact_above=20,
-        keep_recent=20,
+        keep_recent=10,
         summary_tokens=500,
         episode_ttl_seconds=30 * DAY,
         environment={

@@ -64,7 +64,7 @@ def test_an_outside_package_is_imported_only_in_its_home(package: str) -> None:
 
 READS_THE_ENVIRONMENT = {
     "wiring": "it builds the settings",
-    "interfaces.cli": "NO_COLOR, which belongs to the terminal and not to us",
+    "interfaces.cli.output": "NO_COLOR, which belongs to the terminal and not to us",
 }
 
 

@@ -1,0 +1,62 @@
+"""What every command shares: opening the memory, asking back, writing the answer."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from recollect.interfaces.rendering import Screen, as_json
+from recollect.types import Receipt
+
+if TYPE_CHECKING:
+    from recollect.sync import Memory
+
+INTERRUPTED = 130
+UNSOUND = 8
+
+
+def open_memory(arguments: argparse.Namespace) -> Memory:
+    from recollect.sync import Memory
+
+    return Memory.open(
+        arguments.store,
+        profile=arguments.profile,
+        embedder=arguments.embedder,
+        background=not arguments.no_background,
+    )
+
+
+def given(arguments: argparse.Namespace, *names: str) -> dict[str, Any]:
+    return {name: getattr(arguments, name) for name in names}
+
+
+def agreed(question: str) -> bool:
+    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def screen_for(arguments: argparse.Namespace) -> Screen:
+    colour = sys.stdout.isatty() and not arguments.no_color and "NO_COLOR" not in os.environ
+    return Screen(colour=colour, width=shutil.get_terminal_size((100, 24)).columns)
+
+
+def show_receipt(arguments: argparse.Namespace, receipt: Receipt) -> int:
+    if arguments.json:
+        return print_json(as_json(receipt))
+    return print_lines(screen_for(arguments).receipt(receipt))
+
+
+def print_json(value: Any) -> int:
+    print(json.dumps(value, ensure_ascii=False, indent=2))
+    return 0
+
+
+def print_lines(lines: Iterable[str]) -> int:
+    for line in lines:
+        print(line)
+    return 0

@@ -1,0 +1,159 @@
+"""Which commands there are, and what they take."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import Any, get_args
+
+from recollect.interfaces.cli import commands as verbs
+from recollect.interfaces.cli import files
+from recollect.shapes import Shape
+from recollect.types import Durability, Kind, RelationKind, Source, Status, Type
+
+EPILOG = """\
+exit codes: 0 done, 1 internal error, 2 the request is wrong, 3 not found, 4 denied,
+5 conflict, 6 store or service unavailable, 7 incompatible file or library, 8 doctor found
+something, 130 interrupted
+"""
+
+
+def build_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="recollect",
+        description="A memory for AI agents: local, honest, in one file.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    _add_common(parser, top=True)
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    _add_writing(commands)
+    _add_reading(commands)
+    _add_correcting(commands)
+    _add_running(commands)
+    return parser
+
+
+def _add_common(parser: argparse.ArgumentParser, *, top: bool = False) -> None:
+    """The common options work before and after the command."""
+    default: Any = None if top else argparse.SUPPRESS
+    off: Any = False if top else argparse.SUPPRESS
+    group = parser.add_argument_group("common")
+    group.add_argument("--store", default=default, help="path or URL of the store")
+    group.add_argument("--profile", default=default, help="default, otto, openmotoko, agtos, ...")
+    group.add_argument("--embedder", default=default, help="hashing or none")
+    group.add_argument("--json", action="store_true", default=off, help="answer in JSON")
+    group.add_argument("--no-color", action="store_true", default=off, help="no colours")
+    group.add_argument("--no-background", action="store_true", default=off, help="no upkeep")
+    group.add_argument(
+        "--actor", default="cli" if top else argparse.SUPPRESS, help="for the journal"
+    )
+
+
+def _command(commands: Any, name: str, run: Callable[..., int], help_: str) -> Any:
+    parser = commands.add_parser(name, help=help_, description=help_)
+    parser.set_defaults(run=run)
+    _add_common(parser)
+    return parser
+
+
+def _add_writing(commands: Any) -> None:
+    remember = _command(commands, "remember", verbs.remember, "keep one statement")
+    remember.add_argument("text", help="the statement; - reads it from standard input")
+    remember.add_argument("--scope")
+    remember.add_argument("--kind", choices=get_args(Kind))
+    remember.add_argument("--type", choices=[t for t in get_args(Type) if t != "turn"])
+    remember.add_argument("--tag", action="append", default=[], dest="tags")
+    remember.add_argument("--importance", type=float)
+    remember.add_argument("--confidence", type=float, default=1.0)
+    remember.add_argument("--durability", choices=get_args(Durability))
+    remember.add_argument("--valid-from", metavar="TIME")
+    remember.add_argument("--valid-to", metavar="TIME")
+    remember.add_argument("--expires-at", metavar="TIME")
+    remember.add_argument("--source", choices=get_args(Source), default="user")
+    remember.add_argument("--author", default="")
+    remember.add_argument("--supersedes", metavar="ID")
+
+    observe = _command(commands, "observe", verbs.observe, "append messages to a session")
+    observe.add_argument("session")
+    observe.add_argument("file", nargs="?", default="-", help="JSON lines; - or nothing: stdin")
+    observe.add_argument("--text", action="store_true", help="each line is something the user said")
+    observe.add_argument("--scope")
+    observe.add_argument("--channel", default="")
+    observe.add_argument("--author", default="")
+    observe.add_argument("--source", choices=get_args(Source))
+    observe.add_argument("--pending", action="store_true")
+    observe.add_argument("--expires-at", metavar="TIME")
+
+    relate = _command(commands, "relate", verbs.relate, "link two records")
+    relate.add_argument("source_id")
+    relate.add_argument("kind", choices=get_args(RelationKind))
+    relate.add_argument("target_id")
+
+
+def _add_reading(commands: Any) -> None:
+    recall = _command(commands, "recall", verbs.recall, "find memories")
+    recall.add_argument("query")
+    recall.add_argument("--scope", action="append", help="may be repeated; none: everywhere")
+    recall.add_argument("--limit", type=int)
+    recall.add_argument("--kind", action="append", default=[], dest="kinds", choices=get_args(Kind))
+    recall.add_argument("--type", action="append", default=[], dest="types", choices=get_args(Type))
+    recall.add_argument("--tag", action="append", default=[], dest="tags")
+    recall.add_argument("--status", action="append", dest="statuses", choices=get_args(Status))
+    for name in ("--since", "--until", "--as-of", "--known-at", "--now"):
+        recall.add_argument(name, metavar="TIME")
+    recall.add_argument("--threshold", type=float)
+    recall.add_argument("--descend", action="store_true", help="also everything below the scopes")
+    recall.add_argument("--explain", action="store_true", help="how each score came about")
+
+    context = _command(commands, "context", verbs.context, "one packet for the next model call")
+    context.add_argument("query", nargs="?")
+    context.add_argument("--session")
+    context.add_argument("--scope", action="append")
+    context.add_argument("--tokens", type=int)
+    context.add_argument("--shape", choices=get_args(Shape), default="openai")
+    context.add_argument("--now", metavar="TIME")
+
+    get = _command(commands, "get", verbs.get, "show records by id")
+    get.add_argument("ids", nargs="+", metavar="ID")
+
+    history = _command(commands, "history", verbs.history, "what happened to a record, or lately")
+    history.add_argument("id", nargs="?")
+    history.add_argument("--scope")
+    history.add_argument("--limit", type=int, default=50)
+
+
+def _add_correcting(commands: Any) -> None:
+    forget = _command(commands, "forget", verbs.forget, "erase for good, with everything derived")
+    forget.add_argument("--id", action="append", default=[], dest="ids")
+    forget.add_argument("--session")
+    forget.add_argument("--scope")
+    forget.add_argument("--descend", action="store_true")
+    forget.add_argument("--author")
+    forget.add_argument("--source", choices=get_args(Source))
+    forget.add_argument("--since", metavar="TIME")
+    forget.add_argument("--until", metavar="TIME")
+    forget.add_argument("--sources", action="store_true", help="sources and copies too")
+    forget.add_argument("--dry-run", action="store_true")
+    forget.add_argument("--yes", action="store_true", help="do not ask")
+
+    undo = _command(commands, "undo", verbs.undo, "take a change back")
+    undo.add_argument("change")
+    undo.add_argument("--scope")
+
+    policy = _command(commands, "policy", verbs.policy, "opt out of persistence, or in again")
+    policy.add_argument("--scope", required=True)
+    policy.add_argument("--author", default="", help="only what this author says")
+    choice = policy.add_mutually_exclusive_group(required=True)
+    choice.add_argument("--opt-out", action="store_true")
+    choice.add_argument("--opt-in", action="store_true")
+
+
+def _add_running(commands: Any) -> None:
+    _command(commands, "maintain", verbs.maintain, "one round of upkeep")
+    _command(commands, "reembed", verbs.reembed, "move the store to --embedder's vector space")
+    doctor = _command(commands, "doctor", files.doctor, "check the store file")
+    doctor.add_argument("--rebuild", action="store_true", help="make every index anew from rows")
+    serve = _command(commands, "serve", verbs.serve, "run the server")
+    serve.add_argument("--host")
+    serve.add_argument("--port", type=int)
