@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from recollect.buffers import note_lines, notes_key, session_name, waiting
 from recollect.engine import Engine
 from recollect.errors import Invalid
-from recollect.inputs import When, clean_name, one_of, utc_moment
+from recollect.folding import TOKENS_PER_MESSAGE, message_cost
+from recollect.inputs import When, one_of, utc_moment
 from recollect.lexical import terms
 from recollect.packing import (
     STABLE_SECTION,
@@ -18,8 +20,11 @@ from recollect.packing import (
     content_hash,
     memory_section,
     pack,
+    quoted,
     text_section,
 )
+from recollect.policies import policy_of
+from recollect.ports import Store
 from recollect.recalling import Question, recall
 from recollect.scopes import root_of
 from recollect.shapes import Shape, shaped
@@ -32,7 +37,6 @@ WINDOW_MESSAGES_MAX = 200
 PROCEDURES_MAX = 200
 STABLE_SHARE = 0.35
 MESSAGES_SHARE = 0.5
-TOKENS_PER_MESSAGE = 5  # role and separators, on the safe side
 EPISODE_TYPES = ("episode", "summary", "interaction")
 
 
@@ -58,7 +62,10 @@ class Gathered:
     procedures: list[Hit]
     spare: list[Hit]
     summary: str
+    block: str
     messages: list[Message]
+    pending: list[Message]
+    channel_summary: str
     notes: list[str]
     usage: Usage
 
@@ -68,11 +75,18 @@ async def context(engine: Engine, wanted: Wanted, counter: Counter) -> Packet:
     shape: Shape = one_of(wanted.shape, Shape, "shape")
     gathered = await _gather(engine, wanted)
     messages = gathered.messages
-    price = _priced(counter)
+
+    def price(message: Message) -> int:
+        return message_cost(engine, message)
+
+    # Anthropic takes no system message among the others.
+    apart = engine.profile.summary_as_message and shape == "openai" and bool(gathered.summary)
+    if apart:
+        budget = max(budget - counter.count(gathered.summary) - TOKENS_PER_MESSAGE, 0)
     reserved = min(sum(map(price, messages)), int(budget * MESSAGES_SHARE))
     packed = pack(
         memory_section(STABLE_SECTION, gathered.stable),
-        _sections(gathered),
+        _sections(gathered, with_summary=not apart),
         stable_budget=int(budget * STABLE_SHARE),
         budget=budget - reserved,
         count=counter.count,
@@ -81,6 +95,9 @@ async def context(engine: Engine, wanted: Wanted, counter: Counter) -> Packet:
     kept, spent = fitting_tail(messages, budget - text_tokens, price)
     notes = gathered.notes + _left_out(messages, kept, packed)
     listed = shaped(kept, shape)
+    if apart:
+        listed = [{"role": "system", "content": gathered.summary}, *listed]
+        spent += counter.count(gathered.summary) + TOKENS_PER_MESSAGE
     if shape == "anthropic" and any(m.role in ("system", "developer") for m in kept):
         notes.append("system messages are left out of messages: Anthropic takes them apart")
     return Packet(
@@ -91,6 +108,7 @@ async def context(engine: Engine, wanted: Wanted, counter: Counter) -> Packet:
         hash=content_hash(packed.stable_text),
         hits=tuple(packed.hits),
         messages=tuple(listed),
+        pending=tuple(m for m in gathered.pending if _pending_line(m) in packed.tail),
         near_misses=(*packed.near_misses, *gathered.spare),
         notes=tuple(notes),
         usage=gathered.usage,
@@ -102,13 +120,6 @@ def _budget(wanted: Wanted, engine: Engine) -> int:
     if isinstance(tokens, bool) or not isinstance(tokens, int) or not 0 <= tokens <= TOKENS_MAX:
         raise Invalid(f"tokens must be a whole number from 0 to {TOKENS_MAX}, not {tokens!r}")
     return tokens
-
-
-def _priced(counter: Counter) -> Any:
-    def price(message: Message) -> int:
-        return counter.count(message.original or message.text) + TOKENS_PER_MESSAGE
-
-    return price
 
 
 def _left_out(messages: Sequence[Message], kept: Sequence[Message], packed: Packed) -> list[str]:
@@ -124,7 +135,8 @@ async def _gather(engine: Engine, wanted: Wanted) -> Gathered:
     scopes = _scopes_of(engine, wanted)
     now, _ = utc_moment(wanted.now, "now")
     moment = now or engine.now()
-    messages, summary = await _window(engine, wanted, scopes[0])
+    messages, summary, block = await _window(engine, wanted, scopes[0])
+    pending, channel_summary = await _pending(engine, scopes)
     query = wanted.query if wanted.query is not None else _last_said(messages)
     stable = await _preseeded(engine, scopes, moment)
     question = Question(
@@ -151,7 +163,10 @@ async def _gather(engine: Engine, wanted: Wanted) -> Gathered:
         + [h for h in triggered if fresh.is_new(h)],
         spare=found[engine.profile.context_records :],
         summary=summary,
+        block=block,
         messages=messages,
+        pending=pending,
+        channel_summary=channel_summary,
         notes=list(answer.notes),
         usage=answer.usage,
     )
@@ -192,19 +207,43 @@ def _scopes_of(engine: Engine, wanted: Wanted) -> list[str]:
     return scopes
 
 
-async def _window(engine: Engine, wanted: Wanted, scope: str) -> tuple[list[Message], str]:
-    """The newest messages of the session and the summary of those before them."""
+async def _window(engine: Engine, wanted: Wanted, scope: str) -> tuple[list[Message], str, str]:
+    """The newest messages that are not folded, the summary of those that are, and the block."""
     if wanted.session is None:
-        return [], ""
-    key = SessionKey(scope, clean_name(wanted.session, "session"))
-    limit = engine.profile.keep_recent or WINDOW_MESSAGES_MAX
+        return [], "", ""
+    key = SessionKey(scope, session_name(wanted.session))
     messages: list[Message] = []
-    summary = ""
+    summary = block = ""
     for store in engine.stores_of(root_of(scope)):
-        for one in await store.summaries(key, limit=1000):
-            summary = one.text
-        messages += await store.messages(key, now=engine.now(), limit=limit, newest=True)
-    return messages, summary
+        folded, said = await _unfolded(engine, store, key)
+        messages += folded
+        summary = said or summary
+        notes, noted = await _unfolded(engine, store, notes_key(scope, key.id))
+        block = note_lines(noted, notes) or block
+    return messages, summary, block
+
+
+async def _unfolded(engine: Engine, store: Store, key: SessionKey) -> tuple[list[Message], str]:
+    summaries = await store.summaries(key, limit=1, newest=True)
+    after = summaries[0].to_seq if summaries else 0
+    limit = WINDOW_MESSAGES_MAX
+    policy = policy_of(engine.profile)
+    if policy.rule == "window" and policy.above == 0:
+        limit = policy.keep
+    messages = await store.messages(key, now=engine.now(), after=after, limit=limit, newest=True)
+    return messages, summaries[0].text if summaries else ""
+
+
+async def _pending(engine: Engine, scopes: list[str]) -> tuple[list[Message], str]:
+    """What waits in the buffers of these scopes."""
+    messages: list[Message] = []
+    summaries: list[str] = []
+    for scope in scopes:
+        for store in engine.stores_of(root_of(scope)):
+            found, said = await waiting(engine, store, (scope,))
+            messages += [one for one in found if one not in messages]
+            summaries += [text for text in said if text not in summaries]
+    return messages, "\n".join(summaries)
 
 
 def _last_said(messages: Sequence[Message]) -> str:
@@ -272,10 +311,24 @@ def _is_triggered(data: Mapping[str, Any], asked: frozenset[str]) -> bool:
     return any(words and asked.issuperset(words) for words in map(terms, map(str, listed)))
 
 
-def _sections(gathered: Gathered) -> list[Section]:
+def _sections(gathered: Gathered, *, with_summary: bool) -> list[Section]:
     return [
-        text_section("session-summary", gathered.summary),
+        text_section("session-summary", gathered.summary if with_summary else ""),
+        text_section("memory-block", gathered.block),
+        text_section("channel-summary", gathered.channel_summary),
+        _pending_section(gathered.pending),
         memory_section("facts", gathered.facts),
         memory_section("episodes", gathered.episodes),
         memory_section("procedures", gathered.procedures),
     ]
+
+
+def _pending_section(messages: Sequence[Message]) -> Section:
+    lines = tuple(map(_pending_line, messages))
+    return Section(tag="pending-messages", lines=lines, hits=(None,) * len(lines))
+
+
+def _pending_line(message: Message) -> str:
+    who = message.author or message.role
+    about = f"from {quoted(who)}, {message.at:%Y-%m-%d %H:%M}, id {quoted(message.id)}"
+    return f"- {quoted(message.text)} ({about})"

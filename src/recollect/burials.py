@@ -95,23 +95,31 @@ class Burials:
 class Forgotten:
     """What must not come back, as far as it is known: from tombstones, and derived from that."""
 
-    messages: dict[MessageKey, int] = field(default_factory=dict)  # with their numbers
+    messages: dict[SessionKey, dict[str, int]] = field(default_factory=dict)  # with numbers
     records: set[str] = field(default_factory=set)
 
-    def made(self, record: Record) -> bool:
-        """Was it made from something forgotten?"""
-        key = record.session_key
+    def add_message(self, message: Message) -> None:
+        key, id_ = key_of(message)
+        self.messages.setdefault(key, {})[id_] = message.seq
+
+    def has_message(self, message: Message) -> bool:
+        key, id_ = key_of(message)
+        return id_ in self.messages.get(key, ())
+
+    def has_record(self, record: Record) -> bool:
+        """Is it forgotten itself, or made from something that is?"""
+        messages = self.messages.get(record.session_key, {})
         return (
             record.id in self.records
-            or any((key, id_) in self.messages for id_ in record.lineage)
+            or any(id_ in messages for id_ in record.lineage)
             or any(id_ in self.records for id_ in record.derived_from)
         )
 
-    def covered(self, summary: Summary) -> bool:
-        key = SessionKey(summary.scope, summary.session)
-        return any((key, id_) in self.messages for id_ in summary.lineage) or any(
-            key == forgotten and summary.from_seq <= seq <= summary.to_seq
-            for (forgotten, _), seq in self.messages.items()
+    def has_summary(self, summary: Summary) -> bool:
+        """Does it cover a forgotten message?"""
+        messages = self.messages.get(SessionKey(summary.scope, summary.session), {})
+        return any(id_ in messages for id_ in summary.lineage) or any(
+            summary.from_seq <= seq <= summary.to_seq for seq in messages.values()
         )
 
 

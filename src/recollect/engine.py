@@ -136,13 +136,11 @@ class Engine:
 
     async def space(self) -> str:
         """The store's active vector space; "" before the first vector was written."""
-        item = await self.space_item()
-        return str(item.value) if item else ""
+        return await active_space(self.store, self.now())
 
     async def space_item(self) -> Item | None:
         """Read anew each time: another process may just have moved the store to a new space."""
-        items = await self.store.items(SYSTEM_ROOT, "space", now=self.now(), keys=("active",))
-        return items[0] if items else None
+        return await space_item(self.store, self.now())
 
     async def claim_space(self, space: str) -> None:
         """The first vector decides the space of the store; whoever comes second finds out by
@@ -200,3 +198,13 @@ class Engine:
                 return {}, "", await self.vector_trouble()
         space = self.embedder.space if found and self.embedder is not None else ""
         return found, space, f"vectors pending: {trouble}" if trouble and self.embedder else ""
+
+
+async def space_item(store: Store, now: datetime) -> Item | None:
+    items = await store.items(SYSTEM_ROOT, "space", now=now, keys=("active",))
+    return items[0] if items else None
+
+
+async def active_space(store: Store, now: datetime) -> str:
+    item = await space_item(store, now)
+    return str(item.value) if item else ""

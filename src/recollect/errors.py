@@ -54,13 +54,23 @@ class Conflict(RecollectError):
 
 
 class Unavailable(RecollectError):
-    """A disk, file lock, service or model failed."""
+    """A disk, file lock, service or model failed. ``retry_after``: in how many seconds it may
+    work again, if the other side said so. ``lasting``: not before somebody changes something."""
 
     exit_code = 6
 
-    def __init__(self, message: str, *, outcome_unknown: bool = False) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        outcome_unknown: bool = False,
+        retry_after: float | None = None,
+        lasting: bool = False,
+    ) -> None:
         super().__init__(message)
         self.outcome_unknown = outcome_unknown
+        self.retry_after = retry_after
+        self.lasting = lasting
 
 
 class Incompatible(RecollectError):

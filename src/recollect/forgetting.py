@@ -16,6 +16,7 @@ from recollect.duplicates import text_hash
 from recollect.engine import Engine
 from recollect.errors import Invalid
 from recollect.inputs import When, clean_name, moment, one_of
+from recollect.kept import silence
 from recollect.messages import searchable_text
 from recollect.ports import Store
 from recollect.scopes import SYSTEM_ROOT, is_visible, root_of
@@ -325,18 +326,18 @@ async def _origins_of(engine: Engine, doomed: Doomed, record: Record) -> list[Re
 
 
 async def _add_summaries(doomed: Doomed) -> None:
-    """A summary that covers an erased message goes too; it will be made again without it."""
-    erased_seqs: dict[SessionKey, set[int]] = {}
+    """A summary that covers an erased message goes, and so do all later ones, which were built
+    on it; they are made again without it."""
+    first: dict[SessionKey, int] = {}
     for (key, _), message in doomed.messages.items():
-        erased_seqs.setdefault(key, set()).add(message.seq)
-    for key, seqs in erased_seqs.items():
-        after = 0
+        first[key] = min(message.seq, first.get(key, message.seq))
+    for key, seq in first.items():
+        after = seq - 1
         while page := await doomed.store.summaries(key, after=after, limit=PAGE):
             for summary in page:
-                if any(summary.from_seq <= seq <= summary.to_seq for seq in seqs):
-                    doomed.summaries[summary.id] = Erase(
-                        kind="summary", id=summary.id, scope=key.scope, session=key.id
-                    )
+                doomed.summaries[summary.id] = Erase(
+                    kind="summary", id=summary.id, scope=key.scope, session=key.id
+                )
             after = page[-1].to_seq
 
 
@@ -357,6 +358,7 @@ async def _erase(engine: Engine, doomed: Doomed, actor: str, change: str) -> Non
         }
         batch = engine.batch(doomed.root, "forget", actor=actor, change=change, **part)
         await engine.commit(doomed.store, batch)
+    await silence(engine, doomed.store, doomed.root, erasures, actor=actor, change=change)
 
 
 async def _tombstones(engine: Engine, doomed: Doomed) -> list[Item]:

@@ -8,6 +8,7 @@ from datetime import timedelta
 
 from recollect.engine import Engine
 from recollect.errors import Conflict, Invalid, RecollectError, Unavailable
+from recollect.folding import fold_due_sessions
 from recollect.scopes import SYSTEM_ROOT, root_of
 from recollect.types import Item, Receipt, ReceiptItem, Usage, Work
 
@@ -32,6 +33,7 @@ async def maintain(engine: Engine) -> Receipt:
             engine.now(), kinds=("embed",), space=space, limit=WORK_PER_ROUND
         )
         items += await embed_work(engine, work, space)
+    items += await fold_due_sessions(engine)
     items += await _expire(engine)
     await engine.store.scrub()  # finishes what a reader kept a forget() from finishing
     notes = [f"no vectors added: {trouble}"] if trouble and engine.embedder else []

@@ -10,13 +10,15 @@ from types import TracebackType
 from typing import Any, Self
 
 from recollect.assembling import Wanted, context
+from recollect.buffers import confirm, notes_key, session_name
+from recollect.ending import end
 from recollect.engine import Engine
 from recollect.errors import Conflict, Denied, Invalid, NotFound
 from recollect.forgetting import Selection, forget
 from recollect.inputs import When, clean_name, count, one_of
 from recollect.maintenance import flush_uses, maintain, run_in_background
 from recollect.messages import MessageInput
-from recollect.observing import observe
+from recollect.observing import observe, observe_in
 from recollect.recalling import Question, recall
 from recollect.reembedding import reembed
 from recollect.remembering import Statement, remember
@@ -189,6 +191,34 @@ class AsyncMemory:
             session=session, query=query, scope=scope, tokens=tokens, shape=shape, now=now
         )
         return await context(self._engine, wanted, self._engine.counter)
+
+    async def confirm(self, packet: Packet) -> Receipt:
+        """Say that a packet was used: its pending messages are consumed. Without it they are
+        delivered again, so a crash in between loses nothing."""
+        return await confirm(self._engine, packet)
+
+    async def end(
+        self,
+        session: str,
+        *,
+        scope: str | None = None,
+        outcome: str | None = None,
+        actor: str = "",
+    ) -> Receipt:
+        """A session is over: keep what was requested, how it went and what came of it as an
+        episode, unless the exchange was trivial. Its log stays."""
+        return await end(self._engine, session, scope=scope, outcome=outcome, actor=actor)
+
+    async def note(
+        self, session: str, text: str, *, role: str = "agent", scope: str | None = None
+    ) -> Receipt:
+        """Add a short note by role ("chief: ...") to the block of a session; every context of
+        that session shows it."""
+        key = notes_key(self._engine.write_scope(scope), session_name(session))
+        message = {"role": "note", "content": text, "author": clean_name(role, "role")}
+        if not text or not text.strip():
+            raise Invalid("there is nothing to note: the text is empty")
+        return await observe_in(self._engine, key, [message])
 
     async def relate(self, source: str, kind: str, target: str, *, actor: str = "") -> Receipt:
         """Link two records of one root: ``relate(a, "supports", b)``."""

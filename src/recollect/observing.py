@@ -8,11 +8,13 @@ from dataclasses import dataclass, replace
 from datetime import UTC, timedelta
 from typing import Any
 
+from recollect.buffers import CONSUMED, NOTES, PENDING, buffer_policy, session_name
 from recollect.duplicates import text_hash
 from recollect.engine import ATTEMPTS_MAX, Engine
 from recollect.errors import Conflict, Unavailable
 from recollect.inputs import When, clean_name, one_of, utc_moment
 from recollect.messages import Intake, MessageInput, Taken, searchable_text, take_in
+from recollect.policies import policy_of
 from recollect.ports import Store
 from recollect.profiles import Profile
 from recollect.scopes import root_of
@@ -60,7 +62,34 @@ async def observe(
     expires_at: When | None,
     actor: str,
 ) -> Receipt:
-    key = SessionKey(engine.write_scope(scope), clean_name(session, "session"))
+    named = session_name(session)
+    key = SessionKey(engine.write_scope(scope), PENDING if pending else named)
+    return await observe_in(
+        engine,
+        key,
+        messages,
+        channel=channel,
+        author=author,
+        source=source,
+        pending=pending,
+        expires_at=expires_at,
+        actor=actor,
+    )
+
+
+async def observe_in(
+    engine: Engine,
+    key: SessionKey,
+    messages: MessageInput | Iterable[MessageInput],
+    *,
+    channel: str = "",
+    author: str = "",
+    source: str | None = None,
+    pending: bool = False,
+    expires_at: When | None = None,
+    actor: str = "",
+) -> Receipt:
+    """The same for any session, also for those of our own."""
     taken = take_in(messages, _intake(engine, key, author, source, pending, expires_at))
     authors = {one.message.author for one in taken}
     writing = Writing(
@@ -173,7 +202,8 @@ async def _commit(writing: Writing, **parts: Any) -> None:
             scope=key.scope,
             id=key.id,
             channel=writing.channel,
-            policy=engine.profile.name,
+            policy=str(buffer_policy(key.id, engine.profile) or policy_of(engine.profile)),
+            cursors={"fold": 0, CONSUMED: 0} if key.id == PENDING else {"fold": 0},
             started_at=engine.now(),
         )
         parts["sessions"] = (session,)
@@ -230,7 +260,8 @@ def _item(
         )
     reasons = list(one.notes)
     if turn is None:
-        reasons.append("empty: kept in the log, nothing to search")
+        empty = not searchable_text(message).strip()
+        reasons += ["empty: kept in the log, nothing to search"] if empty else []
     elif len(turn.text) < len(searchable_text(message)):
         reasons.append(f"only the first {TURN_CHARACTERS_MAX:,} characters are searchable")
     if writing.why_volatile:
@@ -250,9 +281,10 @@ def turn_id(scope: str, session: str, message: str) -> str:
 
 
 def turn_of(message: Message, writing: Writing) -> Record | None:
-    """The searchable side of a message; None if there is nothing to search."""
+    """The searchable side of a message; None if there is nothing to search. Notes belong to
+    their session alone."""
     text = searchable_text(message)[:TURN_CHARACTERS_MAX]
-    if not text.strip():
+    if not text.strip() or message.session.startswith(NOTES):
         return None
     return _turn(message, text, writing.channel, writing.engine.profile, writing.engine)
 

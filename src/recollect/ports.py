@@ -1,11 +1,14 @@
-"""The seams: what recollect needs from a store, an embedder, a clock and an id generator."""
+"""The seams: what recollect needs from a store, an embedder, a model, a clock and an id
+generator."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 
+from recollect.errors import Invalid
 from recollect.types import (
     Batch,
     Entry,
@@ -18,6 +21,7 @@ from recollect.types import (
     Session,
     SessionKey,
     Summary,
+    Usage,
     Work,
     WorkKind,
 )
@@ -86,9 +90,14 @@ class Store(Protocol):
         ...
 
     async def summaries(
-        self, session: SessionKey, *, after: int = 0, limit: int = 100
+        self,
+        session: SessionKey,
+        *,
+        after: int = 0,
+        limit: int = 100,
+        newest: bool = False,
     ) -> list[Summary]:
-        """Summaries with ``to_seq > after``, in order."""
+        """Summaries with ``to_seq > after``, in order; ``newest`` as for messages."""
         ...
 
     async def items(
@@ -165,4 +174,49 @@ class Embedder(Protocol):
 
     async def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """One vector per text; need not be normalised. Raises Unavailable."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """One question to a model. ``operation`` says what for ("summarize", "extract"); ``schema``
+    is the JSON schema of the answer; ``tokens_max`` bounds the answer."""
+
+    operation: str
+    system: str
+    user: str
+    schema: Mapping[str, Any] | None = None
+    tokens_max: int = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """A model's answer. ``data`` is it parsed and found to fit, where a schema was given."""
+
+    text: str
+    data: Any = None
+    usage: Usage = Usage()
+    notes: tuple[str, ...] = ()
+
+
+class AnswerError(Invalid):
+    """The model answered, but the answer does not fit; ``usage`` is what it cost all the same."""
+
+    def __init__(self, message: str, *, usage: Usage) -> None:
+        super().__init__(message)
+        self.usage = usage
+
+
+class Model(Protocol):
+    """A language model. It asks once and never retries: ``recollect.asking`` does that."""
+
+    @property
+    def name(self) -> str:
+        """Names provider and model, such as ``openai:gpt-4o-mini``."""
+        ...
+
+    async def ask(self, prompt: Prompt) -> Reply:
+        """Raises Unavailable if there is no answer (``outcome_unknown``: the question may have
+        been paid for), AnswerError if it does not fit the schema or is empty. Token counts of 0
+        in the usage mean that the provider did not say."""
         ...

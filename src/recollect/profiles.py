@@ -45,7 +45,7 @@ class Profile:
     store_file: str = "memory.db"
 
     # Embedding
-    embedder: str = "hashing"
+    embedder: str = "auto"
     dimensions: int = 384
 
     # Remembering
@@ -108,6 +108,7 @@ class Profile:
 def _otto() -> Profile:
     return Profile(
         name="otto",
+        embedder="hashing",
         store_file="otto_memory.db",
         dimensions=768,
         stages=("cosine", "tag_boost", "drop_copies"),
@@ -131,6 +132,7 @@ def _otto() -> Profile:
 def _openmotoko() -> Profile:
     return Profile(
         name="openmotoko",
+        embedder="hashing",
         stages=("bre", "tag_boost", "importance", "drop_copies"),
         duplicate_above=0.9,
         compaction="messages",

@@ -85,7 +85,9 @@ def _utc(moment: datetime) -> datetime:
 def from_plain(kind: type[T], raw: Any) -> T:
     """The value, or Invalid naming the first field that is wrong. A field that has a default
     may be missing: an older program did not know it."""
-    return _dataclass_decoder(kind)(raw, NAMES.get(kind, kind.__name__))  # type: ignore[no-any-return]
+    decoder: Decoder = _dataclass_decoder(kind)  # type: ignore[arg-type]  # classes are hashable
+    found: T = decoder(raw, NAMES.get(kind, kind.__name__))
+    return found
 
 
 @cache

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
+from recollect.errors import Invalid
 from recollect.profiles import Profile, profile_named, whole_number, with_environment
 
 PREFIX = "RECOLLECT_"
@@ -21,12 +23,23 @@ class Settings:
     embedder: str = ""  # empty: the profile's
     scope: str = "user:default"  # where writes go that name no scope
     cache_mb: int = 1024  # how much search index one process may hold
+    model_folder: str = ""  # where the files of a local model lie, for machines without network
+    model_threads: int = 2
     host: str = "127.0.0.1"
     port: int = 4777
     redis_url: str = ""
     ollama_url: str = ""
     embedding_provider: str = ""
     embedding_model: str = ""
+    model: str = ""  # "openai:gpt-4o-mini"; empty: no language model
+    model_summarize: str = ""  # the model for summaries; empty: model
+    model_url: str = ""  # where the models are; empty: the provider's own address
+    model_key_env: str = ""  # the variable that holds the key; empty: the provider's usual one
+    model_price: str = ""  # "0.15/0.60": dollars per million tokens in and out
+    model_timeout_seconds: int = 60  # for one try
+    tokens_per_call: int = 32_000  # question and answer; 0: no limit
+    tokens_per_day: int = 1_000_000  # per root scope and day; 0: no limit
+    money_per_day: float = 5.0  # dollars per root scope and day; 0: no limit
 
     @classmethod
     def from_mapping(cls, environ: Mapping[str, str]) -> Settings:
@@ -45,7 +58,20 @@ class Settings:
 
 
 def _parsed(variable: str, text: str, default: object) -> object:
-    return whole_number(variable, text) if isinstance(default, int) else text
+    if isinstance(default, int):
+        return whole_number(variable, text)
+    return amount(variable, text) if isinstance(default, float) else text
+
+
+def amount(variable: str, text: str) -> float:
+    """A number that is not negative, in digits."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0 <= number < math.inf:
+        raise Invalid(f"{variable}={text!r} is not an amount; write a number such as 2.50")
+    return number
 
 
 def active_profile(settings: Settings, environ: Mapping[str, str]) -> Profile:

@@ -7,12 +7,12 @@ import secrets
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recollect.engine import Engine
+from recollect.engine import Engine, active_space
 from recollect.errors import Incompatible, Invalid
 from recollect.ports import Clock, Embedder, NewId, Store
 from recollect.profiles import Profile
@@ -23,6 +23,7 @@ from recollect.stores.dict import DictStore
 from recollect.tokens import ESTIMATE, Counter, TokenCount
 
 if TYPE_CHECKING:
+    from recollect.providers.minilm.weights import Status
     from recollect.stores.sqlite.doctor import Report
 
 # Stores that come with an extra: scheme -> what to install.
@@ -50,8 +51,9 @@ async def open_engine(
     """Open a store and everything around it.
 
     ``store`` is a path, ``sqlite:///path`` or ``dict:`` (in this process only); without it
-    RECOLLECT_STORE, or a file in the user's data folder. ``embedder`` is "hashing", "none" or an
-    object. ``scope`` binds the handle: no call may leave it. ``profile`` picks a preset.
+    RECOLLECT_STORE, or a file in the user's data folder. ``embedder`` is "auto" (what the store
+    was begun with; for a new one the local model if it is there), "hashing", "minilm", "none" or
+    an object. ``scope`` binds the handle: no call may leave it. ``profile`` picks a preset.
     ``count_tokens`` counts like your model does; without it budgets are kept on the safe side.
     """
     chosen = settings or read_settings(profile=profile)
@@ -61,7 +63,7 @@ async def open_engine(
         return Engine(
             store=opened,
             volatile=DictStore(),
-            embedder=_embedder(embedder, chosen, active),
+            embedder=await _embedder(embedder, chosen, active, opened),
             profile=active,
             clock=clock or _utc_now,
             new_id=new_id or new_uuid7,
@@ -136,12 +138,14 @@ def check_store(store: str | None, profile: str | None, *, rebuild: bool) -> Rep
     return doctor.check(file)
 
 
-def _embedder(
-    wanted: str | Embedder | None, settings: Settings, profile: Profile
+async def _embedder(
+    wanted: str | Embedder | None, settings: Settings, profile: Profile, store: Store
 ) -> Embedder | None:
     name = wanted if wanted is not None else settings.embedder or profile.embedder
     if not isinstance(name, str):
         return name
+    if name == "auto":
+        name = await active_space(store, _utc_now()) or _best_local()
     family, _, size = name.partition("/")
     if family == "none":
         return None
@@ -149,7 +153,49 @@ def _embedder(
         from recollect.providers.hashing import HashingEmbedder
 
         return HashingEmbedder(int(size) if size.isdigit() else profile.dimensions)
-    raise Invalid(f"unknown embedder {name!r}; use hashing, none, or hand in an object")
+    if family == "minilm":
+        from recollect.providers.minilm.model import MiniLmEmbedder
+
+        return MiniLmEmbedder(model_folder(family), threads=settings.model_threads)
+    raise Invalid(f"unknown embedder {name!r}; use auto, hashing, minilm, none, or an object")
+
+
+def _best_local() -> str:
+    """For a store without vectors: the local model if it is there, else hashing."""
+    from recollect.providers.minilm.weights import status
+
+    return "minilm" if status(model_folder("minilm")).ready else "hashing"
+
+
+def model_folder(name: str) -> Path:
+    """Where a local model is kept."""
+    if sys.platform == "darwin":
+        base = Path("~/Library/Caches")
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache")
+    return base.expanduser() / "recollect" / "models" / name
+
+
+def model_status(name: str) -> Status:
+    from recollect.providers.minilm import weights
+
+    _known_model(name)
+    return weights.status(model_folder(name))
+
+
+def pull_model(name: str, progress: Callable[[str], None]) -> Path:
+    """Get a local model from wherever it can be had; see providers.minilm.weights.pull."""
+    from recollect.providers.minilm import weights
+
+    _known_model(name)
+    settings = read_settings()
+    source = settings.model_folder or None
+    return weights.pull(model_folder(name), source=source, progress=progress)
+
+
+def _known_model(name: str) -> None:
+    if name != "minilm":
+        raise Invalid(f"there is no local model {name!r}; there is minilm")
 
 
 def _utc_now() -> datetime:

@@ -11,6 +11,7 @@ from typing import Any
 from recollect.errors import Invalid
 from recollect.interfaces.cli.output import (
     INTERRUPTED,
+    UNAVAILABLE,
     agreed,
     given,
     open_memory,
@@ -129,9 +130,25 @@ def context(arguments: argparse.Namespace) -> int:
     options = given(arguments, "query", "session", "scope", "tokens", "shape", "now")
     with open_memory(arguments) as memory:
         packet = memory.context(**options)
+        if arguments.confirm:
+            memory.confirm(packet)
     if arguments.json:
         return print_json(as_json(packet))
     return print_lines(screen_for(arguments).packet(packet))
+
+
+def note(arguments: argparse.Namespace) -> int:
+    with open_memory(arguments) as memory:
+        receipt = memory.note(
+            arguments.session, arguments.text, role=arguments.role, scope=arguments.scope
+        )
+        return show_receipt(arguments, receipt)
+
+
+def end(arguments: argparse.Namespace) -> int:
+    with open_memory(arguments) as memory:
+        receipt = memory.end(arguments.session, **given(arguments, "scope", "outcome", "actor"))
+        return show_receipt(arguments, receipt)
 
 
 def get(arguments: argparse.Namespace) -> int:
@@ -202,6 +219,19 @@ def reembed(arguments: argparse.Namespace) -> int:
 
     with open_memory(arguments) as memory:
         return show_receipt(arguments, memory.reembed(progress))
+
+
+def model(arguments: argparse.Namespace) -> int:
+    from recollect.wiring import model_status, pull_model
+
+    if arguments.action == "pull":
+        pull_model(arguments.name, lambda said: print(said, file=sys.stderr))
+    status = model_status(arguments.name)
+    if arguments.json:
+        print_json({"ready": status.ready, "detail": status.detail, "origin": status.origin})
+    else:
+        print(f"{arguments.name}: {status.detail}")
+    return 0 if status.ready else UNAVAILABLE
 
 
 def serve(arguments: argparse.Namespace) -> int:

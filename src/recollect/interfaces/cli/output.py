@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 UNSOUND = 8
+UNAVAILABLE = 6
 
 
 def open_memory(arguments: argparse.Namespace) -> Memory:

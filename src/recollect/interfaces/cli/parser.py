@@ -41,7 +41,7 @@ def _add_common(parser: argparse.ArgumentParser, *, top: bool = False) -> None:
     group = parser.add_argument_group("common")
     group.add_argument("--store", default=default, help="path or URL of the store")
     group.add_argument("--profile", default=default, help="default, otto, openmotoko, agtos, ...")
-    group.add_argument("--embedder", default=default, help="hashing or none")
+    group.add_argument("--embedder", default=default, help="auto, hashing, minilm or none")
     group.add_argument("--json", action="store_true", default=off, help="answer in JSON")
     group.add_argument("--no-color", action="store_true", default=off, help="no colours")
     group.add_argument("--no-background", action="store_true", default=off, help="no upkeep")
@@ -90,6 +90,17 @@ def _add_writing(commands: Any) -> None:
     relate.add_argument("kind", choices=get_args(RelationKind))
     relate.add_argument("target_id")
 
+    note = _command(commands, "note", verbs.note, "add a short note to a session's block")
+    note.add_argument("session")
+    note.add_argument("text")
+    note.add_argument("--role", default="agent")
+    note.add_argument("--scope")
+
+    end = _command(commands, "end", verbs.end, "end a session and keep what came of it")
+    end.add_argument("session")
+    end.add_argument("--scope")
+    end.add_argument("--outcome")
+
 
 def _add_reading(commands: Any) -> None:
     recall = _command(commands, "recall", verbs.recall, "find memories")
@@ -113,6 +124,7 @@ def _add_reading(commands: Any) -> None:
     context.add_argument("--tokens", type=int)
     context.add_argument("--shape", choices=get_args(Shape), default="openai")
     context.add_argument("--now", metavar="TIME")
+    context.add_argument("--confirm", action="store_true", help="consume its pending messages")
 
     get = _command(commands, "get", verbs.get, "show records by id")
     get.add_argument("ids", nargs="+", metavar="ID")
@@ -152,6 +164,11 @@ def _add_correcting(commands: Any) -> None:
 def _add_running(commands: Any) -> None:
     _command(commands, "maintain", verbs.maintain, "one round of upkeep")
     _command(commands, "reembed", verbs.reembed, "move the store to --embedder's vector space")
+    model = _command(
+        commands, "model", verbs.model, "get a local model, or look whether it is there"
+    )
+    model.add_argument("action", choices=("pull", "status"))
+    model.add_argument("name", nargs="?", default="minilm")
     doctor = _command(commands, "doctor", files.doctor, "check the store file")
     doctor.add_argument("--rebuild", action="store_true", help="make every index anew from rows")
     serve = _command(commands, "serve", verbs.serve, "run the server")

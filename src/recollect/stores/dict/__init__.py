@@ -124,14 +124,20 @@ class DictStore:
         return found[max(0, len(found) - max(0, limit)) :] if newest else _first(found, limit)
 
     async def summaries(
-        self, session: SessionKey, *, after: int = 0, limit: int = 100
+        self,
+        session: SessionKey,
+        *,
+        after: int = 0,
+        limit: int = 100,
+        newest: bool = False,
     ) -> list[Summary]:
         found = [
             summary
             for summary in self._open_tables().summaries.values()
             if (summary.scope, summary.session) == tuple(session) and summary.to_seq > after
         ]
-        return _first(sorted(found, key=lambda one: (one.to_seq, one.from_seq, one.id)), limit)
+        found.sort(key=lambda one: (one.to_seq, one.from_seq, one.id))
+        return found[max(0, len(found) - max(0, limit)) :] if newest else _first(found, limit)
 
     async def items(
         self,

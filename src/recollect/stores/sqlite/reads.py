@@ -131,14 +131,18 @@ def messages(
     return [message_of(*session, row) for row in rows]
 
 
-def summaries(db: apsw.Connection, session: SessionKey, after: int, limit: int) -> list[Summary]:
+def summaries(
+    db: apsw.Connection, session: SessionKey, after: int, limit: int, newest: bool
+) -> list[Summary]:
+    way = "DESC" if newest else "ASC"
     rows = db.execute(
         f"SELECT {SUMMARY_COLUMNS} FROM summary"
         " WHERE scope = (SELECT pk FROM scope WHERE path = ?) AND session = ? AND to_seq > ?"
-        " ORDER BY to_seq, from_seq, id LIMIT ?",
+        f" ORDER BY to_seq {way}, from_seq {way}, id {way} LIMIT ?",
         (*session, after, max(0, limit)),
-    )
-    return [summary_of(*session, row) for row in rows]
+    ).fetchall()
+    found = [summary_of(*session, row) for row in rows]
+    return found[::-1] if newest else found
 
 
 def items(

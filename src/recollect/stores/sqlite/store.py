@@ -157,9 +157,14 @@ class SqliteStore:
         )
 
     async def summaries(
-        self, session: SessionKey, *, after: int = 0, limit: int = 100
+        self,
+        session: SessionKey,
+        *,
+        after: int = 0,
+        limit: int = 100,
+        newest: bool = False,
     ) -> list[Summary]:
-        return await self._read(lambda db: reads.summaries(db, session, after, limit))
+        return await self._read(lambda db: reads.summaries(db, session, after, limit, newest))
 
     async def items(
         self,

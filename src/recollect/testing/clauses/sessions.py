@@ -181,6 +181,15 @@ class SessionClauses(Contract):
         assert error.kind == "summary"
 
     @clause
+    async def test_the_newest_summaries_are_read_without_the_others(self, store: Store) -> None:
+        """In order, like messages."""
+        await put(store, *(make_message(f"m{n}") for n in range(6)))
+        await put(store, *(make_summary(f"s{n}", n, n) for n in range(1, 6)))
+        found = await store.summaries(CHAT, limit=2, newest=True)
+        assert [summary.id for summary in found] == ["s4", "s5"]
+        assert await store.summaries(CHAT, after=5, newest=True) == []
+
+    @clause
     async def test_X13_a_message_may_keep_the_number_it_had(self, store: Store) -> None:
         """An import asks for it; what follows goes on from there, and none goes back."""
         await put(store, replace(make_message("a"), seq=3), replace(make_message("b"), seq=7))

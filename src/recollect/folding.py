@@ -1,0 +1,154 @@
+"""Folding: older messages of a session into its summary, in the background.
+
+The log keeps every message. A summary says what messages up to ``to_seq`` said; it is stored
+in the same commit that moves the reader ``fold``, so two workers never fold the same messages
+twice and a killed one leaves nothing half done. What the reader has seen is examined; what the
+newest summary covers is folded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from recollect.buffers import PENDING, consumed_up_to
+from recollect.engine import Engine
+from recollect.errors import Conflict
+from recollect.policies import Policy, fold_count, policy_from, policy_of
+from recollect.ports import Store
+from recollect.scopes import root_of
+from recollect.summarising import extract_summary
+from recollect.types import CursorMove, Message, ReceiptItem, Session, SessionKey, Summary, Work
+from recollect.working import units
+
+READER = "fold"
+SESSIONS_PER_ROUND = 100
+MESSAGES_AT_ONCE = 500
+TOKENS_PER_MESSAGE = 5  # role and separators, on the safe side
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """A session as it stands: its newest summary and the messages behind it."""
+
+    session: Session
+    summary: Summary | None
+    messages: list[Message]
+    more: bool  # there are newer messages still
+
+
+async def fold_due_sessions(engine: Engine) -> list[ReceiptItem]:
+    """One round over the sessions that have messages nobody has looked at yet."""
+    items: list[ReceiptItem] = []
+    for store in (engine.store, engine.volatile):
+        work = await store.due(engine.now(), kinds=("fold",), limit=SESSIONS_PER_ROUND)
+        for one in work:
+            items += await _fold_session(engine, store, one)
+    return items
+
+
+async def _fold_session(engine: Engine, store: Store, work: Work) -> list[ReceiptItem]:
+    if work.detail != READER:
+        return []
+    key = SessionKey(work.scope, work.id)
+    items: list[ReceiptItem] = []
+    while True:
+        window = await read_window(engine, store, key)
+        if window is None:
+            return items
+        count = messages_to_fold(engine, window)
+        try:
+            await _commit(engine, store, window, window.messages[:count])
+        except Conflict:
+            return items  # another worker was faster; its work stands
+        if count:
+            last = window.messages[count - 1].seq
+            items.append(ReceiptItem(id=key.id, status="stored", reason=f"folded up to {last}"))
+        if not window.more:
+            return items
+
+
+async def read_window(engine: Engine, store: Store, key: SessionKey) -> Window | None:
+    sessions = await store.sessions(root_of(key.scope), (key,))
+    if not sessions:
+        return None
+    summaries = await store.summaries(key, limit=1, newest=True)
+    summary = summaries[0] if summaries else None
+    messages = await store.messages(
+        key,
+        now=engine.now(),
+        after=summary.to_seq if summary else 0,
+        limit=MESSAGES_AT_ONCE + 1,
+    )
+    return Window(
+        session=sessions[0],
+        summary=summary,
+        messages=messages[:MESSAGES_AT_ONCE],
+        more=len(messages) > MESSAGES_AT_ONCE,
+    )
+
+
+def session_policy(engine: Engine, session: Session) -> Policy:
+    return policy_from(session.policy, policy_of(engine.profile))
+
+
+def message_cost(engine: Engine, message: Message) -> int:
+    return engine.counter.count(message.original or message.text) + TOKENS_PER_MESSAGE
+
+
+def messages_to_fold(engine: Engine, window: Window) -> int:
+    """By the session's policy; of a long backlog the older half, whatever the policy counts."""
+    policy = session_policy(engine, window.session)
+    if policy.rule == "window" and policy.above == 0:
+        return 0
+    if window.more:
+        half = len(window.messages) // 2
+        starts = [piece.start for piece in units(window.messages)]
+        # A single exchange of calls and answers may fill the whole page: then all of it goes.
+        return max((s for s in starts if 0 < s <= half), default=len(window.messages))
+    return fold_count(window.messages, policy, lambda message: message_cost(engine, message))
+
+
+async def _commit(engine: Engine, store: Store, window: Window, folded: Sequence[Message]) -> None:
+    """The summary, if there is one, and the reader's new place, together."""
+    session = window.session
+    key = SessionKey(session.scope, session.id)
+    place = session.cursors.get(READER, 0)
+    seen = window.messages[-1].seq if window.messages else session.last_seq
+    if not window.more:
+        seen = session.last_seq
+    move = CursorMove(session=key, reader=READER, old=place, new=max(place, seen))
+    moves = [move] if move.new > move.old else []
+    summaries = (_summary(engine, window, folded),) if folded else ()
+    if folded and key.id == PENDING:
+        consumed = consumed_up_to(key, dict(session.cursors), folded[-1].seq)
+        moves += [consumed] if consumed else []
+    if not moves and not summaries:
+        return
+    batch = engine.batch(
+        root_of(key.scope),
+        "fold",
+        actor="maintenance",
+        change="",
+        cursors=tuple(moves),
+        summaries=summaries,
+    )
+    await engine.commit(store, batch)
+
+
+def _summary(engine: Engine, window: Window, folded: Sequence[Message]) -> Summary:
+    policy = session_policy(engine, window.session)
+    before = window.summary
+    return Summary(
+        id=engine.new_id(),
+        scope=window.session.scope,
+        session=window.session.id,
+        from_seq=before.to_seq + 1 if before else 1,
+        to_seq=folded[-1].seq,
+        text=extract_summary(
+            before.text if before else "", folded, policy.summary_tokens, engine.counter.count
+        ),
+        how="extract",
+        lineage=tuple(message.id for message in folded),
+        learned_at=engine.now(),
+    )
