@@ -19,6 +19,8 @@ help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 serve: $(VENV)/serve.stamp  ## set up and run the server (RECOLLECT_PORT=... to change the port)
+	@$(BIN)/recollect model pull minilm || \
+		echo "no local model: searching by keyword and hashed words instead" >&2
 	$(BIN)/recollect serve
 
 test: check  ## set up, then format, lint, types, layers and all tests
@@ -41,11 +43,9 @@ docs: $(VENV)/dev.stamp  ## write the generated pages anew
 
 pins:  ## choose versions anew and write requirements/*.txt (needs uv)
 	@command -v $(UV) >/dev/null || { echo "make pins needs uv: install it, or say make pins UV=<path>" >&2; exit 1; }
-	$(COMPILE) --extra server --extra dev --extra local -o requirements/dev.txt \
+	$(COMPILE) --extra server --extra local --extra llm --extra dev -o requirements/dev.txt \
 		pyproject.toml requirements/build.in
-	$(COMPILE) --extra server -c requirements/dev.txt -o requirements/serve.txt \
-		pyproject.toml requirements/build.in
-	$(COMPILE) --extra local -c requirements/dev.txt -o requirements/local.txt \
+	$(COMPILE) --extra server --extra local -c requirements/dev.txt -o requirements/serve.txt \
 		pyproject.toml requirements/build.in
 	$(COMPILE) --extra bench -c requirements/dev.txt -o requirements/bench.txt \
 		pyproject.toml requirements/build.in

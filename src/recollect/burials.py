@@ -116,10 +116,10 @@ class Forgotten:
         )
 
     def has_summary(self, summary: Summary) -> bool:
-        """Does it cover a forgotten message?"""
+        """Does it cover a forgotten message, or build on a summary that did?"""
         messages = self.messages.get(SessionKey(summary.scope, summary.session), {})
         return any(id_ in messages for id_ in summary.lineage) or any(
-            summary.from_seq <= seq <= summary.to_seq for seq in messages.values()
+            0 < seq <= summary.to_seq for seq in messages.values()
         )
 
 

@@ -16,7 +16,7 @@ from recollect.redaction import Redactor
 from recollect.scopes import SYSTEM_ROOT, is_within, parents, parse_scope, root_of
 from recollect.tokens import ESTIMATE, Counter
 from recollect.types import Batch, Item, Record, Vector
-from recollect.vectors import packed
+from recollect.vectors import embedding_text, packed
 
 ATTEMPTS_MAX = 16
 ROOTS_PAGE = 500
@@ -186,7 +186,7 @@ class Engine:
         """Vectors by record id, their space, and a note when some are left for later."""
         if self.embedder is not None and not self.embedder.local:
             return {}, "", "vectors pending: maintenance will add them"
-        vectors, trouble = await self.embed([record.text for record in records])
+        vectors, trouble = await self.embed([embedding_text(record) for record in records])
         found = {
             record.id: vector
             for record, vector in zip(records, vectors, strict=True)

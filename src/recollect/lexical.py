@@ -83,6 +83,11 @@ def terms(text: str) -> list[str]:
     return found
 
 
+def document_terms(text: str, author: str) -> list[str]:
+    """What a record is found by: its text, and who said it."""
+    return terms(f"{author}\n{text}") if author else terms(text)
+
+
 def query_terms(text: str) -> tuple[str, ...]:
     """What a query looks for: each term once, without stop words unless it has only those."""
     found: dict[str, None] = {}

@@ -11,6 +11,7 @@ from recollect.errors import Conflict, Invalid, RecollectError, Unavailable
 from recollect.folding import fold_due_sessions
 from recollect.scopes import SYSTEM_ROOT, root_of
 from recollect.types import Item, Receipt, ReceiptItem, Usage, Work
+from recollect.vectors import embedding_text
 
 log = logging.getLogger(__name__)
 
@@ -72,7 +73,7 @@ async def embed_work(engine: Engine, work: list[Work], space: str) -> list[Recei
 
 async def _embed_some(engine: Engine, root: str, ids: list[str], space: str) -> list[ReceiptItem]:
     records = await engine.store.records(root, ids, now=engine.now())
-    vectors, trouble = await engine.embed_texts([record.text for record in records])
+    vectors, trouble = await engine.embed_texts([embedding_text(record) for record in records])
     found = {
         record.id: vector
         for record, vector in zip(records, vectors, strict=True)

@@ -14,7 +14,10 @@ from recollect.buffers import confirm, notes_key, session_name
 from recollect.ending import end
 from recollect.engine import Engine
 from recollect.errors import Conflict, Denied, Invalid, NotFound
+from recollect.exporting import Target, export_to
 from recollect.forgetting import Selection, forget
+from recollect.importing import Source as ImportSource
+from recollect.importing import import_from
 from recollect.inputs import When, clean_name, count, one_of
 from recollect.maintenance import flush_uses, maintain, run_in_background
 from recollect.messages import MessageInput
@@ -350,6 +353,29 @@ class AsyncMemory:
         batch = engine.batch(root, "policy", actor=actor, change=change, items=(item,))
         await engine.commit(engine.store, batch)
         return Receipt(items=(ReceiptItem(id=f"policy/{key}", status="stored"),), change=change)
+
+    async def export_to(
+        self,
+        path: Target,
+        *,
+        scope: str | Iterable[str] | None = None,
+        descend: bool = True,
+    ) -> Receipt:
+        """Write everything this handle may see, or some scopes of it, as JSON lines: to a file,
+        which is there complete or not at all, or to a binary stream."""
+        return await export_to(self._engine, path, scope=scope, descend=descend)
+
+    async def import_from(
+        self,
+        path: ImportSource,
+        *,
+        dry_run: bool = False,
+        partial: bool = False,
+        actor: str = "",
+    ) -> Receipt:
+        """Read an export in, with a report per line; doing it again changes nothing. A file that
+        was cut off or changed is refused, unless ``partial`` asks for what is there."""
+        return await import_from(self._engine, path, dry_run=dry_run, partial=partial, actor=actor)
 
     async def maintain(self) -> Receipt:
         """One round of upkeep by hand; says what it did."""

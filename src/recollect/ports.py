@@ -4,7 +4,7 @@ generator."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -195,7 +195,7 @@ class Reply:
 
     text: str
     data: Any = None
-    usage: Usage = Usage()
+    usage: Usage = field(default_factory=Usage)
     notes: tuple[str, ...] = ()
 
 

@@ -65,6 +65,8 @@ class Memory:
     undo = verb(AsyncMemory.undo)
     get = verb(AsyncMemory.get)
     set_policy = verb(AsyncMemory.set_policy)
+    export_to = verb(AsyncMemory.export_to)
+    import_from = verb(AsyncMemory.import_from)
     maintain = verb(AsyncMemory.maintain)
     reembed = verb(AsyncMemory.reembed)
 

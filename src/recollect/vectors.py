@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from recollect.errors import Unavailable
-from recollect.types import Vector
+from recollect.types import Record, Vector
 
 
 def packed(rows: Sequence[Sequence[float]], count: int, dimensions: int) -> list[Vector]:
@@ -26,6 +26,13 @@ def packed(rows: Sequence[Sequence[float]], count: int, dimensions: int) -> list
     norms = np.linalg.norm(matrix, axis=1)
     unit = matrix / np.where(norms > 0, norms, 1)[:, None]
     return [row.astype("<f4").tobytes() for row in unit]
+
+
+def embedding_text(record: Record) -> str:
+    """What a record means: a turn means what somebody said."""
+    if record.type == "turn" and record.author:
+        return f'{record.author} said, "{record.text}"'
+    return record.text
 
 
 def says_nothing(vector: Vector) -> bool:

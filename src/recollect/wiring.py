@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import secrets
 import sys
@@ -17,10 +18,12 @@ from recollect.errors import Incompatible, Invalid
 from recollect.ports import Clock, Embedder, NewId, Store
 from recollect.profiles import Profile
 from recollect.redaction import Redactor
+from recollect.restoring import bury_again
 from recollect.scopes import parse_scope
 from recollect.settings import PREFIX, Settings, active_profile
 from recollect.stores.dict import DictStore
 from recollect.tokens import ESTIMATE, Counter, TokenCount
+from recollect.types import Receipt, ReceiptItem
 
 if TYPE_CHECKING:
     from recollect.providers.minilm.weights import Status
@@ -129,13 +132,64 @@ def check_store(store: str | None, profile: str | None, *, rebuild: bool) -> Rep
     """Examine the store file; with ``rebuild`` make its indexes anew first."""
     from recollect.stores.sqlite import doctor
 
-    settings = read_settings(profile=profile)
-    file = store_file(store_address(store, settings, active_profile(settings, os.environ)))
-    if file is None:
-        raise Invalid("only a store file can be examined; a dict: store is gone with its process")
+    file = _file_of(store, profile)
     if rebuild:
         doctor.rebuild(file)
     return doctor.check(file)
+
+
+def _file_of(store: str | None, profile: str | None) -> Path:
+    settings = read_settings(profile=profile)
+    file = store_file(store_address(store, settings, active_profile(settings, os.environ)))
+    if file is None:
+        raise Invalid("this needs a store file; a dict: store is gone with its process")
+    return file
+
+
+def backup_store(
+    store: str | None,
+    profile: str | None,
+    target: str,
+    *,
+    force: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> Report:
+    """Copy the store file while others use it; the answer is the doctor's report on the copy."""
+    from recollect.stores.sqlite.backup import backup
+
+    return backup(_file_of(store, profile), target, force=force, progress=progress)
+
+
+async def restore_store(store: str | None, profile: str | None, backup: str) -> Receipt:
+    """Put a backup in the place of the store file, without what was forgotten since."""
+    from recollect.stores.sqlite.backup import discard, prepare_restore, state_of, swap_in
+
+    file = _file_of(store, profile)
+    copy = await asyncio.to_thread(prepare_restore, backup, file)
+    try:
+        state = state_of(file)
+        erased = await _forget_again(copy, file, profile) if file.exists() else Receipt(items=())
+        aside = await asyncio.to_thread(swap_in, copy, file, state)
+    finally:
+        discard(copy)
+    notes = [f"the replaced file is {aside}"] if aside else []
+    if erased.items:
+        notes.append(f"{backup} itself still holds what was forgotten since; make a new backup")
+    done = ReceiptItem(id=str(file), status="restored", reason=f"from {backup}")
+    return Receipt(items=(done, *erased.items), notes=(*notes, *erased.notes))
+
+
+async def _forget_again(copy: str, file: Path, profile: str | None) -> Receipt:
+    current = await open_store(str(file), read_settings(profile=profile))
+    try:
+        restored = await open_engine(copy, embedder="none", profile=profile)
+        try:
+            return await bury_again(restored, current)
+        finally:
+            await restored.store.close()
+            await restored.volatile.close()
+    finally:
+        await current.close()
 
 
 async def _embedder(

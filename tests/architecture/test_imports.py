@@ -27,6 +27,11 @@ HOMES: dict[str, tuple[str, ...]] = {
     "starlette": ("interfaces",),
     "uvicorn": ("interfaces",),
     "mcp": ("interfaces",),
+    "onnx": ("providers.minilm",),
+    "onnxruntime": ("providers.minilm",),
+    "safetensors": ("providers.minilm",),
+    "tokenizers": ("providers.minilm",),
+    "pydantic_ai": ("providers.models",),
     "argparse": ("interfaces", "__main__"),
     "pydantic": ("interfaces", "providers"),
 }

@@ -46,7 +46,11 @@ def test_every_pin_has_a_hash(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "extras"),
-    [(PINS[0], ("server", "dev")), (PINS[1], ("server",)), (PINS[2], ("bench",))],
+    [
+        (PINS[0], ("server", "dev", "local", "llm")),
+        (PINS[1], ("server", "local")),
+        (PINS[2], ("bench",)),
+    ],
 )
 def test_everything_asked_for_is_pinned(name: str, extras: tuple[str, ...]) -> None:
     project = tomllib.loads(text_of("pyproject.toml"))["project"]

@@ -18,6 +18,7 @@ _NEVER_CHANGES = (
     "session",
     "session_scope",
     "origin",
+    "author",
     "learned_at",
 )
 

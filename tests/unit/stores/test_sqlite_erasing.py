@@ -73,6 +73,7 @@ def test_X10_no_byte_of_an_erased_record_is_left(tmp_path: Path) -> None:
                     version=1,
                     tags=(secrets[3],),
                     data={"k": secrets[2]},
+                    author=secrets[4],
                     lineage=("m",),
                 ),
             )

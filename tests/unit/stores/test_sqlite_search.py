@@ -200,7 +200,7 @@ def test_a_store_that_missed_the_list_of_what_is_gone_loads_anew(
 def test_segments_merge_into_the_same_postings() -> None:
     chance = random.Random(3)
     texts = [" ".join(chance.choices("abcdefgh", k=chance.randrange(9))) for _ in range(300)]
-    blobs = [terms_blob(text)[1] for text in texts]
+    blobs = [terms_blob(text, "")[1] for text in texts]
     whole = segment_of(blobs, 0)
     cuts = [0, 1, 7, 130, 131, 300]
     parts = [segment_of(blobs[a:b], a) for a, b in pairwise(cuts)]

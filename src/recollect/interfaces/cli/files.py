@@ -3,9 +3,25 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
+import shutil
+import sys
+import tempfile
+from dataclasses import replace
 
-from recollect.interfaces.cli.output import UNSOUND, print_json
+from recollect.interfaces.cli.output import (
+    INTERRUPTED,
+    UNSOUND,
+    agreed,
+    open_memory,
+    print_json,
+    screen_for,
+    show_receipt,
+)
 from recollect.interfaces.rendering import as_json
+from recollect.types import Receipt
+
+SOME_FAILED = 9
 
 
 def doctor(arguments: argparse.Namespace) -> int:
@@ -23,3 +39,76 @@ def doctor(arguments: argparse.Namespace) -> int:
             )
         print("sound" if report.is_sound else f"{len(report.findings)} findings")
     return 0 if report.is_sound else UNSOUND
+
+
+def export(arguments: argparse.Namespace) -> int:
+    with open_memory(arguments) as memory:
+        if arguments.file != "-":
+            receipt = memory.export_to(arguments.file, scope=arguments.scope)
+            return show_receipt(arguments, receipt)
+        receipt = memory.export_to(sys.stdout.buffer, scope=arguments.scope)
+    for line in screen_for(arguments).receipt(receipt):
+        print(line, file=sys.stderr)
+    return 0
+
+
+def import_(arguments: argparse.Namespace) -> int:
+    options = {
+        "dry_run": arguments.dry_run,
+        "partial": arguments.partial,
+        "actor": arguments.actor,
+    }
+    with open_memory(arguments) as memory:
+        if arguments.file != "-":
+            return _show_import(arguments, memory.import_from(arguments.file, **options))
+        with tempfile.TemporaryFile() as spool:  # it is read more than once
+            shutil.copyfileobj(sys.stdin.buffer, spool)
+            return _show_import(arguments, memory.import_from(spool, **options))
+
+
+def _show_import(arguments: argparse.Namespace, receipt: Receipt) -> int:
+    """For people the numbers and what went wrong; every line only for machines."""
+    failed = tuple(item for item in receipt.items if item.status == "failed")
+    if arguments.json:
+        show_receipt(arguments, receipt)
+    elif failed or receipt.notes:
+        shown = replace(receipt, items=failed)
+        lines = screen_for(arguments).receipt(shown)
+        print(*(line for line in lines if line != "nothing to do"), sep="\n")
+    else:
+        print("nothing to do")
+    return SOME_FAILED if failed else 0
+
+
+def backup(arguments: argparse.Namespace) -> int:
+    from recollect.wiring import backup_store
+
+    report = backup_store(
+        arguments.store,
+        arguments.profile,
+        arguments.target,
+        force=arguments.force,
+        progress=_bar if sys.stderr.isatty() else None,
+    )
+    if arguments.json:
+        return print_json(
+            {"target": arguments.target, "records": report.records, "messages": report.messages}
+        )
+    print(f"{arguments.target}: {report.records} records, {report.messages} messages, sound")
+    return 0
+
+
+def _bar(done: int, total: int) -> None:
+    bar = "#" * (30 * done // max(total, 1))
+    end = "\n" if done == total else ""
+    print(f"\r[{bar:<30}] {done}/{total} pages", end=end, file=sys.stderr, flush=True)
+
+
+def restore(arguments: argparse.Namespace) -> int:
+    from recollect.wiring import restore_store
+
+    question = f"replace the store by {arguments.backup}?"
+    if not arguments.yes and sys.stdin.isatty() and not agreed(question):
+        return INTERRUPTED
+    receipt = asyncio.run(restore_store(arguments.store, arguments.profile, arguments.backup))
+    return show_receipt(arguments, receipt)

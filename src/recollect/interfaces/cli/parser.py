@@ -14,7 +14,7 @@ from recollect.types import Durability, Kind, RelationKind, Source, Status, Type
 EPILOG = """\
 exit codes: 0 done, 1 internal error, 2 the request is wrong, 3 not found, 4 denied,
 5 conflict, 6 store or service unavailable, 7 incompatible file or library, 8 doctor found
-something, 130 interrupted
+something, 9 some lines of an import failed, 130 interrupted
 """
 
 
@@ -171,6 +171,26 @@ def _add_running(commands: Any) -> None:
     model.add_argument("name", nargs="?", default="minilm")
     doctor = _command(commands, "doctor", files.doctor, "check the store file")
     doctor.add_argument("--rebuild", action="store_true", help="make every index anew from rows")
+    _add_files(commands)
     serve = _command(commands, "serve", verbs.serve, "run the server")
     serve.add_argument("--host")
     serve.add_argument("--port", type=int)
+
+
+def _add_files(commands: Any) -> None:
+    export = _command(commands, "export", files.export, "write everything as JSON lines")
+    export.add_argument("file", help="the file to write; - writes to standard output")
+    export.add_argument("--scope", action="append", help="only this one and all below it")
+
+    import_ = _command(commands, "import", files.import_, "read an export in")
+    import_.add_argument("file", help="the file to read; - reads from standard input")
+    import_.add_argument("--dry-run", action="store_true", help="only say what would happen")
+    import_.add_argument("--partial", action="store_true", help="take a file that was cut off")
+
+    backup = _command(commands, "backup", files.backup, "copy the store file while it is used")
+    backup.add_argument("target", help="the file to write")
+    backup.add_argument("--force", action="store_true", help="replace the file if it exists")
+
+    restore = _command(commands, "restore", files.restore, "put a backup in the store's place")
+    restore.add_argument("backup", help="the file to read")
+    restore.add_argument("--yes", action="store_true", help="do not ask")

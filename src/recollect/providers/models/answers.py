@@ -2,7 +2,8 @@
 
 Models wrap JSON in fences, cut it off, add fields and answer with prose. Only the part of JSON
 Schema that recollect's own prompts use is understood; anything else in a schema is an error, so
-that no rule is silently passed over.
+that no rule is silently passed over. Errors say where an answer is wrong and never quote it: it
+may hold what people said.
 """
 
 from __future__ import annotations
@@ -14,12 +15,23 @@ from typing import Any
 
 _FENCE = re.compile(r"```[A-Za-z]*[ \t]*\r?\n(.*?)\r?\n?[ \t]*```", re.DOTALL)
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
-_SHOWN_MAX = 60
+_NAME_MAX = 40
 
 _KNOWN = frozenset(
     "type properties required additionalProperties items enum maxLength minLength maxItems "
     "minimum maximum description title".split()
 )
+
+
+_KINDS = {
+    dict: "an object",
+    list: "a list",
+    str: "text",
+    int: "a number",
+    float: "a number",
+    bool: "true or false",
+    type(None): "null",
+}
 
 
 class MisfitError(ValueError):
@@ -39,12 +51,12 @@ def read_json(text: str) -> Any:
         return _parsed(bare)
     except ValueError as error:
         if len(fenced) != 1:
-            reason = "cut off or broken JSON" if bare[:1] in "{[" else "no JSON"
-            raise MisfitError(f"{reason}: {_shown(bare)}") from error
+            reason = "broken JSON" if bare[:1] in "{[" else "no JSON"
+            raise MisfitError(f"the answer is {reason}") from error
     try:
         return _parsed(fenced[0].strip())
     except ValueError as error:
-        raise MisfitError(f"broken JSON in its fence: {_shown(fenced[0])}") from error
+        raise MisfitError("the answer is broken JSON in a fence") from error
 
 
 def _parsed(text: str) -> Any:
@@ -58,12 +70,6 @@ def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is no JSON")
 
 
-def _shown(value: object) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    short = " ".join(text.split())
-    return repr(short if len(short) <= _SHOWN_MAX else short[:_SHOWN_MAX] + "...")
-
-
 def fit(value: Any, schema: Mapping[str, Any], where: str = "the answer") -> Any:
     """The value, with every text storable, if it fits; MisfitError names the first place where
     it does not."""
@@ -71,7 +77,7 @@ def fit(value: Any, schema: Mapping[str, Any], where: str = "the answer") -> Any
     if unknown:
         raise ValueError(f"the schema uses {', '.join(sorted(unknown))}, which is not understood")
     if "enum" in schema and value not in schema["enum"]:
-        raise MisfitError(f"{where} is {_shown(value)}, not one of {schema['enum']}")
+        raise MisfitError(f"{where} must be one of {schema['enum']}")
     if "type" not in schema:
         return value
     check = _CHECKS.get(schema["type"])
@@ -82,7 +88,7 @@ def fit(value: Any, schema: Mapping[str, Any], where: str = "the answer") -> Any
 
 def _expect(fine: bool, value: Any, wanted: str, where: str) -> None:
     if not fine:
-        raise MisfitError(f"{where} must be {wanted}, not {_shown(value)}")
+        raise MisfitError(f"{where} must be {wanted}, not {_KINDS.get(type(value), 'that')}")
 
 
 def _object(value: Any, schema: Mapping[str, Any], where: str) -> Any:
@@ -93,9 +99,9 @@ def _object(value: Any, schema: Mapping[str, Any], where: str) -> Any:
         raise MisfitError(f"{where} lacks {', '.join(missing)}")
     extra = [name for name in value if name not in properties]
     if extra and schema.get("additionalProperties") is False:
-        raise MisfitError(f"{where} has more than was asked for: {_shown(', '.join(extra))}")
+        raise MisfitError(f"{where} has {len(extra)} fields more than was asked for")
     return {
-        storable(name): fit(part, properties.get(name, {}), f"{where}.{name[:_SHOWN_MAX]}")
+        storable(name): fit(part, properties.get(name, {}), f"{where}.{name[:_NAME_MAX]}")
         for name, part in value.items()
     }
 

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import httpx2
@@ -29,8 +30,9 @@ from recollect.types import Usage
 
 NO_KEY = "none"  # the client libraries insist on something
 SAID_MAX = 200
-REFUSES_SCHEMA = frozenset({400, 404, 415, 422, 501})
+REFUSES_SCHEMA = frozenset({400, 415, 422, 501})
 
+_MODULES = {"anthropic": "anthropic", "google": "google", "ollama": "ollama"}
 _AS_JSON = """
 
 Answer with one JSON value and nothing else: no explanation, no code fence. It must fit this \
@@ -49,6 +51,11 @@ class Line:
     place: Place
     key: str
     seconds: float
+
+
+def load(provider: str) -> None:
+    """Import what this provider needs; ImportError if it is not installed."""
+    import_module(f"pydantic_ai.models.{_MODULES.get(provider, 'openai')}")
 
 
 async def send(line: Line, prompt: Prompt, *, native: bool) -> ModelResponse:
@@ -74,7 +81,12 @@ async def send(line: Line, prompt: Prompt, *, native: bool) -> ModelResponse:
 def _may_be_about_the_schema(error: exceptions.ModelHTTPError) -> bool:
     """Some compatible servers refuse a request that has a schema in it; it is worth one try
     without. Keys, unknown models and full windows are other matters."""
-    other = (exceptions.ModelAuthenticationError, exceptions.ModelContextWindowExceededError)
+    other = (
+        exceptions.ModelAuthenticationError,
+        exceptions.ModelContextWindowExceededError,
+        exceptions.ModelNotFoundError,
+        exceptions.ModelQuotaExceededError,
+    )
     return error.status_code in REFUSES_SCHEMA and not isinstance(error, other)
 
 

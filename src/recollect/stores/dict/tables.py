@@ -40,7 +40,7 @@ class Row(NamedTuple):
 
 
 def row_of(record: Record) -> Row:
-    found = lexical.terms(record.text)
+    found = lexical.document_terms(record.text, record.author)
     return Row(record, Counter(found), len(found), {})
 
 

@@ -35,9 +35,9 @@ def label_of(tag: str) -> int:
     return hash_of("\x00tag:" + lexical.fold(tag))
 
 
-def terms_blob(text: str) -> tuple[int, bytes]:
-    """How many words the text has, and which."""
-    found = lexical.terms(text)
+def terms_blob(text: str, author: str) -> tuple[int, bytes]:
+    """How many words a record has, and which."""
+    found = lexical.document_terms(text, author)
     counts = sorted(Counter(map(hash_of, found)).items())
     return len(found), b"".join(_PAIR.pack(hash_, min(n, COUNT_MAX)) for hash_, n in counts)
 

@@ -230,7 +230,7 @@ def _bad_words(db: apsw.Connection) -> Iterator[str]:
     for rows in pages(db, sql):
         for _, words, terms, labels, *columns in rows:
             record = _record(columns)
-            if record and (*terms_blob(record.text), labels_blob(record.tags)) != (
+            if record and (*terms_blob(record.text, record.author), labels_blob(record.tags)) != (
                 words,
                 terms,
                 labels,

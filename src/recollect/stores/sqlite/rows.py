@@ -140,7 +140,7 @@ RECORD_BIRTH = (
 
 
 def record_birth(record: Record) -> tuple[Any, ...]:
-    words, terms = terms_blob(record.text)
+    words, terms = terms_blob(record.text, record.author)
     return (
         plain(record.id),
         code(KINDS, record.kind),

@@ -76,7 +76,9 @@ class VersionClauses(Contract):
             "lineage": ("m1",),
             "derived_from": ("b",),
             "session": "other",
+            "session_scope": f"{ROOT}:agent:cto",
             "origin": "other",
+            "author": "other",
             "learned_at": moment(1),
         }
         for name, value in changes.items():
@@ -98,7 +100,6 @@ class VersionClauses(Contract):
             status="superseded",
             source="tool",
             trust=1,
-            author="ann",
             valid_from=moment(-5),
             valid_to=moment(5),
             retired_at=moment(1),

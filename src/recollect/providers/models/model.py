@@ -29,7 +29,7 @@ class ProviderModel:
         self._key = key.strip()
         self._key_hint = key_hint or "its key"
         self._seconds = seconds
-        self._native: bool | None = None  # None: not known yet whether it takes a schema
+        self._native = True  # until it turns out that this model takes no schema
 
     @property
     def name(self) -> str:
@@ -41,37 +41,38 @@ class ProviderModel:
     async def ask(self, prompt: Prompt) -> Reply:
         if self._place.own_address and not self._key:
             raise Unavailable(f"{self.name} needs a key: set {self._key_hint}", lasting=True)
-        sent, failure = None, None
+        await asyncio.to_thread(_load_library, self._place.provider)
+        sent: ModelResponse | None = None
+        failure: Exception | None = None
         try:
             async with asyncio.timeout(self._seconds):
                 sent = await self._sent(prompt)
         except TimeoutError:
             said = f"{self.name} did not answer within {self._seconds:g} seconds"
             failure = Unavailable(said, outcome_unknown=True)
-        except Unavailable as error:
-            failure = error
         except Exception as error:
-            failure = await self._explained(error)
+            failure = self._explained(error)
         # Raised out here, so that no request with its key hangs on the error as its context.
         if sent is None:
             raise failure or Unavailable(f"{self.name} gave no answer")
         return self._read(sent, prompt)
 
     async def _sent(self, prompt: Prompt) -> ModelResponse:
-        calling = await asyncio.to_thread(_library)
+        from recollect.providers.models import calling
+
         line = calling.Line(place=self._place, key=self._key, seconds=self._seconds)
-        if prompt.schema is None or self._native is False:
+        if prompt.schema is None or not self._native:
             return await calling.send(line, prompt, native=False)
         try:
-            answer = await calling.send(line, prompt, native=True)
+            return await calling.send(line, prompt, native=True)
         except calling.NoSchemaError:
+            answer = await calling.send(line, prompt, native=False)
             self._native = False
-            return await calling.send(line, prompt, native=False)
-        self._native = True
         return answer
 
-    async def _explained(self, error: Exception) -> Exception:
-        calling = await asyncio.to_thread(_library)
+    def _explained(self, error: Exception) -> Exception:
+        from recollect.providers.models import calling
+
         return calling.explained(error, self.name, self._key)
 
     def _read(self, sent: ModelResponse, prompt: Prompt) -> Reply:
@@ -93,17 +94,18 @@ class ProviderModel:
         except MisfitError as error:
             trouble = str(error)
         if trouble:
-            raise AnswerError(f"{self.name} answered {trouble}{cut}", usage=usage)
+            raise AnswerError(f"{self.name}: {trouble}{cut}", usage=usage)
         return Reply(text=text, data=data, usage=usage)
 
 
-def _library() -> Any:
-    """pydantic-ai takes a second to import: only when the first question is asked."""
+def _load_library(provider: str) -> None:
+    """It takes a second to import: only when the first question is asked, and in a thread."""
     try:
         from recollect.providers.models import calling
+
+        calling.load(provider)
     except ImportError as error:
         raise Unavailable(
             f"language models need an extra: pip install recollect[llm] ({error.name} is missing)",
             lasting=True,
         ) from None
-    return calling
