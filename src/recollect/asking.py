@@ -68,10 +68,14 @@ class Breaker:
         self._reason = ""
         self._trying = False
 
-    def enter(self) -> None:
-        """Unavailable while it is open."""
+    @property
+    def is_open(self) -> bool:
+        return self._until is not None
+
+    def enter(self) -> bool:
+        """Unavailable while it is open. True: this call is the one that finds out."""
         if self._until is None:
-            return
+            return False
         left = (self._until - self._clock()).total_seconds()
         if left > 0 or self._trying:
             when = self._until.astimezone(UTC).strftime("%H:%M:%S UTC")
@@ -81,10 +85,11 @@ class Breaker:
                 retry_after=max(left, 0.0),
             )
         self._trying = True
+        return True
 
-    def leave(self) -> None:
+    def leave(self, found_out: bool) -> None:
         """The call is over, whatever came of it."""
-        self._trying = False
+        self._trying = self._trying and not found_out
 
     def worked(self) -> None:
         self._failures, self._until = 0, None
@@ -192,30 +197,28 @@ class Careful:
                 spent = _sum(spent, error.usage)
                 if attempt == self._patience.tries:
                     raise AnswerError(str(error), usage=spent) from None
-            except Unavailable as error:
-                if attempt == self._patience.tries or not self._worth_waiting(error):
+            except _FailedCall as error:
+                spent = _sum(spent, error.usage)
+                given_up = self._breakers[model.name].is_open
+                last = attempt == self._patience.tries
+                if last or given_up or not self._worth_waiting(error):
                     raise
                 await self._sleep(self._pause(attempt, error.retry_after))
         raise AssertionError("unreachable: the last try answers or raises")
 
     def _worth_waiting(self, error: Unavailable) -> bool:
-        wait = error.retry_after or 0.0
-        return (
-            isinstance(error, _FailedCall)
-            and not error.lasting
-            and wait <= (self._patience.pause_max)
-        )
+        return not error.lasting and (error.retry_after or 0.0) <= self._patience.pause_max
 
     def _pause(self, attempt: int, asked_for: float | None) -> float:
         """Doubling, half of it by chance, so that many askers do not come back all at once."""
-        longest = min(self._patience.pause * 2 ** (attempt - 1), self._patience.pause_max)
+        longest = min(self._patience.pause * (1 << (attempt - 1)), self._patience.pause_max)
         return max(longest * (0.5 + self._chance() / 2), asked_for or 0.0)
 
     async def _once(self, model: Model, prompt: Prompt, booking: Booking) -> Reply:
         """One call: through the gate, past the breaker, booked before and set right after."""
         breaker = self._breakers[model.name]
         async with self._gate.entered():
-            breaker.enter()
+            finds_out = breaker.enter()
             try:
                 booked = await self._ledger.book(booking)
                 spent = booking.nothing
@@ -231,14 +234,14 @@ class Careful:
                 except Unavailable as error:
                     spent = booking.question if error.outcome_unknown else booking.nothing
                     breaker.failed(str(error))
-                    raise _FailedCall.like(error) from None
+                    raise _FailedCall(error, spent) from None
                 except BaseException:
                     spent = booking.question  # cancelled: it may have been answered and paid
                     raise
                 finally:
                     await self._settle(booked, spent)
             finally:
-                breaker.leave()
+                breaker.leave(finds_out)
 
     async def _settle(self, booked: Booking, spent: Usage) -> None:
         """The answer is there: a store that cannot take the last digit must not lose it."""
@@ -266,14 +269,14 @@ class Careful:
 class _FailedCall(Unavailable):
     """A call that was made and failed: unlike a refusal of ours, it may be tried again."""
 
-    @classmethod
-    def like(cls, error: Unavailable) -> _FailedCall:
-        return cls(
+    def __init__(self, error: Unavailable, usage: Usage) -> None:
+        super().__init__(
             str(error),
             outcome_unknown=error.outcome_unknown,
             retry_after=error.retry_after,
             lasting=error.lasting,
         )
+        self.usage = usage
 
 
 def _of_schema(prompt: Prompt) -> int:

@@ -154,7 +154,7 @@ class Ledger:
         if limits.tokens_per_day and tokens > limits.tokens_per_day:
             raise self._used_up(booked, f"{limits.tokens_per_day:,} tokens")
         if limits.money_per_day and used["cost"] + wanted.cost > limits.money_per_day:
-            raise self._used_up(booked, f"${limits.money_per_day:,.2f}")
+            raise self._used_up(booked, f"${limits.money_per_day:g}")
 
     def _used_up(self, booked: Booking, what: str) -> Unavailable:
         now = self._now()

@@ -37,6 +37,7 @@ class Engine:
     counter: Counter = ESTIMATE
     bound: str = ""  # the scope this handle may not leave; "" = none
     used: Tally[str] = field(default_factory=Tally)
+    first_vector: bool = True  # whether this handle has still to see that the space is claimed
     volatile_roots: set[str] = field(default_factory=set)
 
     def now(self) -> datetime:
@@ -192,12 +193,15 @@ class Engine:
             for record, vector in zip(records, vectors, strict=True)
             if vector is not None
         }
-        if found and self.embedder is not None and not await self.space():
-            await self.claim_space(self.embedder.space)
-            if await self.vector_trouble():
-                return {}, "", await self.vector_trouble()
-        space = self.embedder.space if found and self.embedder is not None else ""
-        return found, space, f"vectors pending: {trouble}" if trouble and self.embedder else ""
+        if not found or self.embedder is None:
+            return {}, "", f"vectors pending: {trouble}" if trouble and self.embedder else ""
+        if self.first_vector:
+            self.first_vector = False
+            if not await self.space():
+                await self.claim_space(self.embedder.space)
+            if trouble := await self.vector_trouble():
+                return {}, "", f"vectors pending: {trouble}"
+        return found, self.embedder.space, ""
 
 
 async def space_item(store: Store, now: datetime) -> Item | None:

@@ -141,7 +141,7 @@ async def _write_sessions(writing: Writing, part: Part) -> None:
         for session in page:
             if not part.holds(session.scope):
                 continue
-            writing.value(session)
+            writing.value(replace(session, cursors=dict(sorted(session.cursors.items()))))
             async for message in _messages(part, session):
                 writing.value(message)
             async for summary in _summaries(part, session):

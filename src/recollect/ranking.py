@@ -1,22 +1,22 @@
-"""Ranking: a tuple of pure stages from raw scores to one score, each saying what it did.
+"""Ranking: a tuple of stages from raw scores to one score, each saying what it did.
 
-A profile names its stages. ``fuse`` is ours; ``cosine`` is Otto's, ``bre`` OpenMotoko's.
+A profile names its stages. ``fuse`` is ours; ``cosine`` is Otto's, ``bre`` OpenMotoko's. A
+stage changes the scores of candidates or drops some; it looks at nothing but its arguments.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from recollect.lexical import terms
 from recollect.profiles import Profile
 from recollect.scopes import root_of
-from recollect.types import Hit, Why
+from recollect.types import Hit, Record, Why
 
 SECONDS_PER_DAY = 86_400.0
-
-Hits = tuple[Hit, ...]
+NOTHING = 0.0005  # a change of score that nobody would see
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,73 +30,96 @@ class Asked:
     threshold: float | None = None
 
 
-Stage = Callable[[Hits, Asked], Hits]
+@dataclass(slots=True)
+class Candidate:
+    """A hit on its way through the stages."""
+
+    hit: Hit
+    score: float = 0.0
+    why: list[tuple[str, float, str]] = field(default_factory=list)
+
+    @property
+    def record(self) -> Record:
+        return self.hit.record
+
+    def add(self, stage: str, value: float, detail: str = "") -> None:
+        self.score += value
+        self.why.append((stage, value, detail))
+
+    def as_hit(self) -> Hit:
+        reasons = tuple(Why(stage=s, value=v, detail=d) for s, v, d in self.why)
+        return replace(self.hit, score=self.score, why=reasons)
 
 
-def rank(hits: Iterable[Hit], asked: Asked) -> Hits:
+Candidates = list[Candidate]
+Stage = Callable[[Candidates, Asked], Candidates]
+
+
+def rank(hits: Iterable[Hit], asked: Asked) -> Candidates:
     """All stages of the profile, best first."""
-    ranked = _without_noise(hits, asked)
+    ranked = _without_noise([Candidate(hit) for hit in hits], asked)
     for name in asked.profile.stages:
         ranked = STAGES[name](ranked, asked)
-    return tuple(sorted(ranked, key=order))
+    return sorted(ranked, key=order)
 
 
-def _without_noise(hits: Iterable[Hit], asked: Asked) -> Hits:
+def order(candidate: Candidate) -> tuple[float, float, str]:
+    """Best first; of equals the more recent."""
+    record = candidate.record
+    return (-candidate.score, -record.at.timestamp(), record.id)
+
+
+def above_threshold(candidates: Candidates, asked: Asked) -> Candidates:
+    least = asked.profile.threshold if asked.threshold is None else asked.threshold
+    if not asked.text.strip():
+        return candidates
+    return [candidate for candidate in candidates if candidate.score >= least]
+
+
+def _without_noise(candidates: Candidates, asked: Asked) -> Candidates:
     """A hit has a word or a tag in common with the query, or means something like it."""
     if not asked.text.strip():
-        return tuple(hits)
+        return candidates
     floors = asked.profile.similarity_floor
     floor = floors.get(asked.embedder, floors[""])
     asked_terms = _terms_of_query(asked)
-    return tuple(
-        hit
-        for hit in hits
-        if hit.keyword > 0
-        or (hit.similarity is not None and hit.similarity >= floor)
-        or _tag_asked_for(hit, asked_terms)
-    )
+    return [
+        candidate
+        for candidate in candidates
+        if candidate.hit.keyword > 0
+        or (candidate.hit.similarity is not None and candidate.hit.similarity >= floor)
+        or _tag_asked_for(candidate.record, asked_terms)
+    ]
 
 
-def order(hit: Hit) -> tuple[float, float, str]:
-    """Best first; of equals the more recent."""
-    return (-hit.score, -hit.record.at.timestamp(), hit.record.id)
-
-
-def above_threshold(hits: Hits, asked: Asked) -> Hits:
-    least = asked.profile.threshold if asked.threshold is None else asked.threshold
-    if not asked.text.strip():
-        return hits
-    return tuple(hit for hit in hits if hit.score >= least)
-
-
-def fuse(hits: Hits, asked: Asked) -> Hits:
+def fuse(candidates: Candidates, asked: Asked) -> Candidates:
     """A weighted sum of both arms. Inside a root each arm is measured against its best hit,
     which keeps a weak arm comparable; the whole is then scaled to the best calibrated
     relevance there, so that scores mean the same in every answer and a poor best stays poor.
     """
-    by_root: dict[str, list[Hit]] = {}
-    for hit in hits:
-        by_root.setdefault(root_of(hit.record.scope), []).append(hit)
-    return tuple(fused for group in by_root.values() for fused in _fuse_root(group, asked))
+    by_root: dict[str, Candidates] = {}
+    for candidate in candidates:
+        by_root.setdefault(root_of(candidate.record.scope), []).append(candidate)
+    for group in by_root.values():
+        _fuse_root(group, asked)
+    return candidates
 
 
-def _fuse_root(hits: list[Hit], asked: Asked) -> Iterable[Hit]:
-    best_word = max((hit.keyword for hit in hits), default=0.0)
-    best_meaning = max((hit.similarity or 0.0 for hit in hits), default=0.0)
+def _fuse_root(group: Candidates, asked: Asked) -> None:
+    meanings = [max(c.hit.similarity or 0.0, 0.0) for c in group]
+    best_word = max(c.hit.keyword for c in group)
+    best_meaning = max(meanings)
     share = _similarity_share(asked, best_word, best_meaning)
     level = max(
-        share * max(hit.similarity or 0.0, 0.0) + (1 - share) * hit.coverage for hit in hits
+        share * meaning + (1 - share) * c.hit.coverage
+        for c, meaning in zip(group, meanings, strict=True)
     )
-    for hit in hits:
-        meaning = max(hit.similarity or 0.0, 0.0) / best_meaning if best_meaning > 0 else 0.0
-        word = hit.keyword / best_word if best_word > 0 else 0.0
-        by_meaning, by_word = level * share * meaning, level * (1 - share) * word
-        yield _with(
-            hit,
-            by_meaning + by_word,
-            Why(stage="similarity", value=by_meaning, detail=_cosine_text(hit)),
-            Why(stage="keyword", value=by_word, detail=f"bm25 {hit.keyword:.2f}"),
-        )
+    for candidate, meaning in zip(group, meanings, strict=True):
+        hit = candidate.hit
+        by_meaning = level * share * meaning / best_meaning if best_meaning > 0 else 0.0
+        by_word = level * (1 - share) * hit.keyword / best_word if best_word > 0 else 0.0
+        candidate.add("similarity", by_meaning, _cosine_text(hit))
+        candidate.add("keyword", by_word, f"bm25 {hit.keyword:.2f}")
 
 
 def _similarity_share(asked: Asked, best_word: float, best_meaning: float) -> float:
@@ -108,105 +131,86 @@ def _similarity_share(asked: Asked, best_word: float, best_meaning: float) -> fl
     return weights.get(asked.embedder, weights[""])
 
 
-def cosine(hits: Hits, asked: Asked) -> Hits:  # noqa: ARG001 - every stage has this shape
+def cosine(candidates: Candidates, asked: Asked) -> Candidates:  # noqa: ARG001 - all stages alike
     """Otto: the similarity itself; without vectors the share of the query's words found."""
-    return tuple(
-        _with(hit, _meaning(hit), Why(stage="cosine", value=_meaning(hit), detail=_arm(hit)))
-        for hit in hits
-    )
+    for candidate in candidates:
+        candidate.add("cosine", _meaning(candidate.hit), _arm(candidate.hit))
+    return candidates
 
 
-def bre(hits: Hits, asked: Asked) -> Hits:
+def bre(candidates: Candidates, asked: Asked) -> Candidates:
     """OpenMotoko: dot product minus a share of the magnitude. Stored vectors have length 1,
     so the penalty is the same for all and only lowers the score."""
-    penalty = asked.profile.magnitude_penalty
-    return tuple(
-        _with(
-            hit,
-            _meaning(hit) - penalty,
-            Why(stage="dot", value=_meaning(hit), detail=_arm(hit)),
-            Why(stage="magnitude", value=-penalty),
-        )
-        for hit in hits
-    )
+    for candidate in candidates:
+        candidate.add("dot", _meaning(candidate.hit), _arm(candidate.hit))
+        candidate.add("magnitude", -asked.profile.magnitude_penalty)
+    return candidates
 
 
-def tag_boost(hits: Hits, asked: Asked) -> Hits:
+def tag_boost(candidates: Candidates, asked: Asked) -> Candidates:
     """A record one of whose tags appears in the query."""
-    boost = asked.profile.tag_boost
     asked_terms = _terms_of_query(asked)
-
-    def boosted(hit: Hit) -> Hit:
-        tag = _tag_asked_for(hit, asked_terms)
-        if not tag:
-            return hit
-        return _with(hit, hit.score + boost, Why(stage="tag", value=boost, detail=tag))
-
-    return tuple(boosted(hit) for hit in hits)
+    for candidate in candidates:
+        tag = _tag_asked_for(candidate.record, asked_terms)
+        if tag:
+            candidate.add("tag", asked.profile.tag_boost, tag)
+    return candidates
 
 
 def _terms_of_query(asked: Asked) -> frozenset[str]:
     return frozenset(terms(asked.text))
 
 
-def _tag_asked_for(hit: Hit, asked_terms: frozenset[str]) -> str:
-    for tag in hit.record.tags:
+def _tag_asked_for(record: Record, asked_terms: frozenset[str]) -> str:
+    for tag in record.tags:
         tag_terms = terms(tag)
         if tag_terms and asked_terms.issuperset(tag_terms):
             return tag
     return ""
 
 
-def importance(hits: Hits, asked: Asked) -> Hits:  # noqa: ARG001
+def importance(candidates: Candidates, asked: Asked) -> Candidates:  # noqa: ARG001
     """Up to a tenth more or less; the middle changes nothing."""
-
-    def weighed(hit: Hit) -> Hit:
-        change = hit.score * 0.2 * (hit.record.importance - 0.5)
-        if not change:
-            return hit
-        detail = f"{hit.record.importance:.2f}"
-        return _with(hit, hit.score + change, Why(stage="importance", value=change, detail=detail))
-
-    return tuple(weighed(hit) for hit in hits)
+    for candidate in candidates:
+        weight = candidate.record.importance
+        change = candidate.score * 0.2 * (weight - 0.5)
+        if change:
+            candidate.add("importance", change, f"{weight:.2f}")
+    return candidates
 
 
-def decay(hits: Hits, asked: Asked) -> Hits:
+def decay(candidates: Candidates, asked: Asked) -> Candidates:
     """Older counts less, down to a floor; core memories do not fade."""
-
-    def faded(hit: Hit) -> Hit:
-        rule = asked.profile.decay[hit.record.durability]
-        days = max((asked.now - hit.record.at).total_seconds() / SECONDS_PER_DAY, 0.0)
+    for candidate in candidates:
+        record = candidate.record
+        rule = asked.profile.decay[record.durability]
+        days = max((asked.now - record.at).total_seconds() / SECONDS_PER_DAY, 0.0)
         kept = rule.floor + (1 - rule.floor) * 0.5 ** (days / rule.half_life_days)
-        change = hit.score * (kept - 1)
-        if abs(change) < 0.0005:
-            return hit
-        detail = f"{days:.0f} days, {hit.record.durability}"
-        return _with(hit, hit.score + change, Why(stage="decay", value=change, detail=detail))
-
-    return tuple(faded(hit) for hit in hits)
+        change = candidate.score * (kept - 1)
+        if abs(change) > NOTHING:
+            candidate.add("decay", change, f"{days:.0f} days, {record.durability}")
+    return candidates
 
 
-def drop_copies(hits: Hits, asked: Asked) -> Hits:  # noqa: ARG001
+def drop_copies(candidates: Candidates, asked: Asked) -> Candidates:  # noqa: ARG001
     """Of copies in several scopes (same origin) and of equal texts, only the best stays."""
-    kept: list[Hit] = []
+    kept: Candidates = []
     seen: set[str] = set()
-    for hit in sorted(hits, key=order):
-        keys = {key for key in (hit.record.origin, hit.record.hash) if key}
+    for candidate in sorted(candidates, key=order):
+        record = candidate.record
+        keys = {key for key in (record.origin, record.hash) if key}
         if not keys & seen:
-            kept.append(hit)
+            kept.append(candidate)
         seen |= keys
-    return tuple(kept)
+    return kept
 
 
-def related(hit: Hit, source: Hit, kind: str, asked: Asked) -> Hit:
+def related(record: Record, source: Candidate, kind: str, asked: Asked) -> Candidate:
     """A record that came along with a better one through a relation."""
+    candidate = Candidate(Hit(record=record))
     value = source.score * asked.profile.related_share
-    detail = f"{kind} {source.record.id}"
-    return replace(hit, score=value, why=(Why(stage="related", value=value, detail=detail),))
-
-
-def _with(hit: Hit, score: float, *why: Why) -> Hit:
-    return replace(hit, score=score, why=(*hit.why, *why))
+    candidate.add("related", value, f"{kind} {source.record.id}")
+    return candidate
 
 
 def _meaning(hit: Hit) -> float:

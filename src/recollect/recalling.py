@@ -20,8 +20,8 @@ from recollect.inputs import (
     share,
 )
 from recollect.ports import Store
-from recollect.ranking import Asked, above_threshold, order, rank, related
-from recollect.types import Answer, Hit, Kind, Query, Status, Type, Usage, Vector
+from recollect.ranking import Asked, Candidate, above_threshold, order, rank, related
+from recollect.types import Answer, Kind, Query, Status, Type, Usage, Vector
 from recollect.vectors import says_nothing
 
 EXPANDED_HITS = 6
@@ -65,7 +65,7 @@ async def recall(engine: Engine, question: Question, *, count_uses: bool = True)
         embedder=engine.embedder.space.split("/")[0] if vector and engine.embedder else "",
         threshold=None if question.threshold is None else share(question.threshold, "threshold"),
     )
-    found: list[Hit] = []
+    found: list[Candidate] = []
     for root, scopes in by_root.items():
         for store in engine.stores_of(root):
             here = replace(
@@ -77,13 +77,14 @@ async def recall(engine: Engine, question: Question, *, count_uses: bool = True)
             )
             found += await _ranked_in(store, here, root, asked)
     best = sorted(found, key=order)
-    kept = above_threshold(tuple(best), asked)[:limit]
+    kept = above_threshold(best, asked)[:limit]
     if count_uses:
         _count_uses(engine, kept)
     if question.explain:
         notes += _dropped(best, kept)
     usage = Usage(texts_embedded=1 if vector else 0)
-    return Answer(hits=kept, notes=tuple(notes), usage=usage)
+    hits = tuple(candidate.as_hit() for candidate in kept)
+    return Answer(hits=hits, notes=tuple(notes), usage=usage)
 
 
 def _query(engine: Engine, question: Question, limit: int) -> tuple[Query, list[str]]:
@@ -135,25 +136,25 @@ def _arms(engine: Engine, text: str, vector: Vector | None, trouble: str) -> lis
     return ["arms: keyword (the query has no meaning to embed)"]
 
 
-async def _ranked_in(store: Store, query: Query, root: str, asked: Asked) -> list[Hit]:
+async def _ranked_in(store: Store, query: Query, root: str, asked: Asked) -> list[Candidate]:
     ranked = rank(await store.search(query), asked)
-    best = {hit.record.id: hit for hit in ranked}
-    for hit in await _brought_along(store, query, root, ranked, asked):
-        known = best.get(hit.record.id)
-        if known is None or known.score < hit.score:
-            best[hit.record.id] = hit
+    best = {candidate.record.id: candidate for candidate in ranked}
+    for candidate in await _brought_along(store, query, root, ranked, asked):
+        known = best.get(candidate.record.id)
+        if known is None or known.score < candidate.score:
+            best[candidate.record.id] = candidate
     return list(best.values())
 
 
 async def _brought_along(
-    store: Store, query: Query, root: str, ranked: tuple[Hit, ...], asked: Asked
-) -> list[Hit]:
+    store: Store, query: Query, root: str, ranked: list[Candidate], asked: Asked
+) -> list[Candidate]:
     """Records that the best hits are related to. Both ends must be visible and pass the
     filters; a retired edge leads nowhere."""
-    sources = {hit.record.id: hit for hit in ranked[:EXPANDED_HITS]}
+    sources = {candidate.record.id: candidate for candidate in ranked[:EXPANDED_HITS]}
     if not sources or not query.text:
         return []
-    leads: dict[str, tuple[Hit, str]] = {}
+    leads: dict[str, tuple[Candidate, str]] = {}
     for edge in await store.relations(root, tuple(sources)):
         if edge.retired_at is not None and edge.retired_at <= (query.known_at or query.now):
             continue
@@ -161,23 +162,25 @@ async def _brought_along(
             if near in sources and far not in leads:
                 leads[far] = (sources[near], edge.kind)
     ids = tuple(leads)[:EXPANDED_RECORDS_MAX]
+    if not ids:
+        return []
     return [
-        related(Hit(record=record), *leads[record.id], asked)
+        related(record, *leads[record.id], asked)
         for record in await store.records(root, ids, now=query.now)
         if passes(record, query)
     ]
 
 
-def _count_uses(engine: Engine, kept: Iterable[Hit]) -> None:
+def _count_uses(engine: Engine, kept: Iterable[Candidate]) -> None:
     """Buffered: a search must not wait for a write."""
     engine.used.update(hit.record.id for hit in kept)
     if len(engine.used) > USED_BUFFER_MAX:
         engine.used.clear()
 
 
-def _dropped(best: list[Hit], kept: tuple[Hit, ...]) -> list[str]:
-    there = {hit.record.id for hit in kept}
-    missed = [hit for hit in best if hit.record.id not in there]
+def _dropped(best: list[Candidate], kept: list[Candidate]) -> list[str]:
+    there = {candidate.record.id for candidate in kept}
+    missed = [candidate.as_hit() for candidate in best if candidate.record.id not in there]
     return [
         f"not returned: {hit.record.id} (score {hit.score:.3f}; "
         + ", ".join(map(str, hit.why))

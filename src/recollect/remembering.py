@@ -39,6 +39,7 @@ from recollect.types import (
     Usage,
     Vector,
 )
+from recollect.vectors import says_nothing
 
 TYPE_OF_KIND: Mapping[str, Type] = {
     "semantic": "fact",
@@ -86,12 +87,16 @@ async def remember(engine: Engine, statement: Statement, *, actor: str) -> Recei
     record, notes = record_of(statement, engine)
     place, note = await _place(engine, record, actor)
     notes += [note] if note else []
+    seen_hash = False
     for _ in range(ATTEMPTS_MAX):
         try:
-            status, id_, reason = await _write(engine, record, place, statement.supersedes)
+            status, id_, reason = await _write(
+                engine, record, place, statement.supersedes, seen_hash=seen_hash
+            )
             break
-        except Conflict:
-            continue  # somebody wrote the same or changed the neighbour: look again
+        except Conflict as conflict:
+            # Somebody wrote the same or changed the neighbour: look again.
+            seen_hash = seen_hash or conflict.kind == "hash"
     else:
         raise Unavailable("this memory changes faster than it can be written; try again")
     reasons = [reason] if reason else []
@@ -186,49 +191,41 @@ async def _place(engine: Engine, record: Record, actor: str) -> tuple[Place, str
 
 
 async def _write(
-    engine: Engine, record: Record, place: Place, supersedes: str | None
+    engine: Engine, record: Record, place: Place, supersedes: str | None, *, seen_hash: bool
 ) -> tuple[ItemStatus, str, str]:
     if supersedes is not None:
         return await _supersede(engine, record, place, supersedes)
-    for query in _equal_and_near(engine, record, place):
-        for hit in await place.store.search(query):
-            known = hit.record
-            reason = _sameness(record, known, hit.similarity, engine.profile.duplicate_above)
-            if not reason:
-                continue
-            if known.scope == record.scope:
-                await _merge(engine, known, record, place)
-                return "merged", known.id, reason
-            if not record.origin or record.origin == record.id:
-                record = replace(record, origin=known.origin or known.id)
-                break
+    query = _equal_or_near(engine, record, place)
+    if seen_hash:  # the store holds this very text, though no vector led to it
+        query = replace(query, vector=None, hashes=(record.hash,))
+    for hit in await place.store.search(query):
+        known = hit.record
+        reason = _sameness(record, known, hit.similarity, engine.profile.duplicate_above)
+        if not reason:
+            continue
+        if known.scope == record.scope:
+            await _merge(engine, known, record, place)
+            return "merged", known.id, reason
+        record = replace(record, origin=known.origin or known.id)
     await _commit(engine, place, "remember", [record], scope=record.scope, vectors=place.vectors)
     if record.origin != record.id:
         return "stored", record.id, "a copy of it is visible from here already"
     return "stored", record.id, ""
 
 
-def _equal_and_near(engine: Engine, record: Record, place: Place) -> list[Query]:
-    equal = Query(scopes=(record.scope,), now=engine.now(), statuses=LIVE, hashes=(record.hash,))
+def _equal_or_near(engine: Engine, record: Record, place: Place) -> Query:
+    """An equal text is also the nearest one, so with a vector one look finds both."""
+    query = Query(scopes=(record.scope,), now=engine.now(), statuses=LIVE, limit=NEIGHBOURS)
     vector = place.vectors.get(record.id)
-    if record.kind == "episodic" or vector is None:
-        return [equal]
-    near = Query(
-        scopes=(record.scope,),
-        now=engine.now(),
-        statuses=LIVE,
-        kinds=(record.kind,),
-        vector=vector,
-        space=place.space,
-        limit=NEIGHBOURS,
-    )
-    return [equal, near]
+    if record.kind == "episodic" or vector is None or says_nothing(vector):
+        return replace(query, hashes=(record.hash,))
+    return replace(query, vector=vector, space=place.space)
 
 
 def _sameness(record: Record, known: Record, similarity: float | None, above: float) -> str:
     """Why both say the same; "" if they do not. Cosine alone never decides: a number, a name
     or a "not" makes two statements of two alike sentences."""
-    if known.type == "turn":
+    if known.type == "turn" or (known.kind != record.kind and known.hash != record.hash):
         return ""
     if known.hash == record.hash:
         return "the same text is known"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import random
 import secrets
 import sys
 import threading
@@ -13,20 +14,23 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from recollect.asking import Careful, Patience, Persists
+from recollect.budgets import Budgets, Price
 from recollect.engine import Engine, active_space
 from recollect.errors import Incompatible, Invalid
-from recollect.ports import Clock, Embedder, NewId, Store
+from recollect.ports import Clock, Embedder, Model, NewId, Store
 from recollect.profiles import Profile
 from recollect.redaction import Redactor
 from recollect.restoring import bury_again
 from recollect.scopes import parse_scope
-from recollect.settings import PREFIX, Settings, active_profile
+from recollect.settings import PREFIX, Settings, active_profile, amount
 from recollect.stores.dict import DictStore
 from recollect.tokens import ESTIMATE, Counter, TokenCount
 from recollect.types import Receipt, ReceiptItem
 
 if TYPE_CHECKING:
     from recollect.providers.minilm.weights import Status
+    from recollect.providers.models import Place
     from recollect.stores.sqlite.doctor import Report
 
 # Stores that come with an extra: scheme -> what to install.
@@ -252,6 +256,101 @@ def _known_model(name: str) -> None:
         raise Invalid(f"there is no local model {name!r}; there is minilm")
 
 
+# Operations that may have a model of their own -> the setting that names it.
+OPERATIONS = {"summarize": "model_summarize"}
+
+
+def open_model(settings: Settings, operation: str = "") -> Model | None:
+    """The language model for an operation (for all of them: ""); None if none is set. Nothing is
+    imported and nobody is asked before the first question."""
+    from recollect.providers.models import ProviderModel
+
+    place = _place(settings, operation)
+    if place is None:
+        return None
+    variables = _key_variables(settings, place)
+    keys = [os.environ[variable] for variable in variables if os.environ.get(variable)]
+    return ProviderModel(
+        place,
+        key=keys[0] if keys else "",
+        key_hint=" or ".join(variables),
+        seconds=settings.model_timeout_seconds,
+    )
+
+
+def open_careful(
+    settings: Settings,
+    *,
+    store: Store,
+    clock: Clock,
+    new_id: NewId,
+    persists: Persists | None = None,
+) -> Careful | None:
+    """The models of these settings, asked with care; None if none is set."""
+    found = {operation: open_model(settings, operation) for operation in ("", *OPERATIONS)}
+    models = {operation: model for operation, model in found.items() if model is not None}
+    if not models:
+        return None
+    return Careful(
+        models,
+        store=store,
+        clock=clock,
+        new_id=new_id,
+        chance=random.random,
+        budgets=Budgets(
+            tokens_per_call=settings.tokens_per_call,
+            tokens_per_day=settings.tokens_per_day,
+            money_per_day=settings.money_per_day,
+        ),
+        patience=Patience(seconds=settings.model_timeout_seconds),
+        price_of=_prices(settings),
+        persists=persists,
+    )
+
+
+def _place(settings: Settings, operation: str) -> Place | None:
+    from recollect.providers.models import place_of
+
+    own = getattr(settings, OPERATIONS[operation]) if operation in OPERATIONS else ""
+    name = own or settings.model
+    if not name:
+        return None
+    ollama = settings.ollama_url if name.startswith("ollama:") else ""
+    return place_of(name, settings.model_url or ollama)
+
+
+def _key_variables(settings: Settings, place: Place) -> tuple[str, ...]:
+    from recollect.providers.models import KEY_VARIABLES
+
+    own = settings.model_key_env
+    return (own,) if own else KEY_VARIABLES[place.provider]
+
+
+def _prices(settings: Settings) -> Callable[[str], Price | None]:
+    """By the name of a model: the price that is set, else the one the provider asks."""
+    places = [_place(settings, operation) for operation in ("", *OPERATIONS)]
+    by_name = {place.name: place for place in places if place is not None}
+    set_price = _set_price(settings.model_price)
+
+    def price_of(name: str) -> Price | None:
+        from recollect.providers.models.prices import known_price
+
+        found = None if set_price else known_price(by_name[name])
+        return set_price or (Price(tokens_in=found[0], tokens_out=found[1]) if found else None)
+
+    return price_of
+
+
+def _set_price(text: str) -> Price | None:
+    if not text:
+        return None
+    tokens_in, slash, tokens_out = text.partition("/")
+    if not slash:
+        raise Invalid(f"RECOLLECT_MODEL_PRICE={text!r}: write dollars per million as 0.15/0.60")
+    variable = "RECOLLECT_MODEL_PRICE"
+    return Price(tokens_in=amount(variable, tokens_in), tokens_out=amount(variable, tokens_out))
+
+
 def _utc_now() -> datetime:
     return datetime.now(UTC)
 
@@ -260,6 +359,9 @@ def _new_secret() -> str:
     return secrets.token_hex(32)
 
 
+# Ids must be unique, not secret: seeded once, and again in a child after a fork.
+_dice = random.Random(secrets.randbits(128))
+os.register_at_fork(after_in_child=lambda: _dice.seed(secrets.randbits(128)))
 _id_lock = threading.Lock()
 _last_id = 0
 
@@ -269,7 +371,7 @@ def new_uuid7() -> str:
     one before, so that records of one moment keep their order."""
     global _last_id
     stamp = (time.time_ns() // 1_000_000) << 80 | 7 << 76
-    fresh = stamp | secrets.randbits(12) << 64 | 2 << 62 | secrets.randbits(62)
+    fresh = stamp | _dice.getrandbits(12) << 64 | 2 << 62 | _dice.getrandbits(62)
     with _id_lock:
         _last_id = fresh if fresh > _last_id else _last_id + 1
         text = f"{_last_id:032x}"

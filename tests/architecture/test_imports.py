@@ -34,6 +34,8 @@ HOMES: dict[str, tuple[str, ...]] = {
     "pydantic_ai": ("providers.models",),
     "argparse": ("interfaces", "__main__"),
     "pydantic": ("interfaces", "providers"),
+    "pydantic_ai": ("providers.models.calling",),
+    "genai_prices": ("providers.models.prices",),
 }
 
 

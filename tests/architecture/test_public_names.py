@@ -16,6 +16,7 @@ HEAVY = (
     "numpy",
     "simsimd",
     "pydantic",
+    "pydantic_ai",
     "fastapi",
     "starlette",
     "uvicorn",

@@ -285,6 +285,8 @@ def _copy_whole(existing: str, new: str) -> None:
 def _keep_aside(final: str) -> str:
     number = 1
     while os.path.exists(aside := f"{final}.before-restore-{number}"):
+        if os.path.samefile(final, aside):
+            return aside  # a restore that was killed came this far
         number += 1
     try:
         os.link(final, aside)
