@@ -13,7 +13,7 @@ CHECKED := src tests scripts $(wildcard bench)
 COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --no-header --upgrade
 
-.PHONY: help serve test check bench proof docs pins clean
+.PHONY: help serve test check bench proof docs fixture pins clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,6 +40,9 @@ proof: $(VENV)/dev.stamp  ## all tests, the slow proofs included and at full len
 
 docs: $(VENV)/dev.stamp  ## write the generated pages anew
 	$(BIN)/python scripts/requirements_table.py
+
+fixture: $(VENV)/dev.stamp  ## write the store file that later versions must be able to open
+	$(BIN)/python scripts/make_schema_fixture.py
 
 pins:  ## choose versions anew and write requirements/*.txt (needs uv)
 	@command -v $(UV) >/dev/null || { echo "make pins needs uv: install it, or say make pins UV=<path>" >&2; exit 1; }

@@ -1,7 +1,7 @@
 """Write tests/unit/stores/data/schema-<number>.db.gz: a small store made by the schema of today.
 
 Run it once when a schema is released, and commit the file: from then on every later program must
-open it. Everything in it is fixed (clock, ids, texts), so the same schema gives the same rows.
+open it. Clock, ids and texts are fixed; only the keys of the tombstones are new each time.
 """
 
 from __future__ import annotations
@@ -74,8 +74,9 @@ def counting() -> Callable[[], str]:
 
 
 async def fill(path: Path) -> None:
-    options = {"embedder": "hashing", "background": False}
-    memory = await AsyncMemory.open(str(path), clock=Ticking(), new_id=counting(), **options)
+    memory = await AsyncMemory.open(
+        str(path), clock=Ticking(), new_id=counting(), embedder="hashing", background=False
+    )
     async with memory:
         for scope, texts in TEXTS.items():
             ids: list[str] = []

@@ -18,7 +18,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
 from recollect.budgets import Booking, Budgets, Ledger, Price
-from recollect.errors import Unavailable
+from recollect.errors import Invalid, Unavailable
 from recollect.ports import AnswerError, Clock, Model, NewId, Prompt, Reply, Store
 from recollect.scopes import root_of
 from recollect.tokens import estimate
@@ -161,7 +161,8 @@ class Careful:
 
         Unavailable: no model, opted out, over budget, left alone after failures, or every try
         failed (``retry_after`` says when to come again, if that is known). AnswerError: the last
-        try was answered, but not with what was asked for.
+        try was answered, but not with what was asked for. Invalid: the model refuses this
+        question, which is too long for it, for example.
         """
         model = self.model_for(prompt.operation)
         if model is None:
@@ -231,6 +232,9 @@ class Careful:
                     spent = booking.actual(error.usage, "")
                     breaker.worked()  # the service is alive; the answer alone was bad
                     raise AnswerError(str(error), usage=spent) from None
+                except Invalid:
+                    breaker.worked()  # it refuses this question, not all
+                    raise
                 except Unavailable as error:
                     spent = booking.question if error.outcome_unknown else booking.nothing
                     breaker.failed(str(error))
@@ -258,7 +262,7 @@ class Careful:
             seconds = self._patience.seconds
             said = f"{model.name} did not answer within {seconds:g} seconds"
             raise Unavailable(said, outcome_unknown=True) from None
-        except (AnswerError, Unavailable):
+        except (Invalid, Unavailable):
             raise
         except Exception as error:
             # Somebody else's model may fail in any way; whoever asks expects one of two errors.

@@ -217,6 +217,7 @@ class Model(Protocol):
 
     async def ask(self, prompt: Prompt) -> Reply:
         """Raises Unavailable if there is no answer (``outcome_unknown``: the question may have
-        been paid for), AnswerError if it does not fit the schema or is empty. Token counts of 0
-        in the usage mean that the provider did not say."""
+        been paid for), AnswerError if it does not fit the schema or is empty, Invalid if the
+        model refuses this one question. Token counts of 0 in the usage mean that the provider
+        did not say."""
         ...

@@ -21,6 +21,7 @@ from recollect.inputs import (
 )
 from recollect.messages import redaction_note
 from recollect.ports import Store
+from recollect.redaction import Finding
 from recollect.scopes import root_of
 from recollect.types import (
     KIND_OF_TYPE,
@@ -116,8 +117,10 @@ def record_of(statement: Statement, engine: Engine) -> tuple[Record, list[str]]:
     redacted = engine.redactor.redact(raw)
     if not redacted.text.strip():
         raise Invalid("there is nothing to remember: the text is empty")
-    data, found = engine.redactor.redact_value(clean_value(statement.data or {}, "data"))
-    tags, found_in_tags = engine.redactor.redact_value(list(clean_tags(statement.tags)))
+    beside = {"data": clean_value(statement.data or {}, "data"), "tags": clean_tags(statement.tags)}
+    found: tuple[Finding, ...] = ()
+    if any(beside.values()):
+        beside, found = engine.redactor.redact_value({**beside, "tags": list(beside["tags"])})
     type_ = _type_of(statement)
     kind: Kind = one_of(statement.kind or KIND_OF_TYPE[type_], Kind, "kind")
     source: Source = one_of(statement.source, Source, "source")
@@ -135,8 +138,8 @@ def record_of(statement: Statement, engine: Engine) -> tuple[Record, list[str]]:
         type=type_,
         text=redacted.text,
         learned_at=engine.now(),
-        data=data,
-        tags=tuple(sorted(tags)),
+        data=beside["data"],
+        tags=tuple(sorted(beside["tags"])),
         importance=0.5
         if statement.importance is None
         else share(statement.importance, "importance"),
@@ -153,7 +156,7 @@ def record_of(statement: Statement, engine: Engine) -> tuple[Record, list[str]]:
     )
     said = [
         repaired,
-        redaction_note([*redacted.found, *found, *found_in_tags]),
+        redaction_note([*redacted.found, *found]),
         note_from or note_to or note_until,
     ]
     return record, [note for note in said if note]
@@ -219,7 +222,8 @@ def _equal_or_near(engine: Engine, record: Record, place: Place) -> Query:
     vector = place.vectors.get(record.id)
     if record.kind == "episodic" or vector is None or says_nothing(vector):
         return replace(query, hashes=(record.hash,))
-    return replace(query, vector=vector, space=place.space)
+    above = engine.profile.duplicate_above
+    return replace(query, vector=vector, space=place.space, similar_above=above)
 
 
 def _sameness(record: Record, known: Record, similarity: float | None, above: float) -> str:

@@ -318,6 +318,7 @@ class Query:
     text: str = ""
     vector: Vector | None = None
     space: str = ""
+    similar_above: float = -2.0  # what the vector arm finds must be more similar than this
     kinds: tuple[Kind, ...] = ()
     types: tuple[Type, ...] = ()
     durabilities: tuple[Durability, ...] = ()

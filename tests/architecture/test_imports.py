@@ -34,7 +34,6 @@ HOMES: dict[str, tuple[str, ...]] = {
     "pydantic_ai": ("providers.models",),
     "argparse": ("interfaces", "__main__"),
     "pydantic": ("interfaces", "providers"),
-    "pydantic_ai": ("providers.models.calling",),
     "genai_prices": ("providers.models.prices",),
 }
 

@@ -14,6 +14,7 @@ from tests.interfaces.conftest import Run, parsed
 COMMANDS = (
     *("remember", "observe", "relate", "recall", "context", "get", "history"),
     *("forget", "undo", "policy", "maintain", "doctor", "serve"),
+    *("export", "import", "backup", "restore"),
 )
 
 
@@ -218,3 +219,51 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
     assert "Traceback" not in done.stderr
     assert "BrokenPipe" not in done.stderr
+
+
+def test_X13_export_and_import_through_files_and_pipes(recollect: Run, tmp_path: Path) -> None:
+    remembered(recollect, "Deploys go out on Tuesdays", "--scope", "org:acme")
+    written = recollect("export", "all.jsonl")
+    assert written.returncode == 0
+    assert "record  1 written" in written.stdout
+    piped = recollect("export", "-", "--scope", "org:acme")
+    assert "record  1 written" in piped.stderr
+    other = str(tmp_path / "other.db")
+    dry = recollect("import", "-", "--dry-run", stdin=piped.stdout, store=other)
+    assert "dry run: would be stored" in dry.stdout
+    first = parsed(recollect("import", "all.jsonl", "--json", store=other))
+    assert {item["status"] for item in first["items"]} == {"stored"}
+    again = recollect("import", "-", stdin=piped.stdout, store=other)
+    assert "record: 1 skipped (already there)" in again.stdout
+    assert parsed(recollect("recall", "deploys", "--json", store=other))["hits"]
+
+
+def test_X13_an_import_that_fails_says_where(recollect: Run, tmp_path: Path) -> None:
+    remembered(recollect, "Deploys go out on Tuesdays", "--scope", "org:acme")
+    whole = recollect("export", "-").stdout
+    other = str(tmp_path / "other.db")
+    cut = recollect("import", "-", stdin=whole[:-10], store=other)
+    assert cut.returncode == 2
+    assert "Nothing was imported" in cut.stderr
+    partly = recollect("import", "-", "--partial", stdin=whole[:-10], store=other)
+    assert partly.returncode == 9
+    assert "imported only in part" in partly.stdout
+    assert "it is cut off" in partly.stdout
+    newer = whole.replace('"version":1', '"version":2', 1)
+    assert recollect("import", "-", stdin=newer, store=other).returncode == 7
+    assert recollect("import", "missing.jsonl", store=other).returncode == 3
+    assert recollect("export", "no/such/folder.jsonl").returncode == 6
+
+
+def test_X10_backup_and_restore_from_the_command_line(recollect: Run) -> None:
+    id_ = remembered(recollect, "Deploys go out on Tuesdays", "--scope", "org:acme")
+    kept = remembered(recollect, "Releases have code names", "--scope", "org:acme")
+    assert "2 records, 0 messages, sound" in recollect("backup", "copy.db").stdout
+    assert recollect("backup", "copy.db").returncode == 2
+    assert parsed(recollect("backup", "copy.db", "--force", "--json"))["records"] == 2
+    parsed(recollect("forget", "--id", id_, "--json"))
+    restored = parsed(recollect("restore", "copy.db", "--json"))
+    assert [item["status"] for item in restored["items"]] == ["restored", "erased"]
+    assert recollect("get", kept).returncode == 0
+    assert recollect("get", id_).returncode == 3
+    assert recollect("restore", "missing.db").returncode == 3

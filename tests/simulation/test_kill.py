@@ -36,14 +36,15 @@ with Memory.open(file, embedder="hashing", background=False) as memory:
 """
 
 
-def start_writer(file: Path, name: str, count: int) -> subprocess.Popen[str]:
+def start_writer(file: Path, name: str, count: int) -> subprocess.Popen[bytes]:
+    """Unbuffered: what readline() took in advance, communicate() would not see."""
     command = [sys.executable, "-c", WRITER, str(file), name, str(count)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
 
 
-def acknowledged(output: str) -> tuple[list[str], list[str]]:
+def acknowledged(output: bytes) -> tuple[list[str], list[str]]:
     """Message ids and record ids whose writing was acknowledged; half a line is none."""
-    lines = [line.split() for line in output.split("\n")[:-1]]
+    lines = [line.split() for line in output.decode().split("\n")[:-1]]
     messages = [line[1] for line in lines if line[0] == "message"]
     return messages, [line[1] for line in lines if line[0] == "record"]
 
@@ -90,7 +91,7 @@ def test_X2_nothing_acknowledged_is_lost_when_the_writer_is_killed(
     for kill in range(500 if proving else 50):
         writer = start_writer(file, f"k{kill}", 100_000)
         assert writer.stdout is not None
-        assert writer.stdout.readline() == "ready\n"
+        assert writer.stdout.readline() == b"ready\n"
         time.sleep(dice.uniform(0.0, 0.12))
         os.kill(writer.pid, signal.SIGKILL)
         said, _ = writer.communicate(timeout=30)
@@ -105,7 +106,7 @@ def test_X2_eight_processes_share_one_file_and_lose_nothing(tmp_path: Path, prov
     file = tmp_path / "memory.db"
     count = 200 if proving else 20
     writers = [start_writer(file, f"w{n}", count) for n in range(8)]
-    said: list[str] = [""] * 8
+    said: list[bytes] = [b""] * 8
 
     def listen(n: int) -> None:
         said[n], errors = writers[n].communicate(timeout=300)

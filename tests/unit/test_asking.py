@@ -10,7 +10,7 @@ from importlib.util import find_spec
 import pytest
 
 from recollect.asking import Careful, Patience
-from recollect.errors import Unavailable
+from recollect.errors import Invalid, Unavailable
 from recollect.ports import AnswerError, Prompt, Reply
 from recollect.settings import Settings
 from recollect.stores.dict import DictStore
@@ -203,6 +203,15 @@ def test_nonsense_is_no_failure_of_the_service() -> None:
     for _ in range(4):
         assert isinstance(failure(careful), AnswerError)
     assert model.asked == 12
+
+
+def test_a_question_that_is_refused_is_not_asked_again_and_blocks_no_other() -> None:
+    model = Scripted(Invalid("too long"))
+    careful = World().careful(model)
+    for _ in range(6):
+        assert "too long" in str(failure(careful))
+    model.steps = [GOOD]
+    assert (run(careful).text, model.asked) == ("Tea.", 7)
 
 
 def test_each_model_has_its_own_breaker() -> None:

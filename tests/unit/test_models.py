@@ -71,6 +71,15 @@ PROVIDERS = [
     "any/local-model:q4",
 ]
 
+# How each is told where to stop; Ollama passes over OpenAI's newer name.
+TOKENS_FIELD = {
+    "openai": "'max_completion_tokens': 200",
+    "anthropic": "'max_tokens': 200",
+    "google": "'maxOutputTokens': 200",
+    "ollama": "'max_tokens': 200",
+    "any/local-model": "'max_tokens': 200",
+}
+
 
 @needs_llm
 @pytest.mark.parametrize("name", PROVIDERS)
@@ -84,6 +93,7 @@ def test_every_provider_answers_with_data_that_fits(server: ScriptedServer, name
     assert asked.schema is not None
     assert asked.schema["required"] == ["summary"]
     assert KEY in str(asked.headers), "the key goes into a header"
+    assert TOKENS_FIELD[name.partition(":")[0]] in str(asked.body)
     assert KEY not in asked.path + str(asked.body)
 
 
@@ -190,6 +200,27 @@ def test_a_slow_service_is_left_in_time(server: ScriptedServer, behaviour: Behav
     assert isinstance(error, Unavailable)
     assert error.outcome_unknown
     assert "within 0.5 seconds" in str(error)
+
+
+@needs_llm
+@pytest.mark.parametrize("status", [400, 413, 422])
+def test_a_refused_question_is_no_failure_of_the_service(
+    server: ScriptedServer, status: int
+) -> None:
+    server.otherwise = scripted.fails(status, "this model's maximum context length is 8192 tokens")
+    error = failure(model_at(server))
+    assert type(error) is Invalid
+    assert f"status {status}" in str(error)
+
+
+@needs_llm
+@pytest.mark.parametrize("status", [401, 402, 403, 404])
+def test_what_somebody_must_put_right_lasts(server: ScriptedServer, status: int) -> None:
+    server.script(scripted.fails(status, "no"))
+    error = failure(model_at(server))
+    assert isinstance(error, Unavailable)
+    assert error.lasting
+    assert len(server.requests) == 1
 
 
 @needs_llm

@@ -32,6 +32,7 @@ def child(code: str, *arguments: object) -> subprocess.Popen[bytes]:
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        bufsize=0,  # what readline() took in advance, communicate() would not see
     )
 
 

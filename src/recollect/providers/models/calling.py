@@ -22,10 +22,10 @@ from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.settings import ModelSettings
 
-from recollect.errors import Unavailable
+from recollect.errors import Invalid, RecollectError, Unavailable
 from recollect.ports import AnswerError, Prompt
 from recollect.providers.models.limited import TooLargeError, new_client
-from recollect.providers.models.names import Place
+from recollect.providers.models.names import COMPATIBLE, Place
 from recollect.types import Usage
 
 NO_KEY = "none"  # the client libraries insist on something
@@ -143,7 +143,14 @@ def _system(prompt: Prompt, *, native: bool) -> str:
 
 
 def _settings(line: Line, prompt: Prompt) -> ModelSettings:
-    return ModelSettings(max_tokens=prompt.tokens_max, timeout=line.seconds, max_retries=0)
+    """Without thinking aloud, where a model can be told so: it would use up the answer's tokens."""
+    settings = ModelSettings(timeout=line.seconds, max_retries=0, thinking=False)
+    if line.place.provider in ("ollama", COMPATIBLE):
+        # The library would send OpenAI's newer name for it, which Ollama and others pass over.
+        settings["extra_body"] = {"max_tokens": prompt.tokens_max}
+    else:
+        settings["max_tokens"] = prompt.tokens_max
+    return settings
 
 
 def _parameters(prompt: Prompt, *, native: bool) -> ModelRequestParameters:
@@ -176,16 +183,18 @@ def explained(error: Exception, name: str, key: str) -> Exception:
     return Unavailable(f"{name} failed: {said}", outcome_unknown=True)
 
 
-def _refused(error: exceptions.ModelHTTPError, name: str, key: str) -> Unavailable:
-    lasting = isinstance(
-        error, exceptions.ModelRequestRejectedError | exceptions.ModelQuotaExceededError
-    )
+def _refused(error: exceptions.ModelHTTPError, name: str, key: str) -> RecollectError:
     said = scrubbed(_message_in(error.body), key)
-    return Unavailable(
-        f"{name} answered with status {error.status_code}" + (f": {said}" if said else ""),
-        retry_after=error.retry_after,
-        lasting=lasting,
+    told = f"{name} answered with status {error.status_code}" + (f": {said}" if said else "")
+    lasting = isinstance(
+        error,
+        exceptions.ModelAuthenticationError
+        | exceptions.ModelNotFoundError
+        | exceptions.ModelQuotaExceededError,
     )
+    if isinstance(error, exceptions.ModelRequestRejectedError) and not lasting:
+        return Invalid(told)  # the model works, but not on this question: too long, for one
+    return Unavailable(told, retry_after=error.retry_after, lasting=lasting)
 
 
 def _cause(error: BaseException, kind: type[Exception]) -> BaseException | None:

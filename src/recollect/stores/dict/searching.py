@@ -46,7 +46,10 @@ def _best_of_both_arms(seen: Sequence[Row], passing: Sequence[Row], query: Query
     average = sum(row.length for row in seen) / len(seen) if seen else 0.0
     hits = [_hit(row, query, weights, average) for row in passing]
     by_word = _best(hits, lambda hit: hit.keyword or None, query.limit)
-    by_meaning = _best(hits, lambda hit: hit.similarity, query.limit)
+    similar = [
+        hit for hit in hits if hit.similarity is not None and hit.similarity > query.similar_above
+    ]
+    by_meaning = _best(similar, lambda hit: hit.similarity, query.limit)
     found = {hit.record.id: hit for hit in (*by_word, *by_meaning)}
     return sorted(found.values(), key=_rank)
 

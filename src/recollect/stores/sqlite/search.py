@@ -258,7 +258,7 @@ def _near(
     bar = _kth_largest([products - doubt for _, _, products, doubt in scanned], query.limit)
     found = {}
     for place, rows, products, doubt in scanned:
-        high = products + doubt >= bar
+        high = products + doubt >= max(bar, query.similar_above)
         ids = shares[place].index.column("id")
         found[place] = best(rows[high], [products[high]], ids, query.limit + EXACT_MAX)
     return found
@@ -281,7 +281,11 @@ def _hits(
     db: apsw.Connection, candidates: Sequence[Candidate], query: Query, space: _Space | None
 ) -> list[Hit]:
     similarities = _similarities(db, candidates, query, space)
-    near = [one for one in candidates if one.near and one.pk in similarities]
+    near = [
+        one
+        for one in candidates
+        if one.near and similarities.get(one.pk, -2.0) > query.similar_above
+    ]
     near.sort(key=lambda one: -similarities[one.pk])
     near = _with_ties(near, similarities, query.limit)
     chosen = {one.pk: one for one in (*near, *(one for one in candidates if one.worded))}

@@ -51,6 +51,7 @@ T = TypeVar("T")
 READERS = 4
 CACHE_BYTES = 1024**3
 POLL_SECONDS = 0.05
+KEYS_READ_HERE = 8
 
 
 class SqliteStore:
@@ -178,9 +179,14 @@ class SqliteStore:
         after: Item | None = None,
         limit: int = 100,
     ) -> list[Item]:
-        return await self._read(
-            lambda db: reads.items(db, root, namespace, now, scopes, keys, prefix, after, limit)
-        )
+        def read(db: apsw.Connection) -> list[Item]:
+            return reads.items(db, root, namespace, now, scopes, keys, prefix, after, limit)
+
+        if 0 < len(keys) <= KEYS_READ_HERE or 0 < len(scopes) <= KEYS_READ_HERE:
+            # A look-up of a few keys takes less than the way to another thread and back.
+            with speaking_of(self._path):
+                return self._reading(read)
+        return await self._read(read)
 
     async def journal(
         self,
@@ -219,12 +225,14 @@ class SqliteStore:
     # Threads and connections
 
     async def _read(self, read: Callable[[apsw.Connection], T]) -> T:
-        def reading() -> T:
-            db = self._connection()
-            with snapshot(db):
-                return read(db)
+        return await self._on_reader_thread(lambda: self._reading(read))
 
-        return await self._on_reader_thread(reading)
+    def _reading(self, read: Callable[[apsw.Connection], T]) -> T:
+        if self._closed:
+            raise Unavailable("this store is closed; open it again")
+        db = self._connection()
+        with snapshot(db):
+            return read(db)
 
     async def _on_reader_thread(self, work: Callable[[], T]) -> T:
         def speaking() -> T:

@@ -60,6 +60,23 @@ def _expected_keyword(query: str, id_: str) -> float:
 
 class KeywordClauses(Contract):
     @clause
+    async def test_M4_the_vector_arm_can_be_bounded_from_below(self, store: Store) -> None:
+        """Only what is more similar counts; the other arm is not touched."""
+        await put(
+            store,
+            make_record("same", "tea"),
+            make_record("near", "tea"),
+            make_record("far", "coffee"),
+            vectors={"same": unit(1, 0, 0), "near": unit(2, 1, 0), "far": unit(0, 1, 0)},
+            space=SPACE,
+        )
+        asked = {"vector": unit(1, 0, 0), "space": SPACE}
+        assert await found_ids(store, **asked, similar_above=0.95) == ["same"]
+        assert sorted(await found_ids(store, **asked, similar_above=0.5)) == ["near", "same"]
+        found = await found_ids(store, **asked, text="coffee", similar_above=0.95)
+        assert sorted(found) == ["far", "same"]
+
+    @clause
     async def test_X16_keyword_is_bm25(self, store: Store) -> None:
         """The one formula of ``recollect.lexical``, over what the scopes can see."""
         await _plant_texts(store)
