@@ -325,7 +325,7 @@ def _sections(gathered: Gathered, *, with_summary: bool) -> list[Section]:
 
 def _pending_section(messages: Sequence[Message]) -> Section:
     lines = tuple(map(_pending_line, messages))
-    return Section(tag="pending-messages", lines=lines, hits=(None,) * len(lines))
+    return Section(tag="pending-messages", lines=lines, hits=(None,) * len(lines), in_order=True)
 
 
 def _pending_line(message: Message) -> str:

@@ -9,6 +9,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self
 
+from recollect.archiving import archive
 from recollect.assembling import Wanted, context
 from recollect.buffers import confirm, notes_key, session_name
 from recollect.ending import end
@@ -316,6 +317,11 @@ class AsyncMemory:
         if not entries:
             entries = await self._engine.volatile.journal(root, **narrow)
         return [e for e in entries if all(self._engine.may_see(t.scope) for t in e.touched)]
+
+    async def archive(self, ids: Sequence[str], *, actor: str = "") -> Receipt:
+        """Retire records: they are not recalled any more, but still known to have been believed.
+        ``undo`` takes it back."""
+        return await archive(self._engine, ids, actor=actor)
 
     async def undo(self, change: str, *, scope: str | None = None, actor: str = "") -> Receipt:
         """Take a change back (``receipt.change``), by a change that can be undone too."""

@@ -30,6 +30,7 @@ class Section:
     tag: str
     lines: tuple[str, ...]
     hits: tuple[Hit | None, ...]
+    in_order: bool = False  # no line goes in once one before it did not fit
 
 
 @dataclass(slots=True, kw_only=True)
@@ -76,9 +77,11 @@ def _fill(
     frame = _block([PREFACE] if preface else [], section.tag, [])
     spent = count(frame + "\n")
     kept: list[str] = []
+    closed = False
     for line, hit in zip(section.lines, section.hits, strict=True):
         price = count(line + "\n")
-        fits = spent + price <= budget
+        fits = spent + price <= budget and not closed
+        closed = closed or (section.in_order and not fits)
         if fits:
             kept.append(line)
             spent += price

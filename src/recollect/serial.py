@@ -10,7 +10,7 @@ import json
 import math
 import types
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field, fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -36,6 +36,7 @@ NAMES: Mapping[type, str] = {kind: name for name, kind in TYPES.items()}
 _LARGEST = 2**63 - 1
 
 Value = Session | Message | Summary | Record | Relation | Item | Entry
+Encoder = Callable[[Any], Any]
 Decoder = Callable[[Any, str], Any]
 T = TypeVar("T")
 
@@ -53,11 +54,7 @@ def json_line(value: Any) -> bytes:
 def to_plain(value: Any) -> Any:
     """JSON-able data that ``from_plain`` turns back into an equal value."""
     if is_dataclass(value) and not isinstance(value, type):
-        own_offset = isinstance(value, Message)
-        return {
-            field.name: _plain_field(getattr(value, field.name), field, own_offset)
-            for field in fields(value)
-        }
+        return _dataclass_encoder(type(value))(value)
     if isinstance(value, datetime):
         return _utc(value).isoformat()
     if isinstance(value, Mapping):
@@ -67,12 +64,29 @@ def to_plain(value: Any) -> Any:
     return value
 
 
-def _plain_field(value: Any, field: Field[Any], own_offset: bool) -> Any:
-    if own_offset and field.name == "at":
-        return value.isoformat()
-    if field.type in (float, "float"):
-        return float(value)
-    return to_plain(value)
+@cache
+def _dataclass_encoder(kind: type) -> Encoder:
+    hints = get_type_hints(kind)
+    encoders = [(field.name, _encoder(hints[field.name])) for field in fields(kind)]
+    if kind is Message:
+        encoders = [(n, datetime.isoformat if n == "at" else e) for n, e in encoders]
+
+    def encode(value: Any) -> dict[str, Any]:
+        return {name: encoder(getattr(value, name)) for name, encoder in encoders}
+
+    return encode
+
+
+def _encoder(hint: Any) -> Encoder:
+    if hint in (str, int, bool) or get_origin(hint) is Literal:
+        return _as_it_is
+    if hint == tuple[str, ...]:
+        return list
+    return float if hint is float else to_plain
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
 
 
 def _utc(moment: datetime) -> datetime:

@@ -62,6 +62,7 @@ class Memory:
     relate = verb(AsyncMemory.relate)
     forget = verb(AsyncMemory.forget)
     history = verb(AsyncMemory.history)
+    archive = verb(AsyncMemory.archive)
     undo = verb(AsyncMemory.undo)
     get = verb(AsyncMemory.get)
     set_policy = verb(AsyncMemory.set_policy)

@@ -26,7 +26,7 @@ needs_llm = pytest.mark.skipif(
     find_spec("pydantic_ai") is None, reason="the extra is missing: pip install recollect[llm]"
 )
 
-KEY = "sk-very-secret-4711-0815"
+KEY = "plainly-secret-4711-0815"  # nothing that looks like a key: only knowing it removes it
 SCHEMA = {
     "type": "object",
     "properties": {"summary": {"type": "string", "maxLength": 1000}},
@@ -432,3 +432,16 @@ def test_what_does_not_fit_is_refused(value: Any) -> None:
 def test_a_rule_that_is_not_understood_is_no_rule_passed_over() -> None:
     with pytest.raises(ValueError, match="pattern"):
         fit("a", {"type": "string", "pattern": "b"})
+
+
+@needs_llm
+@pytest.mark.parametrize(
+    "text", ["key sk-proj-abcdef123456 is wrong", "Bearer abc.def", "AIza" + "x" * 35]
+)
+def test_what_looks_like_a_key_is_removed_too(text: str) -> None:
+    from recollect.providers.models.calling import scrubbed
+
+    cleaned = scrubbed(text, "")
+    assert "[key]" in cleaned
+    assert "abc" not in cleaned
+    assert "xxx" not in cleaned

@@ -36,9 +36,9 @@ EMPTY_PAGE = f"# Memory\n\n{INTRODUCTION}\n"
 EMPTY_HISTORY = "# History\n\n"
 
 _BULLET = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$)")
-_HEADING = re.compile(r"\s{0,3}(#{1,6})(?:[ \t]+(.*?))?[ \t#]*$")
+_HEADING = re.compile(r"\s{0,3}(#{1,6})(?:[ \t]+(.*))?$")
 _RULE = re.compile(r"\s*([-*_=])(?:\s*\1){2,}\s*$")
-MARKER = re.compile(r"[ \t]*<!--\s*recollect:([^\s<>]+?)\s*-->")
+MARKER = re.compile(r"<!--\s*recollect:([^\s<>]+?)\s*-->")
 _AMBIGUOUS = re.compile(r"&(?=amp;|lt;|#\d{1,7};)")
 _REFERENCE = re.compile(r"&(?:(amp)|(lt)|#(\d{1,7}));")
 _TYPE_OF_HEADING = {heading.casefold(): type_ for heading, type_ in HEADINGS.items()}
@@ -153,7 +153,7 @@ def parse(text: str) -> list[Line]:
         if title or not raw.strip() or _RULE.match(raw) or raw.lstrip().startswith(NOTICE):
             finish()
             if title:
-                heading = unescaped((title[2] or "").strip()) if len(title[1]) > 1 else ""
+                heading = (title[2] or "").strip(" \t#") if len(title[1]) > 1 else ""
             continue
         bullet = _BULLET.match(raw)
         if bullet or not item:
@@ -193,7 +193,7 @@ def _facts_of(joined: str, heading: str, number: int) -> Iterable[Line]:
         return
     start = 0
     for place, marker in enumerate(markers):
-        piece = joined[start : marker.start()]
+        piece = joined[start : marker.start()].rstrip()
         if place == len(markers) - 1:
             piece = f"{piece} {joined[marker.end() :].strip()}"
         start = marker.end()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import NamedTuple
 
 import apsw
@@ -17,7 +18,14 @@ from recollect.stores.sqlite.cache import IndexCache
 from recollect.stores.sqlite.connection import select
 from recollect.stores.sqlite.index import Array, ScopeIndex
 from recollect.stores.sqlite.masks import Filter, happened_at
-from recollect.stores.sqlite.rows import RECORD_WITH_SCOPE, micros, record_of, to_json
+from recollect.stores.sqlite.rows import (
+    RECORD_WITH_SCOPE,
+    STATUSES,
+    code,
+    micros,
+    record_of,
+    to_json,
+)
 from recollect.stores.sqlite.scoring import (
     Probe,
     Share,
@@ -59,6 +67,8 @@ def search(db: apsw.Connection, cache: IndexCache, query: Query) -> list[Hit]:
     if query.limit <= 0 or not query.scopes:
         return []
     listing = not query.text and query.vector is None
+    if listing and _is_walk(query):
+        return [Hit(record=record) for record in _walked(db, query)]
     with cache.lock_of(root_of(query.scopes[0])):
         space = _space(db, query)
         terms = lexical.query_terms(query.text)
@@ -171,6 +181,46 @@ def _walk(
         if len(page) < 500:
             return
         after = page[-1][0]
+
+
+def _is_walk(query: Query) -> bool:
+    """By id with no other filter than scope and status: what walks through everything, and must
+    not load an index of everything to do it."""
+    plain = Query(
+        scopes=query.scopes,
+        now=query.now,
+        descend=query.descend,
+        exact=query.exact,
+        statuses=query.statuses,
+        order="id",
+        after=query.after,
+        limit=query.limit,
+    )
+    return query == plain
+
+
+def _walked(db: apsw.Connection, query: Query) -> list[Record]:
+    statuses = to_json([code(STATUSES, status) for status in query.statuses or STATUSES])
+
+    def ids(scope: int) -> Iterator[tuple[str, int]]:
+        return iter(
+            select(
+                db,
+                "SELECT id, pk FROM record WHERE scope = ? AND id > ?"
+                " AND status IN (SELECT value FROM json_each(?))"
+                " AND (expires_at IS NULL OR expires_at > ?) ORDER BY id LIMIT ?",
+                scope,
+                query.after,
+                statuses,
+                micros(query.now),
+                query.limit,
+            )
+        )
+
+    merged = heapq.merge(*(ids(scope) for scope in _visible(db, query)))
+    keys = [pk for _, pk in islice(merged, query.limit)]
+    found = _records(db, keys)
+    return [found[key] for key in keys]
 
 
 # Both arms
