@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from recollect.asking import Careful
 from recollect.errors import Conflict, Denied, Invalid, Unavailable
 from recollect.ports import Clock, Embedder, NewId, Store
 from recollect.profiles import Profile
@@ -33,6 +34,7 @@ class Engine:
     new_secret: NewId
     redactor: Redactor
     default_scope: str
+    models: Careful | None = None  # None: summaries are extracts
     name: str = ""  # of this handle, for leases
     counter: Counter = ESTIMATE
     bound: str = ""  # the scope this handle may not leave; "" = none

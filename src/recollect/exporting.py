@@ -42,10 +42,12 @@ from recollect.types import (
 )
 
 PAGE = 500
+ENTRIES_PAGE = 20  # an entry may speak of a thousand things
 EVERY_STATUS: tuple[Status, ...] = get_args(Status)
 # Who works on what right now: means nothing in another place or at another time.
 PASSING = ("lease", "work")
 
+LAST = "\U0010ffff"  # sorts behind every scope
 PARTIAL_NOTE = (
     "less than a whole root: its tombstones are left out, and of its journal what touches "
     "other scopes"
@@ -227,6 +229,8 @@ async def _write_items(writing: Writing, part: Part) -> None:
             if part.holds(item.scope) and _travels(item, part):
                 writing.value(item)
         last = page[-1]
+        if last.namespace == KEPT:  # they go out as entries: on to what comes behind them
+            last = replace(last, scope=LAST, key="")
 
 
 def _travels(item: Item, part: Part) -> bool:
@@ -240,7 +244,7 @@ def _travels(item: Item, part: Part) -> bool:
 async def _entries(part: Part) -> AsyncIterator[Entry]:
     """This store's journal, then what earlier imports brought along."""
     after = 0
-    while page := await part.store.journal(part.root, after=after, limit=PAGE):
+    while page := await part.store.journal(part.root, after=after, limit=ENTRIES_PAGE):
         for entry in page:
             if part.whole or all(part.holds(touch.scope) for touch in entry.touched):
                 yield entry

@@ -10,18 +10,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from recollect.buffers import PENDING, consumed_up_to
 from recollect.engine import Engine
-from recollect.errors import Conflict
+from recollect.errors import Conflict, Invalid, Unavailable
+from recollect.leases import failed, hold, may_try, release, succeeded
 from recollect.policies import Policy, fold_count, policy_from, policy_of
 from recollect.ports import Store
+from recollect.prompts import summarize
 from recollect.scopes import root_of
-from recollect.summarising import extract_summary
+from recollect.summarising import extract_summary, formatted, short
 from recollect.types import CursorMove, Message, ReceiptItem, Session, SessionKey, Summary, Work
 from recollect.working import units
 
+How = Literal["model", "extract"]
+
 READER = "fold"
+LEASE_SECONDS = 300  # longer than all tries of a model call together
+ROOM_FOR_COUNTING = 1.5  # our count errs on the high side
 SESSIONS_PER_ROUND = 100
 MESSAGES_AT_ONCE = 500
 TOKENS_PER_MESSAGE = 5  # role and separators, on the safe side
@@ -58,14 +65,66 @@ async def _fold_session(engine: Engine, store: Store, work: Work) -> list[Receip
             return items
         count = messages_to_fold(engine, window)
         try:
-            await _commit(engine, store, window, window.messages[:count])
+            text, how, note = await _summarised(engine, store, window, count)
+            if note:
+                return [*items, ReceiptItem(id=key.id, status="failed", reason=note)]
+            await _commit(engine, store, window, window.messages[:count], text, how)
         except Conflict:
             return items  # another worker was faster; its work stands
         if count:
             last = window.messages[count - 1].seq
-            items.append(ReceiptItem(id=key.id, status="stored", reason=f"folded up to {last}"))
+            said = f"folded up to {last} ({how})"
+            items.append(ReceiptItem(id=key.id, status="stored", reason=said))
         if not window.more:
             return items
+
+
+async def _summarised(
+    engine: Engine, store: Store, window: Window, count: int
+) -> tuple[str, How, str]:
+    """The new summary and how it was made, or a note why there is none yet. A model that fails
+    leaves the session as it is: the packet shows its newest messages, and it is tried again."""
+    if not count:
+        return "", "extract", ""
+    policy = session_policy(engine, window.session)
+    before = window.summary.text if window.summary else ""
+    folded = window.messages[:count]
+    models = engine.models
+    if models is None or models.model_for("summarize") is None or store is engine.volatile:
+        text = extract_summary(before, folded, policy.summary_tokens, engine.counter.count)
+        return text, "extract", ""
+    scope, work = window.session.scope, f"fold/{window.session.id}"
+    waits = await may_try(engine, store, scope, work)
+    if waits:
+        return "", "model", waits
+    if not await hold(engine, store, scope, work, LEASE_SECONDS):
+        return "", "model", "another worker is at it"
+    try:
+        text = await _asked(engine, window, folded, policy)
+    except (Unavailable, Invalid) as error:
+        await failed(engine, store, scope, work, str(error))
+        return "", "model", f"no summary yet, will be tried again: {error}"
+    finally:
+        await release(engine, store, scope, work)
+    await succeeded(engine, store, scope, work)
+    return text, "model", ""
+
+
+async def _asked(engine: Engine, window: Window, folded: Sequence[Message], policy: Policy) -> str:
+    assert engine.models is not None
+    prompt = summarize(
+        previous=window.summary.text if window.summary else "",
+        messages=formatted(folded),
+        tokens=policy.summary_tokens,
+    )
+    authors = {message.author for message in folded}
+    reply = await engine.models.ask(prompt, scope=window.session.scope, authors=authors)
+    text = str(reply.data["summary"]).strip()
+    if not text:
+        raise Invalid("the model answered with an empty summary")
+    if engine.counter.count(text) <= policy.summary_tokens * ROOM_FOR_COUNTING:
+        return text
+    return short(text, policy.summary_tokens * 2)
 
 
 async def read_window(engine: Engine, store: Store, key: SessionKey) -> Window | None:
@@ -109,7 +168,14 @@ def messages_to_fold(engine: Engine, window: Window) -> int:
     return fold_count(window.messages, policy, lambda message: message_cost(engine, message))
 
 
-async def _commit(engine: Engine, store: Store, window: Window, folded: Sequence[Message]) -> None:
+async def _commit(
+    engine: Engine,
+    store: Store,
+    window: Window,
+    folded: Sequence[Message],
+    text: str,
+    how: How,
+) -> None:
     """The summary, if there is one, and the reader's new place, together."""
     session = window.session
     key = SessionKey(session.scope, session.id)
@@ -119,7 +185,7 @@ async def _commit(engine: Engine, store: Store, window: Window, folded: Sequence
         seen = session.last_seq
     move = CursorMove(session=key, reader=READER, old=place, new=max(place, seen))
     moves = [move] if move.new > move.old else []
-    summaries = (_summary(engine, window, folded),) if folded else ()
+    summaries = (_summary(engine, window, folded, text, how),) if folded else ()
     if folded and key.id == PENDING:
         consumed = consumed_up_to(key, dict(session.cursors), folded[-1].seq)
         moves += [consumed] if consumed else []
@@ -136,8 +202,9 @@ async def _commit(engine: Engine, store: Store, window: Window, folded: Sequence
     await engine.commit(store, batch)
 
 
-def _summary(engine: Engine, window: Window, folded: Sequence[Message]) -> Summary:
-    policy = session_policy(engine, window.session)
+def _summary(
+    engine: Engine, window: Window, folded: Sequence[Message], text: str, how: How
+) -> Summary:
     before = window.summary
     return Summary(
         id=engine.new_id(),
@@ -145,10 +212,8 @@ def _summary(engine: Engine, window: Window, folded: Sequence[Message]) -> Summa
         session=window.session.id,
         from_seq=before.to_seq + 1 if before else 1,
         to_seq=folded[-1].seq,
-        text=extract_summary(
-            before.text if before else "", folded, policy.summary_tokens, engine.counter.count
-        ),
-        how="extract",
+        text=text,
+        how=how,
         lineage=tuple(message.id for message in folded),
         learned_at=engine.now(),
     )

@@ -16,7 +16,7 @@ from recollect.serial import from_plain, to_plain
 from recollect.types import Entry, Erase, Item, Touch
 
 NAMESPACE = "journal"
-PAGE = 500
+PAGE = 50  # an entry may speak of a thousand things
 REWRITTEN_PER_COMMIT = 50
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from datetime import timedelta
 
 from recollect.engine import Engine
 from recollect.errors import Conflict, Invalid, RecollectError, Unavailable
 from recollect.folding import fold_due_sessions
+from recollect.leases import hold
 from recollect.scopes import SYSTEM_ROOT, root_of
-from recollect.types import Item, Receipt, ReceiptItem, Usage, Work
+from recollect.types import Receipt, ReceiptItem, Usage, Work
 from recollect.vectors import embedding_text
 
 log = logging.getLogger(__name__)
@@ -112,32 +112,10 @@ async def run_in_background(engine: Engine) -> None:
     while True:
         await asyncio.sleep(pause)
         try:
-            if await _hold_lease(engine):
+            if await hold(engine, engine.store, SYSTEM_ROOT, "maintain", LEASE_SECONDS):
                 receipt = await maintain(engine)
                 pause = PAUSE_SECONDS if not receipt.items else PAUSE_SECONDS_BUSY
         except RecollectError as error:
             if pause < PAUSE_SECONDS_MAX:
                 log.warning("upkeep failed: %s", error, extra={"action": "maintain"})
             pause = min(pause * 2, PAUSE_SECONDS_MAX)
-
-
-async def _hold_lease(engine: Engine) -> bool:
-    """One process at a time does the upkeep of a store; when it dies, its lease runs out."""
-    items = await engine.store.items(SYSTEM_ROOT, "lease", now=engine.now(), keys=("maintain",))
-    known = items[0] if items else None
-    if known is not None and known.value != engine.name:
-        return False
-    lease = Item(
-        scope=SYSTEM_ROOT,
-        namespace="lease",
-        key="maintain",
-        value=engine.name,
-        expires_at=engine.now() + timedelta(seconds=LEASE_SECONDS),
-        version=known.version if known else 0,
-    )
-    batch = engine.batch(SYSTEM_ROOT, "lease", actor="maintenance", change="", items=(lease,))
-    try:
-        await engine.commit(engine.store, batch)
-    except Conflict:
-        return False
-    return True

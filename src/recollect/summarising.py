@@ -48,6 +48,17 @@ class Line:
         return f"- {self.label}: {self.text}"
 
 
+def formatted(messages: Iterable[Message]) -> str:
+    """Messages as a model reads them: time, speaker, tools, text."""
+    return "\n".join(map(_formatted_line, messages))
+
+
+def _formatted_line(message: Message) -> str:
+    tools = ", ".join(dict.fromkeys(call.name for call in message.calls if call.name))
+    speaker = message.role.upper() + (f" [tools: {tools}]" if tools else "")
+    return f"[{message.at:%Y-%m-%d %H:%M}] {speaker}: {message.text}"
+
+
 def extract_summary(
     previous: str, messages: Sequence[Message], tokens_max: int, count: TokenCount
 ) -> str:

@@ -54,6 +54,7 @@ async def open_engine(
     new_id: NewId | None = None,
     redactor: Redactor | None = None,
     count_tokens: TokenCount | None = None,
+    model: str | Model | None = None,
 ) -> Engine:
     """Open a store and everything around it.
 
@@ -62,12 +63,15 @@ async def open_engine(
     was begun with; for a new one the local model if it is there), "hashing", "minilm", "none" or
     an object. ``scope`` binds the handle: no call may leave it. ``profile`` picks a preset.
     ``count_tokens`` counts like your model does; without it budgets are kept on the safe side.
+    ``model`` is a language model by name ("openai:...", "ollama:...") or an object; without it
+    RECOLLECT_MODEL, or none: then summaries are extracts.
     """
-    chosen = settings or read_settings(profile=profile)
+    name = model if isinstance(model, str) else None
+    chosen = settings or read_settings(profile=profile, model=name)
     active = active_profile(chosen, os.environ)
     opened = await open_store(store_address(store, chosen, active), chosen)
     try:
-        return Engine(
+        engine = Engine(
             store=opened,
             volatile=DictStore(),
             embedder=await _embedder(embedder, chosen, active, opened),
@@ -81,6 +85,16 @@ async def open_engine(
             bound=parse_scope(scope) if scope else "",
             counter=Counter(name="injected", count=count_tokens) if count_tokens else ESTIMATE,
         )
+        given = {"": model} if model is not None and not isinstance(model, str) else None
+        engine.models = open_careful(
+            chosen,
+            store=opened,
+            clock=engine.clock,
+            new_id=engine.new_id,
+            persists=engine.persists,
+            models=given,
+        )
+        return engine
     except BaseException:
         await opened.close()
         raise
@@ -285,10 +299,12 @@ def open_careful(
     clock: Clock,
     new_id: NewId,
     persists: Persists | None = None,
+    models: Mapping[str, Model] | None = None,
 ) -> Careful | None:
-    """The models of these settings, asked with care; None if none is set."""
-    found = {operation: open_model(settings, operation) for operation in ("", *OPERATIONS)}
-    models = {operation: model for operation, model in found.items() if model is not None}
+    """The models of these settings, or those given, asked with care; None if there is none."""
+    if models is None:
+        found = {operation: open_model(settings, operation) for operation in ("", *OPERATIONS)}
+        models = {operation: model for operation, model in found.items() if model is not None}
     if not models:
         return None
     return Careful(

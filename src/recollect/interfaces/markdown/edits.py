@@ -211,5 +211,5 @@ class _Reading:
             elif id_ in self.known.heads and id_ not in self.claimed:
                 newer = self.known.heads[id_].id
                 self.plan.notes.append(
-                    f"the line of {id_} was deleted, but it had become {newer} meanwhile: that stays"
+                    f"the line of {id_} was deleted, but it became {newer} meanwhile: that stays"
                 )

@@ -67,7 +67,7 @@ class Asker(Protocol):
 class Consolidation:
     history_entry: str
     memory_update: str
-    usage: Usage = Usage()
+    usage: Usage = field(default_factory=Usage)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
