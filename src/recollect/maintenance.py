@@ -102,7 +102,12 @@ async def _expire(engine: Engine) -> list[ReceiptItem]:
     for root in dict.fromkeys(w.root for w in work):
         batch = engine.batch(root, "expire", actor="maintenance", change="", sweep=True)
         await engine.commit(engine.store, batch)
-    return [ReceiptItem(id=w.id, status="erased", reason="expired") for w in work]
+    # Leases and the like are nobody's memories: they go without a word.
+    return [
+        ReceiptItem(id=w.id, status="erased", reason="expired")
+        for w in work
+        if w.detail != "item"
+    ]
 
 
 async def run_in_background(engine: Engine) -> None:

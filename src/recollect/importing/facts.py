@@ -34,8 +34,10 @@ async def import_records(run: Run, lines: Sequence[Line]) -> None:
     """Lines of one root. What does not fit is looked at again alone."""
     assert lines[0].value is not None
     root, trouble = root_of_value(lines[0].value), ""
-    for _ in range(ATTEMPTS):
-        plan = await _planned(run, root, lines)
+    for attempt in range(ATTEMPTS):
+        # Looking for equal texts is dear and mostly in vain: only after a conflict.
+        careful = run.dry_run or attempt > 0
+        plan = await _planned(run, root, lines, careful=careful)
         written = tuple(plan.records.values())
         embedding = [] if run.dry_run else written
         vectors, space, note = await run.engine.embed_for_writing(embedding)
@@ -58,7 +60,7 @@ async def import_records(run: Run, lines: Sequence[Line]) -> None:
         await import_records(run, [line])
 
 
-async def _planned(run: Run, root: str, lines: Sequence[Line]) -> Plan:
+async def _planned(run: Run, root: str, lines: Sequence[Line], *, careful: bool) -> Plan:
     engine = run.engine
     records = [
         clean_record(line.value, engine.redactor)
@@ -70,7 +72,8 @@ async def _planned(run: Run, root: str, lines: Sequence[Line]) -> Plan:
     burials = run.burials.get(root)
     buried = await burials.records(records) if burials else set()
     run.forgotten.records |= buried - known
-    equals = await _equals(run, [record for record in records if record.id not in known])
+    new = [record for record in records if record.id not in known]
+    equals = await _equals(run, new) if careful else {}
     plan = Plan()
     asked: dict[tuple[str, str], bool] = {}
     for line, record in zip(lines, records, strict=True):
