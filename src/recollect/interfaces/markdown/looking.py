@@ -102,7 +102,7 @@ async def known_about(
         facts=facts,
         records={**here, **facts},
         heads=await _heads(engine, root, superseded, facts),
-        graves=await _graves(engine, scope, hashes),
+        graves=await graves_of(engine, scope, hashes),
     )
 
 
@@ -128,7 +128,7 @@ async def _heads(
     return heads
 
 
-async def _graves(engine: Engine, scope: str, hashes: Iterable[str]) -> dict[str, datetime]:
+async def graves_of(engine: Engine, scope: str, hashes: Iterable[str]) -> dict[str, datetime]:
     """When these texts were forgotten, if they were."""
     root = root_of(scope)
     key = await key_of(engine, root)

@@ -7,10 +7,9 @@ stands. Whoever is killed in between is caught up by the next round.
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
@@ -20,13 +19,14 @@ from recollect.interfaces.markdown.config import Config
 from recollect.interfaces.markdown.edits import Plan, plan_edits
 from recollect.interfaces.markdown.exchange import Asker
 from recollect.interfaces.markdown.folders import Folder, Stamp
-from recollect.interfaces.markdown.history import Entry, ids_in
-from recollect.interfaces.markdown.learning import Folded, learn_from
+from recollect.interfaces.markdown.history import ids_in
+from recollect.interfaces.markdown.learning import learn_from
 from recollect.interfaces.markdown.looking import (
     entries_after,
     facts_of,
     known_about,
     last_number,
+    records_by_id,
     sessions_of,
     sessions_touched,
     tells_something,
@@ -49,16 +49,15 @@ from recollect.interfaces.markdown.mirror import (
 )
 from recollect.interfaces.markdown.pages import parse
 from recollect.interfaces.markdown.taking import ACTOR, Outcome, take_in
-from recollect.interfaces.markdown.workspace import MEMORY_FILE, Places, Workspace
+from recollect.interfaces.markdown.workspace import HISTORY_FILE, MEMORY_FILE, Places, Workspace
 from recollect.memory import AsyncMemory
 from recollect.policies import policy_from, policy_of
 from recollect.scopes import root_of
-from recollect.types import Item, Receipt, ReceiptItem, SessionKey, Summary
+from recollect.types import Item, Receipt, Record, SessionKey, Summary
 
 NAMESPACE = "mirror"
 ATTEMPTS_MAX = 5
-WATCH_SECONDS = 1.0
-ROUND_SECONDS_MAX = 60.0  # what expires is not in the journal, so look now and then
+ACCOUNTS_PER_ROUND = 3  # how often a model is asked
 ENTRIES_MAX = 20_000  # further behind than this, everything is compared anew
 
 
@@ -77,26 +76,24 @@ class Round:
 
     places: Places
     config: Config
-    snapshot: Snapshot | None
+    last: Snapshot  # what the files held
     state: Item | None
     number: int  # of the journal, when the round began
     touched: set[str] | None  # sessions; None: look at all of them
-    erased: bool  # summaries may be gone
-    outcome: Outcome = field(default_factory=Outcome)
+    rebuild: bool  # compare everything: there is nothing to go by
+    page: Page | None = None  # as it was when its edits were taken in
     plan: Plan = field(default_factory=Plan)
+    edited: bool = False
     held: tuple[str, ...] = ()
-    told: dict[str, str] = field(default_factory=dict)  # summary id -> a model's account
+    outcome: Outcome = field(default_factory=Outcome)
 
     @property
-    def last(self) -> Snapshot:
-        return self.snapshot or Snapshot()
-
-    @property
-    def writes_files(self) -> bool:
+    def logs(self) -> bool:
+        """A window of 0 leaves MEMORY.md and HISTORY.md alone."""
         return self.config.memory_window > 0
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Mirror:
     engine: Engine
     workspace: Workspace
@@ -128,33 +125,10 @@ class Mirror:
         this.outcome.notes += config.notes
         return this.outcome.receipt()
 
-    async def _begin(self, places: Places, config: Config) -> Round:
-        read_page(places.memory)  # what cannot be read is refused before anything is done
-        snapshot = read_snapshot(places.memory)
-        state = await self._state()
-        number, touched, rebuild = await self._news(state, snapshot, config)
-        return Round(
-            places=places,
-            config=config,
-            snapshot=snapshot,
-            state=state,
-            number=number,
-            touched=touched,
-            erased=rebuild or touched is None,
-        )
-
     async def _run(self, this: Round, accept: bool) -> None:
         await self._follow_config(this.config)
         await self._edits_in(this, accept)
-        before = await last_number(self.engine, self.root)
-        upkeep = await self.memory.maintain()
-        this.outcome.items += [i for i in upkeep.items if i.reason.startswith("folded")]
-        this.outcome.notes += upkeep.notes
-        fresh = await entries_after(self.engine, self.root, before)
-        if this.touched is not None:
-            more = sessions_touched(fresh, self.scope)
-            this.touched = None if more is None else this.touched | more
-        await self._learn(this)
+        await self._upkeep(this)
         await self._log_out(this)
         files = await write_sessions(
             self.engine, self.scope, this.places.sessions, this.last.sessions, this.touched
@@ -162,44 +136,59 @@ class Mirror:
         await self._page_out(this, tuple(sorted(files)), accept)
         await self._remember_number(this)
 
+    async def _upkeep(self, this: Round) -> None:
+        """Older messages are folded before the files are written, so they show the result."""
+        before = await last_number(self.engine, self.root)
+        done = await self.memory.maintain()
+        this.outcome.items += [item for item in done.items if item.reason.startswith("folded")]
+        fresh = await entries_after(self.engine, self.root, before)
+        more = sessions_touched(fresh, self.scope)
+        if this.touched is not None:
+            this.touched = None if more is None else this.touched | more
+
     # Where we stand
 
-    async def _state(self) -> Item | None:
+    async def _begin(self, places: Places, config: Config) -> Round:
+        read_page(places.memory)  # what cannot be read is refused before anything is done
+        snapshot = read_snapshot(places.memory)
+        complete = snapshot is not None and _all_there(places, snapshot)
         found = await self.engine.store.items(
             self.root, NAMESPACE, now=self.engine.now(), keys=(self.workspace.key,)
         )
-        return found[0] if found else None
-
-    async def _news(
-        self, state: Item | None, snapshot: Snapshot | None, config: Config
-    ) -> tuple[int, set[str] | None, bool]:
-        """The journal's number now, the sessions touched since the last round, and whether to
-        compare everything: the first time, after a gap, or when a file's record is gone."""
+        state = found[0] if found else None
         newest = await last_number(self.engine, self.root)
+        touched = await self._touched(state, newest, config) if complete else None
+        return Round(
+            places=places,
+            config=config,
+            last=snapshot or Snapshot(),
+            state=state,
+            number=newest,
+            touched=touched,
+            rebuild=not complete or state is None,
+        )
+
+    async def _touched(self, state: Item | None, newest: int, config: Config) -> set[str] | None:
+        """The sessions that changed since the last round; None: compare all of them."""
         value = state.value if state and isinstance(state.value, dict) else {}
         number = value.get("number")
-        usable = (
-            isinstance(number, int)
-            and 0 <= number <= newest
-            and newest - number <= ENTRIES_MAX
-            and snapshot is not None
-            and (value.get("logged") is True or config.memory_window == 0)
-        )
-        if not usable or not isinstance(number, int):
-            return newest, None, True
+        if not isinstance(number, int) or not 0 <= newest - number <= ENTRIES_MAX:
+            return None
+        if config.memory_window and not value.get("logged"):
+            return None
         entries = await entries_after(self.engine, self.root, number)
         if number < newest and (not entries or entries[0].seq != number + 1):
-            return newest, None, True
-        return newest, sessions_touched(entries, self.scope), False
+            return None
+        return sessions_touched(entries, self.scope)
 
     async def _remember_number(self, this: Round) -> None:
         """Only after something that concerns the files: our own note of it does not."""
-        value = {"number": this.number, "logged": this.writes_files}
-        if this.state and this.state.value == value:
-            return
-        if this.state and this.state.value.get("logged") == this.writes_files:
-            since = await entries_after(self.engine, self.root, this.state.value["number"])
-            if not any(tells_something(entry) for entry in since):
+        value = {"number": this.number, "logged": this.logs}
+        known = this.state.value if this.state and isinstance(this.state.value, dict) else {}
+        number = known.get("number")
+        if known.get("logged") == this.logs and isinstance(number, int) and number <= this.number:
+            since = await entries_after(self.engine, self.root, number)
+            if not any(tells_something(entry) for entry in since if entry.seq <= this.number):
                 return
         item = Item(
             scope=self.root,
@@ -209,7 +198,7 @@ class Mirror:
             version=this.state.version if this.state else 0,
         )
         batch = self.engine.batch(self.root, "mirror", actor=ACTOR, change="", items=(item,))
-        with suppress(Conflict):  # another place may mirror the same folder; both are right
+        with suppress(Conflict):  # somebody mirrors the same folder elsewhere; both are right
             await self.engine.commit(self.engine.store, batch)
 
     async def _follow_config(self, config: Config) -> None:
@@ -226,15 +215,15 @@ class Mirror:
             batch = self.engine.batch(
                 self.root, "memory_window", actor=ACTOR, change="", sessions=(session,)
             )
-            with suppress(Conflict):  # it is being written to; the next round sees it again
+            with suppress(Conflict):  # it is being changed; the next round sees it again
                 await self.engine.commit(self.engine.store, batch)
 
     # MEMORY.md into the store
 
     async def _edits_in(self, this: Round, accept: bool) -> None:
-        page = read_page(this.places.memory)
-        this.held = ()
-        this.plan = Plan()
+        """Doing this twice takes nothing in twice: what is known already is recognised."""
+        this.page = page = read_page(this.places.memory)
+        this.held, this.plan, this.outcome.failed = (), Plan(), False
         if page is None or (page.digest == this.last.page and not this.last.held):
             return
         lines = parse(page.text)
@@ -246,6 +235,7 @@ class Mirror:
             saved_at=datetime.fromtimestamp(page.stamp.changed / 1e9, UTC),
             now=self.engine.now(),
         )
+        this.edited = this.edited or not this.plan.is_empty
         await take_in(self.memory, self.scope, this.plan, this.outcome)
         if this.plan.is_drastic and not accept:
             this.held = tuple(this.plan.retired)
@@ -257,41 +247,125 @@ class Mirror:
     # The store into MEMORY.md
 
     async def _page_out(self, this: Round, files: Sequence[str], accept: bool) -> None:
-        """Write it anew, unless somebody saved it since it was read: then read it again first."""
+        """Somebody may save the file at any moment: then that is taken in first."""
         for _ in range(ATTEMPTS_MAX):
-            before = read_page(this.places.memory)
-            if before and before.digest != this.last.page and self._was_saved(this, before):
+            if this.places.memory.stamp(MEMORY_FILE) != (this.page and this.page.stamp):
                 await self._edits_in(this, accept)
-            if await self._page_written(this, before, files):
+            facts = await facts_of(self.engine, self.scope)
+            if this.outcome.failed or not await self._may_write(this, facts):
+                write_snapshot(this.places.memory, replace(this.last, sessions=tuple(files)))
+                return
+            if await self._write_page(this, facts, files):
                 return
         this.outcome.notes.append("MEMORY.md keeps being saved; the next round writes it")
 
-    def _was_saved(self, this: Round, page: Page) -> bool:
-        return this.plan.is_empty or page.digest != self._seen_digest
+    async def _may_write(self, this: Round, facts: dict[str, Record]) -> bool:
+        """With a window of 0 only what a person edited, or what must go, is written."""
+        if this.logs or this.edited or this.page is None:
+            return True
+        gone = [id_ for id_ in this.last.lines if id_ not in facts]
+        return len(await records_by_id(self.engine, self.root, gone)) < len(gone)
 
-    _seen_digest: str = ""
-
-    async def _page_written(
-        self, this: Round, before: Page | None, files: Sequence[str]
+    async def _write_page(
+        self, this: Round, facts: dict[str, Record], files: Sequence[str]
     ) -> bool:
-        folder = this.places.memory
-        facts = await facts_of(self.engine, self.scope)
+        """False: the file was saved by somebody else meanwhile."""
         shown = {id_: record for id_, record in facts.items() if id_ not in this.held}
         notices = [held_notice(this.plan)] if this.held else []
         page = await memory_page(self.engine, self.scope, shown, notices)
         data = page.text.encode()
-        lines = lines_written(page.shown, this.held, this.last.lines, self.engine.now())
-        if this.outcome.failed or not self._may_write(this, before, facts):
-            write_snapshot(folder, replace(this.last, sessions=tuple(files)))
-            return True
-        if folder.stamp(MEMORY_FILE) != (before.stamp if before else None):
+        folder = this.places.memory
+        if folder.stamp(MEMORY_FILE) != (this.page and this.page.stamp):
             return False
-        if before is None or before.text.encode() != data:
+        if this.page is None or this.page.digest != digest_of(data):
             folder.replace(MEMORY_FILE, data)
-        this.outcome.notes += [_conflict_note(group) for group in page.conflicts]
         snapshot = Snapshot(
-            lines=lines, page=digest_of(data), held=this.held, sessions=tuple(files)
+            lines=lines_written(page.shown, this.held, this.last.lines, self.engine.now()),
+            page=digest_of(data),
+            held=this.held,
+            sessions=tuple(files),
         )
-        if snapshot != this.snapshot:
+        if snapshot != this.last:
             write_snapshot(folder, snapshot)
+        this.outcome.notes += [_conflict_note(group) for group in page.conflicts]
         return True
+
+    # The store into HISTORY.md
+
+    async def _log_out(self, this: Round) -> None:
+        """Entries are added; they go only with what they tell of."""
+        folder = this.places.memory
+        known = ids_in(read_history(folder))
+        by_session = await self._summaries(this.touched)
+        there = None
+        if this.touched is None:
+            there = {f"summary:{s.id}" for some in by_session for s in some}
+        gone = await history_gone(self.engine, self.scope, known, there)
+        for id_ in drop_history(folder, gone):
+            this.outcome.notes.append(f"{id_} is gone from HISTORY.md with what it told of")
+        if not this.logs:
+            return
+        told = await self._accounts(this, by_session, set(known))
+        entries = await episode_entries(self.engine, self.scope)
+        for summaries in by_session:
+            entries += summary_entries(summaries, told)
+        for entry in append_history(folder, entries):
+            this.outcome.notes.append(f"{entry.id} was added to HISTORY.md")
+
+    async def _summaries(self, touched: set[str] | None) -> list[list[Summary]]:
+        return [
+            await summaries_of(self.engine, SessionKey(session.scope, session.id))
+            async for session in sessions_of(self.engine, self.scope)
+            if touched is None or session.id in touched
+        ]
+
+    async def _accounts(
+        self, this: Round, by_session: list[list[Summary]], known: set[str]
+    ) -> dict[str, str]:
+        """What a model says about folds that are new; it is not asked about the past."""
+        if self.model is None or this.rebuild:
+            return {}
+        fresh = [s for some in by_session for s in some if f"summary:{s.id}" not in known]
+        return {
+            summary.id: await learn_from(self.engine, self.scope, self.model, summary, this.outcome)
+            for summary in fresh[:ACCOUNTS_PER_ROUND]
+        }
+
+
+def _all_there(places: Places, snapshot: Snapshot) -> bool:
+    """Were files removed that we had written?"""
+    names = set(places.sessions.names())
+    return places.memory.stamp(HISTORY_FILE) is not None and names.issuperset(snapshot.sessions)
+
+
+def read_page(folder: Folder) -> Page | None:
+    """None if there is none; Invalid if it is too large or no text."""
+    found = folder.read(MEMORY_FILE, PAGE_BYTES_MAX)
+    if found is None:
+        return None
+    data, stamp = found
+    if b"\0" in data:
+        raise Invalid(f"{folder.path / MEMORY_FILE} holds binary data and was left alone")
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise Invalid(
+            f"{folder.path / MEMORY_FILE} is not UTF-8 (byte 0x{data[error.start]:02x} at "
+            f"{error.start}) and was left alone; save it as UTF-8"
+        ) from None
+    return Page(text=text, digest=digest_of(data), stamp=stamp)
+
+
+def digest_of(data: bytes) -> str:
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
+
+
+def held_notice(plan: Plan) -> str:
+    return (
+        f"{len(plan.retired)} of {plan.lines_known} facts are missing in this file; nothing was "
+        "retired. `recollect sync --accept` retires them; delete the file to get them back."
+    )
+
+
+def _conflict_note(group: Iterable[Record]) -> str:
+    return "conflict: " + " contradicts ".join(record.id for record in group)
