@@ -262,16 +262,25 @@ async def _entries(part: Part) -> AsyncIterator[Entry]:
 def _opened(target: Target) -> Iterator[IO[bytes]]:
     """A file that is there complete or not at all; or the stream that was handed in."""
     if not isinstance(target, str | os.PathLike):
-        yield target
+        with _speaking_of("the stream"):
+            yield target
+            target.flush()
         return
     path = Path(target)
     if path.is_dir():
         raise Invalid(f"{path} is a folder; name a file")
+    with _speaking_of(path), _beside(path) as file:
+        yield file
+
+
+@contextmanager
+def _speaking_of(what: object) -> Iterator[None]:
     try:
-        with _beside(path) as file:
-            yield file
+        yield
+    except BrokenPipeError:
+        raise  # whoever read it has seen enough
     except OSError as error:
-        raise Unavailable(f"cannot write {path}: {error.strerror or error}") from error
+        raise Unavailable(f"cannot write {what}: {error.strerror or error}") from error
 
 
 @contextmanager

@@ -162,7 +162,16 @@ def _agtos() -> Profile:
 
 
 def _autobot() -> Profile:
-    return Profile(name="autobot", compaction="window", compact_above=50, keep_recent=10)
+    """Its facts are in every request, so they are core memories, and many of them are."""
+    facts: tuple[Type, ...] = ("fact", "preference", "user_request", "entity", "interest")
+    return Profile(
+        name="autobot",
+        durability_of_type={**DURABILITY_OF_TYPE, **dict.fromkeys(facts, "core")},
+        preseeded=100,
+        compaction="window",
+        compact_above=50,
+        keep_recent=10,
+    )
 
 
 def _lota() -> Profile:

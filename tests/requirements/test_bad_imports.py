@@ -121,3 +121,10 @@ def test_X13_an_id_that_belongs_to_somebody_else_is_refused(memory: Memory) -> N
     receipt = import_(memory, header(), record_line("r", "anns"), record_line("s", "fine"))
     assert sorted(item.status for item in receipt.items) == ["failed", "stored"]
     assert memory.get(["r"])[0].text == "bobs"
+
+
+def test_X13_an_id_that_says_something_else_here_is_left_as_it_is(memory: Memory) -> None:
+    import_(memory, header(), record_line("r", "first"))
+    receipt = import_(memory, header(), record_line("r", "second"))
+    assert reasons(receipt) == [("skipped", "this id already says something else here")]
+    assert memory.get(["r"])[0].text == "first"

@@ -47,8 +47,8 @@ def _clean_original(original: str, redactor: Redactor) -> str:
 
 def clean_record(record: Record, redactor: Redactor) -> Record:
     text = _clean(record.text, redactor)
-    data = _clean_value(record.data, redactor)
-    return replace(record, text=text, data=data, hash=_hash_of(record, text))
+    data, tags = _clean_value([record.data, list(record.tags)], redactor)
+    return replace(record, text=text, data=data, tags=tuple(tags), hash=_hash_of(record, text))
 
 
 def _hash_of(record: Record, text: str) -> str:

@@ -13,6 +13,8 @@ from recollect.importing.running import (
     FORGOTTEN,
     KNOWN,
     OPTED_OUT,
+    OTHER,
+    REDACTED,
     Outcome,
     Run,
     root_of_value,
@@ -68,17 +70,19 @@ async def _planned(run: Run, root: str, lines: Sequence[Line], *, careful: bool)
         if isinstance(line.value, Record)
     ]
     ids = list(dict.fromkeys(record.id for record in records))
-    known = {record.id for record in await engine.store.records(root, ids, now=engine.now())}
-    burials = run.burials.get(root)
+    found = await engine.store.records(root, ids, now=engine.now())
+    known = {record.id: record.text for record in found}
+    burials = await run.burials_of(root)
     buried = await burials.records(records) if burials else set()
-    run.forgotten.records |= buried - known
+    run.forgotten.records |= buried - known.keys()
     new = [record for record in records if record.id not in known]
     equals = await _equals(run, new) if careful else {}
     plan = Plan()
     asked: dict[tuple[str, str], bool] = {}
     for line, record in zip(lines, records, strict=True):
         if record.id in known or record.id in plan.records:
-            plan.outcomes.append(skipped(line, KNOWN))
+            text = known[record.id] if record.id in known else plan.records[record.id].text
+            plan.outcomes.append(skipped(line, KNOWN if text == record.text else OTHER))
             continue
         reason = await _why_not(run, record, asked)
         if reason:
@@ -112,7 +116,7 @@ def _write_or_merge(
         equals[record.scope, record.hash] = record.id
     made_from = tuple(run.merged.get(id_, id_) for id_ in record.derived_from)
     plan.records[record.id] = replace(record, derived_from=made_from, version=0)
-    plan.outcomes.append(run.stored(line, record.id))
+    plan.outcomes.append(run.stored(line, record.id, "" if record == line.value else REDACTED))
 
 
 async def _equals(run: Run, records: Sequence[Record]) -> dict[tuple[str, str], str]:

@@ -21,6 +21,8 @@ from recollect.importing.running import (
     FORGOTTEN,
     KNOWN,
     OPTED_OUT,
+    OTHER,
+    REDACTED,
     Log,
     Outcome,
     Run,
@@ -148,7 +150,7 @@ async def _look(run: Run, root: str, lines: Sequence[Line]) -> Here:
         if ids:
             found = await store.messages(key, now=now, ids=ids, limit=len(ids))
             known |= {key_of(message): message for message in found}
-    burials = run.burials.get(root)
+    burials = await run.burials_of(root)
     safe = [clean_message(message, run.engine.redactor) for message in messages]
     return Here(
         sessions=sessions,
@@ -192,7 +194,8 @@ async def _plan_message(run: Run, plan: Plan, line: Line, message: Message) -> N
         same = known.seq == message.seq
         log.numbered = log.numbered and same
         log.present += same and (key, message.id) in plan.here.messages
-        plan.outcomes.append(skipped(line, KNOWN))
+        text = clean_message(message, run.engine.redactor).text
+        plan.outcomes.append(skipped(line, KNOWN if known.text == text else OTHER))
         return
     reason = await _why_not(run, plan, message)
     if reason:
@@ -204,8 +207,9 @@ async def _plan_message(run: Run, plan: Plan, line: Line, message: Message) -> N
     safe = clean_message(message, run.engine.redactor)
     plan.messages[key, message.id] = replace(safe, seq=seq)
     plan.fresh[key] = plan.fresh.get(key, 0) + bool(seq)
-    note = "" if seq else "appended: the session has other messages here"
-    plan.outcomes.append(run.stored(line, message.id, note))
+    notes = [] if seq else ["appended: the session has other messages here"]
+    notes += [] if safe == message else [REDACTED]
+    plan.outcomes.append(run.stored(line, message.id, "; ".join(notes)))
 
 
 async def _why_not(run: Run, plan: Plan, message: Message) -> str:

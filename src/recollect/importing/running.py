@@ -34,6 +34,8 @@ FORGOTTEN = "forgotten here before"
 KNOWN = "already there"
 OPTED_OUT = "opted out of persistence"
 EXPIRED = "expired"
+OTHER = "this id already says something else here"
+REDACTED = "secrets were redacted"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +116,12 @@ class Run:
             return
         batch = self.engine.batch(root, "import", actor=self.actor, change=self.change, **parts)
         await self.engine.commit(self.engine.store, batch)
+
+    async def burials_of(self, root: str) -> Burials | None:
+        """Asked anew for each chunk: somebody may forget for the first time meanwhile."""
+        if root not in self.burials:
+            return await Burials.of(self.engine.store, root, self.engine.now())
+        return self.burials[root]
 
     def stored(self, line: Line, id_: str, reason: str = "") -> Outcome:
         if not self.dry_run:

@@ -144,6 +144,9 @@ def _find_jwt(text: str) -> Iterator[Span]:
         begin = header.find("eyJ")
         if 0 <= begin <= len(header) - 10:
             yield match.start() - len(header) + begin, match.end()
+        elif match.group().split(".")[2].startswith("eyJ"):
+            # The dot was no part of it: what stands behind is a token by itself.
+            yield match.start() + 1, match.end()
 
 
 _JWT_TAIL = re.compile(r"\.eyJ[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]+)*")

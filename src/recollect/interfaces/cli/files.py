@@ -25,12 +25,16 @@ SOME_FAILED = 9
 
 
 def doctor(arguments: argparse.Namespace) -> int:
+    from recollect.interfaces.cli.workspaces import repair
     from recollect.wiring import check_store
 
+    repaired = repair(arguments) if arguments.workspace else []
     report = check_store(arguments.store, arguments.profile, rebuild=arguments.rebuild)
     if arguments.json:
-        print_json({**as_json(report), "sound": report.is_sound})
+        print_json({**as_json(report), "sound": report.is_sound, "repaired": repaired})
     else:
+        for line in repaired:
+            print(line)
         print(f"{report.path}: SQLite {report.library}, mode {report.mode}")
         print(f"{report.records} records, {report.messages} messages")
         for finding in report.findings:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, get_args
 
 from recollect.interfaces.cli import commands as verbs
-from recollect.interfaces.cli import files
+from recollect.interfaces.cli import files, workspaces
 from recollect.shapes import Shape
 from recollect.types import Durability, Kind, RelationKind, Source, Status, Type
 
@@ -171,10 +171,24 @@ def _add_running(commands: Any) -> None:
     model.add_argument("name", nargs="?", default="minilm")
     doctor = _command(commands, "doctor", files.doctor, "check the store file")
     doctor.add_argument("--rebuild", action="store_true", help="make every index anew from rows")
+    doctor.add_argument("--workspace", help="check this workspace's store, repair its modes")
+    _add_workspaces(commands)
     _add_files(commands)
     serve = _command(commands, "serve", verbs.serve, "run the server")
     serve.add_argument("--host")
     serve.add_argument("--port", type=int)
+
+
+def _add_workspaces(commands: Any) -> None:
+    new = _command(commands, "new", workspaces.new, "make a workspace of Markdown files")
+    new.add_argument("workspace", help="the folder; what is there already is left alone")
+    sync = _command(
+        commands, "sync", workspaces.sync, "take edits of the files in, write changes out"
+    )
+    sync.add_argument("workspace", help="the folder")
+    sync.add_argument("--scope", help="whose memories; default: user:default")
+    sync.add_argument("--accept", action="store_true", help="retire what a drastic edit removed")
+    sync.add_argument("--watch", action="store_true", help="keep going until stopped")
 
 
 def _add_files(commands: Any) -> None:

@@ -142,8 +142,9 @@ class Folder:
             if stat.S_ISLNK(status.st_mode):
                 raise Invalid(self._in_the_way(name, "file or folder"))
             found = stat.S_IMODE(status.st_mode)
-            if found == mode:
-                return ""
+            is_folder = stat.S_ISDIR(status.st_mode)
+            if found == mode or is_folder != (mode == FOLDER_MODE):
+                return ""  # as it should be, or not ours
             # By name: opening and closing the store's file would drop this process's locks on it.
             os.chmod(name, mode, dir_fd=self.fd)
             return f"{self.path / name} had mode {found:04o}, now {mode:04o}"

@@ -32,6 +32,7 @@ _SAID = {
 }
 _LABELLED = re.compile(rf"- ({'|'.join(WEIGHTS)}): (.+)")
 _END = re.compile(r"(?<=[.!?。！？])\s+")
+_BEGUN = re.compile(r"\[\d{4}-\d\d-\d\d \d\d:\d\d\]")
 _STAMP = re.compile(r"\s*\[?\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d)?)?\]?\s*:?\s*")
 
 
@@ -63,6 +64,13 @@ def torn_end(text: str, entries: Iterable[Entry]) -> str:
     """The end of the log, if a killed writer left part of one of these entries there."""
     end = text[text.rfind("\n") + 1 :]
     return end if end and any(entry.line.startswith(end) for entry in entries) else ""
+
+
+def without_torn_end(text: str) -> str:
+    """The log without a last line that was begun like an entry and never finished."""
+    start = text.rfind("\n") + 1
+    end = text[start:]
+    return text[:start] if _BEGUN.match(end) and not _id_of(end) else text
 
 
 def _id_of(line: str) -> str:

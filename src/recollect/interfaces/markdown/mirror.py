@@ -21,6 +21,7 @@ from recollect.interfaces.markdown.history import (
     ids_in,
     torn_end,
     without,
+    without_torn_end,
 )
 from recollect.interfaces.markdown.looking import (
     conflict_groups,
@@ -45,9 +46,8 @@ PAGE = 500
 class Snapshot:
     """What the files held when we wrote them last. Texts are kept as hashes only."""
 
+    scope: str
     lines: Mapping[str, Written] = field(default_factory=dict)
-    page: str = ""  # digest of MEMORY.md
-    held: tuple[str, ...] = ()  # facts whose lines are gone, and which wait for a yes
     sessions: tuple[str, ...] = ()  # names of the session files
 
 
@@ -59,9 +59,8 @@ def read_snapshot(folder: Folder) -> Snapshot | None:
         if not isinstance(told, dict):
             return None
         return Snapshot(
+            scope=str(told["scope"]),
             lines={str(id_): _written(line) for id_, line in told["lines"].items()},
-            page=str(told["page"]),
-            held=tuple(map(str, told["held"])),
             sessions=tuple(map(str, told["sessions"])),
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -79,6 +78,7 @@ def _written(line: Mapping[str, Any]) -> Written:
 
 def write_snapshot(folder: Folder, snapshot: Snapshot) -> None:
     told = {
+        "scope": snapshot.scope,
         "lines": {
             id_: {
                 "hash": line.hash,
@@ -87,8 +87,6 @@ def write_snapshot(folder: Folder, snapshot: Snapshot) -> None:
             }
             for id_, line in snapshot.lines.items()
         },
-        "page": snapshot.page,
-        "held": list(snapshot.held),
         "sessions": list(snapshot.sessions),
     }
     folder.replace(SNAPSHOT_FILE, json.dumps(told, separators=(",", ":")).encode())
@@ -196,12 +194,16 @@ def append_history(folder: Folder, entries: Sequence[Entry]) -> list[Entry]:
     return fresh
 
 
-def drop_history(folder: Folder, gone: set[str]) -> list[str]:
-    """Entries whose summary or episode was erased go; answers with their ids."""
+def drop_history(folder: Folder, gone: set[str], *, torn: bool) -> list[str]:
+    """Entries whose summary or episode was erased go; answers with their ids. ``torn``: so does
+    the beginning of one that a killed writer left, as it may tell of the same."""
     text = read_history(folder)
     found = [id_ for id_ in ids_in(text) if id_ in gone]
-    if found:
-        folder.replace(HISTORY_FILE, without(text, gone).encode())
+    kept = without(text, gone)
+    if torn:
+        kept = without_torn_end(kept)
+    if kept != text:
+        folder.replace(HISTORY_FILE, kept.encode())
     return found
 
 

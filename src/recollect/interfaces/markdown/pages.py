@@ -29,8 +29,8 @@ HEADINGS: dict[str, Type] = {
 CONFLICTS = "Conflicts"
 NOTICE = "> recollect:"
 INTRODUCTION = (
-    "<!-- One fact a line. Add, change or delete lines as you like; the comment at the end of a\n"
-    "line tells recollect which fact it is. -->"
+    "<!-- One fact a line: add, change or delete lines as you like. "
+    "The comment at the end of a line says which fact it is. -->"
 )
 EMPTY_PAGE = f"# Memory\n\n{INTRODUCTION}\n"
 EMPTY_HISTORY = "# History\n\n"
@@ -96,7 +96,7 @@ def fact_line(fact: Fact) -> str:
 
 def written_id(id_: str) -> str:
     """Ids are free text; in a comment they must not end it."""
-    return quote(id_, safe="").replace("--", "-%2D").replace("~", "%7E")
+    return quote(id_, safe=":").replace("--", "-%2D")
 
 
 def read_id(text: str) -> str:

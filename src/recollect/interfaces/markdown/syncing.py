@@ -7,7 +7,6 @@ stands. Whoever is killed in between is caught up by the next round.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -66,7 +65,7 @@ class Page:
     """MEMORY.md as it was read."""
 
     text: str
-    digest: str
+    data: bytes
     stamp: Stamp
 
 
@@ -80,7 +79,7 @@ class Round:
     state: Item | None
     number: int  # of the journal, when the round began
     touched: set[str] | None  # sessions; None: look at all of them
-    rebuild: bool  # compare everything: there is nothing to go by
+    rebuild: bool  # files that were there are gone
     page: Page | None = None  # as it was when its edits were taken in
     plan: Plan = field(default_factory=Plan)
     edited: bool = False
@@ -151,6 +150,11 @@ class Mirror:
     async def _begin(self, places: Places, config: Config) -> Round:
         read_page(places.memory)  # what cannot be read is refused before anything is done
         snapshot = read_snapshot(places.memory)
+        if snapshot and snapshot.scope != self.scope:
+            raise Invalid(
+                f"{self.workspace.path} holds the memories of {snapshot.scope}, not of "
+                f"{self.scope}; make another workspace for those"
+            )
         complete = snapshot is not None and _all_there(places, snapshot)
         found = await self.engine.store.items(
             self.root, NAMESPACE, now=self.engine.now(), keys=(self.workspace.key,)
@@ -161,11 +165,11 @@ class Mirror:
         return Round(
             places=places,
             config=config,
-            last=snapshot or Snapshot(),
+            last=snapshot or Snapshot(scope=self.scope),
             state=state,
             number=newest,
             touched=touched,
-            rebuild=not complete or state is None,
+            rebuild=not complete and state is not None,
         )
 
     async def _touched(self, state: Item | None, newest: int, config: Config) -> set[str] | None:
@@ -224,7 +228,7 @@ class Mirror:
         """Doing this twice takes nothing in twice: what is known already is recognised."""
         this.page = page = read_page(this.places.memory)
         this.held, this.plan, this.outcome.failed = (), Plan(), False
-        if page is None or (page.digest == this.last.page and not this.last.held):
+        if page is None:
             return
         lines = parse(page.text)
         known = await known_about(self.engine, self.scope, lines, this.last.lines)
@@ -277,12 +281,11 @@ class Mirror:
         folder = this.places.memory
         if folder.stamp(MEMORY_FILE) != (this.page and this.page.stamp):
             return False
-        if this.page is None or this.page.digest != digest_of(data):
+        if this.page is None or this.page.data != data:
             folder.replace(MEMORY_FILE, data)
         snapshot = Snapshot(
+            scope=self.scope,
             lines=lines_written(page.shown, this.held, this.last.lines, self.engine.now()),
-            page=digest_of(data),
-            held=this.held,
             sessions=tuple(files),
         )
         if snapshot != this.last:
@@ -301,7 +304,7 @@ class Mirror:
         if this.touched is None:
             there = {f"summary:{s.id}" for some in by_session for s in some}
         gone = await history_gone(self.engine, self.scope, known, there)
-        for id_ in drop_history(folder, gone):
+        for id_ in drop_history(folder, gone, torn=this.touched is None):
             this.outcome.notes.append(f"{id_} is gone from HISTORY.md with what it told of")
         if not this.logs:
             return
@@ -326,9 +329,10 @@ class Mirror:
         if self.model is None or this.rebuild:
             return {}
         fresh = [s for some in by_session for s in some if f"summary:{s.id}" not in known]
+        fresh.sort(key=lambda summary: (summary.learned_at, summary.id))
         return {
             summary.id: await learn_from(self.engine, self.scope, self.model, summary, this.outcome)
-            for summary in fresh[:ACCOUNTS_PER_ROUND]
+            for summary in fresh[-ACCOUNTS_PER_ROUND:]
         }
 
 
@@ -353,11 +357,7 @@ def read_page(folder: Folder) -> Page | None:
             f"{folder.path / MEMORY_FILE} is not UTF-8 (byte 0x{data[error.start]:02x} at "
             f"{error.start}) and was left alone; save it as UTF-8"
         ) from None
-    return Page(text=text, digest=digest_of(data), stamp=stamp)
-
-
-def digest_of(data: bytes) -> str:
-    return hashlib.blake2b(data, digest_size=16).hexdigest()
+    return Page(text=text, data=data, stamp=stamp)
 
 
 def held_notice(plan: Plan) -> str:

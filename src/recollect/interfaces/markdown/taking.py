@@ -51,7 +51,8 @@ class Outcome:
 async def take_in(memory: AsyncMemory, scope: str, plan: Plan, outcome: Outcome) -> None:
     """Everything but the retiring. A line that cannot be stored is reported, and the file keeps
     it; doing all this again changes nothing."""
-    for wish in (*plan.changed, *plan.disputed, *plan.new):
+    wishes: list[Changed | Disputed | New] = [*plan.changed, *plan.disputed, *plan.new]
+    for wish in wishes:
         try:
             if isinstance(wish, Changed):
                 await _change(memory, scope, wish, outcome)

@@ -99,19 +99,15 @@ class Workspace:
 
     def repair(self) -> list[str]:
         """Make everything readable by its owner only; says what was not."""
+        fixed: list[str] = []
+        with Folder.opened(self.path) as top:  # folders first: they may be closed to us
+            for name in (MEMORY_FOLDER, SESSIONS_FOLDER):
+                fixed.append(top.repair_mode(name, FOLDER_MODE))
+            for name in (CONFIG_FILE, STORE_FILE, f"{STORE_FILE}-wal", f"{STORE_FILE}-shm"):
+                fixed.append(top.repair_mode(name, FILE_MODE))
         with self.opened() as places:
-            fixed = [
-                places.top.repair_mode(MEMORY_FOLDER, FOLDER_MODE),
-                places.top.repair_mode(SESSIONS_FOLDER, FOLDER_MODE),
-                places.top.repair_mode(CONFIG_FILE, FILE_MODE),
-            ]
-            for name in (STORE_FILE, f"{STORE_FILE}-wal", f"{STORE_FILE}-shm"):
-                fixed.append(places.top.repair_mode(name, FILE_MODE))
-            for name in places.memory.names():
-                fixed.append(places.memory.repair_mode(name, FILE_MODE))
-            for name in places.sessions.names():
-                if name.endswith(".jsonl"):
-                    fixed.append(places.sessions.repair_mode(name, FILE_MODE))
+            for folder in (places.memory, places.sessions):
+                fixed += [folder.repair_mode(name, FILE_MODE) for name in folder.names()]
         return [found for found in fixed if found]
 
     def config(self) -> Config:

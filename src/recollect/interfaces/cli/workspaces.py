@@ -1,0 +1,101 @@
+"""Commands about a workspace: the folder of Markdown files that mirrors a store."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from typing import TYPE_CHECKING
+
+from recollect.errors import RecollectError
+from recollect.interfaces.cli.output import print_json, show_receipt
+from recollect.types import Receipt
+
+if TYPE_CHECKING:
+    from recollect.interfaces.markdown.syncing import Mirror
+
+SOME_FAILED = 9
+
+
+def new(arguments: argparse.Namespace) -> int:
+    from recollect.interfaces.markdown.workspace import Workspace
+
+    workspace = Workspace.at(arguments.workspace)
+    done = workspace.create()
+    if arguments.store is None:
+        from recollect.sync import Memory
+
+        with Memory.open(workspace.store, profile=_profile(arguments), background=False):
+            done.append(f"{workspace.store} opened")
+    done += workspace.repair()
+    return print_findings(arguments, str(workspace.path), done)
+
+
+def repair(arguments: argparse.Namespace) -> list[str]:
+    """For the doctor: what was wrong with a workspace and is put right."""
+    from recollect.interfaces.markdown.workspace import Workspace
+
+    workspace = Workspace.at(arguments.workspace)
+    if arguments.store is None:
+        arguments.store = workspace.store
+    return workspace.repair()
+
+
+def print_findings(arguments: argparse.Namespace, path: str, done: list[str]) -> int:
+    if arguments.json:
+        return print_json({"workspace": path, "done": done})
+    for line in done:
+        print(line)
+    return 0
+
+
+def sync(arguments: argparse.Namespace) -> int:
+    receipt = asyncio.run(_sync(arguments))
+    show_receipt(arguments, receipt)
+    return SOME_FAILED if _has_failed(receipt) else 0
+
+
+def _has_failed(receipt: Receipt) -> bool:
+    return any(item.status == "failed" for item in receipt.items)
+
+
+def _profile(arguments: argparse.Namespace) -> str:
+    from recollect.interfaces.markdown.opening import PROFILE
+
+    return str(arguments.profile or PROFILE)
+
+
+async def _sync(arguments: argparse.Namespace) -> Receipt:
+    from recollect.interfaces.markdown.opening import opened_mirror
+
+    async with opened_mirror(
+        arguments.workspace,
+        scope=arguments.scope,
+        store=arguments.store,
+        profile=arguments.profile,
+        embedder=arguments.embedder,
+    ) as mirror:
+        if not arguments.watch:
+            return await mirror.sync(accept=arguments.accept)
+        await _watch(arguments, mirror)
+        return Receipt(items=())
+
+
+async def _watch(arguments: argparse.Namespace, mirror: Mirror) -> None:
+    """Rounds until somebody stops it. What fails is said, once, and tried again."""
+    from recollect.interfaces.markdown.opening import seen_now, until_something_changes
+
+    complained = ""
+    while True:
+        seen = await seen_now(mirror)
+        try:
+            receipt = await mirror.sync(accept=arguments.accept)
+            complained = ""
+            if receipt.items or receipt.change:
+                show_receipt(arguments, receipt)
+                sys.stdout.flush()
+        except RecollectError as error:
+            if str(error) != complained:
+                print(f"recollect: {error}", file=sys.stderr, flush=True)
+            complained = str(error)
+        await until_something_changes(mirror, seen)
