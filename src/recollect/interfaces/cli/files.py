@@ -18,6 +18,7 @@ from recollect.interfaces.cli.output import (
     screen_for,
     show_receipt,
 )
+from recollect.interfaces.cli.workspaces import print_findings, repair
 from recollect.interfaces.rendering import as_json
 from recollect.types import Receipt
 
@@ -25,10 +26,11 @@ SOME_FAILED = 9
 
 
 def doctor(arguments: argparse.Namespace) -> int:
-    from recollect.interfaces.cli.workspaces import repair
     from recollect.wiring import check_store
 
     repaired = repair(arguments) if arguments.workspace else []
+    if arguments.workspace and arguments.store is None:
+        return print_findings(arguments, arguments.workspace, repaired)
     report = check_store(arguments.store, arguments.profile, rebuild=arguments.rebuild)
     if arguments.json:
         print_json({**as_json(report), "sound": report.is_sound, "repaired": repaired})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -32,11 +33,12 @@ def new(arguments: argparse.Namespace) -> int:
 
 
 def repair(arguments: argparse.Namespace) -> list[str]:
-    """For the doctor: what was wrong with a workspace and is put right."""
+    """For the doctor, who looks at its store next, if it has one: what was wrong with the modes
+    of a workspace and is put right."""
     from recollect.interfaces.markdown.workspace import Workspace
 
     workspace = Workspace.at(arguments.workspace)
-    if arguments.store is None:
+    if arguments.store is None and os.path.lexists(workspace.store):
         arguments.store = workspace.store
     return workspace.repair()
 

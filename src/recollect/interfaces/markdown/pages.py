@@ -204,7 +204,8 @@ def _facts_of(joined: str, heading: str, number: int) -> Iterable[Line]:
 
 def _tells(character: str) -> bool:
     """Letters, digits and pictures tell something; dashes and brackets alone do not."""
-    return unicodedata.category(character)[0] in "LNS"
+    category = unicodedata.category(character)
+    return category[0] in "LN" or category == "So"
 
 
 MEMORY_TYPES: tuple[Type, ...] = tuple(t for t in get_args(Type) if t in HEADINGS.values())

@@ -79,6 +79,7 @@ class Round:
     state: Item | None
     number: int  # of the journal, when the round began
     touched: set[str] | None  # sessions; None: look at all of them
+    is_first: bool  # there was no snapshot
     rebuild: bool  # files that were there are gone
     page: Page | None = None  # as it was when its edits were taken in
     plan: Plan = field(default_factory=Plan)
@@ -169,6 +170,7 @@ class Mirror:
             state=state,
             number=newest,
             touched=touched,
+            is_first=snapshot is None,
             rebuild=not complete and state is not None,
         )
 
@@ -288,7 +290,7 @@ class Mirror:
             lines=lines_written(page.shown, this.held, this.last.lines, self.engine.now()),
             sessions=tuple(files),
         )
-        if snapshot != this.last:
+        if this.is_first or snapshot != this.last:
             write_snapshot(folder, snapshot)
         this.outcome.notes += [_conflict_note(group) for group in page.conflicts]
         return True
