@@ -104,9 +104,7 @@ async def _expire(engine: Engine) -> list[ReceiptItem]:
         await engine.commit(engine.store, batch)
     # Leases and the like are nobody's memories: they go without a word.
     return [
-        ReceiptItem(id=w.id, status="erased", reason="expired")
-        for w in work
-        if w.detail != "item"
+        ReceiptItem(id=w.id, status="erased", reason="expired") for w in work if w.detail != "item"
     ]
 
 

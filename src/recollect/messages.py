@@ -69,16 +69,11 @@ def take_in(messages: MessageInput | Iterable[MessageInput], intake: Intake) -> 
     single = isinstance(messages, str | Mapping)
     listed: list[Any] = [messages] if single else list(_iterated(messages))
     taken: list[Taken] = []
-    seen: set[str] = set()
     for number, raw in enumerate(listed):
         try:
-            one = _take_in_one(raw, intake)
+            taken.append(_take_in_one(raw, intake))
         except Invalid as error:
             raise Invalid(f"message {number}: {error}") from None
-        if one.message.id in seen:
-            raise Invalid(f"message {number}: the id {one.message.id!r} stands twice in this call")
-        seen.add(one.message.id)
-        taken.append(one)
     return taken
 
 

@@ -34,6 +34,9 @@ MESSAGES_PER_COMMIT = 100
 BYTES_PER_COMMIT = 4 << 20
 TURN_CHARACTERS_MAX = 100_000
 
+TWICE = "stands twice in this call"
+OTHER_TEXT = "this id already names a message with another text"
+
 
 @dataclass(slots=True, kw_only=True)
 class Writing:
@@ -102,19 +105,29 @@ async def observe_in(
     )
     if not await engine.persists(key.scope, authors):
         _turn_volatile(writing, "kept in this process only: opted out of persistence")
-    items: list[ReceiptItem] = []
+    items: dict[str, ReceiptItem] = {}
     notes: list[str] = []
-    for chunk in _chunks(taken):
+    first = {one.message.id: one for one in reversed(taken)}
+    for chunk in _chunks([one for one in taken if first[one.message.id] is one]):
         stored, note = await _store_chunk(writing, chunk)
-        items += stored
+        items |= {item.id: item for item in stored}
         if note and note not in notes:
             notes.append(note)
     return Receipt(
-        items=tuple(items),
+        items=tuple(_answered(one, first[one.message.id], items) for one in taken),
         change=writing.change,
         notes=tuple(notes),
         usage=Usage(texts_embedded=writing.embedded),
     )
+
+
+def _answered(one: Taken, first: Taken, items: dict[str, ReceiptItem]) -> ReceiptItem:
+    """What became of a message; the second of two with one id is skipped."""
+    item = items[one.message.id]
+    if one is first:
+        return item
+    same = one.message.text == first.message.text
+    return replace(item, status="skipped", reason=TWICE if same else OTHER_TEXT)
 
 
 def _intake(
@@ -244,9 +257,7 @@ async def _learn_from(
     texts = {message.id: message.text for message in stored}
     for message in known:
         same = texts.get(message.id, message.text) == message.text
-        skipped[message.id] = (
-            "already stored" if same else "this id already names a message with another text"
-        )
+        skipped[message.id] = "already stored" if same else OTHER_TEXT
 
 
 def _item(

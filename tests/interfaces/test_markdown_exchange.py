@@ -21,6 +21,7 @@ from recollect.interfaces.markdown.exchange import (
 )
 from recollect.interfaces.markdown.pages import Fact, fact_line
 from recollect.ports import Prompt, Reply
+from recollect.testing.scripted import Answer, Asked, ScriptedServer, says_json
 from recollect.types import Item, Message, Receipt, ToolCall, Usage
 from tests.interfaces.workspaces import SCOPE, Desk
 
@@ -146,7 +147,7 @@ def test_B5_X4_what_a_model_learned_knows_its_messages_and_can_be_undone(desk: D
 def test_B5_rewording_is_no_change(desk: Desk) -> None:
     ids = desk.remember(*FACTS)
     desk.chat(51)
-    reworded = "- Ann lives in Berlin.\n- bob likes chess\n- The server is called heron\n- Deploys are weekly"
+    reworded = "\n".join(f"- {text}." for text in FACTS).replace("Bob", "bob")
     desk.sync(model=answering(ENTRY, lambda _: reworded))
     assert desk.texts() == FACTS
     with desk.open() as memory:
@@ -266,6 +267,33 @@ def test_X10_a_model_cannot_bring_back_what_was_forgotten(desk: Desk) -> None:
         memory.forget(ids=[scar])
     desk.sync(model=answering(ENTRY, lambda _: "- Ann has a scar\n- Bob likes chess"))
     assert desk.texts() == ["Bob likes chess"]
+
+
+def test_B5_A10_a_configured_model_is_asked_unless_somebody_opted_out(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pydantic_ai", reason="needs the extra llm")
+
+    def answer(asked: Asked) -> Answer:
+        if "Current Long-term Memory" not in asked.user:
+            return says_json({"summary": "They talked. It was about tea."})
+        return says_json({"history_entry": ENTRY, "memory_update": "- Deploys are daily"})
+
+    with ScriptedServer(otherwise=answer) as server:
+        monkeypatch.setenv("RECOLLECT_MODEL", "openai-compatible:test")
+        monkeypatch.setenv("RECOLLECT_MODEL_URL", server.url)
+        desk.chat(51)
+        desk.sync()
+        assert desk.texts() == ["Deploys are daily"]
+        assert "Decided on GitHub Actions." in desk.entries()[0]
+        assert len(server.requests) == 2
+        with desk.open() as memory:
+            memory.set_policy(SCOPE, persist=False, author="eve")
+            said = [f"line {n} of another talk" for n in range(51)]
+            memory.observe("other", said, scope=SCOPE, author="bob")
+            memory.set_policy(SCOPE, persist=False, author="bob")
+        desk.sync()
+        assert not [r for r in server.requests if "another talk" in r.user]
 
 
 # Matching lines

@@ -121,6 +121,17 @@ def test_X3_the_same_message_twice_is_skipped_with_the_reason(memory: Memory) ->
     assert [m.text for m in log_of(memory, "user:ann", "chat")] == ["hello there", "something new"]
 
 
+def test_X3_an_id_that_stands_twice_in_one_call_is_stored_once(memory: Memory) -> None:
+    message = {"role": "user", "content": "x", "id": "a"}
+    receipt = memory.observe(
+        "chat", [message, message, {**message, "content": "y"}, "z"], scope="user:ann"
+    )
+    assert statuses(receipt) == ["stored", "skipped", "skipped", "stored"]
+    assert "twice" in receipt.items[1].reason
+    assert "another text" in receipt.items[2].reason
+    assert [m.text for m in log_of(memory, "user:ann", "chat")] == ["x", "z"]
+
+
 def test_two_scopes_may_use_the_same_session_and_message_names(memory: Memory) -> None:
     for user in ("ann", "bob"):
         receipt = memory.observe(
@@ -179,7 +190,6 @@ def test_a_ten_megabyte_tool_result_is_kept_whole_and_its_beginning_is_searchabl
         (["fine", 12], "message 1"),
         ([{"role": "user", "content": "x", "at": "soon"}], "ISO 8601"),
         ([{"role": "user", "content": "x", "tool_calls": "c"}], "tool_calls"),
-        ([{"role": "user", "content": "x", "id": "a"}] * 2, "stands twice"),
         ([{"role": "user", "content": "y" * 17_000_000}], "longer than 16 MiB"),
         (7, "messages must be"),
     ],

@@ -14,7 +14,7 @@ from recollect.types import Durability, Kind, RelationKind, Source, Status, Type
 EPILOG = """\
 exit codes: 0 done, 1 internal error, 2 the request is wrong, 3 not found, 4 denied,
 5 conflict, 6 store or service unavailable, 7 incompatible file or library, 8 doctor found
-something, 9 some lines of an import failed, 130 interrupted
+something, 9 some lines of a file could not be taken in, 130 interrupted
 """
 
 

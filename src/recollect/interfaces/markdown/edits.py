@@ -154,7 +154,13 @@ class _Reading:
             self._unless_forgotten(Changed(line=line, old=record))
         elif id_ in self.known.heads:
             newer = self.known.heads[id_]
-            if flat(newer.text) != flat(line.text):
+            if flat(newer.text) == flat(line.text):
+                self.claimed.add(newer.id)
+            elif newer.id in self.last and newer.id not in self.claimed:
+                # It was this line that made it so, in a round that was not finished.
+                self.claimed.add(newer.id)
+                self._unless_forgotten(Changed(line=line, old=newer))
+            else:
                 self._unless_forgotten(Disputed(line=line, old=record, newer=newer))
         else:
             note = "what it changes was retired meanwhile" if record.status not in LIVE else ""

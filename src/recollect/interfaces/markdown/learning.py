@@ -58,6 +58,8 @@ async def learn_from(
 ) -> str:
     """The model's account of a fold; "" if it gave none. Its update is applied or held."""
     messages = await _messages_of(engine, summary)
+    if not await engine.persists(scope, {message.author for message in messages}):
+        return ""  # nothing of somebody who opted out is shown to a model
     facts = await facts_of(engine, scope)
     page = await memory_page(engine, scope, facts, ())
     try:

@@ -47,7 +47,7 @@ async def opened_mirror(
 ) -> AsyncIterator[Mirror]:
     """A workspace and its store (its own ``memory.db``, unless another is named). The scope is
     the one it was synced with before, if there is one."""
-    from recollect.wiring import open_careful, open_engine, read_settings
+    from recollect.wiring import open_engine, read_settings
 
     workspace = Workspace.at(path)
     config = workspace.config()  # before a store is made where there is no workspace
@@ -60,14 +60,9 @@ async def opened_mirror(
     memory = AsyncMemory(engine)
     try:
         whose = parse_scope(scope or (last.scope if last else engine.default_scope))
-        careful = open_careful(
-            settings,
-            store=engine.store,
-            clock=engine.clock,
-            new_id=engine.new_id,
-            persists=engine.persists,
-        )
-        asker = model or (ScopedModel(careful=careful, scope=whose) if careful else None)
+        asker = model
+        if asker is None and engine.models is not None:
+            asker = ScopedModel(careful=engine.models, scope=whose)
         yield Mirror(engine=engine, workspace=workspace, scope=whose, model=asker)
     finally:
         await memory.close()

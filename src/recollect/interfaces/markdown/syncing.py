@@ -12,10 +12,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
+from recollect.duplicates import text_hash
 from recollect.engine import Engine
 from recollect.errors import Conflict, Invalid
 from recollect.interfaces.markdown.config import Config
-from recollect.interfaces.markdown.edits import Plan, plan_edits
+from recollect.interfaces.markdown.edits import Plan, Written, plan_edits
 from recollect.interfaces.markdown.exchange import Asker
 from recollect.interfaces.markdown.folders import Folder, Stamp
 from recollect.interfaces.markdown.history import ids_in
@@ -141,6 +142,9 @@ class Mirror:
         before = await last_number(self.engine, self.root)
         done = await self.memory.maintain()
         this.outcome.items += [item for item in done.items if item.reason.startswith("folded")]
+        this.outcome.notes += [
+            f"{item.id}: {item.reason}" for item in done.items if item.status == "failed"
+        ]
         fresh = await entries_after(self.engine, self.root, before)
         more = sessions_touched(fresh, self.scope)
         if this.touched is not None:
@@ -249,6 +253,19 @@ class Mirror:
         elif this.plan.retired:
             receipt = await self.memory.archive(this.plan.retired, actor=ACTOR)
             this.outcome.add(receipt, "its line was deleted")
+        self._note_taken(this)
+
+    def _note_taken(self, this: Round) -> None:
+        """Lines that were taken in stand in the file, although not as we write them yet: who
+        edits them before the round is finished edits these facts."""
+        if not this.outcome.lines:
+            return
+        now = self.engine.now()
+        taken = {
+            id_: Written(hash=text_hash(text), at=now) for id_, text in this.outcome.lines.items()
+        }
+        this.last = replace(this.last, lines={**taken, **this.last.lines})
+        write_snapshot(this.places.memory, this.last)
 
     # The store into MEMORY.md
 

@@ -22,6 +22,7 @@ class Outcome:
     changes: list[str] = field(default_factory=list)
     usages: list[Usage] = field(default_factory=list)
     failed: bool = False  # a line of the file could not be taken in
+    lines: dict[str, str] = field(default_factory=dict)  # id -> text, of lines taken in
 
     def add(self, receipt: Receipt, what: str) -> None:
         """With several changes in one round, each item names its own for ``undo``."""
@@ -84,11 +85,13 @@ async def _add(memory: AsyncMemory, scope: str, wish: New, outcome: Outcome) -> 
         source="file",
         actor=ACTOR,
     )
+    outcome.lines[receipt.items[0].id] = wish.line.text
     outcome.add(receipt, f"new line {wish.line.number}" + (f": {wish.note}" if wish.note else ""))
 
 
 async def _change(memory: AsyncMemory, scope: str, wish: Changed, outcome: Outcome) -> None:
     receipt = await remember_like(memory, scope, wish.line.text, wish.old, supersedes=wish.old.id)
+    outcome.lines[receipt.items[0].id] = wish.line.text
     outcome.add(receipt, f"line {wish.line.number} changed")
 
 
@@ -96,6 +99,7 @@ async def _dispute(memory: AsyncMemory, scope: str, wish: Disputed, outcome: Out
     """Both survive and are linked; whoever reads the file decides."""
     receipt = await remember_like(memory, scope, wish.line.text, wish.old)
     id_ = receipt.items[0].id
+    outcome.lines[id_] = wish.line.text
     if id_ == wish.newer.id:
         outcome.add(receipt, f"line {wish.line.number} changed")
         return
