@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -62,6 +63,7 @@ class Gathered:
     procedures: list[Hit]
     spare: list[Hit]
     summary: str
+    state: str
     block: str
     messages: list[Message]
     pending: list[Message]
@@ -135,7 +137,7 @@ async def _gather(engine: Engine, wanted: Wanted) -> Gathered:
     scopes = _scopes_of(engine, wanted)
     now, _ = utc_moment(wanted.now, "now")
     moment = now or engine.now()
-    messages, summary, block = await _window(engine, wanted, scopes[0])
+    messages, summary, block, state = await _window(engine, wanted, scopes[0])
     pending, channel_summary = await _pending(engine, scopes)
     query = wanted.query if wanted.query is not None else _last_said(messages)
     stable = await _preseeded(engine, scopes, moment)
@@ -163,6 +165,7 @@ async def _gather(engine: Engine, wanted: Wanted) -> Gathered:
         + [h for h in triggered if fresh.is_new(h)],
         spare=found[engine.profile.context_records :],
         summary=summary,
+        state=state,
         block=block,
         messages=messages,
         pending=pending,
@@ -207,20 +210,25 @@ def _scopes_of(engine: Engine, wanted: Wanted) -> list[str]:
     return scopes
 
 
-async def _window(engine: Engine, wanted: Wanted, scope: str) -> tuple[list[Message], str, str]:
-    """The newest messages that are not folded, the summary of those that are, and the block."""
+async def _window(
+    engine: Engine, wanted: Wanted, scope: str
+) -> tuple[list[Message], str, str, str]:
+    """The newest messages that are not folded, the summary of those that are, the block, and
+    the state of the task."""
     if wanted.session is None:
-        return [], "", ""
+        return [], "", "", ""
     key = SessionKey(scope, session_name(wanted.session))
     messages: list[Message] = []
-    summary = block = ""
+    summary = block = state = ""
     for store in engine.stores_of(root_of(scope)):
         folded, said = await _unfolded(engine, store, key)
         messages += folded
         summary = said or summary
         notes, noted = await _unfolded(engine, store, notes_key(scope, key.id))
         block = note_lines(noted, notes) or block
-    return messages, summary, block
+        for session in await store.sessions(root_of(scope), (key,)):
+            state = json.dumps(dict(session.state), ensure_ascii=False) if session.state else state
+    return messages, summary, block, state
 
 
 async def _unfolded(engine: Engine, store: Store, key: SessionKey) -> tuple[list[Message], str]:
@@ -314,6 +322,7 @@ def _is_triggered(data: Mapping[str, Any], asked: frozenset[str]) -> bool:
 def _sections(gathered: Gathered, *, with_summary: bool) -> list[Section]:
     return [
         text_section("session-summary", gathered.summary if with_summary else ""),
+        text_section("task-state", gathered.state),
         text_section("memory-block", gathered.block),
         text_section("channel-summary", gathered.channel_summary),
         _pending_section(gathered.pending),

@@ -27,6 +27,7 @@ from recollect.recalling import Question, recall
 from recollect.reembedding import reembed
 from recollect.remembering import Statement, remember
 from recollect.scopes import parse_scope, root_of
+from recollect.stating import set_state
 from recollect.types import (
     Answer,
     Entry,
@@ -200,6 +201,18 @@ class AsyncMemory:
         """Say that a packet was used: its pending messages are consumed. Without it they are
         delivered again, so a crash in between loses nothing."""
         return await confirm(self._engine, packet)
+
+    async def set_state(
+        self,
+        session: str,
+        state: Mapping[str, Any],
+        *,
+        scope: str | None = None,
+        actor: str = "",
+    ) -> Receipt:
+        """Set the current state of a session's task (a small JSON object); every context of the
+        session carries it. An empty one takes it away."""
+        return await set_state(self._engine, session, state, scope=scope, actor=actor)
 
     async def end(
         self,

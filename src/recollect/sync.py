@@ -57,6 +57,7 @@ class Memory:
     recall = verb(AsyncMemory.recall)
     context = verb(AsyncMemory.context)
     confirm = verb(AsyncMemory.confirm)
+    set_state = verb(AsyncMemory.set_state)
     end = verb(AsyncMemory.end)
     note = verb(AsyncMemory.note)
     relate = verb(AsyncMemory.relate)

@@ -275,3 +275,28 @@ def test_reserved_session_names_are_refused(memory: Memory, name: Any) -> None:
 def test_ending_an_unknown_session_is_not_found(memory: Memory) -> None:
     with pytest.raises(NotFound):
         memory.end("never", scope="user:ann")
+
+
+def test_A1_the_current_task_state_is_carried_by_every_context(open_memory: OpenMemory) -> None:
+    memory = open_memory(profile="otto")
+    chat(memory, 3)
+    memory.set_state("chat", {"step": 2, "waiting for": "review"}, scope="user:ann")
+    chat(memory, 20, start=3)
+    memory.maintain()
+    text = memory.context(session="chat", scope="user:ann").text
+    assert "<task-state>" in text
+    assert "waiting for" in text
+    memory.set_state("chat", {}, scope="user:ann")
+    assert "<task-state>" not in memory.context(session="chat", scope="user:ann").text
+    with pytest.raises(NotFound):
+        memory.set_state("never", {"a": 1}, scope="user:ann")
+    for bad in ("text", {"a": object()}, {"a": "x" * 30_000}):
+        with pytest.raises(Invalid):
+            memory.set_state("chat", bad, scope="user:ann")  # type: ignore[arg-type]
+
+
+def test_O14_a_long_message_is_not_overtaken_by_those_behind_it(memory: Memory) -> None:
+    wait_in_buffer(memory, "short one", "long " * 400, "another short one")
+    packet = memory.context(scope="project:web", query="", tokens=300)
+    assert [m.text for m in packet.pending] == ["short one"]
+    assert "another short one" not in packet.text
