@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bench import machine
 from bench.chart import draw
-from bench.parts import concurrent, footprint, growth, hybrid, imports, neighbours
+from bench.parts import concurrent, footprint, growth, hybrid, imports, neighbours, sessions
 from bench.report import Report, Result, write_json, write_page
 from bench.running import FULL, QUICK, Bench, Sizes, needed_bytes
 
@@ -20,6 +20,7 @@ PARTS: dict[str, Callable[[Bench], Awaitable[Result]]] = {
     "hybrid": hybrid.run,
     "neighbours": neighbours.run,
     "concurrent": concurrent.run,
+    "sessions": sessions.run,
     "footprint": footprint.run,
     "growth": growth.run,
 }
