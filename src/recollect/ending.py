@@ -23,7 +23,7 @@ from recollect.lexical import STOP_WORDS, words
 from recollect.ports import Store
 from recollect.scopes import root_of
 from recollect.summarising import extract_summary, short
-from recollect.types import Message, Receipt, ReceiptItem, Record, Session, SessionKey
+from recollect.types import Message, Receipt, ReceiptItem, Record, Session, SessionKey, Summary
 
 MESSAGES_READ_MAX = 2000
 KEYWORDS = 6
@@ -50,6 +50,7 @@ class Over:
     session: Session
     messages: Sequence[Message]
     before: str  # the summary of what was folded
+    lineage: tuple[str, ...]  # every message, folded or not
     outcome: str
 
 
@@ -72,11 +73,11 @@ async def _read(engine: Engine, key: SessionKey, outcome: str) -> Over:
     for store in engine.stores_of(root_of(key.scope)):
         sessions = await store.sessions(root_of(key.scope), (key,))
         if sessions:
-            summaries = await store.summaries(key, limit=1, newest=True)
+            folded, summary = await _folded(store, key)
             messages = await store.messages(
                 key,
                 now=engine.now(),
-                after=summaries[0].to_seq if summaries else 0,
+                after=summary.to_seq if summary else 0,
                 limit=MESSAGES_READ_MAX,
                 newest=True,
             )
@@ -84,10 +85,21 @@ async def _read(engine: Engine, key: SessionKey, outcome: str) -> Over:
                 store=store,
                 session=sessions[0],
                 messages=messages,
-                before=summaries[0].text if summaries else "",
+                before=summary.text if summary else "",
+                lineage=(*folded, *(message.id for message in messages)),
                 outcome=outcome,
             )
     raise NotFound(f"there is no session {key.id!r} in {key.scope!r}")
+
+
+async def _folded(store: Store, key: SessionKey) -> tuple[list[str], Summary | None]:
+    """The ids of all messages that were folded, and the newest summary."""
+    ids: list[str] = []
+    last: Summary | None = None
+    while page := await store.summaries(key, after=last.to_seq if last else 0, limit=1000):
+        ids += [id_ for summary in page for id_ in summary.lineage]
+        last = page[-1]
+    return ids, last
 
 
 async def _write(engine: Engine, over: Over, actor: str) -> Receipt:
@@ -169,7 +181,7 @@ def _episode(engine: Engine, over: Over) -> Record:
         source="assistant",
         trust=min((message.trust for message in over.messages), default=2),
         session=session.id,
-        lineage=tuple(message.id for message in over.messages),
+        lineage=over.lineage,
         valid_from=session.started_at,
         expires_at=now + timedelta(seconds=ttl) if ttl else None,
     )

@@ -12,9 +12,10 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, get_args
 
+from recollect.buffers import NOTES
 from recollect.duplicates import text_hash
-from recollect.engine import Engine
-from recollect.errors import Invalid
+from recollect.engine import ATTEMPTS_MAX, Engine
+from recollect.errors import Conflict, Invalid, Unavailable
 from recollect.inputs import When, clean_name, moment, one_of
 from recollect.kept import silence
 from recollect.messages import searchable_text
@@ -65,6 +66,11 @@ class Filter:
     since: datetime | None
     until: datetime | None
 
+    @property
+    def whole(self) -> bool:
+        """Nothing but a scope or a session was named: everything there goes."""
+        return not (self.author or self.source or self.since or self.until)
+
     def takes(self, message: Message) -> bool:
         return (
             (not self.author or message.author == self.author)
@@ -83,11 +89,12 @@ class Doomed:
     records: dict[str, Record] = field(default_factory=dict)
     messages: dict[MessageKey, Message] = field(default_factory=dict)
     summaries: dict[str, Erase] = field(default_factory=dict)
+    sessions: set[SessionKey] = field(default_factory=set)  # whose state goes too
     survivors: dict[str, str] = field(default_factory=dict)  # id -> what it is
 
     @property
     def empty(self) -> bool:
-        return not (self.records or self.messages)
+        return not (self.records or self.messages or self.sessions)
 
 
 async def forget(engine: Engine, selection: Selection, *, actor: str) -> Receipt:
@@ -162,6 +169,7 @@ def _narrow_to(doomed: list[Doomed], ids: Sequence[str]) -> tuple[list[Doomed], 
     """With a session, ids may name its messages or records."""
     wanted = set(ids)
     for group in doomed:
+        group.sessions.clear()
         group.messages = {k: m for k, m in group.messages.items() if k[1] in wanted}
         group.records = {k: r for k, r in group.records.items() if k in wanted}
     found = {k[1] for group in doomed for k in group.messages}
@@ -208,6 +216,8 @@ async def _select_in(
     async for record in _listed(store, query):
         doomed.records[record.id] = record
     async for key in _sessions_in(store, root, scopes, descend, wanted.session):
+        if wanted.whole:
+            doomed.sessions.add(key)
         async for message in _log(engine, store, key):
             if wanted.takes(message):
                 doomed.messages[key, message.id] = message
@@ -229,7 +239,7 @@ async def _sessions_in(
     while page := await store.sessions(root, after=after, limit=PAGE):
         for session in page:
             inside = is_visible(session.scope, scopes, descend=descend, exact=True)
-            if inside and (not wanted or session.id == wanted):
+            if inside and (not wanted or session.id in (wanted, NOTES + wanted)):
                 yield SessionKey(session.scope, session.id)
         after = SessionKey(page[-1].scope, page[-1].id)
 
@@ -358,7 +368,27 @@ async def _erase(engine: Engine, doomed: Doomed, actor: str, change: str) -> Non
         }
         batch = engine.batch(doomed.root, "forget", actor=actor, change=change, **part)
         await engine.commit(doomed.store, batch)
+    for key in sorted(doomed.sessions):
+        await _clear_state(engine, doomed, key, actor, change)
     await silence(engine, doomed.store, doomed.root, erasures, actor=actor, change=change)
+
+
+async def _clear_state(
+    engine: Engine, doomed: Doomed, key: SessionKey, actor: str, change: str
+) -> None:
+    """The session itself stays: somebody may just be writing into it."""
+    for _ in range(ATTEMPTS_MAX):
+        known = await doomed.store.sessions(doomed.root, (key,))
+        if not known or not known[0].state:
+            return
+        cleared = (replace(known[0], state={}),)
+        batch = engine.batch(doomed.root, "forget", actor=actor, change=change, sessions=cleared)
+        try:
+            await engine.commit(doomed.store, batch)
+            return
+        except Conflict:
+            continue
+    raise Unavailable(f"the state of session {key.id!r} keeps changing; forget it again")
 
 
 async def _tombstones(engine: Engine, doomed: Doomed) -> list[Item]:

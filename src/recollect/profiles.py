@@ -62,7 +62,7 @@ class Profile:
         "decay",
         "drop_copies",
     )
-    candidates: int = 24  # per arm
+    candidates: int = 16  # per arm
     limit: int = 6
     similarity_weight: Mapping[str, float] = field(
         default_factory=lambda: {"hashing": 0.2, "": 0.5}  # by embedder; "" = any other

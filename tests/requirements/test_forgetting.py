@@ -147,6 +147,23 @@ def test_X10_no_byte_of_the_text_is_left(open_memory: OpenMemory, tmp_path: Path
     assert memory.get([keep])[0].text == "something harmless stays"
 
 
+def test_X10_a_forgotten_session_takes_its_notes_summary_and_state_along(
+    open_memory: OpenMemory, tmp_path: Path
+) -> None:
+    memory = open_memory(profile="otto")
+    memory.observe("chat", [f"{CANARY} line {n}" for n in range(14)], scope="user:ann")
+    memory.note("chat", f"{CANARY} noted", role="chief", scope="user:ann")
+    memory.set_state("chat", {"doing": CANARY}, scope="user:ann")
+    memory.set_state("chat", {"doing": f"{CANARY} still"}, scope="user:ann")
+    memory.end("chat", scope="user:ann", outcome=f"{CANARY} done")
+    memory.maintain()
+    assert CANARY in memory.context(session="chat", scope="user:ann").text
+    memory.forget(session="chat", scope="user:ann")
+    packet = memory.context(session="chat", scope="user:ann")
+    assert CANARY not in packet.text + str(packet.messages)
+    assert CANARY.encode() not in bytes_of(tmp_path)
+
+
 def test_X10_a_replayed_message_does_not_bring_it_back(memory: Memory, clock: MovableClock) -> None:
     message = {"role": "user", "content": "My PIN hint is the dog", "id": "m1"}
     memory.observe("chat", [message], scope="user:ann")

@@ -234,6 +234,18 @@ def test_O2_the_end_of_a_task_saves_request_approach_and_outcome(memory: Memory)
     )
 
 
+def test_X10_forgetting_a_folded_message_takes_the_episode_along(open_memory: OpenMemory) -> None:
+    memory = open_memory(profile="otto")
+    first = {"role": "user", "content": "my pin is quokka", "id": "m1"}
+    memory.observe("chat", [first], scope="user:ann")
+    chat(memory, 14)
+    memory.maintain()
+    episode = memory.end("chat", scope="user:ann", outcome="done").items[0].record
+    assert "m1" in memory.get([episode])[0].lineage
+    memory.forget(session="chat", scope="user:ann", ids=["m1"])
+    assert memory.get([episode]) == ()
+
+
 def test_A2_agtos_keeps_the_episode_for_thirty_days(
     open_memory: OpenMemory, clock: MovableClock
 ) -> None:

@@ -1,4 +1,5 @@
-"""A seeded simulation of sessions: random turns, two processes, kills between any two steps."""
+"""A seeded simulation of sessions: random turns, a model that fails, two processes, kills between
+any two steps."""
 
 from __future__ import annotations
 
@@ -10,10 +11,12 @@ from typing import Any
 
 import pytest
 
-from recollect import AsyncMemory
+from recollect import AsyncMemory, Unavailable
+from recollect.asking import Careful, Patience
 from recollect.buffers import CONSUMED, PENDING
+from recollect.ports import AnswerError, Prompt, Reply
 from recollect.stores.dict import DictStore
-from recollect.types import Batch, SessionKey
+from recollect.types import Batch, SessionKey, Usage
 from recollect.wiring import open_engine
 
 SCOPE = "project:web"
@@ -47,12 +50,31 @@ class MortalStore:
         """The store outlives the process."""
 
 
+class FlakyModel:
+    """A model that is down, talks nonsense or answers, as the dice fall."""
+
+    name = "flaky"
+
+    def __init__(self, dice: random.Random) -> None:
+        self._dice = dice
+
+    async def ask(self, prompt: Prompt) -> Reply:
+        fate = self._dice.random()
+        if fate < 0.2:
+            raise Unavailable("the model is down")
+        if fate < 0.4:
+            raise AnswerError("the model talks nonsense", usage=Usage(calls=1))
+        summary = f"summary of {len(prompt.user)} characters"
+        return Reply(text=summary, data={"summary": summary}, usage=Usage(calls=1, tokens_in=9))
+
+
 class World:
     def __init__(self, seed: int) -> None:
         self.dice = random.Random(seed)
         self.store = DictStore()
         self.now = datetime(2026, 1, 1, tzinfo=UTC)
         self.profile = self.dice.choice(PROFILES)
+        self.with_model = self.dice.random() < 0.5
         self.said: dict[str, list[str]] = {"a": [], "b": []}  # acknowledged message ids
         self.waiting: set[str] = set()
         self.consumed: set[str] = set()
@@ -64,6 +86,15 @@ class World:
             "dict:", profile=self.profile, embedder="none", clock=lambda: self.now
         )
         engine.store = MortalStore(self.store, self.dice, risk=0.1)
+        if self.with_model:
+            engine.models = Careful(
+                {"": FlakyModel(self.dice)},
+                store=engine.store,
+                clock=engine.clock,
+                new_id=engine.new_id,
+                chance=self.dice.random,
+                patience=Patience(tries=1),
+            )
         return AsyncMemory(engine)
 
     def message(self) -> dict[str, Any]:

@@ -20,10 +20,11 @@ from recollect.types import (
     Touch,
 )
 
-# Beside the fields that name the thing; the counters are not journalled by design.
+# Beside the fields that name the thing. Counters are not journalled by design, and the state of a
+# session is what somebody said.
 _NOT_JOURNALLED: Mapping[type, frozenset[str]] = {
     Record: frozenset({"id", "text", "uses", "used_at"}),
-    Session: frozenset({"scope", "id", "cursors", "last_seq"}),
+    Session: frozenset({"scope", "id", "cursors", "last_seq", "state"}),
     Relation: frozenset({"scope", "source", "target", "kind"}),
     Item: frozenset({"scope", "namespace", "key"}),
 }

@@ -131,7 +131,10 @@ class SqliteStore:
         return await self._read(lambda db: search(db, self._cache, query))
 
     async def relations(self, root: str, ids: Sequence[str]) -> list[Relation]:
-        return await self._read(lambda db: reads.relations(db, root, ids))
+        def read(db: apsw.Connection) -> list[Relation]:
+            return reads.relations(db, root, ids)
+
+        return self._read_here(read) if len(ids) <= KEYS_READ_HERE else await self._read(read)
 
     async def sessions(
         self,
@@ -183,9 +186,7 @@ class SqliteStore:
             return reads.items(db, root, namespace, now, scopes, keys, prefix, after, limit)
 
         if 0 < len(keys) <= KEYS_READ_HERE or 0 < len(scopes) <= KEYS_READ_HERE:
-            # A look-up of a few keys takes less than the way to another thread and back.
-            with speaking_of(self._path):
-                return self._reading(read)
+            return self._read_here(read)
         return await self._read(read)
 
     async def journal(
@@ -226,6 +227,11 @@ class SqliteStore:
 
     async def _read(self, read: Callable[[apsw.Connection], T]) -> T:
         return await self._on_reader_thread(lambda: self._reading(read))
+
+    def _read_here(self, read: Callable[[apsw.Connection], T]) -> T:
+        """A look-up of a few keys takes less than the way to another thread and back."""
+        with speaking_of(self._path):
+            return self._reading(read)
 
     def _reading(self, read: Callable[[apsw.Connection], T]) -> T:
         if self._closed:
