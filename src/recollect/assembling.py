@@ -83,8 +83,11 @@ async def context(engine: Engine, wanted: Wanted, counter: Counter) -> Packet:
 
     # Anthropic takes no system message among the others.
     apart = engine.profile.summary_as_message and shape == "openai" and bool(gathered.summary)
-    if apart:
-        budget = max(budget - counter.count(gathered.summary) - TOKENS_PER_MESSAGE, 0)
+    summary_price = counter.count(gathered.summary) + TOKENS_PER_MESSAGE if apart else 0
+    if summary_price > budget:
+        gathered.notes.append("the summary did not fit the budget")
+        gathered.summary, summary_price, apart = "", 0, False
+    budget -= summary_price
     reserved = min(sum(map(price, messages)), int(budget * MESSAGES_SHARE))
     packed = pack(
         memory_section(STABLE_SECTION, gathered.stable),
@@ -99,7 +102,7 @@ async def context(engine: Engine, wanted: Wanted, counter: Counter) -> Packet:
     listed = shaped(kept, shape)
     if apart:
         listed = [{"role": "system", "content": gathered.summary}, *listed]
-        spent += counter.count(gathered.summary) + TOKENS_PER_MESSAGE
+        spent += summary_price
     if shape == "anthropic" and any(m.role in ("system", "developer") for m in kept):
         notes.append("system messages are left out of messages: Anthropic takes them apart")
     return Packet(

@@ -38,6 +38,18 @@ def test_O9_O11_otto_keeps_eight_and_replaces_the_rest_by_one_system_message(
     assert "line 0 of the talk" in packet.messages[0]["content"]
 
 
+@pytest.mark.parametrize("tokens", [0, 1, 40, 100, 300])
+def test_A7_a_summary_apart_counts_towards_the_budget(open_memory: OpenMemory, tokens: int) -> None:
+    memory = open_memory(profile="otto")
+    chat(memory, 20)
+    memory.maintain()
+    packet = memory.context(session="chat", scope="user:ann", tokens=tokens)
+    assert packet.tokens <= tokens
+    if tokens <= 1:
+        assert packet.messages == ()
+        assert any("summary did not fit" in note for note in packet.notes)
+
+
 def test_M2_openmotoko_shows_summary_and_the_last_twenty(open_memory: OpenMemory) -> None:
     memory = open_memory(profile="openmotoko")
     chat(memory, 41)
