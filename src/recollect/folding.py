@@ -97,17 +97,28 @@ async def _summarised(
     waits = await may_try(engine, store, scope, work)
     if waits:
         return "", "model", waits
-    if not await hold(engine, store, scope, work, LEASE_SECONDS):
+    # A holder of its own: two rounds in one process must not both pay either.
+    holder = engine.new_id()
+    if not await hold(engine, store, scope, work, LEASE_SECONDS, holder):
         return "", "model", "another worker is at it"
     try:
+        if await _was_folded_meanwhile(store, window):
+            return "", "model", "another worker was faster"
         text = await _asked(engine, window, folded, policy)
     except (Unavailable, Invalid) as error:
         await failed(engine, store, scope, work, str(error))
         return "", "model", f"no summary yet, will be tried again: {error}"
     finally:
-        await release(engine, store, scope, work)
+        await release(engine, store, scope, work, holder)
     await succeeded(engine, store, scope, work)
     return text, "model", ""
+
+
+async def _was_folded_meanwhile(store: Store, window: Window) -> bool:
+    """Between reading the session and holding the lease, another worker may have finished."""
+    key = SessionKey(window.session.scope, window.session.id)
+    newest = await store.summaries(key, limit=1, newest=True)
+    return [summary.id for summary in newest] != ([window.summary.id] if window.summary else [])
 
 
 async def _asked(engine: Engine, window: Window, folded: Sequence[Message], policy: Policy) -> str:

@@ -20,27 +20,21 @@ ATTEMPTS_MAX = 5
 FIRST_PAUSE_SECONDS = 30
 
 
-async def hold(engine: Engine, store: Store, scope: str, key: str, seconds: int) -> bool:
-    """Take or keep a lease; False if another worker has it."""
+async def hold(
+    engine: Engine, store: Store, scope: str, key: str, seconds: int, holder: str
+) -> bool:
+    """Take a lease, or keep one's own; False if another holder has it."""
     known = await _item(engine, store, scope, "lease", key)
-    if known is not None and known.value != engine.name:
+    if known is not None and known.value != holder:
         return False
-    return await _put(
-        engine,
-        store,
-        scope,
-        "lease",
-        key,
-        engine.name,
-        known,
-        engine.now() + timedelta(seconds=seconds),
-    )
+    until = engine.now() + timedelta(seconds=seconds)
+    return await _put(engine, store, scope, "lease", key, holder, known, until)
 
 
-async def release(engine: Engine, store: Store, scope: str, key: str) -> None:
+async def release(engine: Engine, store: Store, scope: str, key: str, holder: str) -> None:
     """Give a lease back before it runs out."""
     known = await _item(engine, store, scope, "lease", key)
-    if known is not None and known.value == engine.name:
+    if known is not None and known.value == holder:
         await _put(engine, store, scope, "lease", key, "", known, engine.now())
 
 

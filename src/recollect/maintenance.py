@@ -115,7 +115,9 @@ async def run_in_background(engine: Engine) -> None:
     while True:
         await asyncio.sleep(pause)
         try:
-            if await hold(engine, engine.store, SYSTEM_ROOT, "maintain", LEASE_SECONDS):
+            if await hold(
+                engine, engine.store, SYSTEM_ROOT, "maintain", LEASE_SECONDS, engine.name
+            ):
                 receipt = await maintain(engine)
                 pause = PAUSE_SECONDS if not receipt.items else PAUSE_SECONDS_BUSY
         except RecollectError as error:

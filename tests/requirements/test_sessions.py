@@ -154,7 +154,6 @@ def test_O13_long_messages_are_trimmed_to_whole_exchanges(memory: Memory) -> Non
     packet = memory.context(session="chat", scope="user:ann", tokens=700, query="")
     assert packet.tokens <= 700
     assert spoken(packet.messages)[-1].startswith("word")
-    assert len(packet.messages) < 7 or packet.tokens <= 700
 
 
 def wait_in_buffer(memory: Memory, *said: str, scope: str = "project:web") -> None:
