@@ -1,0 +1,83 @@
+"""What was learned from turns, before it meets what is known already.
+
+Both extractors, the rules and the model, answer with lessons; merging compares them with
+records. The claim inside a lesson is what the guards look at: two statements can only replace
+or contradict one another when they are about the same subject and the same slot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from recollect.types import Durability, RelationKind, Type
+
+SPEAKER = "user"  # the subject of a claim that somebody without a name makes about themselves
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """A statement as subject, slot and value: "ann", "home", "hamburg".
+
+    ``exclusive``: only one value holds at a time (a home, an employer, a telephone number). Of
+    other slots many values live side by side (likes, pets), and only the same value with the
+    other polarity speaks against it. All three texts are folded: lower case, no articles.
+    """
+
+    subject: str
+    slot: str
+    value: str
+    negated: bool = False
+    exclusive: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lesson:
+    """One thing learned, in words that stand on their own, and the messages that say it.
+
+    ``corrects``: the speaker said outright that something known is wrong. ``replaces`` and
+    ``links`` are what a model suggests about known records, by their ids: hints, which code
+    checks before anything happens.
+    """
+
+    text: str
+    messages: tuple[str, ...]
+    type: Type = "fact"
+    claim: Claim | None = None
+    confidence: float = 0.7
+    importance: float = 0.5
+    durability: Durability | None = None
+    tags: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    corrects: bool = False
+    replaces: str = ""
+    links: tuple[tuple[RelationKind, str], ...] = ()
+
+
+def claim_as_data(claim: Claim) -> dict[str, Any]:
+    """How a record's ``data`` carries its claim."""
+    data: dict[str, Any] = {"subject": claim.subject, "slot": claim.slot, "value": claim.value}
+    if claim.negated:
+        data["negated"] = True
+    if claim.exclusive:
+        data["exclusive"] = True
+    return data
+
+
+def claim_from_data(data: Mapping[str, Any]) -> Claim | None:
+    """The claim that a record carries; None if it carries none, or somebody else's fields."""
+    parts = [data.get(name) for name in ("subject", "slot", "value")]
+    if not all(isinstance(part, str) and part for part in parts):
+        return None
+    subject, slot, value = map(str, parts)
+    return Claim(
+        subject=subject,
+        slot=slot,
+        value=value,
+        negated=data.get("negated") is True,
+        exclusive=data.get("exclusive") is True,
+    )
