@@ -150,6 +150,8 @@ async def _gather(engine: Engine, wanted: Wanted) -> Gathered:
         limit=engine.profile.context_records * 2 + len(stable) + len(messages),
         # Whole days: a packet asked for twice on one day reads the same.
         now=moment.replace(hour=0, minute=0, second=0, microsecond=0),
+        prefer_facts=True,
+        choose=engine.profile.context_records,
     )
     answer = await recall(engine, question, count_uses=False)
     seen = _Seen(stable, messages)

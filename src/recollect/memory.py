@@ -152,13 +152,16 @@ class AsyncMemory:
         threshold: float | None = None,
         descend: bool = False,
         explain: bool = False,
+        fast: bool | None = None,
         now: When | None = None,
     ) -> Answer:
         """The memories that answer a question, best first, each with its reasons.
 
         ``scope`` is one or a list and shows its parents too; without it, every scope this
         handle may see. ``as_of`` asks what was true then, ``known_at`` what we believed then,
-        ``now`` is the moment of asking. An empty query lists the newest.
+        ``now`` is the moment of asking. With ``fast=False`` a model, if one is configured,
+        chooses among twice as many candidates; by default the profile decides. An empty query
+        lists the newest.
         """
         question = Question(
             text=query,
@@ -175,6 +178,7 @@ class AsyncMemory:
             threshold=threshold,
             descend=descend,
             explain=explain,
+            fast=fast,
             now=now,
         )
         return await recall(self._engine, question)

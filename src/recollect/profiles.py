@@ -61,6 +61,7 @@ class Profile:
         "importance",
         "decay",
         "drop_copies",
+        "one_per_source",
     )
     candidates: int = 16  # per arm
     limit: int = 6
@@ -79,6 +80,7 @@ class Profile:
             "ephemeral": Decay(half_life_days=14.0, floor=0.6),
         }
     )
+    rerank: bool = False  # let a model choose among candidates, if there is one
     related_share: float = 0.5  # of the score of the hit that brought a related record along
 
     # Sessions
@@ -133,7 +135,7 @@ def _openmotoko() -> Profile:
     return Profile(
         name="openmotoko",
         embedder="hashing",
-        stages=("bre", "tag_boost", "importance", "drop_copies"),
+        stages=("bre", "tag_boost", "importance", "drop_copies", "one_per_source"),
         duplicate_above=0.9,
         compaction="messages",
         compact_above=40,
@@ -179,6 +181,7 @@ def _lota() -> Profile:
         name="lota",
         candidates=12,
         limit=6,
+        rerank=True,
         block_entries_max=15,
         durability_of_type={**DURABILITY_OF_TYPE, "preference": "ephemeral"},
     )

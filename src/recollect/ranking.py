@@ -28,6 +28,7 @@ class Asked:
     profile: Profile
     embedder: str = ""  # family of the vectors compared, such as "hashing"; "" = none
     threshold: float | None = None
+    prefer_facts: bool = False  # of a turn and a fact learned from it; else the turn stays
 
 
 @dataclass(slots=True)
@@ -205,6 +206,35 @@ def drop_copies(candidates: Candidates, asked: Asked) -> Candidates:  # noqa: AR
     return kept
 
 
+def one_per_source(candidates: Candidates, asked: Asked) -> Candidates:
+    """A turn and a fact learned from it say the same: one of them stays, with the better score
+    of both, so that no place in the answer is taken twice."""
+    turns = {
+        (*candidate.record.session_key, id_): candidate
+        for candidate in candidates
+        if candidate.record.type == "turn"
+        for id_ in candidate.record.lineage
+    }
+    dropped: set[str] = set()
+    for fact in sorted(candidates, key=order):
+        turn = _best_turn(fact.record, turns)
+        if turn is None or turn.record.id in dropped:
+            continue
+        kept, gone = (fact, turn) if asked.prefer_facts else (turn, fact)
+        dropped.add(gone.record.id)
+        gain = max(gone.score - kept.score, 0.0)
+        kept.add("same source", gain, f"{gone.record.type} {gone.record.id}")
+    return [candidate for candidate in candidates if candidate.record.id not in dropped]
+
+
+def _best_turn(record: Record, turns: Mapping[tuple[str, str, str], Candidate]) -> Candidate | None:
+    """The best turn that a fact was learned from, if it is a candidate too."""
+    if record.kind != "semantic" or not record.session:
+        return None
+    found = [turn for id_ in record.lineage if (turn := turns.get((*record.session_key, id_)))]
+    return min(found, key=order, default=None)
+
+
 def related(record: Record, source: Candidate, kind: str, asked: Asked) -> Candidate:
     """A record that came along with a better one through a relation."""
     candidate = Candidate(Hit(record=record))
@@ -233,4 +263,5 @@ STAGES: Mapping[str, Stage] = {
     "importance": importance,
     "decay": decay,
     "drop_copies": drop_copies,
+    "one_per_source": one_per_source,
 }

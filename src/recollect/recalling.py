@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from recollect.engine import Engine
+from recollect.errors import Invalid, Unavailable
 from recollect.filters import passes
 from recollect.inputs import (
     RECORD_BYTES_MAX,
@@ -19,8 +20,9 @@ from recollect.inputs import (
     several_of,
     share,
 )
-from recollect.ports import Store
+from recollect.ports import AnswerError, Store
 from recollect.ranking import Asked, Candidate, above_threshold, order, rank, related
+from recollect.reranking import reordered, rerank_prompt
 from recollect.types import Answer, Kind, Query, Status, Type, Usage, Vector
 from recollect.vectors import says_nothing
 
@@ -47,7 +49,10 @@ class Question:
     threshold: float | None = None
     descend: bool = False
     explain: bool = False
+    fast: bool | None = None  # True: no model chooses; False: one does, if there is one
     now: When | None = None
+    prefer_facts: bool = False
+    choose: int | None = None  # how many of the hits a model may choose; None: all of them
 
 
 async def recall(engine: Engine, question: Question, *, count_uses: bool = True) -> Answer:
@@ -64,6 +69,7 @@ async def recall(engine: Engine, question: Question, *, count_uses: bool = True)
         profile=engine.profile,
         embedder=engine.embedder.space.split("/")[0] if vector and engine.embedder else "",
         threshold=None if question.threshold is None else share(question.threshold, "threshold"),
+        prefer_facts=question.prefer_facts,
     )
     found: list[Candidate] = []
     for root, scopes in by_root.items():
@@ -77,12 +83,14 @@ async def recall(engine: Engine, question: Question, *, count_uses: bool = True)
             )
             found += await _ranked_in(store, here, root, asked)
     best = sorted(found, key=order)
-    kept = above_threshold(best, asked)[:limit]
+    chosen, note, usage = await _reranked(engine, question, above_threshold(best, asked), limit)
+    notes += [note] if note else []
+    kept = chosen[:limit]
     if count_uses:
         _count_uses(engine, kept)
     if question.explain:
         notes += _dropped(best, kept)
-    usage = Usage(texts_embedded=1 if vector else 0)
+    usage = replace(usage, texts_embedded=1 if vector else 0)
     hits = tuple(candidate.as_hit() for candidate in kept)
     return Answer(hits=hits, notes=tuple(notes), usage=usage)
 
@@ -104,7 +112,7 @@ def _query(engine: Engine, question: Question, limit: int) -> tuple[Query, list[
     query = Query(
         scopes=(),
         now=now,
-        text=text,
+        text=text if text.strip() else "",
         kinds=several_of(question.kinds, Kind, "kind"),
         types=several_of(question.types, Type, "type"),
         tags=clean_tags(question.tags),
@@ -113,7 +121,8 @@ def _query(engine: Engine, question: Question, limit: int) -> tuple[Query, list[
         until=until,
         as_of=times["as_of"],
         known_at=times["known_at"],
-        limit=max(engine.profile.candidates, limit),
+        # Twice as many as asked for, so that a second look has something to choose from.
+        limit=max(engine.profile.candidates, 2 * limit),
     )
     return query, notes
 
@@ -169,6 +178,33 @@ async def _brought_along(
         for record in await store.records(root, ids, now=query.now)
         if passes(record, query)
     ]
+
+
+async def _reranked(
+    engine: Engine, question: Question, candidates: list[Candidate], limit: int
+) -> tuple[list[Candidate], str, Usage]:
+    """What a model chose among twice as many candidates as are wanted; as they were, and why,
+    if no model can be asked. Nothing of a scope that opted out is shown to one."""
+    fast = not engine.profile.rerank if question.fast is None else question.fast
+    limit = question.choose or limit
+    if fast or len(candidates) <= limit or not question.text.strip():
+        return candidates, "", Usage()
+    if engine.models is None or engine.models.model_for("rerank") is None:
+        return candidates, "not reranked: no model is configured", Usage()
+    pool, rest = candidates[: 2 * limit], candidates[2 * limit :]
+    scopes = dict.fromkeys(candidate.record.scope for candidate in pool)
+    authors = {candidate.record.author for candidate in pool}
+    if not all([await engine.persists(scope, authors) for scope in scopes]):
+        return candidates, "not reranked: a scope opted out of being shown to a model", Usage()
+    try:
+        prompt = rerank_prompt(question.text, pool, limit)
+        reply = await engine.models.ask(prompt, scope=next(iter(scopes)), authors=authors)
+    except (Unavailable, Invalid) as error:
+        spent = error.usage if isinstance(error, AnswerError) else Usage()
+        return candidates, f"degraded: not reranked, {error}", spent
+    model = engine.models.model_for("rerank")
+    name = model.name if model else ""
+    return [*reordered(pool, reply.data["best"], name), *rest], f"reranked by {name}", reply.usage
 
 
 def _count_uses(engine: Engine, kept: Iterable[Candidate]) -> None:

@@ -33,6 +33,8 @@ class Settings:
     embedding_model: str = ""
     model: str = ""  # "openai:gpt-4o-mini"; empty: no language model
     model_summarize: str = ""  # the model for summaries; empty: model
+    model_extract: str = ""  # the model that learns from turns; empty: model
+    model_rerank: str = ""  # the model that chooses among candidates; empty: model
     model_url: str = ""  # where the models are; empty: the provider's own address
     model_key_env: str = ""  # the variable that holds the key; empty: the provider's usual one
     model_price: str = ""  # "0.15/0.60": dollars per million tokens in and out

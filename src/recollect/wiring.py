@@ -271,7 +271,11 @@ def _known_model(name: str) -> None:
 
 
 # Operations that may have a model of their own -> the setting that names it.
-OPERATIONS = {"summarize": "model_summarize"}
+OPERATIONS = {
+    "summarize": "model_summarize",
+    "extract": "model_extract",
+    "rerank": "model_rerank",
+}
 
 
 def open_model(settings: Settings, operation: str = "") -> Model | None:

@@ -20,7 +20,8 @@ BEGINS_USER = "\n=== user ===\n"
 
 _PIECE = re.compile(r"\{\{|\}\}|\{([a-z][a-z0-9_]*)\}|[{}]")
 _NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
-_TAG = re.compile(r"<(?=\s*/?\s*(?:previous_summary|messages)\s*>)", re.IGNORECASE)
+_TAGS = "previous_summary|messages|question|memories|known|facts"
+_TAG = re.compile(rf"<(?=\s*/?\s*(?:{_TAGS})\s*>)", re.IGNORECASE)
 
 # An answer within a token limit still needs room for its JSON and a model that counts its own way.
 ROOM = 1.5

@@ -117,7 +117,7 @@ def relate(arguments: argparse.Namespace) -> int:
 def recall(arguments: argparse.Namespace) -> int:
     options = given(
         arguments, "scope", "limit", "kinds", "types", "tags", "statuses", "since", "until",
-        "as_of", "known_at", "now", "threshold", "descend", "explain",
+        "as_of", "known_at", "now", "threshold", "descend", "explain", "fast",
     )  # fmt: skip
     with open_memory(arguments) as memory:
         answer = memory.recall(arguments.query, **options)

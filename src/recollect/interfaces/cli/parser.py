@@ -116,6 +116,17 @@ def _add_reading(commands: Any) -> None:
     recall.add_argument("--threshold", type=float)
     recall.add_argument("--descend", action="store_true", help="also everything below the scopes")
     recall.add_argument("--explain", action="store_true", help="how each score came about")
+    choosing = recall.add_mutually_exclusive_group()
+    choosing.add_argument(
+        "--fast", action="store_true", default=None, help="no model chooses among the candidates"
+    )
+    choosing.add_argument(
+        "--rerank",
+        action="store_false",
+        dest="fast",
+        default=None,
+        help="a model chooses, if one is configured",
+    )
 
     context = _command(commands, "context", verbs.context, "one packet for the next model call")
     context.add_argument("query", nargs="?")
