@@ -12,32 +12,30 @@ from typing import Any, Self
 from recollect.archiving import archive
 from recollect.assembling import Wanted, context
 from recollect.buffers import confirm, notes_key, session_name
+from recollect.consenting import set_policy
 from recollect.ending import end
 from recollect.engine import Engine
-from recollect.errors import Conflict, Denied, Invalid, NotFound
+from recollect.errors import Invalid
 from recollect.exporting import Target, export_to
 from recollect.forgetting import Selection, forget
 from recollect.importing import Source as ImportSource
 from recollect.importing import import_from
-from recollect.inputs import When, clean_name, count, one_of
+from recollect.inputs import When, clean_name
 from recollect.maintenance import flush_uses, maintain, run_in_background
 from recollect.messages import MessageInput
 from recollect.observing import observe, observe_in
 from recollect.recalling import Question, recall
 from recollect.reembedding import reembed
+from recollect.relating import relate
 from recollect.remembering import Statement, remember
-from recollect.scopes import parse_scope, root_of
 from recollect.stating import set_state
+from recollect.telling import history
 from recollect.types import (
     Answer,
     Entry,
-    Item,
     Packet,
     Receipt,
-    ReceiptItem,
     Record,
-    Relation,
-    RelationKind,
 )
 from recollect.undoing import undo
 
@@ -243,34 +241,7 @@ class AsyncMemory:
 
     async def relate(self, source: str, kind: str, target: str, *, actor: str = "") -> Receipt:
         """Link two records of one root: ``relate(a, "supports", b)``."""
-        relation: RelationKind = one_of(kind, RelationKind, "relation")
-        engine = self._engine
-        found = await engine.find_records([source, target])
-        for id_ in (source, target):
-            if id_ not in found:
-                raise NotFound(f"there is no record {id_!r}")
-        (first, store), (second, _) = found[source], found[target]
-        if source == target or root_of(first.scope) != root_of(second.scope):
-            raise Invalid("a relation links two different records of one root")
-        engine.write_scope(first.scope)
-        edge = Relation(
-            scope=first.scope,
-            source=source,
-            target=target,
-            kind=relation,
-            learned_at=engine.now(),
-        )
-        change = engine.new_id()
-        batch = engine.batch(
-            root_of(first.scope), "relate", actor=actor, change=change, relations=(edge,)
-        )
-        id_ = f"{source} {relation} {target}"
-        try:
-            await engine.commit(store, batch)
-        except Conflict:
-            item = ReceiptItem(id=id_, status="merged", reason="this relation is known")
-            return Receipt(items=(item,))
-        return Receipt(items=(ReceiptItem(id=id_, status="stored"),), change=change)
+        return await relate(self._engine, source, kind, target, actor=actor)
 
     async def forget(
         self,
@@ -309,31 +280,7 @@ class AsyncMemory:
     ) -> tuple[Entry, ...]:
         """What happened to one record, oldest first; without an id, the newest changes of a
         scope's root, newest first."""
-        engine = self._engine
-        count(limit, "limit")
-        if id is not None:
-            if not await engine.find_records([clean_name(id, "id")]):
-                await self._must_have_been(id)
-            return tuple(await self._entries(None, touching=id, limit=limit))
-        root = root_of(engine.write_scope(scope))
-        newest: list[Entry] = []
-        after = 0
-        while page := await engine.store.journal(root, after=after, limit=500):
-            newest = [*newest, *page][-limit:]
-            after = page[-1].seq
-        return tuple(reversed(newest))
-
-    async def _must_have_been(self, id: str) -> None:
-        """An erased record still has a history, seen by those who could see it."""
-        entries = await self._entries(None, touching=id, limit=1)
-        if not entries:
-            raise NotFound(f"there is no record {id!r}")
-
-    async def _entries(self, root: str | None, **narrow: Any) -> list[Entry]:
-        entries = await self._engine.store.journal(root, **narrow)
-        if not entries:
-            entries = await self._engine.volatile.journal(root, **narrow)
-        return [e for e in entries if all(self._engine.may_see(t.scope) for t in e.touched)]
+        return await history(self._engine, id, scope=scope, limit=limit)
 
     async def archive(self, ids: Sequence[str], *, actor: str = "") -> Receipt:
         """Retire records: they are not recalled any more, but still known to have been believed.
@@ -356,26 +303,7 @@ class AsyncMemory:
     ) -> Receipt:
         """Opt a scope (and all below it), or one author in it, out of persistence or in again.
         What is stored already stays until it is forgotten."""
-        engine = self._engine
-        named = parse_scope(scope)
-        if engine.write_scope(named) != named:
-            raise Denied(f"scope {named!r} is outside this handle")
-        root = root_of(named)
-        key = f"author:{clean_name(author, 'author')}" if author else "scope"
-        known = await engine.store.items(
-            root, "policy", now=engine.now(), scopes=(named,), keys=(key,)
-        )
-        item = Item(
-            scope=named,
-            namespace="policy",
-            key=key,
-            value={"persist": bool(persist)},
-            version=known[0].version if known else 0,
-        )
-        change = engine.new_id()
-        batch = engine.batch(root, "policy", actor=actor, change=change, items=(item,))
-        await engine.commit(engine.store, batch)
-        return Receipt(items=(ReceiptItem(id=f"policy/{key}", status="stored"),), change=change)
+        return await set_policy(self._engine, scope, persist=persist, author=author, actor=actor)
 
     async def export_to(
         self,

@@ -1,0 +1,43 @@
+"""history: what happened to one record, or lately in a root, as far as the asker may see it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from recollect.engine import Engine
+from recollect.errors import NotFound
+from recollect.inputs import clean_name, count
+from recollect.scopes import root_of
+from recollect.types import Entry
+
+PAGE = 500
+
+
+async def history(
+    engine: Engine, id_: str | None, *, scope: str | None, limit: int
+) -> tuple[Entry, ...]:
+    count(limit, "limit")
+    if id_ is not None:
+        if not await engine.find_records([clean_name(id_, "id")]):
+            await _must_have_been(engine, id_)
+        return tuple(await _entries(engine, touching=id_, limit=limit))
+    root = root_of(engine.write_scope(scope))
+    newest: list[Entry] = []
+    after = 0
+    while page := await engine.store.journal(root, after=after, limit=PAGE):
+        newest = [*newest, *page][-limit:]
+        after = page[-1].seq
+    return tuple(reversed(newest))
+
+
+async def _must_have_been(engine: Engine, id_: str) -> None:
+    """An erased record still has a history, seen by those who could see it."""
+    if not await _entries(engine, touching=id_, limit=1):
+        raise NotFound(f"there is no record {id_!r}")
+
+
+async def _entries(engine: Engine, **narrow: Any) -> list[Entry]:
+    entries = await engine.store.journal(None, **narrow)
+    if not entries:
+        entries = await engine.volatile.journal(None, **narrow)
+    return [e for e in entries if all(engine.may_see(t.scope) for t in e.touched)]
