@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from recollect.errors import Invalid
 from recollect.types import (
@@ -121,14 +121,17 @@ class Store(Protocol):
         root: str | None,
         *,
         after: int = 0,
+        before: int | None = None,
         limit: int = 100,
+        newest: bool = False,
         change: str = "",
         touching: str = "",
         wait: float = 0.0,
     ) -> list[Entry]:
-        """Entries with ``seq > after`` in order. ``change`` and ``touching`` (an id) narrow it;
-        only then may the root be None. ``wait``: if there are none, wait up to that many
-        seconds for one."""
+        """Entries with ``after < seq < before`` in order; ``newest`` answers with the last
+        ``limit`` of them instead of the first (still in order, root by root). ``change`` and
+        ``touching`` (an id) narrow it; only then may the root be None. ``wait``: if there are
+        none, wait up to that many seconds for one."""
         ...
 
     async def due(
@@ -174,6 +177,49 @@ class Embedder(Protocol):
 
     async def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """One vector per text; need not be normalised. Raises Unavailable."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What a service takes at once: ``texts`` and ``tokens`` in one request, ``tokens_each`` in
+    one text."""
+
+    texts: int
+    tokens: int
+    tokens_each: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rows:
+    """One vector per text, and what they cost. Tokens of 0: the service did not say."""
+
+    rows: Sequence[Sequence[float]]
+    usage: Usage = field(default_factory=Usage)
+
+
+@runtime_checkable
+class EmbeddingService(Protocol):
+    """An embedder behind a network. It asks once and never retries: ``recollect.embedding``
+    does that, and keeps to the limits and the budgets."""
+
+    @property
+    def name(self) -> str:
+        """Names provider and model, such as ``openai:text-embedding-3-small``."""
+        ...
+
+    @property
+    def space(self) -> str: ...
+
+    @property
+    def dimensions(self) -> int: ...
+
+    @property
+    def limits(self) -> Limits: ...
+
+    async def ask(self, texts: Sequence[str], *, query: bool) -> Rows:
+        """``query``: these texts are questions, not what is searched. Raises as ``Model.ask``
+        does; Unavailable and ``lasting`` if the vectors have another dimension."""
         ...
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from recollect.engine import Engine
@@ -10,7 +12,7 @@ from recollect.inputs import clean_name, count
 from recollect.scopes import root_of
 from recollect.types import Entry
 
-PAGE = 500
+PAGE = 100
 
 
 async def history(
@@ -22,12 +24,22 @@ async def history(
             await _must_have_been(engine, id_)
         return tuple(await _entries(engine, touching=id_, limit=limit))
     root = root_of(engine.write_scope(scope))
-    newest: list[Entry] = []
-    after = 0
-    while page := await engine.store.journal(root, after=after, limit=PAGE):
-        newest = [*newest, *page][-limit:]
-        after = page[-1].seq
-    return tuple(reversed(newest))
+    found: list[Entry] = []
+    before: int | None = None
+    while len(found) < limit and (
+        page := await engine.store.journal(root, before=before, newest=True, limit=PAGE)
+    ):
+        found += reversed(_visible(engine, page))
+        before = page[0].seq
+    return tuple(found[:limit])
+
+
+def _visible(engine: Engine, entries: Iterable[Entry]) -> list[Entry]:
+    """What these entries say about scopes that the asker may see; a whole root is many people's."""
+    seen = [
+        replace(e, touched=tuple(t for t in e.touched if engine.may_see(t.scope))) for e in entries
+    ]
+    return [entry for entry in seen if entry.touched]
 
 
 async def _must_have_been(engine: Engine, id_: str) -> None:
@@ -40,4 +52,4 @@ async def _entries(engine: Engine, **narrow: Any) -> list[Entry]:
     entries = await engine.store.journal(None, **narrow)
     if not entries:
         entries = await engine.volatile.journal(None, **narrow)
-    return [e for e in entries if all(engine.may_see(t.scope) for t in e.touched)]
+    return _visible(engine, entries)

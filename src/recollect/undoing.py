@@ -78,9 +78,16 @@ async def _entries_of(engine: Engine, change: str, scope: str | None) -> tuple[l
     for store in (engine.store, engine.volatile):
         for root in wanted:
             entries = await store.journal(root, change=change, limit=ENTRIES_MAX)
-            if entries and all(engine.may_see(t.scope) for e in entries for t in e.touched):
+            touched = [touch.scope for entry in entries for touch in entry.touched]
+            if entries and all(map(engine.may_see, touched)):
+                _must_be_ours(engine, touched)
                 return entries, store
     raise NotFound(f"there is no change {change!r}")
+
+
+def _must_be_ours(engine: Engine, touched: Sequence[str]) -> None:
+    for scope in touched:
+        engine.write_scope(scope)
 
 
 def _collapse(entries: Sequence[Entry]) -> list[Reversal]:

@@ -169,7 +169,9 @@ class DictStore:
         root: str | None,
         *,
         after: int = 0,
+        before: int | None = None,
         limit: int = 100,
+        newest: bool = False,
         change: str = "",
         touching: str = "",
         wait: float = 0.0,
@@ -184,10 +186,11 @@ class DictStore:
                 for _, entry in entries
                 if root in (None, entry.root)
                 and entry.seq > after
+                and (before is None or entry.seq < before)
                 and change in ("", entry.change)
                 and (not touching or any(touch.id == touching for touch in entry.touched))
             )
-            return _first(found, limit)
+            return list(found)[-limit:] if newest and limit > 0 else _first(found, limit)
 
         found = matching()
         if found or wait <= 0:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -183,31 +184,48 @@ def items(
     return [item_of(row) for row in rows]
 
 
-def journal(
-    db: apsw.Connection, root: str | None, after: int, limit: int, change: str, touching: str
-) -> list[Entry]:
-    if root is None and not (change or touching):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which entries of the journal; see ``Store.journal``."""
+
+    root: str | None
+    after: int
+    before: int | None
+    limit: int
+    newest: bool
+    change: str
+    touching: str
+
+
+def journal(db: apsw.Connection, wanted: Wanted) -> list[Entry]:
+    narrow = bool(wanted.change or wanted.touching)
+    if wanted.root is None and not narrow:
         raise Invalid("a journal without root needs a change or an id that it touches")
-    conditions, bindings = ["journal.seq > ?"], [after]
+    conditions: list[str] = []
+    bindings: list[object] = []
     for condition, value in (
+        ("journal.seq > ?", wanted.after),
+        ("journal.seq < ?", wanted.before),
         # A plus keeps SQLite from walking through all of a root for one change or id.
-        (f"{'+' if change or touching else ''}journal.root = {_ROOT}", root),
-        ("journal.change = ?", change or None),
+        (f"{'+' if narrow else ''}journal.root = {_ROOT}", wanted.root),
+        ("journal.change = ?", wanted.change or None),
         (
             "(journal.root, journal.seq) IN (SELECT root, seq FROM touch WHERE ref = ?)",
-            touching or None,
+            wanted.touching or None,
         ),
     ):
         if value is not None:
             conditions.append(condition)
-            bindings.append(value)  # type: ignore[arg-type]
+            bindings.append(value)
+    down = " DESC" if wanted.newest else ""
     rows = db.execute(
         "SELECT journal.root, root.name, seq, at, batch, change, reason, actor FROM journal"
         f" JOIN root ON root.pk = journal.root WHERE {' AND '.join(conditions)}"
-        " ORDER BY root.name, seq LIMIT ?",
-        (*bindings, max(0, limit)),
+        f" ORDER BY root.name{down}, seq{down} LIMIT ?",
+        (*bindings, max(0, wanted.limit)),
     ).fetchall()
-    return [_entry(db, row) for row in rows]
+    entries = [_entry(db, row) for row in rows]
+    return entries[::-1] if wanted.newest else entries
 
 
 def _entry(db: apsw.Connection, row: Sequence[Any]) -> Entry:

@@ -194,17 +194,26 @@ class SqliteStore:
         root: str | None,
         *,
         after: int = 0,
+        before: int | None = None,
         limit: int = 100,
+        newest: bool = False,
         change: str = "",
         touching: str = "",
         wait: float = 0.0,
     ) -> list[Entry]:
+        wanted = reads.Wanted(
+            root=root,
+            after=after,
+            before=before,
+            limit=limit,
+            newest=newest,
+            change=change,
+            touching=touching,
+        )
         loop = asyncio.get_running_loop()
         deadline = loop.time() + wait
         while True:
-            found = await self._read(
-                lambda db: reads.journal(db, root, after, limit, change, touching)
-            )
+            found = await self._read(lambda db: reads.journal(db, wanted))
             left = deadline - loop.time()
             if found or left <= 0:
                 return found

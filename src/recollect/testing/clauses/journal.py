@@ -44,6 +44,23 @@ class JournalClauses(Contract):
         assert await store.journal("org:nobody") == []
 
     @clause
+    async def test_X4_the_newest_entries_come_first_page_by_page(self, store: Store) -> None:
+        """Backwards from the end: the last few, then those before them; each page in order."""
+        for n in range(5):
+            await put(store, make_record(f"a{n}"))
+        await put(store, make_record("b", scope="org:other"))
+        pages = []
+        before = None
+        while page := await store.journal(ROOT, before=before, newest=True, limit=2):
+            pages.append([entry.seq for entry in page])
+            before = page[0].seq
+        assert pages == [[4, 5], [2, 3], [1]]
+        between = await store.journal(ROOT, after=1, before=4, limit=9)
+        assert [entry.seq for entry in between] == [2, 3]
+        assert await store.journal(ROOT, before=1, newest=True) == []
+        assert await store.journal(ROOT, newest=True, limit=0) == []
+
+    @clause
     async def test_X4_entry_says_who_why_and_when(self, store: Store) -> None:
         """Time, batch, change, reason and actor come back as written."""
         at = moment(-7)

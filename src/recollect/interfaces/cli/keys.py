@@ -1,0 +1,95 @@
+"""Commands about who may connect: keys, and the users that devices belong to."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+from recollect import identity
+from recollect.engine import Engine
+from recollect.identity import Key
+from recollect.interfaces.cli.output import print_json, print_lines, screen_for
+from recollect.interfaces.rendering import as_json, visible
+
+T = TypeVar("T")
+
+
+def with_engine(arguments: argparse.Namespace, work: Callable[[Engine], Awaitable[T]]) -> T:
+    """Do something with the store itself; whoever has the file may."""
+    from recollect.wiring import open_engine
+
+    async def opened() -> T:
+        engine = await open_engine(arguments.store, profile=arguments.profile, embedder="none")
+        try:
+            return await work(engine)
+        finally:
+            await engine.store.close()
+
+    return asyncio.run(opened())
+
+
+def create(arguments: argparse.Namespace) -> int:
+    key, secret = with_engine(
+        arguments,
+        lambda engine: identity.create_key(
+            engine,
+            name=arguments.name,
+            scopes=arguments.scopes,
+            rights=arguments.rights or identity.DEFAULT_RIGHTS,
+            expires_at=arguments.expires_at,
+            actor=arguments.actor,
+        ),
+    )
+    if arguments.json:
+        return print_json({**as_json(key), "key": secret})
+    return print_lines([secret, "this key is shown once; keep it safe", *_lines(arguments, [key])])
+
+
+def list_(arguments: argparse.Namespace) -> int:
+    keys = with_engine(arguments, identity.list_keys)
+    if arguments.json:
+        return print_json({"keys": as_json(keys)})
+    return print_lines(_lines(arguments, keys) or ["no keys: only this machine may connect"])
+
+
+def revoke(arguments: argparse.Namespace) -> int:
+    key = with_engine(
+        arguments,
+        lambda engine: identity.revoke_key(engine, arguments.id, actor=arguments.actor),
+    )
+    return print_json(as_json(key)) if arguments.json else print_lines(_lines(arguments, [key]))
+
+
+def _lines(arguments: argparse.Namespace, keys: Any) -> list[str]:
+    screen = screen_for(arguments)
+    return [screen.paint(key.id, "1") + "  " + " · ".join(_about(key)) for key in keys]
+
+
+def _about(key: Key) -> list[str]:
+    parts = [visible(key.name)] if key.name else []
+    parts += [", ".join(key.scopes) or "every scope", "+".join(key.rights)]
+    parts += [f"made {key.created_at:%Y-%m-%d}"]
+    parts += [f"until {key.expires_at:%Y-%m-%d %H:%M} UTC"] if key.expires_at else []
+    parts += [f"revoked {key.revoked_at:%Y-%m-%d}"] if key.revoked_at else []
+    return parts
+
+
+def map_device(arguments: argparse.Namespace) -> int:
+    device = with_engine(
+        arguments,
+        lambda engine: identity.map_device(
+            engine, arguments.device, arguments.scope, actor=arguments.actor
+        ),
+    )
+    if arguments.json:
+        return print_json(as_json(device))
+    return print_lines([f"{visible(device.id)} belongs to {device.scope}"])
+
+
+def devices(arguments: argparse.Namespace) -> int:
+    found = with_engine(arguments, identity.list_devices)
+    if arguments.json:
+        return print_json({"devices": as_json(found)})
+    return print_lines([f"{visible(d.id)}  {d.scope}" for d in found] or ["no devices are mapped"])
