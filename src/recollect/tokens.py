@@ -25,8 +25,7 @@ _COSTS = (
     (re.compile("[\u0900-\u0fff\u1000-\u109f\u1780-\u17ff]+"), 1.6),
     (re.compile("[\U0001f000-\U0001faff\u2600-\u27bf\ufe0f\u200d]"), 2.5),
 )
-_WORD = re.compile(r"[A-Za-z]+")
-_ACCENTED = re.compile("[A-Za-z\u00c0-\u024f]*[\u00c0-\u024f][A-Za-z\u00c0-\u024f]*")
+_WORD = re.compile("[A-Za-z\u00c0-\u024f]+")
 _DIGITS = re.compile(r"\d+")
 _REST = re.compile(r"[^\sA-Za-z\d]|\n+|[ \t]{2,}")
 
@@ -47,11 +46,12 @@ def estimate(text: str) -> int:
         if runs:
             total += cost * sum(map(len, runs))
             text = pattern.sub(" ", text)
-    accented = _ACCENTED.findall(text)
+    words = _WORD.findall(text)
+    total += sum(1 + (len(word) - 1) // 4 for word in words if word.isascii())
+    accented = [word for word in words if not word.isascii()]
     if accented:
         total += sum(1 + len(word) / 2.5 for word in accented)
-        text = _ACCENTED.sub(" ", text)
-    total += sum(1 + (len(word) - 1) // 4 for word in _WORD.findall(text))
+        text = _WORD.sub(lambda word: word[0] if word[0].isascii() else " ", text)
     total += sum(math.ceil(len(digits) / 2) for digits in _DIGITS.findall(text))
     total += len(_REST.findall(text))
     return math.ceil(total)

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -35,3 +37,12 @@ def test_the_default_counter_is_not_absurd() -> None:
 def test_the_whole_never_costs_more_than_its_parts(first: str, second: str) -> None:
     # Packing adds up the prices of lines; the packet must not come out dearer than the sum.
     assert estimate(f"{first}\n{second}") <= estimate(f"{first}\n") + estimate(second)
+
+
+@pytest.mark.parametrize("piece", ["x", "é", "x1", "ab é ", "中", "..", "\n \n"])
+def test_a_text_of_a_million_characters_is_counted_in_linear_time(piece: str) -> None:
+    text = piece * (1_000_000 // len(piece))
+    began = time.process_time()
+    estimate(text)
+    # Quadratic time would be hours; the bound is wide for slow and busy machines.
+    assert time.process_time() - began < 20
