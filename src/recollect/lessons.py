@@ -7,7 +7,7 @@ or contradict one another when they are about the same subject and the same slot
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -81,3 +81,22 @@ def claim_from_data(data: Mapping[str, Any]) -> Claim | None:
         negated=data.get("negated") is True,
         exclusive=data.get("exclusive") is True,
     )
+
+
+def slot_tag(claim: Claim) -> str:
+    """The tag under which a store finds the records whose claim may speak against this one: of
+    an exclusive slot all of them, of another one those with the same value."""
+    of_slot, of_value = _slot_tags(claim)
+    return of_slot if claim.exclusive else of_value
+
+
+def findable_tags(tags: Iterable[str], data: Mapping[str, Any]) -> tuple[str, ...]:
+    """What the tag filter of a query looks at: a record's tags, and those that name the slot of
+    its claim, which it has without carrying them."""
+    claim = claim_from_data(data)
+    return (*tags, *_slot_tags(claim)) if claim else tuple(tags)
+
+
+def _slot_tags(claim: Claim) -> tuple[str, str]:
+    slot = f"slot:{claim.subject}/{claim.slot}"
+    return slot, f"{slot}/{claim.value}"

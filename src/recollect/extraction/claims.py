@@ -1,0 +1,39 @@
+"""The claim of one standalone statement."""
+
+from __future__ import annotations
+
+import re
+
+from recollect.extraction.english import Speaker, clause_in, expanded, without_opening
+from recollect.extraction.foreign import foreign_findings
+from recollect.extraction.sentences import SENTENCE_CHARACTERS_MAX, plain, sentences
+from recollect.extraction.slots import finding_in
+from recollect.extraction.statements import is_unreal
+from recollect.lessons import Claim
+
+_FRAMED = re.compile(
+    r"(?P<who>[^\n\":]{1,80}?) (?:said|asks|asked to remember): \"(?P<said>[^\"]+)\""
+)
+
+
+def claim_in(text: str, *, speaker: str = "") -> Claim | None:
+    """The claim that a statement makes, said by ``speaker``; None if no rule reads it, or if the
+    text says more than one sentence can. "The user" is the speaker without a name."""
+    if len(text) > SENTENCE_CHARACTERS_MAX:
+        return None
+    text = plain(text)
+    if framed := _FRAMED.match(text):
+        who = framed["who"]
+        speaker, text = ("" if who == "The user" else who), framed["said"]
+    found = sentences(text)
+    if len(found) != 1 or found[0].question or is_unreal(found[0].text):
+        return None
+    return _claim(found[0].text, Speaker(speaker))
+
+
+def _claim(words: str, speaker: Speaker) -> Claim | None:
+    clause = clause_in(without_opening(expanded(words)), speaker, loose=True)
+    finding = finding_in(clause) if clause is not None else None
+    if finding is None:
+        finding = next((finding for finding, _ in foreign_findings(words, speaker)), None)
+    return None if finding is None else finding.claim

@@ -1,0 +1,109 @@
+"""Time expressions are resolved against the moment they were said, in its zone."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+from time import process_time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.extraction.dates import time_spans
+
+# A Monday.
+AT = datetime(2026, 3, 9, 10, 0, tzinfo=timezone(timedelta(hours=1)))
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "end", "written"),
+    [
+        ("I went yesterday", "2026-03-08", "2026-03-09", "on 2026-03-08"),
+        ("last Friday I ran", "2026-03-06", "2026-03-07", "on 2026-03-06"),
+        ("next Tuesday", "2026-03-10", "2026-03-11", "on 2026-03-10"),
+        ("last weekend", "2026-03-07", "2026-03-09", "on the weekend of 2026-03-07"),
+        ("two weeks ago", "2026-02-23", "2026-03-02", "around the week of 2026-02-23"),
+        ("3 years ago", "2023-01-01", "2024-01-01", "around 2023"),
+        ("in two days", "2026-03-11", "2026-03-12", "on 2026-03-11"),
+        ("last month", "2026-02-01", "2026-03-01", "in February 2026"),
+        ("last summer", "2025-06-01", "2025-09-01", "in summer 2025"),
+        ("since 2019", "2019-01-01", "2020-01-01", "since 2019"),
+        ("until June", "2026-06-01", "2026-07-01", "until June 2026"),
+        ("we met in August", "2025-08-01", "2025-09-01", "in August 2025"),
+        ("we will meet in August", "2026-08-01", "2026-09-01", "in August 2026"),
+        ("on Friday I was ill", "2026-03-06", "2026-03-07", "on 2026-03-06"),
+        ("I will leave on Friday", "2026-03-13", "2026-03-14", "on 2026-03-13"),
+        ("on 3 May", "2026-05-03", "2026-05-04", "on 2026-05-03"),
+        ("on May 3, 1990", "1990-05-03", "1990-05-04", "on 1990-05-03"),
+        ("12/25/2025", "2025-12-25", "2025-12-26", "on 2025-12-25"),
+        ("gestern", "2026-03-08", "2026-03-09", "on 2026-03-08"),
+        ("vor zwei Wochen", "2026-02-23", "2026-03-02", "around the week of 2026-02-23"),
+        ("am 3. Mai 2024", "2024-05-03", "2024-05-04", "on 2024-05-03"),
+        ("la semaine dernière", "2026-03-02", "2026-03-09", "in the week of 2026-03-02"),
+        ("il y a trois jours", "2026-03-06", "2026-03-07", "on 2026-03-06"),
+        ("el año pasado", "2025-01-01", "2026-01-01", "in 2025"),
+        ("hace dos meses", "2026-01-01", "2026-02-01", "around January 2026"),
+        ("上周五我去了", "2026-03-06", "2026-03-07", "on 2026-03-06"),
+        ("三天前", "2026-03-06", "2026-03-07", "on 2026-03-06"),
+        ("2020年3月5日", "2020-03-05", "2020-03-06", "on 2020-03-05"),
+        ("I have lived here for 5 years", "2021-01-01", "2022-01-01", "since 2021"),
+    ],
+)
+def test_X5_a_time_is_resolved_against_its_own_day(
+    text: str, start: str, end: str, written: str
+) -> None:
+    (span,) = time_spans(text, AT)
+    assert span.start.date().isoformat() == start
+    assert span.end.date().isoformat() == end
+    assert span.written() == written
+    assert span.start.tzinfo is AT.tzinfo
+    assert text[span.begins :].startswith(span.phrase)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "you may 3 go",
+        "guten Morgen",
+        "por la mañana",
+        "03/05/2024",
+        "31.02.2024",
+        "99999 days ago",
+        "version 2.0.1",
+        "every Friday",
+        "on Saturday mornings",
+        "it cost in 2000 dollars",
+    ],
+)
+def test_what_is_no_time_or_two_of_them_is_left_out(text: str) -> None:
+    assert time_spans(text, AT) == ()
+
+
+def test_X5_the_zone_of_the_message_decides_the_day() -> None:
+    late = datetime(2026, 3, 9, 23, 30, tzinfo=UTC)
+    there = late.astimezone(timezone(timedelta(hours=8)))
+    assert time_spans("today", late)[0].start.date().isoformat() == "2026-03-09"
+    assert time_spans("today", there)[0].start.date().isoformat() == "2026-03-10"
+
+
+def test_an_explicit_year_is_marked() -> None:
+    assert time_spans("in May 2020", AT)[0].explicit_year
+    assert not time_spans("in May", AT)[0].explicit_year
+
+
+def test_several_times_come_in_order() -> None:
+    phrases = [span.phrase for span in time_spans("yesterday and last week", AT)]
+    assert phrases == ["yesterday", "last week"]
+
+
+@given(st.text(max_size=300), st.datetimes(timezones=st.timezones()))
+def test_no_text_and_no_moment_breaks_it(text: str, at: datetime) -> None:
+    for span in time_spans(f"{text} last week, 3 years ago or in 5 months", at):
+        assert span.phrase in f"{text} last week, 3 years ago or in 5 months"
+
+
+@pytest.mark.parametrize("unit", ["in ", "1 ", "1/", "May ", "last ", "a few ", "月", "on Mon"])
+def test_long_texts_take_linear_time(unit: str) -> None:
+    started = process_time()
+    time_spans(unit * (100_000 // len(unit)), AT)
+    assert process_time() - started < 2
