@@ -434,12 +434,11 @@ def test_a_rule_that_is_not_understood_is_no_rule_passed_over() -> None:
         fit("a", {"type": "string", "pattern": "b"})
 
 
-@needs_llm
 @pytest.mark.parametrize(
     "text", ["key sk-proj-abcdef123456 is wrong", "Bearer abc.def", "AIza" + "x" * 35]
 )
 def test_what_looks_like_a_key_is_removed_too(text: str) -> None:
-    from recollect.providers.models.calling import scrubbed
+    from recollect.providers.models.said import scrubbed
 
     cleaned = scrubbed(text, "")
     assert "[key]" in cleaned

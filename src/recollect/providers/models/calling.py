@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -26,10 +24,10 @@ from recollect.errors import Invalid, RecollectError, Unavailable
 from recollect.ports import AnswerError, Prompt
 from recollect.providers.models.limited import TooLargeError, new_client
 from recollect.providers.models.names import COMPATIBLE, Place
+from recollect.providers.models.said import message_in, scrubbed
 from recollect.types import Usage
 
 NO_KEY = "none"  # the client libraries insist on something
-SAID_MAX = 200
 REFUSES_SCHEMA = frozenset({400, 415, 422, 501})
 
 _MODULES = {"anthropic": "anthropic", "google": "google", "ollama": "ollama"}
@@ -184,7 +182,7 @@ def explained(error: Exception, name: str, key: str) -> Exception:
 
 
 def _refused(error: exceptions.ModelHTTPError, name: str, key: str) -> RecollectError:
-    said = scrubbed(_message_in(error.body), key)
+    said = scrubbed(message_in(error.body), key)
     told = f"{name} answered with status {error.status_code}" + (f": {said}" if said else "")
     lasting = isinstance(
         error,
@@ -207,22 +205,3 @@ def _cause(error: BaseException, kind: type[Exception]) -> BaseException | None:
 def _why(error: Exception, key: str) -> str:
     cause = error.__cause__ or error
     return scrubbed(str(cause) or type(cause).__name__, key)
-
-
-def _message_in(body: object) -> str:
-    """The sentence that providers put into ``error.message``; pages of HTML are left out."""
-    if isinstance(body, Mapping):
-        inner = body.get("error", body)
-        message = inner.get("message", "") if isinstance(inner, Mapping) else inner
-        return message if isinstance(message, str) else ""
-    return "" if not isinstance(body, str) or "<" in body else body
-
-
-def scrubbed(text: str, key: str) -> str:
-    """One short line without the key, and without anything that looks like one."""
-    if key:
-        text = text.replace(key, "[key]")
-    text = re.sub(r"\b(?:sk|pk|AIza|key)[-_][\w*.-]{6,}|\bAIza\w{20,}", "[key]", text)
-    text = re.sub(r"(?i)bearer\s+\S+", "bearer [key]", text)
-    line = " ".join(text.split())
-    return line if len(line) <= SAID_MAX else line[:SAID_MAX] + "..."

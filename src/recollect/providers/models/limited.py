@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import cache
 from typing import cast
 
@@ -33,12 +33,15 @@ class _Limited(httpx2.AsyncByteStream):
         await self._stream.aclose()
 
 
-async def _limit(response: httpx2.Response) -> None:
-    # A packed answer could unfold to any size behind the limit. We ask for plain ones.
-    if response.headers.get("content-encoding", "identity") != "identity":
-        raise TooLargeError("the answer is packed, though a plain one was asked for")
-    stream = cast(httpx2.AsyncByteStream, response.stream)
-    response.stream = _Limited(stream, ANSWER_BYTES_MAX)
+def _limit(bytes_max: int) -> Callable[[httpx2.Response], Awaitable[None]]:
+    async def limit(response: httpx2.Response) -> None:
+        # A packed answer could unfold to any size behind the limit. We ask for plain ones.
+        if response.headers.get("content-encoding", "identity") != "identity":
+            raise TooLargeError("the answer is packed, though a plain one was asked for")
+        stream = cast(httpx2.AsyncByteStream, response.stream)
+        response.stream = _Limited(stream, bytes_max)
+
+    return limit
 
 
 @cache
@@ -46,7 +49,9 @@ def _certificates() -> ssl.SSLContext:
     return httpx2.create_ssl_context()  # 20 ms: once
 
 
-def new_client(seconds: float, *, proxies: bool) -> httpx2.AsyncClient:
+def new_client(
+    seconds: float, *, proxies: bool, bytes_max: int = ANSWER_BYTES_MAX
+) -> httpx2.AsyncClient:
     """A client for one question. A hook and not a transport of our own limits it, because with
     a transport the proxies of the environment would be passed over."""
     return httpx2.AsyncClient(
@@ -55,5 +60,5 @@ def new_client(seconds: float, *, proxies: bool) -> httpx2.AsyncClient:
         follow_redirects=False,
         trust_env=proxies,
         headers={"Accept-Encoding": "identity"},
-        event_hooks={"response": [_limit]},
+        event_hooks={"response": [_limit(bytes_max)]},
     )

@@ -25,6 +25,7 @@ URLS: Mapping[str, str] = {
     "google": "https://generativelanguage.googleapis.com",
     "ollama": OLLAMA_URL,
 }
+ALIASES: Mapping[str, str] = {"gemini": "google"}
 NEEDS_KEY = frozenset({"openai", "anthropic", "google"})
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -52,26 +53,27 @@ class Place:
         return self.provider in NEEDS_KEY and self.url == URLS[self.provider]
 
 
-def place_of(name: str, url: str = "") -> Place:
+def place_of(name: str, url: str = "", *, url_setting: str = "RECOLLECT_MODEL_URL") -> Place:
     """Read ``openai:gpt-4o-mini``; with ``url`` a name without a known provider is taken as it
-    is. Invalid says what to write instead."""
+    is. Invalid says what to write instead; ``url_setting`` is where an address is set."""
     if url:
-        _check_url(url)
+        _check_url(url, url_setting)
     provider, colon, model = name.strip().partition(":")
+    provider = ALIASES.get(provider, provider)
     if provider not in KEY_VARIABLES or not colon:
         provider, model = (COMPATIBLE, name.strip()) if url else ("", "")
     if not model:
         known = ", ".join(f"{known}:..." for known in URLS)
-        raise Invalid(f"model {name!r} is unknown; write {known}, or set RECOLLECT_MODEL_URL too")
+        raise Invalid(f"model {name!r} is unknown; write {known}, or set {url_setting} too")
     if provider == COMPATIBLE and not url:
-        raise Invalid(f"model {name!r} needs an address: set RECOLLECT_MODEL_URL")
+        raise Invalid(f"model {name!r} needs an address: set {url_setting}")
     address = (url or URLS[provider]).rstrip("/")
     if provider == "ollama" and not urlsplit(address).path:
         address += "/v1"
     return Place(provider=provider, model=model, url=address)
 
 
-def _check_url(url: str) -> None:
+def _check_url(url: str, setting: str) -> None:
     try:
         parts = urlsplit(url)
         secret = parts.username or parts.password
@@ -79,6 +81,6 @@ def _check_url(url: str) -> None:
     except ValueError:
         secret, fine = None, None
     if secret:
-        raise Invalid("RECOLLECT_MODEL_URL holds a name or password; give a key instead")
+        raise Invalid(f"{setting} holds a name or password; give a key instead")
     if not fine:
-        raise Invalid(f"RECOLLECT_MODEL_URL={url!r} is no address; write https://host/v1")
+        raise Invalid(f"{setting}={url!r} is no address; write https://host/v1")

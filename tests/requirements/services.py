@@ -1,0 +1,47 @@
+"""Short ways to open a memory with an embedding service and to look at it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from recollect import Memory
+from recollect.calls import Patience
+from recollect.embedding import CarefulEmbedder
+from tests.requirements.conftest import OpenMemory
+
+
+def opened(open_memory: OpenMemory, **options: Any) -> Memory:
+    """Without upkeep in the background, without pauses, and without a chosen embedder."""
+    memory = open_memory(**{"background": False, "embedder": None, **options})
+    embedder = memory._memory._engine.embedder
+
+    async def no_pause(_: float) -> None: ...
+
+    if isinstance(embedder, CarefulEmbedder):
+        embedder._sleep = no_pause
+        embedder._patience = Patience(tries=1, seconds=1.0)
+    return memory
+
+
+def space(memory: Memory) -> str:
+    embedder = memory._memory._engine.embedder
+    return embedder.space if embedder else "none"
+
+
+def similarity(memory: Memory, query: str, scope: str = "user:ann") -> float | None:
+    return memory.recall(query, scope=scope).hits[0].similarity
+
+
+def degraded(memory: Memory, query: str = "tea", scope: str = "user:ann") -> str:
+    return " ".join(n for n in memory.recall(query, scope=scope).notes if "degraded" in n)
+
+
+def books(memory: Memory, root: str) -> dict[str, Any]:
+    engine = memory._memory._engine
+
+    async def read() -> dict[str, Any]:
+        found = await engine.store.items(root, "usage", now=engine.now())
+        return {item.key: item.value for item in found}
+
+    return asyncio.run(read())
