@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from recollect.lessons import findable_tags
 from recollect.lexical import fold
 from recollect.scopes import is_visible
 from recollect.types import Query, Record
@@ -35,8 +36,13 @@ def _matches(record: Record, query: Query) -> bool:
         and (not query.derived_from or not set(query.derived_from).isdisjoint(record.derived_from))
         and (not query.hashes or record.hash in query.hashes)
         and (not query.origins or record.origin in query.origins)
-        and (not query.tags or not {fold(t) for t in query.tags}.isdisjoint(map(fold, record.tags)))
+        and (not query.tags or _is_tagged(record, query))
     )
+
+
+def _is_tagged(record: Record, query: Query) -> bool:
+    tags = map(fold, findable_tags(record.tags, record.data))
+    return not {fold(tag) for tag in query.tags}.isdisjoint(tags)
 
 
 def _in_time(record: Record, query: Query) -> bool:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from recollect.duplicates import difference, text_hash
+from recollect.comparing import copies_of, meet
+from recollect.duplicates import text_hash
 from recollect.engine import ATTEMPTS_MAX, Engine
 from recollect.errors import Conflict, Invalid, NotFound, Unavailable
 from recollect.inputs import (
@@ -19,16 +20,17 @@ from recollect.inputs import (
     share,
     utc_moment,
 )
+from recollect.merging import Outcome, VerdictKind, replaced, with_claim
 from recollect.messages import redaction_note
 from recollect.ports import Store
 from recollect.redaction import Finding
 from recollect.scopes import root_of
+from recollect.trusting import SUSPICION, suspicion, texts_in
 from recollect.types import (
     KIND_OF_TYPE,
     LIVE,
     TRUST_OF_SOURCE,
     Durability,
-    ItemStatus,
     Kind,
     Query,
     Receipt,
@@ -40,15 +42,20 @@ from recollect.types import (
     Usage,
     Vector,
 )
-from recollect.vectors import says_nothing
 
 TYPE_OF_KIND: Mapping[str, Type] = {
     "semantic": "fact",
     "episodic": "episode",
     "procedural": "procedure",
 }
-STRENGTH: tuple[Durability, ...] = ("ephemeral", "standard", "core")
-NEIGHBOURS = 8
+_JOURNALLED: Mapping[VerdictKind, str] = {
+    "new": "remember",
+    "outdated": "remember",
+    "duplicate": "merge",
+    "enriches": "merge",
+    "supersedes": "supersede",
+    "contradicts": "dispute",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,29 +93,39 @@ class Place:
 
 async def remember(engine: Engine, statement: Statement, *, actor: str) -> Receipt:
     record, notes = record_of(statement, engine)
+    record = with_claim(record)
     place, note = await _place(engine, record, actor)
     notes += [note] if note else []
     seen_hash = False
     for _ in range(ATTEMPTS_MAX):
         try:
-            status, id_, reason = await _write(
-                engine, record, place, statement.supersedes, seen_hash=seen_hash
-            )
+            outcome = await _write(engine, record, place, statement.supersedes, seen_hash=seen_hash)
             break
         except Conflict as conflict:
             # Somebody wrote the same or changed the neighbour: look again.
             seen_hash = seen_hash or conflict.kind == "hash"
     else:
         raise Unavailable("this memory changes faster than it can be written; try again")
-    reasons = [reason] if reason else []
+    status = outcome.status
+    reasons = [outcome.reason] if outcome.reason else []
+    if await _is_held(engine, record, outcome):
+        reasons.append(f"not recalled until approved: it {record.data[SUSPICION]}")
     if place.volatile:
         status = "volatile"
         reasons.append("kept in this process only: opted out of persistence")
     return Receipt(
-        items=(ReceiptItem(id=id_, status=status, reason="; ".join([*reasons, *notes])),),
+        items=(ReceiptItem(id=outcome.id, status=status, reason="; ".join([*reasons, *notes])),),
         change=place.change,
         usage=Usage(texts_embedded=len(place.vectors)),
     )
+
+
+async def _is_held(engine: Engine, record: Record, outcome: Outcome) -> bool:
+    """A doubted statement is not held back where somebody trusted has said the same."""
+    if record.status != "quarantined" or outcome.id == record.id:
+        return record.status == "quarantined"
+    found = await engine.find_records([outcome.id])
+    return any(known.status == "quarantined" for known, _ in found.values())
 
 
 def record_of(statement: Statement, engine: Engine) -> tuple[Record, list[str]]:
@@ -117,6 +134,8 @@ def record_of(statement: Statement, engine: Engine) -> tuple[Record, list[str]]:
     redacted = engine.redactor.redact(raw)
     if not redacted.text.strip():
         raise Invalid("there is nothing to remember: the text is empty")
+    if not isinstance(statement.data or {}, Mapping):
+        raise Invalid(f"data must be a mapping, not {type(statement.data).__name__}")
     beside = {"data": clean_value(statement.data or {}, "data"), "tags": clean_tags(statement.tags)}
     found: tuple[Finding, ...] = ()
     if any(beside.values()):
@@ -130,6 +149,7 @@ def record_of(statement: Statement, engine: Engine) -> tuple[Record, list[str]]:
     if valid_from and valid_to and valid_to <= valid_from:
         raise Invalid(f"valid_to {valid_to} is not after valid_from {valid_from}")
     durability = statement.durability or engine.profile.durability_of_type[type_]
+    doubt = _doubt(redacted.text, beside["data"], source)
     id_ = engine.new_id()
     record = Record(
         id=id_,
@@ -138,13 +158,14 @@ def record_of(statement: Statement, engine: Engine) -> tuple[Record, list[str]]:
         type=type_,
         text=redacted.text,
         learned_at=engine.now(),
-        data=beside["data"],
+        data={**beside["data"], SUSPICION: doubt} if doubt else beside["data"],
         tags=tuple(sorted(beside["tags"])),
         importance=0.5
         if statement.importance is None
         else share(statement.importance, "importance"),
         confidence=share(statement.confidence, "confidence"),
         durability=one_of(durability, Durability, "durability"),
+        status="quarantined" if doubt else "active",
         source=source,
         trust=TRUST_OF_SOURCE[source],
         author=clean_name(statement.author, "author") if statement.author else "",
@@ -160,6 +181,13 @@ def record_of(statement: Statement, engine: Engine) -> tuple[Record, list[str]]:
         note_from or note_to or note_until,
     ]
     return record, [note for note in said if note]
+
+
+def _doubt(text: str, data: Mapping[str, Any], source: Source) -> str:
+    """Why a statement must wait for approval; what the user says need not."""
+    if TRUST_OF_SOURCE[source] >= TRUST_OF_SOURCE["user"]:
+        return ""
+    return suspicion("\n".join((text, *texts_in(data))))
 
 
 def _type_of(statement: Statement) -> Type:
@@ -195,111 +223,55 @@ async def _place(engine: Engine, record: Record, actor: str) -> tuple[Place, str
 
 async def _write(
     engine: Engine, record: Record, place: Place, supersedes: str | None, *, seen_hash: bool
-) -> tuple[ItemStatus, str, str]:
+) -> Outcome:
     if supersedes is not None:
-        return await _supersede(engine, record, place, supersedes)
-    query = _equal_or_near(engine, record, place)
-    if seen_hash:  # the store holds this very text, though no vector led to it
-        query = replace(query, vector=None, hashes=(record.hash,))
-    for hit in await place.store.search(query):
-        known = hit.record
-        reason = _sameness(record, known, hit.similarity, engine.profile.duplicate_above)
-        if not reason:
-            continue
-        if known.scope == record.scope:
-            await _merge(engine, known, record, place)
-            return "merged", known.id, reason
-        record = replace(record, origin=known.origin or known.id)
-    await _commit(engine, place, "remember", [record], scope=record.scope, vectors=place.vectors)
-    if record.origin != record.id:
-        return "stored", record.id, "a copy of it is visible from here already"
-    return "stored", record.id, ""
-
-
-def _equal_or_near(engine: Engine, record: Record, place: Place) -> Query:
-    """An equal text is also the nearest one, so with a vector one look finds both."""
-    query = Query(scopes=(record.scope,), now=engine.now(), statuses=LIVE, limit=NEIGHBOURS)
-    vector = place.vectors.get(record.id)
-    if record.kind == "episodic" or vector is None or says_nothing(vector):
-        return replace(query, hashes=(record.hash,))
-    above = engine.profile.duplicate_above
-    return replace(query, vector=vector, space=place.space, similar_above=above)
-
-
-def _sameness(record: Record, known: Record, similarity: float | None, above: float) -> str:
-    """Why both say the same; "" if they do not. Cosine alone never decides: a number, a name
-    or a "not" makes two statements of two alike sentences."""
-    if known.type == "turn" or (known.kind != record.kind and known.hash != record.hash):
-        return ""
-    if known.hash == record.hash:
-        return "the same text is known"
-    if similarity is None or similarity <= above or difference(known.text, record.text):
-        return ""
-    if (known.valid_from, known.valid_to) != (record.valid_from, record.valid_to):
-        return ""
-    return f"says the same as a known one (cosine {similarity:.2f})"
-
-
-async def _merge(engine: Engine, known: Record, record: Record, place: Place) -> None:
-    """What was said again adds its tags and weight; the text stays as it was first said. A
-    held-back record that somebody more trusted says too is held back no longer."""
-    confirmed = known.status == "quarantined" and record.trust > known.trust
-    merged = replace(
-        known,
-        status="active" if confirmed else known.status,
-        tags=tuple(sorted({*known.tags, *record.tags})),
-        importance=max(known.importance, record.importance),
-        confidence=max(known.confidence, record.confidence),
-        durability=max(known.durability, record.durability, key=STRENGTH.index),
-        trust=max(known.trust, record.trust),
-        valid_from=known.valid_from or record.valid_from,
-        valid_to=known.valid_to or record.valid_to,
-        expires_at=known.expires_at
-        and record.expires_at
-        and max(known.expires_at, record.expires_at),
-    )
-    if merged != known:
-        await _commit(engine, place, "merge", [merged], scope=known.scope, vectors={})
-
-
-async def _supersede(
-    engine: Engine, record: Record, place: Place, old_id: str
-) -> tuple[ItemStatus, str, str]:
-    """The new record replaces the old one. If the new one says since when it is true, the old
-    one was true until then: a closed copy keeps that, so ``as_of`` an earlier day still finds
-    it, while ``known_at`` an earlier day finds what we believed then."""
-    old = await _replaceable(engine, record, place, old_id)
-    now = engine.now()
-    written = [replace(old, status="superseded", retired_at=now)]
-    vectors = dict(place.vectors)
-    if record.valid_from and (old.valid_from is None or old.valid_from < record.valid_from):
-        closed = replace(
-            old,
-            id=engine.new_id(),
-            status="superseded",
-            valid_to=record.valid_from,
-            learned_at=now,
-            derived_from=(old.id,),
-            uses=0,
-            used_at=None,
-            version=0,
-        )
-        written.append(closed)
-        again, space, _ = await engine.embed_for_writing([closed])
-        vectors |= again if space == place.space else {}
-    equal = await _live_equal(engine, record, place)
-    new_id = record.id if equal is None or equal.id == old.id else equal.id
-    if new_id == record.id:
-        written.append(record)
+        await _replaceable(engine, record, place, supersedes)
+    if supersedes is None or record.status == "quarantined":
+        vector = place.vectors.get(record.id)
+        outcome = await meet(engine, place.store, record, vector, place.space, seen_hash=seen_hash)
     else:
-        vectors.pop(record.id, None)
-    edge = Relation(
-        scope=record.scope, source=new_id, target=old.id, kind="supersedes", learned_at=now
+        outcome = await _superseding(engine, record, place, supersedes)
+    if outcome.records:
+        await _commit(engine, record, place, outcome)
+    return outcome
+
+
+async def _superseding(engine: Engine, record: Record, place: Place, old_id: str) -> Outcome:
+    """What the caller says outright needs no judging. Unlike a change that was noticed, it does
+    not begin now unless it says so: without ``valid_from`` the old one was never true."""
+    old = await _replaceable(engine, record, place, old_id)
+    equal = await _live_equal(engine, record, place)
+    new = record if equal is None or equal.id == old.id else equal
+    alike = await copies_of(engine, place.store, record, [old])
+    olds = [one for one in (old, *alike) if one.id != new.id]
+    written = replaced(olds, record, now=engine.now(), new_id=engine.new_id)
+    edges = {edge.target: edge for edge in await _edges_from(new, place)}
+    return Outcome(
+        kind="supersedes",
+        status="stored" if new is record else "merged",
+        id=new.id,
+        reason=f"supersedes {old.id}",
+        records=(*written, record) if new is record else written,
+        relations=tuple(
+            Relation(
+                scope=record.scope,
+                source=new.id,
+                target=one.id,
+                kind="supersedes",
+                learned_at=engine.now(),
+                version=edges[one.id].version if one.id in edges else 0,
+            )
+            for one in olds
+        ),
     )
-    await _commit(
-        engine, place, "supersede", written, vectors=vectors, relations=(edge,), scope=record.scope
-    )
-    return "stored" if new_id == record.id else "merged", new_id, f"supersedes {old.id}"
+
+
+async def _edges_from(new: Record, place: Place) -> list[Relation]:
+    """A record that was replaced, brought back by undo and is replaced again has its edge."""
+    if new.version == 0:
+        return []
+    edges = await place.store.relations(root_of(new.scope), (new.id,))
+    return [edge for edge in edges if (edge.source, edge.kind) == (new.id, "supersedes")]
 
 
 async def _replaceable(engine: Engine, record: Record, place: Place, old_id: str) -> Record:
@@ -327,24 +299,22 @@ async def _live_equal(engine: Engine, record: Record, place: Place) -> Record | 
     return hits[0].record if hits else None
 
 
-async def _commit(
-    engine: Engine,
-    place: Place,
-    reason: str,
-    records: Sequence[Record],
-    *,
-    scope: str,
-    vectors: Mapping[str, Vector],
-    relations: tuple[Relation, ...] = (),
-) -> None:
+async def _commit(engine: Engine, record: Record, place: Place, outcome: Outcome) -> None:
+    """All of it or nothing. Closed copies have a text of their own to embed."""
+    again, space, _ = await engine.embed_for_writing(
+        [one for one in outcome.unembedded if one.id != record.id]
+    )
+    vectors = {one.id: place.vectors.get(one.id) for one in outcome.unembedded}
+    found = {id_: vector for id_, vector in vectors.items() if vector is not None}
+    found |= again if space == place.space else {}
     batch = engine.batch(
-        root_of(scope),
-        reason,
+        root_of(record.scope),
+        _JOURNALLED[outcome.kind],
         actor=place.actor,
         change=place.change,
-        records=tuple(records),
-        relations=relations,
-        vectors=vectors,
-        space=place.space if vectors else "",
+        records=outcome.records,
+        relations=outcome.relations,
+        vectors=found,
+        space=place.space if found else "",
     )
     await engine.commit(place.store, batch)

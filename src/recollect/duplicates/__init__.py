@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from hashlib import blake2b
 from itertools import product
@@ -28,6 +28,7 @@ from recollect.lexical import stem
 # How many further words one text may have and still say the same.
 ENRICHMENT_WORDS_MAX = 2
 
+_OPPOSING_PREFIXES = ("un", "in", "im", "ir", "il", "dis", "non", "mis")
 _TRAILING = " .,;:!…。．，、；：！"
 _BLANKS = re.compile(r"\s+")
 
@@ -55,12 +56,21 @@ def difference(a: str, b: str) -> str:
     Swapping the texts swaps the words in the reason, never the verdict."""
     if normalise(a) == normalise(b):
         return ""
+    return next(_found(a, b), ("", ""))[1]
+
+
+def differences(a: str, b: str) -> dict[str, str]:
+    """Everything that ``difference`` has against two texts: the kind of each difference and the
+    reason in words."""
+    return {} if normalise(a) == normalise(b) else dict(_found(a, b))
+
+
+def _found(a: str, b: str) -> Iterator[tuple[str, str]]:
     first, second = read(a), read(b)
-    for check in _CHECKS:
+    for kind, check in _CHECKS.items():
         reason = check(first, second)
         if reason:
-            return reason
-    return ""
+            yield kind, reason
 
 
 def _against(what: str, a: Iterable[str], b: Iterable[str]) -> str:
@@ -115,18 +125,20 @@ def _person(a: Reading, b: Reading) -> str:
 
 
 def _opposite(a: Reading, b: Reading) -> str:
+    return next((f"{word} against {other}" for word, other in opposite_words(a, b)), "")
+
+
+def opposite_words(a: Reading, b: Reading) -> Iterator[tuple[str, str]]:
+    """Words of only one text, each with its opposite among those of only the other."""
     only_a, only_b = a.word_set - b.word_set, b.word_set - a.word_set
     stems_a = {stem(word): word for word in only_a}
     stems_b = {stem(word): word for word in only_b}
     for stemmed, word in stems_a.items():
-        for other in sorted(_opposites().get(stemmed, frozenset()) & stems_b.keys()):
-            return f"{word} against {stems_b[other]}"
-        for prefix in ("un", "in", "im", "ir", "il", "dis", "non", "mis"):
-            if prefix + stemmed in stems_b:
-                return f"{word} against {stems_b[prefix + stemmed]}"
-            if stemmed.startswith(prefix) and stemmed.removeprefix(prefix) in stems_b:
-                return f"{word} against {stems_b[stemmed.removeprefix(prefix)]}"
-    return ""
+        others = _opposites().get(stemmed, frozenset()) | {
+            *(prefix + stemmed for prefix in _OPPOSING_PREFIXES),
+            *(stemmed.removeprefix(prefix) for prefix in _OPPOSING_PREFIXES),
+        } - {stemmed}
+        yield from ((word, stems_b[other]) for other in sorted(others & stems_b.keys()))
 
 
 def _place(a: Reading, b: Reading) -> str:
@@ -204,12 +216,18 @@ def _order(a: Reading, b: Reading) -> str:
         for voice in passive.passives:
             if active.has_active(voice.verb):
                 return "" if voice.is_told_by(active) else "order of words"
-    shared = set(a.ordered) & set(b.ordered)
-    order_a = [word for word in a.ordered if word in shared]
-    order_b = [word for word in b.ordered if word in shared]
+    alike = _in_order(a.ordered, b.ordered) or _in_order(a.content, b.content)
+    return "" if alike else "order of words"
+
+
+def _in_order(a: Sequence[str], b: Sequence[str]) -> bool:
+    """Do the words that both have follow each other in the same order?"""
+    shared = set(a) & set(b)
+    order_a = [word for word in a if word in shared]
+    order_b = [word for word in b if word in shared]
     if len(order_a) != len(order_b):
         order_a, order_b = list(dict.fromkeys(order_a)), list(dict.fromkeys(order_b))
-    return "" if order_a == order_b else "order of words"
+    return order_a == order_b
 
 
 @cache
@@ -224,21 +242,21 @@ def _opposites() -> dict[str, frozenset[str]]:
     return {word: frozenset(others) for word, others in found.items()}
 
 
-_CHECKS: tuple[Callable[[Reading, Reading], str], ...] = (
-    _question,
-    _identifier,
-    _number,
-    _date,
-    _negation,
-    _modality,
-    _opposite,
-    _place,
-    _person,
-    _tense,
-    _quotation,
-    _symbol,
-    _name,
-    _content,
-    _dense,
-    _order,
-)
+_CHECKS: Mapping[str, Callable[[Reading, Reading], str]] = {
+    "question": _question,
+    "identifier": _identifier,
+    "number": _number,
+    "date": _date,
+    "negation": _negation,
+    "modality": _modality,
+    "opposite": _opposite,
+    "place": _place,
+    "person": _person,
+    "tense": _tense,
+    "quotation": _quotation,
+    "symbol": _symbol,
+    "name": _name,
+    "content": _content,
+    "dense": _dense,
+    "order": _order,
+}

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from recollect.duplicates import words as known
 from recollect.lexical import fold, stem
@@ -25,7 +25,9 @@ _PIECE = re.compile(
     r"|(?P<comma>[,;])"
     r"|(?P<stop>[.!?]+)"
 )
-_NUMBER_WITH_UNIT = re.compile(r"[$€£¥]?\d+(?:[.,:]\d+)*(?:[A-Za-z]{1,3}|[%°])?\Z")
+_NUMBER_WITH_UNIT = re.compile(
+    r"(?:[A-Z]{2})?[$€£¥]?\d+(?:[.,:]\d+)*(?:[A-Za-z]{1,3}|[%°]|-[A-Za-z]+)?\Z"
+)
 _ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)\Z", re.IGNORECASE)
 _QUOTED = re.compile('["“„«「『]([^"“”„«»「」『』\n]{1,200})["”“»」』]')
 _EDGES = "\"'“”„«»「」『』()[]{}<>.,;:!?…*`’‘"
@@ -84,8 +86,22 @@ class Reading:
         return verb in self.content and all(voice.verb != verb for voice in self.passives)
 
 
+CACHED_LENGTH_MAX = 1000
+
+
 def read(text: str) -> Reading:
+    """A new text is compared with many known ones: short ones are read once."""
+    return _read_once(text) if len(text) <= CACHED_LENGTH_MAX else _read(text)
+
+
+@lru_cache(maxsize=2000)
+def _read_once(text: str) -> Reading:
+    return _read(text)
+
+
+def _read(text: str) -> Reading:
     plain = unicodedata.normalize("NFKC", text).replace("’", "'").replace("ʼ", "'")
+    plain = plain.replace("n 't", "n't")
     identifiers, tokens, dense = _tokens(plain)
     words = [token.text for token in tokens]
     content = [_canonical_of(token) for token in tokens if _is_content(token)]
@@ -296,8 +312,9 @@ def _names(tokens: Sequence[Token]) -> frozenset[str]:
     for index, token in enumerate(tokens):
         follower = tokens[index + 1] if index + 1 < len(tokens) else None
         in_sequence = follower is not None and follower.capital and follower.kind == "word"
-        # A single letter names something too: "team A".
-        is_name = token.capital and (_is_content(token) or len(token.text) == 1)
+        # A single letter names something too: "team A", but not "A team".
+        is_letter = len(token.text) == 1 and not beginning
+        is_name = token.capital and (_is_content(token) or is_letter)
         if is_name and (in_sequence or not beginning):
             found.add(_canonical_of(token))
         beginning = token.kind == "stop"

@@ -38,7 +38,7 @@ FOREIGN_UNITS = _numbered(
     2,
 )
 # Everyday words of other languages that happen to be numbers elsewhere.
-for _ambiguous in ("once", "elf", "six"):
+for _ambiguous in ("once", "elf", "six", "due"):
     FOREIGN_UNITS.pop(_ambiguous)
 TENS = {
     word: 10 * number
@@ -208,6 +208,7 @@ OPPOSITES = _groups(
     uncle aunt
     king queen
     male female
+    mr mrs/ms
     start/begin stop/end/finish
     arrive/come depart/leave/go
     enter leave/exit
@@ -387,6 +388,7 @@ FUNCTION_WORDS = frozenset(
     be is are am was were been being have has had having do does did doing get gets got getting
     very really quite just still already currently now again ever even actually well please both
     one ones other another each every any some many few several most more less much all lot
+    mr mrs ms dr inc corp ltd co
     der die das den dem des ein eine einen einem einer und oder ist sind war ich du er sie es wir
     ihr mein meine sein seine im am zu von mit auf fur hat habe haben
     le la les un une du des et ou est sont je tu il elle nous vous mon ma mes son sa ses au aux en

@@ -27,6 +27,7 @@ from recollect.testing.clauses.searching import (
     VectorClauses,
 )
 from recollect.testing.clauses.sessions import SessionClauses
+from recollect.testing.clauses.surroundings import SurroundingsClauses
 from recollect.testing.clauses.times import ExpiryClauses, TwoAxesClauses
 from recollect.testing.clauses.upkeep import UpkeepClauses
 from recollect.testing.clauses.versions import VersionClauses
@@ -48,6 +49,7 @@ class StoreContract(
     ScriptClauses,
     VectorClauses,
     FilterClauses,
+    SurroundingsClauses,
     ListingClauses,
     UpkeepClauses,
     ConcurrencyClauses,

@@ -1,7 +1,8 @@
 """A model server for tests: real HTTP on the loopback, every answer scripted, good and bad.
 
 It speaks the dialects of OpenAI (and so of Ollama and all compatible servers), Anthropic and
-Gemini as far as a client needs them for one question and one answer.
+Gemini as far as a client needs them for one question and one answer, and embeds texts in those of
+OpenAI, Gemini and Ollama.
 
     with ScriptedServer() as server:
         server.script(too_many(retry_after=2), says_json({"summary": "tea"}))
@@ -15,16 +16,18 @@ import json
 import socket
 import struct
 import threading
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Literal
 
+from recollect.providers.hashing import HashingEmbedder
+
 DRIP_SECONDS = 0.05
 HUGE_BYTES = 10 << 20
 
-Dialect = Literal["openai", "anthropic", "google"]
+Dialect = Literal["openai", "anthropic", "google", "ollama"]
 # How the bytes go out: at once, one by one, never, or as a connection that breaks.
 Manner = Literal["whole", "drip", "hang", "reset"]
 
@@ -40,13 +43,17 @@ class Asked:
     system: str = ""
     user: str = ""
     schema: Mapping[str, Any] | None = None
+    texts: tuple[str, ...] = ()  # to be embedded
+    dimensions: int | None = None  # asked for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What to send back. ``raw`` goes out as it is; else ``text`` in the asker's dialect."""
+    """What to send back. ``raw`` goes out as it is; else ``vectors`` or ``text`` in the asker's
+    dialect."""
 
     text: str | None = ""
+    vectors: Sequence[Sequence[float]] | None = None
     status: int = 200
     raw: bytes | None = None
     content_type: str = "application/json"
@@ -77,6 +84,25 @@ def summarises(words: int = 40) -> Callable[[Asked], Answer]:
         return says_json({"summary": summary}, usage=(len(asked.user) // 4, len(summary) // 4))
 
     return rule
+
+
+def embeds(dimensions: int = 1536) -> Callable[[Asked], Answer]:
+    """Vectors in place of an embedding model's: alike where texts share words, and not of length
+    1, as Gemini's are. Of the size that was asked for, else of this one."""
+
+    def rule(asked: Asked) -> Answer:
+        embedder = HashingEmbedder(asked.dimensions or dimensions)
+        # A model that wants a word in front of a text does not mean that word.
+        bare = [text.split(": ")[-1] if ": " in text[:20] else text for text in asked.texts]
+        vectors = [[3.0 * number for number in embedder.vector(text)] for text in bare]
+        return Answer(vectors=vectors, usage=(7 * len(asked.texts), 0))
+
+    return rule
+
+
+def embeds_alike(*vectors: Sequence[float]) -> Answer:
+    """These vectors, whatever was asked."""
+    return Answer(vectors=vectors)
 
 
 # Badly behaved
@@ -261,18 +287,17 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _asked(path: str, headers: Mapping[str, str], raw: bytes) -> Asked:
-    body = json.loads(raw or b"null")
-    dialect = _dialect(path)
-    system, user, schema = _READERS[dialect](body)
-    return Asked(
-        dialect=dialect,
+    asked = Asked(
+        dialect=_dialect(path),
         path=path,
         headers={name.lower(): value for name, value in headers.items()},
-        body=body,
-        system=system,
-        user=user,
-        schema=schema,
+        body=json.loads(raw or b"null"),
     )
+    if _is_embedding(path):
+        texts, dimensions = _texts_to_embed(asked.body)
+        return replace(asked, texts=texts, dimensions=dimensions)
+    system, user, schema = _READERS[asked.dialect](asked.body)
+    return replace(asked, system=system, user=user, schema=schema)
 
 
 _Read = tuple[str, str, Mapping[str, Any] | None]
@@ -306,6 +331,14 @@ def _read_google(body: Any) -> _Read:
     return _texts(body.get("systemInstruction")), _texts(body["contents"]), schema
 
 
+def _texts_to_embed(body: Any) -> tuple[tuple[str, ...], int | None]:
+    if "requests" in body:
+        texts = tuple(_texts(request["content"]) for request in body["requests"])
+        return texts, body["requests"][0].get("outputDimensionality")
+    texts = (body["input"],) if isinstance(body["input"], str) else tuple(body["input"])
+    return texts, body.get("dimensions")
+
+
 _READERS: Mapping[Dialect, Callable[[Any], _Read]] = {
     "openai": _read_openai,
     "anthropic": _read_anthropic,
@@ -313,7 +346,13 @@ _READERS: Mapping[Dialect, Callable[[Any], _Read]] = {
 }
 
 
+def _is_embedding(path: str) -> bool:
+    return path.endswith(("/embeddings", "/api/embed", ":batchEmbedContents"))
+
+
 def _dialect(path: str) -> Dialect:
+    if _is_embedding(path):
+        return "ollama" if "/api/" in path else "google" if ":" in path else "openai"
     if path.partition("?")[0].endswith("/messages"):
         return "anthropic"
     return "google" if "generatecontent" in path.lower() else "openai"
@@ -322,10 +361,35 @@ def _dialect(path: str) -> Dialect:
 def _body(asked: Asked, answer: Answer) -> tuple[bytes, str]:
     if answer.raw is not None:
         return answer.raw, answer.content_type
+    if answer.vectors is not None:
+        return json.dumps(_say_vectors(asked, answer)).encode(), answer.content_type
     if asked.dialect == "anthropic":
         return _say_anthropic(asked, answer)
     say = _say_google if asked.dialect == "google" else _say_openai
     return json.dumps(say(asked, answer)).encode(), answer.content_type
+
+
+def _say_vectors(asked: Asked, answer: Answer) -> dict[str, Any]:
+    vectors = list(answer.vectors or ())
+    tokens, _ = answer.usage or (0, 0)
+    if asked.dialect == "ollama":
+        return {
+            "model": asked.body["model"],
+            "embeddings": vectors,
+            "total_duration": 14_000_000,
+            "load_duration": 1_000_000,
+            "prompt_eval_count": tokens,
+        }
+    if asked.dialect == "google":
+        return {"embeddings": [{"values": vector} for vector in vectors]}
+    data = [
+        {"object": "embedding", "index": index, "embedding": vector}
+        for index, vector in enumerate(vectors)
+    ]
+    said = {"object": "list", "data": data[::-1], "model": asked.body["model"]}
+    if answer.usage is not None:
+        said["usage"] = {"prompt_tokens": tokens, "total_tokens": tokens}
+    return said
 
 
 def _say_openai(asked: Asked, answer: Answer) -> dict[str, Any]:

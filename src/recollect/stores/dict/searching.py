@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from recollect import lexical
 from recollect.errors import Invalid
 from recollect.filters import passes
+from recollect.neighbours import share, usual_length
 from recollect.scopes import is_visible, root_of
+from recollect.spread import Spread
+from recollect.stores.dict.surroundings import neighbours
 from recollect.stores.dict.tables import Row, detached_record, is_expired
 from recollect.types import Hit, Query, Record, Vector
 
@@ -42,16 +46,80 @@ def _ordered(records: list[Record], query: Query) -> list[Record]:
 
 
 def _best_of_both_arms(seen: Sequence[Row], passing: Sequence[Row], query: Query) -> list[Hit]:
-    weights = _weights(seen, lexical.query_terms(query.text))
-    average = sum(row.length for row in seen) / len(seen) if seen else 0.0
-    hits = [_hit(row, query, weights, average) for row in passing]
+    scorer = _Scorer(seen, passing, query)
+    rows = {row.record.id: row for row in passing}
+    hits = [scorer.hit(row) for row in passing]
     by_word = _best(hits, lambda hit: hit.keyword or None, query.limit)
+    if query.around:
+        pool = scorer.with_neighbours({hit.record.id for hit in by_word})
+        hits = [scorer.with_surroundings(hit, rows[hit.record.id]) for hit in hits]
+        near_words = [hit for hit in hits if hit.record.id in pool]
+        by_word = _best(near_words, lambda hit: hit.keyword_around or None, query.limit)
     similar = [
         hit for hit in hits if hit.similarity is not None and hit.similarity > query.similar_above
     ]
     by_meaning = _best(similar, lambda hit: hit.similarity, query.limit)
     found = {hit.record.id: hit for hit in (*by_word, *by_meaning)}
     return sorted(found.values(), key=_rank)
+
+
+class _Scorer:
+    """A query's words and vector against rows, with the statistics of what it can see."""
+
+    def __init__(self, seen: Sequence[Row], passing: Sequence[Row], query: Query) -> None:
+        self._query = query
+        self._weights = _weights(seen, lexical.query_terms(query.text))
+        self._average = sum(row.length for row in seen) / len(seen) if seen else 0.0
+        self._neighbours = neighbours(seen) if query.around else {}
+        found = [one for row in passing if (one := _similarity(row, query)) is not None]
+        self._spread = Spread.of(len(found), sum(found), sum(one * one for one in found))
+
+    def hit(self, row: Row) -> Hit:
+        held = [term for term in self._weights if term in row.counts]
+        total = sum(self._weights.values())
+        similarity = _similarity(row, self._query)
+        return Hit(
+            record=detached_record(row.record),
+            similarity=similarity,
+            keyword=self._bm25(row.counts, row.length, self._average),
+            coverage=sum(self._weights[term] for term in held) / total if total else 0.0,
+            lift=None if similarity is None else self._spread.lift(similarity),
+        )
+
+    def with_neighbours(self, ids: set[str]) -> set[str]:
+        """These records and every one that has one of them as a neighbour."""
+        return ids | {
+            id_
+            for id_, places in self._neighbours.items()
+            if any(row.record.id in ids for _, row in places)
+        }
+
+    def with_surroundings(self, hit: Hit, row: Row) -> Hit:
+        places = self._neighbours.get(row.record.id, ())
+        counts: dict[str, float] = dict(row.counts)
+        length: float = row.length
+        weights = [weight for weight, _ in places]
+        similar, similar_weight = hit.similarity or 0.0, 1.0
+        for weight, other in places:
+            part = share(weight, other.length)
+            length += part * other.length
+            for term in self._weights:
+                counts[term] = counts.get(term, 0) + part * other.counts.get(term, 0)
+            if (similarity := _similarity(other, self._query)) is not None:
+                similar += part * similarity
+                similar_weight += part
+        return replace(
+            hit,
+            keyword_around=self._bm25(counts, length, usual_length(self._average, weights)),
+            lift_around=None if hit.lift is None else self._spread.lift(similar / similar_weight),
+        )
+
+    def _bm25(self, counts: Mapping[str, float], length: float, average: float) -> float:
+        return sum(
+            lexical.bm25(weight, counts[term], length, average)
+            for term, weight in self._weights.items()
+            if counts.get(term)
+        )
 
 
 def _rank(hit: Hit) -> tuple[float, float, str]:
@@ -67,20 +135,6 @@ def _best(hits: Sequence[Hit], score: Callable[[Hit], float | None], limit: int)
 def _weights(seen: Sequence[Row], terms: Sequence[str]) -> dict[str, float]:
     """What each term of the query says among the rows that the query's scopes can see."""
     return {term: lexical.idf(len(seen), sum(term in row.counts for row in seen)) for term in terms}
-
-
-def _hit(row: Row, query: Query, weights: Mapping[str, float], average: float) -> Hit:
-    matched = [term for term in weights if term in row.counts]
-    keyword = sum(
-        lexical.bm25(weights[term], row.counts[term], row.length, average) for term in matched
-    )
-    total = sum(weights.values())
-    return Hit(
-        record=detached_record(row.record),
-        similarity=_similarity(row, query),
-        keyword=keyword,
-        coverage=sum(weights[term] for term in matched) / total if total else 0.0,
-    )
 
 
 def _similarity(row: Row, query: Query) -> float | None:

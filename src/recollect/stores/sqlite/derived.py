@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import struct
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from hashlib import blake2b
+from typing import Any
 
 import numpy as np
 
 from recollect import lexical
 from recollect.errors import Invalid
+from recollect.lessons import findable_tags
 from recollect.types import Record, Vector
 
 COUNT_MAX = 0xFFFF
@@ -42,8 +44,8 @@ def terms_blob(text: str, author: str) -> tuple[int, bytes]:
     return len(found), b"".join(_PAIR.pack(hash_, min(n, COUNT_MAX)) for hash_, n in counts)
 
 
-def labels_blob(tags: Iterable[str]) -> bytes:
-    hashes = sorted({label_of(tag) for tag in tags})
+def labels_blob(tags: Iterable[str], data: Mapping[str, Any]) -> bytes:
+    hashes = sorted({label_of(tag) for tag in findable_tags(tags, data)})
     return struct.pack(f"<{len(hashes)}Q", *hashes)
 
 

@@ -230,11 +230,10 @@ def _bad_words(db: apsw.Connection) -> Iterator[str]:
     for rows in pages(db, sql):
         for _, words, terms, labels, *columns in rows:
             record = _record(columns)
-            if record and (*terms_blob(record.text, record.author), labels_blob(record.tags)) != (
-                words,
-                terms,
-                labels,
-            ):
+            if record is None:
+                continue
+            found = labels_blob(record.tags, record.data)
+            if (*terms_blob(record.text, record.author), found) != (words, terms, labels):
                 yield record.id
 
 

@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.stores.sqlite.postings import Postings, Segment, segment_of
+from recollect.stores.sqlite.rows import TYPES, code
+from recollect.stores.sqlite.turns import Turns
 
 Array = NDArray[Any]
 
@@ -42,11 +44,15 @@ _DTYPES = {
     "words": "i4",
     "durability": "u1",
 }
+_TURN = code(TYPES, "turn")
 _COLUMNS = (
     "pk, CAST(id AS BLOB), kind, type, status, source, importance, learned_at,"
     f" coalesce(retired_at, {NEVER_ENDS}), coalesce(valid_from, -{2**63 - 1} - 1),"
     f" coalesce(valid_to, {NEVER_ENDS}), coalesce(expires_at, {NEVER_ENDS}), words,"
-    " durability, labels, terms"
+    " durability, source || ':' || author,"
+    f" CASE WHEN type = {_TURN} AND session <> ''"
+    " THEN session_scope || char(0) || session"
+    " ELSE '' END, labels, terms"
 )
 
 
@@ -76,13 +82,15 @@ class ScopeIndex:
         self._labels = np.zeros(0, dtype=np.uint64)
         self._label_rows = np.zeros(0, dtype=np.int32)
         self._vectors: dict[int, Vectors] = {}
+        self.turns = Turns()
 
     @property
     def nbytes(self) -> int:
         per_row: int = 1 + sum(int(array.itemsize) for array in self._columns.values())
         per_row += sum(int(vectors.matrix.shape[1]) + 5 for vectors in self._vectors.values())
         labels = int(self._labels.nbytes) + int(self._label_rows.nbytes)
-        return _EMPTY_BYTES + self.size * per_row + self.postings.nbytes + labels
+        words = self.postings.nbytes + self.turns.nbytes
+        return _EMPTY_BYTES + self.size * per_row + words + labels
 
     @property
     def is_worn(self) -> bool:
@@ -91,6 +99,11 @@ class ScopeIndex:
 
     def column(self, name: str) -> Array:
         return self._columns[name][: self.size]
+
+    def happened_at(self, first: int = 0) -> Array:
+        """``Record.at`` of every row from this one on."""
+        begins = self.column("valid_from")[first:]
+        return np.where(begins == NEVER_BEGAN, self.column("learned_at")[first:], begins)
 
     def alive(self, now: int) -> Array | None:
         """Which rows are neither erased nor expired; None means all."""
@@ -182,6 +195,8 @@ class ScopeIndex:
         self.size = end
         self.total_words += int(self._columns["words"][first:end].sum())
         self._add_labels(np.arange(first, end, dtype=np.int32), [row[-2] for row in rows])
+        sessions, speakers = [row[-3] for row in rows], [row[-4] for row in rows]
+        self.turns.add(sessions, speakers, self.happened_at(first), first)
         return segment_of([row[-1] for row in rows], first)
 
     def _update(self, rows: Sequence[Sequence[Any]]) -> None:
@@ -210,6 +225,7 @@ class ScopeIndex:
         rows = self.rows_of(keys)
         rows = rows[self.present[rows]]
         self.present[rows] = False
+        self.turns.remove(rows.tolist())
         self.absent += len(rows)
         self.total_words -= int(self.column("words")[rows].sum())
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from recollect.stores.sqlite.connection import select
 from recollect.stores.sqlite.derived import label_of
-from recollect.stores.sqlite.index import NEVER_BEGAN, Array, ScopeIndex
+from recollect.stores.sqlite.index import Array, ScopeIndex
 from recollect.stores.sqlite.rows import (
     DURABILITIES,
     KINDS,
@@ -89,9 +89,9 @@ class Filter:
     def _by_time(self, index: ScopeIndex, mask: Array) -> None:
         query = self._query
         if query.since is not None:
-            mask &= happened_at(index) >= micros(query.since)
+            mask &= index.happened_at() >= micros(query.since)
         if query.until is not None:
-            mask &= happened_at(index) < micros(query.until)
+            mask &= index.happened_at() < micros(query.until)
         if query.as_of is not None or query.known_at is not None:
             self._as_it_was(index, mask)
         elif query.statuses:
@@ -108,12 +108,6 @@ class Filter:
             as_of = micros(query.as_of)
             mask &= index.column("valid_from") <= as_of
             mask &= index.column("valid_to") > as_of
-
-
-def happened_at(index: ScopeIndex) -> Array:
-    """``Record.at`` of every row."""
-    begins = index.column("valid_from")
-    return np.where(begins == NEVER_BEGAN, index.column("learned_at"), begins)
 
 
 def _table(names: Sequence[str], asked: Sequence[str]) -> Array:

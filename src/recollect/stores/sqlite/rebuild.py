@@ -19,13 +19,13 @@ CHUNK = 1000
 def rebuild_terms(db: apsw.Connection) -> None:
     """Cut all texts into words again. The caller has begun a transaction."""
     renew_indexes(db)
-    sql = "SELECT pk, text, author, tags FROM record WHERE pk > ? ORDER BY pk LIMIT ?"
+    sql = "SELECT pk, text, author, tags, data FROM record WHERE pk > ? ORDER BY pk LIMIT ?"
     for rows in pages(db, sql):
-        for pk, text, author, tags in rows:
+        for pk, text, author, tags, data in rows:
             words, terms = terms_blob(text, author)
             db.execute(
                 "UPDATE record SET words = ?, terms = ?, labels = ? WHERE pk = ?",
-                (words, terms, labels_blob(_tags(tags)), pk),
+                (words, terms, labels_blob(_tags(tags), json.loads(data)), pk),
             )
 
 

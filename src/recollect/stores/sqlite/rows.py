@@ -178,7 +178,7 @@ def record_changes(record: Record, at: datetime) -> tuple[Any, ...]:
         micros_or_none(record.review_at),
         plain(record.author),
         to_json(record.tags),
-        labels_blob(record.tags),
+        labels_blob(record.tags, record.data),
         to_json(dict(record.data)),
         int(is_single(record, at)),
     )

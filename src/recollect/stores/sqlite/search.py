@@ -14,10 +14,17 @@ import numpy as np
 from recollect import lexical
 from recollect.errors import Invalid
 from recollect.scopes import root_of, visible_from
+from recollect.spread import Spread
+from recollect.stores.sqlite.around import (
+    keyword_around,
+    near_rows,
+    similarity_around,
+    surroundings,
+)
 from recollect.stores.sqlite.cache import IndexCache
 from recollect.stores.sqlite.connection import select
 from recollect.stores.sqlite.index import Array, ScopeIndex
-from recollect.stores.sqlite.masks import Filter, happened_at
+from recollect.stores.sqlite.masks import Filter
 from recollect.stores.sqlite.rows import (
     RECORD_WITH_SCOPE,
     STATUSES,
@@ -48,6 +55,13 @@ class Candidate(NamedTuple):
     coverage: float
     near: bool  # found by the vector arm
     worded: bool  # found by the keyword arm
+    keyword_around: float = 0.0
+    around: tuple[float, float] = (0.0, 0.0)  # neighbours' similarities, weighed; their weights
+
+
+class Found(NamedTuple):
+    candidates: list[Candidate]
+    spread: Spread  # of the similarities of all that passes
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +90,9 @@ def search(db: apsw.Connection, cache: IndexCache, query: Query) -> list[Hit]:
         if listing:
             keys = _listed(db, shares, query)
         else:
-            candidates = _candidates(db, shares, query, space, terms)
+            searched = _candidates(db, shares, query, space, terms)
     if not listing:
-        return _hits(db, candidates, query, space)
+        return _hits(db, searched, query, space)
     found = _records(db, keys)
     return [Hit(record=found[key]) for key in keys if key in found]
 
@@ -138,7 +152,7 @@ def _listed(db: apsw.Connection, shares: Sequence[Share], query: Query) -> list[
     entries: list[tuple[float, int, bytes, int]] = []
     for share in shares:
         index, rows = share.index, np.flatnonzero(share.passing)
-        recent = happened_at(index)
+        recent = index.happened_at()
         importance = index.column("importance")
         ids = index.column("id")
         by_weight = [importance[rows]] if query.order == "important" else []
@@ -200,25 +214,20 @@ def _is_walk(query: Query) -> bool:
 
 
 def _walked(db: apsw.Connection, query: Query) -> list[Record]:
+    """One cursor a scope, read only as far as the page needs of it."""
     statuses = to_json([code(STATUSES, status) for status in query.statuses or STATUSES])
-
-    def ids(scope: int) -> Iterator[tuple[str, int]]:
-        return iter(
-            select(
-                db,
-                "SELECT id, pk FROM record WHERE scope = ? AND id > ?"
-                " AND status IN (SELECT value FROM json_each(?))"
-                " AND (expires_at IS NULL OR expires_at > ?) ORDER BY id LIMIT ?",
-                scope,
-                query.after,
-                statuses,
-                micros(query.now),
-                query.limit,
-            )
-        )
-
-    merged = heapq.merge(*(ids(scope) for scope in _visible(db, query)))
-    keys = [pk for _, pk in islice(merged, query.limit)]
+    sql = (
+        "SELECT id, pk FROM record WHERE scope = ? AND id > ?"
+        " AND status IN (SELECT value FROM json_each(?))"
+        " AND (expires_at IS NULL OR expires_at > ?) ORDER BY id LIMIT ?"
+    )
+    rest = (query.after, statuses, micros(query.now), query.limit)
+    cursors = [db.execute(sql, (scope, *rest)) for scope in _visible(db, query)]
+    try:
+        keys = [pk for _, pk in islice(heapq.merge(*cursors), query.limit)]
+    finally:
+        for cursor in cursors:
+            cursor.close(force=True)
     found = _records(db, keys)
     return [found[key] for key in keys]
 
@@ -232,20 +241,24 @@ def _candidates(
     query: Query,
     space: _Space | None,
     terms: Sequence[str],
-) -> list[Candidate]:
+) -> Found:
     """The best by words, and those that may be the best by meaning."""
     words = weigh(shares, terms)
     for share in shares:
         score_words(share, words)
     worded = _best_by_words(shares, query.limit)
-    near = _near(db, shares, query, space) if space else {}
+    if query.around:
+        worded = _best_around(shares, words, worded, query.limit)
+    near, spread = _near(db, shares, query, space) if space else ({}, Spread.of(0, 0.0, 0.0))
     found: list[Candidate] = []
     for place, share in enumerate(shares):
         by_word = worded.get(place, _NO_ROWS)
         by_meaning = near.get(place, _NO_ROWS)
-        if len(by_word) or len(by_meaning):
-            found += _described(share, words, by_word, by_meaning)
-    return found
+        if not len(by_word) and not len(by_meaning):
+            continue
+        here = list(_described(share, words, by_word, by_meaning))
+        found += _surrounded(db, share, words, here, query, space) if query.around else here
+    return Found(found, spread)
 
 
 _NO_ROWS = np.zeros(0, dtype=np.int64)
@@ -265,22 +278,66 @@ def _described(share: Share, words: Words, worded: Array, near: Array) -> Iterat
         yield Candidate(pk, keyword, held, row in by_meaning, row in by_word)
 
 
+def _surrounded(
+    db: apsw.Connection,
+    share: Share,
+    words: Words,
+    candidates: Sequence[Candidate],
+    query: Query,
+    space: _Space | None,
+) -> Iterator[Candidate]:
+    """The same with the scores of their surroundings."""
+    index = share.index
+    rows = index.rows_of(np.array([one.pk for one in candidates], dtype=np.int64))
+    around = surroundings(share, rows)
+    keyword = keyword_around(share, words, around)
+    sums = weights = np.zeros(len(rows))
+    vectors = index.vectors(db, space.pk) if space else None
+    if vectors is not None and query.vector is not None:
+        sums, weights = similarity_around(Probe.of(query.vector), vectors, around, index.size)
+    for one, score, *others in zip(
+        candidates, keyword.tolist(), sums.tolist(), weights.tolist(), strict=True
+    ):
+        yield one._replace(keyword_around=score, around=(others[0], others[1]))
+
+
 def _best_by_words(shares: Sequence[Share], limit: int) -> dict[int, Array]:
     """Per share, the rows among the best of all shares."""
-    scored: list[tuple[float, bytes, int, int]] = []
-    for place, share in enumerate(shares):
+    scored = []
+    for share in shares:
         assert share.keyword is not None
         rows = np.flatnonzero((share.keyword > 0) & share.passing)
-        ids = share.index.column("id")
-        rows = best(rows, [share.keyword[rows]], ids, limit)
-        scored += zip(
-            (-share.keyword[rows]).tolist(),
-            ids[rows].tolist(),
-            [place] * len(rows),
-            rows.tolist(),
+        scored.append((rows, share.keyword[rows]))
+    return _best_of_all(shares, scored, limit)
+
+
+def _best_around(
+    shares: Sequence[Share], words: Words, worded: dict[int, Array], limit: int
+) -> dict[int, Array]:
+    """Of those and the turns that have one of them as a neighbour, the best together with
+    their neighbours."""
+    scored = []
+    for place, share in enumerate(shares):
+        rows = near_rows(share, worded.get(place, _NO_ROWS))
+        scored.append((rows, keyword_around(share, words, surroundings(share, rows))))
+    return _best_of_all(shares, scored, limit)
+
+
+def _best_of_all(
+    shares: Sequence[Share], scored: Sequence[tuple[Array, Array]], limit: int
+) -> dict[int, Array]:
+    entries: list[tuple[float, bytes, int, int]] = []
+    for place, (rows, scores) in enumerate(scored):
+        ids = shares[place].index.column("id")
+        kept = best(np.arange(len(rows)), [scores], ids[rows], limit)
+        entries += zip(
+            (-scores[kept]).tolist(),
+            ids[rows[kept]].tolist(),
+            [place] * len(kept),
+            rows[kept].tolist(),
             strict=True,
         )
-    return _by_place([(place, row) for _, _, place, row in sorted(scored)[:limit]])
+    return _by_place([(place, row) for _, _, place, row in sorted(entries)[:limit]])
 
 
 def _by_place(pairs: Sequence[tuple[int, int]]) -> dict[int, Array]:
@@ -292,8 +349,9 @@ def _by_place(pairs: Sequence[tuple[int, int]]) -> dict[int, Array]:
 
 def _near(
     db: apsw.Connection, shares: Sequence[Share], query: Query, space: _Space
-) -> dict[int, Array]:
-    """Per share, the rows whose rounded product is so high that they may be among the best."""
+) -> tuple[dict[int, Array], Spread]:
+    """Per share, the rows whose rounded product is so high that they may be among the best;
+    and how the products of all are spread."""
     assert query.vector is not None
     probe = Probe.of(query.vector)
     scanned: list[tuple[int, Array, Array, Array]] = []
@@ -311,7 +369,13 @@ def _near(
         high = products + doubt >= max(bar, query.similar_above)
         ids = shares[place].index.column("id")
         found[place] = best(rows[high], [products[high]], ids, query.limit + EXACT_MAX)
-    return found
+    return found, _spread([products for _, _, products, _ in scanned])
+
+
+def _spread(parts: Sequence[Array]) -> Spread:
+    count = sum(len(part) for part in parts)
+    total = sum(float(part.sum(dtype=np.float64)) for part in parts)
+    return Spread.of(count, total, sum(float(np.dot(part, part)) for part in parts))
 
 
 def _kth_largest(parts: Sequence[Array], k: int) -> float:
@@ -327,9 +391,8 @@ def _kth_largest(parts: Sequence[Array], k: int) -> float:
 # From candidates to hits
 
 
-def _hits(
-    db: apsw.Connection, candidates: Sequence[Candidate], query: Query, space: _Space | None
-) -> list[Hit]:
+def _hits(db: apsw.Connection, searched: Found, query: Query, space: _Space | None) -> list[Hit]:
+    candidates = searched.candidates
     similarities = _similarities(db, candidates, query, space)
     near = [
         one
@@ -346,16 +409,30 @@ def _hits(
     )[: query.limit]
     kept = set(nearest) | {pk for pk, one in chosen.items() if one.worded}
     hits = [
-        Hit(
-            record=found[pk],
-            similarity=similarities.get(pk),
-            keyword=one.keyword,
-            coverage=one.coverage,
-        )
+        _hit(found[pk], one, similarities.get(pk), searched.spread, query)
         for pk, one in chosen.items()
         if pk in kept and pk in found
     ]
     return sorted(hits, key=_rank)
+
+
+def _hit(
+    record: Record, one: Candidate, similarity: float | None, spread: Spread, query: Query
+) -> Hit:
+    lift = around = None
+    if similarity is not None:
+        lift = spread.lift(similarity)
+    if similarity is not None and query.around:
+        around = spread.lift((similarity + one.around[0]) / (1 + one.around[1]))
+    return Hit(
+        record=record,
+        similarity=similarity,
+        keyword=one.keyword,
+        coverage=one.coverage,
+        lift=lift,
+        keyword_around=one.keyword_around,
+        lift_around=around,
+    )
 
 
 def _with_ties(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -354,6 +355,27 @@ class FilterClauses(Contract):
             assert await found_ids(store, order="id", **filters) == ids, filters
             by_word = await found_ids(store, text="fact", **filters)
             assert sorted(by_word) == ids, filters
+
+    @clause
+    async def test_a_claim_is_found_under_the_tags_of_its_slot(self, store: Store) -> None:
+        """Of an exclusive slot by subject and slot, of others by the value too; a changed claim
+        under its new ones."""
+        home = {"subject": "ann", "slot": "home", "value": "berlin"}
+        await put(
+            store,
+            make_record("a", data=home),
+            make_record("b", data={**home, "value": "Köln"}, tags=("x",)),
+            make_record("c", data={"subject": "ann", "slot": 7, "value": "berlin"}),
+            make_record("d", tags=("slot:ann/home",)),
+        )
+        assert await found_ids(store, order="id", tags=("slot:ann/home",)) == ["a", "b", "d"]
+        assert await found_ids(store, order="id", tags=("slot:ann/home/koln", "y")) == ["b"]
+        assert await found_ids(store, tags=("slot:ann",)) == []
+        read = (await store.records(ROOT, ("a",), now=NOW))[0]
+        assert read.tags == ()
+        await put(store, replace(read, data={**home, "slot": "office"}))
+        assert await found_ids(store, order="id", tags=("slot:ann/home",)) == ["b", "d"]
+        assert await found_ids(store, tags=("slot:ann/office",)) == ["a"]
 
 
 class ListingClauses(Contract):

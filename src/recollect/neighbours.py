@@ -1,0 +1,29 @@
+"""A turn and the turns around it: what was said just before and after belongs to its meaning.
+
+"Yes, last Friday" answers the turn before it. So a search may score a turn together with its
+neighbours in the same conversation: those of the same scope and session, in the order of their
+times, without a pause in between. A neighbour counts less the further away it is, and a long
+one for no more than a few dozen words. Somebody's own notes in a row are no conversation: a turn
+has neighbours only if somebody else is among them.
+
+The weights were chosen with cross-validation; see docs/explanation/recall.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+BEFORE = (0.6, 0.36, 0.216)  # what the turn before counts, the one before that, ...
+AFTER = (0.6,)
+WORDS_MAX = 40
+PAUSE_SECONDS = 3600  # a longer silence ends a conversation
+
+
+def share(weight: float, words: int) -> float:
+    """What a neighbour of that many words counts at a place of this weight."""
+    return weight * min(1.0, WORDS_MAX / max(words, 1))
+
+
+def usual_length(average: float, weights: Sequence[float]) -> float:
+    """How many words a turn of average length has, together with neighbours at such places."""
+    return average + sum(weights) * min(average, WORDS_MAX)

@@ -1,0 +1,49 @@
+"""The neighbours of turns, found by sorting; what ``neighbours`` says, written for reading."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from recollect.neighbours import AFTER, BEFORE, PAUSE_SECONDS
+from recollect.stores.dict.tables import Row
+
+Places = Sequence[tuple[float, Row]]  # neighbours with the weights of their places
+
+
+def conversations(rows: Iterable[Row]) -> list[list[Row]]:
+    """Turns by scope and session, each in the order of time; of one moment as they came."""
+    found: dict[tuple[str, ...], list[Row]] = {}
+    for row in rows:
+        record = row.record
+        if record.type == "turn" and record.session:
+            key = (record.scope, record.session_scope, record.session)
+            found.setdefault(key, []).append(row)
+    return [sorted(turns, key=lambda row: row.record.at) for turns in found.values()]
+
+
+def neighbours(rows: Iterable[Row]) -> Mapping[str, Places]:
+    """By record id; what has none is left out."""
+    found: dict[str, Places] = {}
+    for turns in conversations(rows):
+        for place, row in enumerate(turns):
+            before = _reach(row, reversed(turns[:place]), BEFORE)
+            after = _reach(row, turns[place + 1 :], AFTER)
+            if any(_speaker(other) != _speaker(row) for _, other in (*before, *after)):
+                found[row.record.id] = (*before, *after)
+    return found
+
+
+def _reach(row: Row, others: Iterable[Row], weights: Sequence[float]) -> Places:
+    reached: list[tuple[float, Row]] = []
+    last = row
+    for weight, other in zip(weights, others, strict=False):
+        pause = abs((other.record.at - last.record.at).total_seconds())
+        if pause > PAUSE_SECONDS:
+            break
+        reached.append((weight, other))
+        last = other
+    return reached
+
+
+def _speaker(row: Row) -> tuple[str, str]:
+    return row.record.source, row.record.author
