@@ -9,11 +9,11 @@ WORKERS ?= 2
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
-CHECKED := src tests scripts $(wildcard bench)
+CHECKED := src tests scripts $(wildcard bench evaluation)
 COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --no-header --upgrade
 
-.PHONY: help serve test check bench proof docs fixture pins clean
+.PHONY: help serve test check bench peers eval proof docs fixture pins clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,6 +35,13 @@ check: $(VENV)/dev.stamp  ## the quick gates alone: format, lint, types, layers
 bench: $(VENV)/bench.stamp  ## measure speed and size beside bare baselines (BENCH=--quick: a minute)
 	$(BIN)/python -m bench $(BENCH)
 
+peers: $(VENV)/dev.stamp  ## measure beside mem0, Chroma and others (PEERS=--quick: small)
+	$(BIN)/python -m bench.peers $(PEERS)
+
+eval: $(VENV)/dev.stamp  ## measure how well memories are found (DATA=folder; EVAL=options)
+	@test -n "$(DATA)" || { echo "say where the data is: make eval DATA=folder" >&2; exit 2; }
+	$(BIN)/python -m evaluation "$(DATA)" $(EVAL)
+
 proof: $(VENV)/dev.stamp  ## all tests, the slow proofs included and at full length
 	RECOLLECT_PROOF=1 $(BIN)/python -m pytest -n $(WORKERS)
 
@@ -52,10 +59,11 @@ pins:  ## choose versions anew and write requirements/*.txt (needs uv)
 		pyproject.toml requirements/build.in
 	$(COMPILE) --extra bench -c requirements/dev.txt -o requirements/bench.txt \
 		pyproject.toml requirements/build.in
+	for peer in bench/peers/*.in; do $(COMPILE) -o "$${peer%.in}.txt" "$$peer" || exit 1; done
 
 clean:  ## remove the virtual environment and every cache
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis build dist
-	find src tests scripts bench -name __pycache__ -type d -exec rm -rf {} +
+	find src tests scripts bench evaluation -name __pycache__ -type d -exec rm -rf {} +
 
 $(VENV)/python.stamp:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
