@@ -7,107 +7,41 @@ too with ``sources=True``.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import datetime
-from typing import Any, get_args
+from dataclasses import replace
+from typing import Any
 
-from recollect.buffers import NOTES
 from recollect.duplicates import text_hash
 from recollect.engine import ATTEMPTS_MAX, Engine
-from recollect.errors import Conflict, Invalid, Unavailable
-from recollect.inputs import When, clean_name, moment, one_of
+from recollect.errors import Conflict, Unavailable
 from recollect.kept import silence
 from recollect.messages import searchable_text
-from recollect.ports import Store
-from recollect.scopes import SYSTEM_ROOT, is_visible, root_of
-from recollect.tombstones import NAMESPACE, buried, key_of, message_mark, text_mark
-from recollect.types import (
-    Erase,
-    Item,
-    Message,
-    Query,
-    Receipt,
-    ReceiptItem,
-    Record,
-    SessionKey,
-    Source,
-    Status,
+from recollect.scopes import SYSTEM_ROOT
+from recollect.selecting import (
+    Doomed,
+    Selection,
+    checked,
+    follow_derivations,
+    select,
+    slices,
 )
+from recollect.tombstones import NAMESPACE, buried, key_of, message_mark, text_mark
+from recollect.types import Erase, Item, Receipt, ReceiptItem, SessionKey
 
-PAGE = 500
 ERASED_PER_COMMIT = 100
-EVERY_STATUS: tuple[Status, ...] = get_args(Status)
-
-MessageKey = tuple[SessionKey, str]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
-    """What the caller wants forgotten, before checking. Selectors narrow each other."""
-
-    ids: Sequence[str] = ()
-    session: str | None = None
-    scope: str | None = None
-    descend: bool = False
-    author: str | None = None
-    source: str | None = None
-    since: When | None = None
-    until: When | None = None
-    sources: bool = False
-    dry_run: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Filter:
-    session: str
-    author: str
-    source: Source | None
-    since: datetime | None
-    until: datetime | None
-
-    @property
-    def whole(self) -> bool:
-        """Nothing but a scope or a session was named: everything there goes."""
-        return not (self.author or self.source or self.since or self.until)
-
-    def takes(self, message: Message) -> bool:
-        return (
-            (not self.author or message.author == self.author)
-            and (self.source is None or message.source == self.source)
-            and (self.since is None or message.at >= self.since)
-            and (self.until is None or message.at < self.until)
-        )
-
-
-@dataclass(slots=True, kw_only=True)
-class Doomed:
-    """What will go, in one store and root."""
-
-    store: Store
-    root: str
-    records: dict[str, Record] = field(default_factory=dict)
-    messages: dict[MessageKey, Message] = field(default_factory=dict)
-    summaries: dict[str, Erase] = field(default_factory=dict)
-    sessions: set[SessionKey] = field(default_factory=set)  # whose state goes too
-    survivors: dict[str, str] = field(default_factory=dict)  # id -> what it is
-
-    @property
-    def empty(self) -> bool:
-        return not (self.records or self.messages or self.sessions)
 
 
 async def forget(engine: Engine, selection: Selection, *, actor: str) -> Receipt:
-    wanted = _checked(selection)
-    doomed, missing = await _select(engine, selection, wanted)
+    wanted = checked(selection, "forget")
+    doomed, missing = await select(engine, selection, wanted)
     for group in doomed:
-        await _follow_derivations(engine, group, selection.sources)
+        await follow_derivations(engine, group, selection.sources)
     change = engine.new_id()
     items: list[ReceiptItem] = list(missing)
     notes: list[str] = []
     for group in doomed:
         if not selection.dry_run and not group.empty:
             await _erase(engine, group, actor, change)
+            await _erase_latecomers(engine, group, actor, change)
     gone = selection.dry_run or await _scrubbed(doomed)
     if not gone:
         notes.append("a reader holds an old snapshot open; erased bytes go when it ends")
@@ -122,233 +56,6 @@ async def forget(engine: Engine, selection: Selection, *, actor: str) -> Receipt
         survivors=tuple(survivors),
         notes=tuple(notes),
     )
-
-
-def _checked(selection: Selection) -> Filter:
-    if isinstance(selection.ids, str):
-        raise Invalid(f'ids must be a list: write ["{selection.ids[:40]}"]')
-    named = (selection.session, selection.scope, selection.author, selection.source)
-    if not selection.ids and not any(named) and selection.since is None and selection.until is None:
-        raise Invalid("say what to forget: ids, session, scope, author, source, since or until")
-    since, _ = moment(selection.since, "since")
-    until, _ = moment(selection.until, "until")
-    return Filter(
-        session=clean_name(selection.session, "session") if selection.session else "",
-        author=clean_name(selection.author, "author") if selection.author else "",
-        source=one_of(selection.source, Source, "source") if selection.source else None,
-        since=since,
-        until=until,
-    )
-
-
-async def _select(
-    engine: Engine, selection: Selection, wanted: Filter
-) -> tuple[list[Doomed], list[ReceiptItem]]:
-    if selection.ids and not wanted.session:
-        return await _select_ids(engine, selection.ids)
-    if selection.scope is None and wanted.session:
-        scope = engine.write_scope(None)
-        by_root: dict[str, tuple[str, ...]] = {root_of(scope): (scope,)}
-        descend = False
-    else:
-        by_root, descend = await engine.read_scopes(selection.scope, descend=selection.descend)
-    for scopes in by_root.values():
-        for scope in scopes:
-            engine.write_scope(scope)  # seeing a parent's memories is not owning them
-    doomed = [
-        await _select_in(engine, store, root, scopes, descend, wanted)
-        for root, scopes in by_root.items()
-        for store in engine.stores_of(root)
-    ]
-    if not selection.ids:
-        return doomed, []
-    return _narrow_to(doomed, selection.ids)
-
-
-def _narrow_to(doomed: list[Doomed], ids: Sequence[str]) -> tuple[list[Doomed], list[ReceiptItem]]:
-    """With a session, ids may name its messages or records."""
-    wanted = set(ids)
-    for group in doomed:
-        group.sessions.clear()
-        group.messages = {k: m for k, m in group.messages.items() if k[1] in wanted}
-        group.records = {k: r for k, r in group.records.items() if k in wanted}
-    found = {k[1] for group in doomed for k in group.messages}
-    found |= {k for group in doomed for k in group.records}
-    return doomed, [_not_found(id_) for id_ in ids if id_ not in found]
-
-
-def _not_found(id_: str) -> ReceiptItem:
-    return ReceiptItem(id=id_, status="skipped", reason="there is no such record")
-
-
-async def _select_ids(engine: Engine, ids: Sequence[str]) -> tuple[list[Doomed], list[ReceiptItem]]:
-    found = await engine.find_records([clean_name(id_, "an id") for id_ in ids])
-    groups: dict[tuple[int, str], Doomed] = {}
-    for record, store in found.values():
-        engine.write_scope(record.scope)
-        root = root_of(record.scope)
-        group = groups.setdefault((id(store), root), Doomed(store=store, root=root))
-        group.records[record.id] = record
-    return list(groups.values()), [_not_found(id_) for id_ in ids if id_ not in found]
-
-
-async def _select_in(
-    engine: Engine,
-    store: Store,
-    root: str,
-    scopes: tuple[str, ...],
-    descend: bool,
-    wanted: Filter,
-) -> Doomed:
-    doomed = Doomed(store=store, root=root)
-    query = Query(
-        scopes=scopes,
-        now=engine.now(),
-        descend=descend,
-        exact=True,
-        statuses=EVERY_STATUS,
-        sources=(wanted.source,) if wanted.source else (),
-        authors=(wanted.author,) if wanted.author else (),
-        session=wanted.session,
-        since=wanted.since,
-        until=wanted.until,
-    )
-    async for record in _listed(store, query):
-        doomed.records[record.id] = record
-    async for key in _sessions_in(store, root, scopes, descend, wanted.session):
-        if wanted.whole:
-            doomed.sessions.add(key)
-        async for message in _log(engine, store, key):
-            if wanted.takes(message):
-                doomed.messages[key, message.id] = message
-    return doomed
-
-
-async def _listed(store: Store, query: Query) -> AsyncIterator[Record]:
-    after = ""
-    while hits := await store.search(replace(query, order="id", after=after, limit=PAGE)):
-        for hit in hits:
-            yield hit.record
-        after = hits[-1].record.id
-
-
-async def _sessions_in(
-    store: Store, root: str, scopes: tuple[str, ...], descend: bool, wanted: str
-) -> AsyncIterator[SessionKey]:
-    after: SessionKey | None = None
-    while page := await store.sessions(root, after=after, limit=PAGE):
-        for session in page:
-            inside = is_visible(session.scope, scopes, descend=descend, exact=True)
-            if inside and (not wanted or session.id in (wanted, NOTES + wanted)):
-                yield SessionKey(session.scope, session.id)
-        after = SessionKey(page[-1].scope, page[-1].id)
-
-
-async def _log(engine: Engine, store: Store, key: SessionKey) -> AsyncIterator[Message]:
-    after = 0
-    while page := await store.messages(key, now=engine.now(), after=after, limit=PAGE):
-        for message in page:
-            yield message
-        after = page[-1].seq
-
-
-async def _follow_derivations(engine: Engine, doomed: Doomed, sources: bool) -> None:
-    """Until nothing new turns up: turns take their message, messages and records take what was
-    made of them, and with ``sources`` records take what they were made of."""
-    seen_records: set[str] = set()
-    seen_messages: set[MessageKey] = set()
-    while True:
-        records = [r for id_, r in doomed.records.items() if id_ not in seen_records]
-        messages = [k for k in doomed.messages if k not in seen_messages]
-        if not records and not messages:
-            break
-        seen_records.update(record.id for record in records)
-        seen_messages.update(messages)
-        await _add_made_of(engine, doomed, records, messages)
-        await _add_sources(engine, doomed, records, sources)
-    for id_ in (*doomed.records, *(key[1] for key in doomed.messages)):
-        doomed.survivors.pop(id_, None)
-    await _add_summaries(doomed)
-
-
-async def _add_made_of(
-    engine: Engine, doomed: Doomed, records: list[Record], messages: list[MessageKey]
-) -> None:
-    everywhere = Query(scopes=(doomed.root,), now=engine.now(), descend=True, statuses=EVERY_STATUS)
-    for ids in _slices([record.id for record in records]):
-        async for record in _listed(doomed.store, replace(everywhere, derived_from=ids)):
-            doomed.records.setdefault(record.id, record)
-    by_session: dict[SessionKey, list[str]] = {}
-    for key, id_ in messages:
-        by_session.setdefault(key, []).append(id_)
-    for key, message_ids in by_session.items():
-        for ids in _slices(message_ids):
-            query = replace(everywhere, session=key.id, lineage=ids)
-            async for record in _listed(doomed.store, query):
-                if record.session_key == key:  # another scope may have a session of that name
-                    doomed.records.setdefault(record.id, record)
-
-
-def _slices(ids: list[str]) -> Iterable[tuple[str, ...]]:
-    return (tuple(ids[start : start + PAGE]) for start in range(0, len(ids), PAGE))
-
-
-async def _add_sources(
-    engine: Engine, doomed: Doomed, records: list[Record], erase_them: bool
-) -> None:
-    """A turn and its message are one thing. Other sources and copies survive unless asked."""
-    for record in records:
-        key = record.session_key
-        for message in await _messages_of(engine, doomed, record):
-            if record.type == "turn" or erase_them:
-                doomed.messages.setdefault((key, message.id), message)
-            elif (key, message.id) not in doomed.messages:
-                doomed.survivors[message.id] = "message"
-        for source in await _origins_of(engine, doomed, record):
-            if erase_them:
-                doomed.records.setdefault(source.id, source)
-            elif source.id not in doomed.records:
-                doomed.survivors[source.id] = "record"
-
-
-async def _messages_of(engine: Engine, doomed: Doomed, record: Record) -> list[Message]:
-    if not record.session or not record.lineage:
-        return []
-    return await doomed.store.messages(
-        record.session_key, now=engine.now(), ids=record.lineage, limit=len(record.lineage)
-    )
-
-
-async def _origins_of(engine: Engine, doomed: Doomed, record: Record) -> list[Record]:
-    now = engine.now()
-    found = await doomed.store.records(doomed.root, record.derived_from, now=now)
-    if record.origin:
-        copies = Query(
-            scopes=(doomed.root,),
-            now=now,
-            descend=True,
-            statuses=EVERY_STATUS,
-            origins=(record.origin,),
-            limit=PAGE,
-        )
-        found += [hit.record for hit in await doomed.store.search(copies)]
-    return [other for other in found if other.id != record.id]
-
-
-async def _add_summaries(doomed: Doomed) -> None:
-    """A summary that covers an erased message goes, and so do all later ones, which were built
-    on it; they are made again without it."""
-    first: dict[SessionKey, int] = {}
-    for (key, _), message in doomed.messages.items():
-        first[key] = min(message.seq, first.get(key, message.seq))
-    for key, seq in first.items():
-        after = seq - 1
-        while page := await doomed.store.summaries(key, after=after, limit=PAGE):
-            for summary in page:
-                doomed.summaries[summary.id] = Erase(
-                    kind="summary", id=summary.id, scope=key.scope, session=key.id
-                )
-            after = page[-1].to_seq
 
 
 async def _erase(engine: Engine, doomed: Doomed, actor: str, change: str) -> None:
@@ -371,6 +78,23 @@ async def _erase(engine: Engine, doomed: Doomed, actor: str, change: str) -> Non
     for key in sorted(doomed.sessions):
         await _clear_state(engine, doomed, key, actor, change)
     await silence(engine, doomed.store, doomed.root, erasures, actor=actor, change=change)
+
+
+async def _erase_latecomers(engine: Engine, doomed: Doomed, actor: str, change: str) -> None:
+    """Whoever read it before it was gone may have written something made of it meanwhile."""
+    for _ in range(ATTEMPTS_MAX):
+        known, summed = set(doomed.records), set(doomed.summaries)
+        await follow_derivations(engine, doomed, sources=False)
+        late = Doomed(
+            store=doomed.store,
+            root=doomed.root,
+            records={id_: r for id_, r in doomed.records.items() if id_ not in known},
+            summaries={id_: e for id_, e in doomed.summaries.items() if id_ not in summed},
+        )
+        if not late.records and not late.summaries:
+            return
+        await _erase(engine, late, actor, change)
+    raise Unavailable("what is made of it comes faster than it can be erased; forget it again")
 
 
 async def _clear_state(
@@ -403,7 +127,7 @@ async def _tombstones(engine: Engine, doomed: Doomed) -> list[Item]:
         marks[text_mark(key, session.scope, text_hash(searchable_text(message)))] = session.scope
     now = engine.now().isoformat()
     known: dict[str, Item] = {}
-    for part in _slices(list(marks)):
+    for part in slices(list(marks)):
         known |= await buried(engine, doomed.root, part)
     return [
         replace(known[mark], value=now)

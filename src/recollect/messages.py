@@ -5,6 +5,7 @@ Nothing is lost: whatever role, text and tool calls do not say stays in ``origin
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -92,7 +93,9 @@ def _take_in_one(raw: Any, intake: Intake) -> Taken:
     elif not isinstance(raw, Mapping) and hasattr(raw, "model_dump"):
         raw = raw.model_dump(exclude_none=True)
     if not isinstance(raw, Mapping):
-        raise Invalid(f"a message is text or a mapping with role and content, not {raw!r:.60}")
+        raise Invalid(
+            f"a message is text or a mapping with role and content, not {type(raw).__name__}"
+        )
     role: Role = one_of(raw.get("role", "user"), Role, "role")
     at, note = moment(_time_of(raw), "at")
     body, findings = _redacted({k: v for k, v in raw.items() if k != "at"}, intake.redactor)
@@ -219,3 +222,9 @@ def searchable_text(message: Message) -> str:
     if message.text.strip():
         return message.text
     return "\n".join(f"{call.name}({call.arguments})" for call in message.calls)
+
+
+def turn_id(scope: str, session: str, message: str) -> str:
+    """The same message always makes the same turn."""
+    name = "\0".join((scope, session, message)).encode()
+    return hashlib.blake2b(name, digest_size=16).hexdigest()

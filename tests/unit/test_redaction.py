@@ -188,6 +188,15 @@ EXAMPLES: dict[str, list[tuple[str, str, str]]] = {
         ("client_secret=", some(ALNUM, 24), ""),
         ("API密钥：", some(HEX, 32), ""),
     ],
+    "password_hash": [
+        ("ann:", "$2" + "y$10$" + some(ALNUM, 53), ""),
+        ("root:", "$6" + "$saltsalt$" + some(ALNUM, 86), ":19000"),
+    ],
+    "seed_phrase": [("seed phrase: ", " ".join(["abandon", "legal", "winner"] * 4), "")],
+    "cookie": [("Cookie: theme=dark; sid=", some(ALNUM, 32), "; lang=en")],
+    "security_code": [("CVV: ", "737", ""), ("CVC is ", "1234", "")],
+    "pin": [("my PIN is ", "4711", ""), ("PIN code: ", "0815", "")],
+    "docker_auth": [('{"auth": "', b64encode(b"ann:" + b"opensesame").decode(), '"}')],
     "secret_token": [("token: ", some(HEX, 40), ""), ('secret = "', some(ALNUM, 32), '"')],
 }
 ALL = [(kind, *example) for kind, examples in EXAMPLES.items() for example in examples]
@@ -196,7 +205,7 @@ IDS = [f"{kind}-{number}" for number, (kind, *_) in enumerate(ALL)]
 
 def test_X11_every_kind_has_an_example() -> None:
     assert set(EXAMPLES) == set(KIND_NAMES)
-    assert len(KIND_NAMES) >= 30
+    assert len(KIND_NAMES) >= 60
 
 
 @pytest.mark.parametrize(("kind", "before", "secret", "behind"), ALL, ids=IDS)

@@ -7,8 +7,8 @@ are gone and full-width letters are ordinary ones, and cut out of the text itsel
 
 from __future__ import annotations
 
+import json
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +17,9 @@ from typing import Any
 
 from recollect.errors import Invalid
 from recollect.redaction.assignments import Span, secret_kind_of_field
+from recollect.redaction.breaks import continued, find_broken
 from recollect.redaction.kinds import KINDS, Kind, by_pattern
+from recollect.redaction.plain import plain_copy
 
 KIND_NAMES: tuple[str, ...] = tuple(kind.name for kind in KINDS)
 
@@ -28,11 +30,6 @@ _ROUNDS_MAX = 8
 _SMALLEST_SECRET_NUMBER = 10**11
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}\Z")
-_INVISIBLE = re.compile(
-    "[\u00ad\u0300-\u036f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
-    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
-)
-_DASHES = re.compile("[\u2010-\u2015\u2212]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +83,7 @@ class Redactor:
         """The text without its secrets; the same object if there were none."""
         found: Counter[str] = Counter()
         for _ in range(_ROUNDS_MAX):
-            plain, places = _plain_copy(text)
+            plain, places = plain_copy(text)
             spans = self._spans(plain)
             if not spans:
                 break
@@ -130,7 +127,7 @@ class Redactor:
         is_text = isinstance(value, str | int) and not isinstance(value, bool)
         if isinstance(key, str) and is_text:
             text = value if isinstance(value, str) else _digits(value)
-            kind = secret_kind_of_field(_plain_copy(key)[0], _plain_copy(text)[0])
+            kind = secret_kind_of_field(plain_copy(key)[0], plain_copy(text)[0])
             if kind and any(active.name == kind for active in self._active):
                 found[kind] += 1
                 return f"[redacted:{kind}]"
@@ -144,11 +141,14 @@ class Redactor:
 
     def _spans(self, plain: str) -> list[tuple[int, int, str]]:
         """Where secrets are, in order and without overlaps."""
-        candidates = [
-            (start, end, kind.name)
-            for kind in self._asked_about(plain)
-            for start, end in kind.find(plain)
-        ]
+        candidates: list[tuple[int, int, str]] = []
+        asked = self._asked_about(plain)
+        for kind in asked:
+            for span in kind.find(plain):
+                start, end = continued(plain, span) if kind.begins else span
+                candidates.append((start, end, kind.name))
+        breakable = [kind for kind in asked if kind.begins]
+        candidates += find_broken(plain, breakable, {start for start, _, _ in candidates})
         if not candidates:
             return []
         marks = [match.span() for match in self._marks.finditer(plain)]
@@ -162,6 +162,22 @@ class Redactor:
         if not lowered.isascii():
             numbers.update(number for anchor, number in self._wide_anchors if anchor in lowered)
         return [self._active[number] for number in sorted(numbers)]
+
+
+def redactor_from(off: str, own: str) -> Redactor:
+    """A redactor from settings: the kinds to leave alone, with commas between them, and patterns
+    of one's own as a JSON object of names and regular expressions."""
+    unwanted = frozenset(name.strip() for name in off.split(",") if name.strip())
+    unknown = sorted(unwanted - set(KIND_NAMES))
+    if unknown:
+        raise Invalid(f"unknown kinds of secrets: {', '.join(unknown)}; see KIND_NAMES")
+    try:
+        extra = json.loads(own) if own.strip() else {}
+    except (ValueError, RecursionError):
+        extra = None
+    if not isinstance(extra, dict) or not all(isinstance(value, str) for value in extra.values()):
+        raise Invalid('own kinds of secrets are JSON such as {"badge": "B-[0-9]{6}"}')
+    return Redactor(kinds=frozenset(KIND_NAMES) - unwanted if unwanted else None, extra=extra)
 
 
 def redact(text: str) -> Redacted:
@@ -199,29 +215,6 @@ def _digits(number: int) -> str:
 
 def _findings(found: Counter[str]) -> tuple[Finding, ...]:
     return tuple(Finding(kind, count) for kind, count in sorted(found.items()))
-
-
-def _plain_copy(text: str) -> tuple[str, Sequence[int] | None]:
-    """The text to search in, and for each of its characters the place it came from (None: it
-    is the text itself)."""
-    if text.isascii():
-        return text, None
-    if not _INVISIBLE.search(text) and unicodedata.is_normalized("NFKC", text):
-        return _DASHES.sub("-", text), None
-    characters: list[str] = []
-    places: list[int] = []
-    for place, character in enumerate(text):
-        plain = character if character.isascii() else _plain_character(character)
-        characters.append(plain)
-        places.extend([place] * len(plain))
-    return "".join(characters), places
-
-
-@lru_cache(maxsize=4096)
-def _plain_character(character: str) -> str:
-    if _INVISIBLE.match(character):
-        return ""
-    return _DASHES.sub("-", _INVISIBLE.sub("", unicodedata.normalize("NFKC", character)))
 
 
 def _outside(

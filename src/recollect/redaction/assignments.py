@@ -45,9 +45,10 @@ KEY_NAMES = (
 TOKEN_NAMES = "token secret credentials? токен секрет 令牌 トークン 토큰"
 
 _QUOTE = "[\"'“”„‘’«»「」`]"
-_OPTIONAL_QUOTE = rf"(?:\\{{0,3}}{_QUOTE})?"
+_OPTIONAL_QUOTE = rf"(?:\\{{0,3}}{_QUOTE}|\*{{1,2}})?"
 _SEPARATOR = (
-    r"(?P<separator>[ \t]{0,4}(?:=>|:=|[:=]{1,2})[ \t]{0,4}\n?[ \t]{0,4}"
+    r"(?P<separator>[ \t]{0,4}(?:=>|:=|[:=]{1,2})\*{0,2}[ \t]{0,4}(?:[|>][+-]?[ \t]{0,4})?"
+    r"\n?[ \t]{0,8}"
     r"|[ ]?(?:是|为|為|は|は、|은|는)[ ]?"
     r"|[ ]{1,2}(?:is|ist|lautet|est|es|è|é|to|auf)[ ]{1,2}:?[ ]?)"
 )

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from recollect.redaction import assignments as assigned
+from recollect.redaction import places
 from recollect.redaction.assignments import Span
 
 Finder = Callable[[str], Iterator[Span]]
@@ -22,20 +23,22 @@ Finder = Callable[[str], Iterator[Span]]
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """``anchors``: one of these must be in the text (in lower case) for ``find`` to be asked."""
+    """``anchors``: one of these must be in the text (in lower case) for ``find`` to be asked.
+    ``begins``: how it begins, for those that can be put together again when they were broken."""
 
     name: str
     anchors: tuple[str, ...]
     find: Finder
+    begins: str = ""
 
 
 def by_pattern(pattern: str, check: Callable[[str], bool] | None = None) -> Finder:
     """Finds what a pattern matches: its first group if it has one, else all of it."""
 
     def find(text: str) -> Iterator[Span]:
-        compiled = _compiled(pattern)
-        group = 1 if compiled.groups else 0
-        for match in compiled.finditer(text):
+        expression = compiled(pattern)
+        group = 1 if expression.groups else 0
+        for match in expression.finditer(text):
             if match.end(group) > match.start(group) and (check is None or check(match[group])):
                 yield match.span(group)
 
@@ -43,7 +46,7 @@ def by_pattern(pattern: str, check: Callable[[str], bool] | None = None) -> Find
 
 
 # Compiled when first needed, because importing the package must stay cheap.
-_compiled = cache(re.compile)
+compiled = cache(re.compile)
 
 
 _DIGITS = tuple("0123456789")
@@ -156,11 +159,12 @@ _RUN_BACKWARDS = re.compile(r"[A-Za-z0-9_-]+")
 _PEM_BEGIN = re.compile(r"-----BEGIN ([A-Z0-9 ]{0,40})PRIVATE KEY(?: BLOCK)?-----")
 _PEM_END = re.compile(r"-----END [A-Z0-9 ]{0,60}-----")
 _PEM_LENGTH_MAX = 65_536
-_GAP = r"(?:\s|\\[nrt])"
+_GAP = r"(?:\s|\\[nrt]|>)"
 # Long lines, and a short one only as the last line: prose behind a cut-off key stays.
 _KEY_LINES = (
     rf"(?:{_GAP}*[A-Za-z0-9+/=]{{16,}})*"
-    r"(?:(?:[\r\n]|\\[nr])+[A-Za-z0-9+/=]{1,15}(?![A-Za-z0-9+/=]))?"
+    rf"(?:(?:[\r\n]|\\[nr])+[ \t>]*(?:[A-Za-z0-9+/]{{1,14}}={{1,2}}"
+    rf"|[A-Za-z0-9+/=]{{1,15}}(?={_GAP}*(?:[\r\n\"']|\\[nr]|\Z)))(?![A-Za-z0-9+/=]))?"
 )
 _PEM_BODY = re.compile(rf"(?:{_GAP}*[A-Z][A-Za-z-]{{2,20}}: [^\n\\]{{0,100}})*{_KEY_LINES}")
 _SSH_BODY = rf"b3BlbnNzaC1rZXktdjE[A-Za-z0-9+/=]*{_KEY_LINES}"
@@ -183,8 +187,29 @@ def _find_pem(ssh: bool) -> Finder:
                 position = body.end() if body else begin.end()
             if ("OPENSSH" in begin[1]) == ssh:
                 yield begin.start(), position
+        if not ssh:
+            yield from _find_beheaded(text)
 
     return find
+
+
+_PEM_PRIVATE_END = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+_BODY_LINE = re.compile(r"[ \t>]*[A-Za-z0-9+/=]{4,100}[ \t\r]*")
+
+
+def _find_beheaded(text: str) -> Iterator[Span]:
+    """The end of a key whose beginning is missing, with the lines of the body before it."""
+    for end in _PEM_PRIVATE_END.finditer(text):
+        start = text.rfind("\n", 0, end.start()) + 1
+        if text[start : end.start()].strip(" \t>"):
+            continue  # not on a line of its own
+        while start > 0:
+            before = text.rfind("\n", 0, start - 1) + 1
+            if not _BODY_LINE.fullmatch(text, before, start - 1):
+                break
+            start = before
+        if start < end.start() - 16:
+            yield start, end.end()
 
 
 def _find_ssh(text: str) -> Iterator[Span]:
@@ -203,9 +228,11 @@ def _is_discord_token(token: str) -> bool:
 
 _DISCORD = rf"(?<![A-Za-z0-9])[MNO][{_WORD}]{{22,27}}\.[{_WORD}]{{6}}\.[{_WORD}]{{27,40}}"
 
+_CARD_GAP = r"([ .\n-]|[ ]{2}|\*\*[ -]?\*\*)"
 _CARD = (
-    r"(?<![A-Fa-f0-9_])(?<!\d[.,-])(?<!\d )(?:\d{14,19}|\d{4}([ -])\d{4}\1\d{4}\1\d{4}(?:\1\d{3})?"
-    r"|\d{4}([ -])\d{6}\2\d{4,5})(?![A-Fa-f0-9_])(?![.,-]\d)"
+    r"(?<![A-Fa-f0-9_])(?<!\d[.,-])(?<!\d )(?:\d{14,19}"
+    rf"|\d{{4}}{_CARD_GAP}\d{{4}}(?:\1|\n)\d{{4}}(?:\1|\n)\d{{4}}(?:\1\d{{3}})?"
+    rf"|\d{{4}}{_CARD_GAP}\d{{6}}(?:\2|\n)\d{{4,5}})(?![A-Fa-f0-9_])(?![.,-]\d)"
 )
 _CARD_BRANDS = (
     re.compile(r"4\d{15}\Z"),
@@ -221,7 +248,7 @@ _CARD_BRANDS = (
 
 def _find_cards(text: str) -> Iterator[Span]:
     for match in re.finditer(_CARD, text, re.ASCII):
-        digits = re.sub(r"[ -]", "", match.group())
+        digits = re.sub(r"\D", "", match.group())
         if any(brand.match(digits) for brand in _CARD_BRANDS) and _passes_luhn(digits):
             yield match.span()
 
@@ -273,19 +300,47 @@ def _passes_mod_97(iban: str) -> bool:
     return int("".join(str(int(character, 36)) for character in turned)) % 97 == 1
 
 
+def _find_passwords(text: str) -> Iterator[Span]:
+    yield from assigned.find_passwords(text)
+    yield from places.find_passwords_in_place(text)
+
+
+# Of these a part would match too easily, once line breaks do not count.
+_LOOSE = frozenset(
+    ("twilio_key", "mailgun_key", "mailchimp_key", "telegram_token", "us_ssn", "airtable_token")
+)
+
+
+def _beginning(name: str, pattern: str) -> str:
+    """The literal beginning of a pattern, as a pattern; "" for those that have none."""
+    begins = _LITERAL.match(pattern)
+    return begins.group() if begins and name not in _LOOSE else ""
+
+
+_LITERAL = re.compile(r"(?:[A-Za-z0-9]|\(\?:[\w|]+\)|\[[a-z]+\]){2,}(?:[_-]|\\\.)")
+
 KINDS: tuple[Kind, ...] = (
     Kind("private_key", ("private key",), _find_pem(ssh=False)),
     Kind("ssh_private_key", ("openssh private key", "b3blbnnzac1rzxktdje"), _find_ssh),
-    *(Kind(name, tuple(words.split()), by_pattern(text)) for name, words, text in _BY_PREFIX),
-    Kind("jwt", (".eyj",), _find_jwt),
+    *(
+        Kind(name, tuple(words.split()), by_pattern(text), _beginning(name, text))
+        for name, words, text in _BY_PREFIX
+    ),
+    Kind("jwt", (".eyj",), _find_jwt, r"eyJ[A-Za-z0-9_-]{2,}"),
     Kind("discord_token", (".",), by_pattern(_DISCORD, _is_discord_token)),
     Kind("aws_secret_key", ("aws", "access", "akia", "asia"), assigned.find_aws_secrets),
     Kind("url_password", ("://",), assigned.find_url_passwords),
     Kind("authorization", ("authorization", "bearer"), assigned.find_authorization),
     Kind("basic_credentials", ("basic",), assigned.find_basic_credentials),
+    Kind("docker_auth", ('"auth"',), places.find_docker_auth),
     Kind("credit_card", _DIGITS, _find_cards),
     Kind("iban", _DIGITS, _find_ibans),
-    Kind("password", assigned.PASSWORD_ANCHORS, assigned.find_passwords),
+    Kind("password", (*assigned.PASSWORD_ANCHORS, *places.ANCHORS), _find_passwords),
+    Kind("password_hash", ("$",), by_pattern(places.PASSWORD_HASH)),
+    Kind("seed_phrase", ("phrase", "mnemonic", "words"), by_pattern(places.SEED_PHRASE)),
+    Kind("cookie", ("cookie",), places.find_cookies),
+    Kind("security_code", ("cvv", "cvc", "cvn", "card "), by_pattern(places.SECURITY_CODE)),
+    Kind("pin", ("pin",), by_pattern(places.PIN)),
     Kind("secret_key", assigned.KEY_ANCHORS, assigned.find_keys),
     Kind("secret_token", assigned.TOKEN_ANCHORS, assigned.find_tokens),
 )

@@ -73,7 +73,7 @@ async def learn_from(
     if update.is_drastic:
         await _hold(engine, scope, summary, update, answer, outcome)
     else:
-        await _apply(engine, scope, summary, update, facts, messages, outcome)
+        await apply_update(engine, scope, summary, update, facts, messages, outcome)
     return engine.redactor.redact(answer.history_entry).text
 
 
@@ -91,7 +91,7 @@ async def _messages_of(engine: Engine, summary: Summary) -> list[Message]:
     return found
 
 
-async def _apply(
+async def apply_update(
     engine: Engine,
     scope: str,
     summary: Summary,
@@ -100,6 +100,7 @@ async def _apply(
     messages: Sequence[Message],
     outcome: Outcome,
 ) -> None:
+    """All of it as one change, which the outcome names."""
     writing = Writing()
     now = engine.now()
     for fact, line in update.changed:

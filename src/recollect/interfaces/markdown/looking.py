@@ -43,6 +43,20 @@ async def facts_of(engine: Engine, scope: str) -> dict[str, Record]:
     return {record.id: record for record in found}
 
 
+async def count_of_waiting(engine: Engine, scope: str) -> int:
+    """How many facts of a scope are not shown because they look like orders to a model."""
+    query = Query(
+        scopes=(scope,),
+        now=engine.now(),
+        exact=True,
+        kinds=("semantic",),
+        types=MEMORY_TYPES,
+        statuses=("quarantined",),
+        limit=PAGE,
+    )
+    return len(await engine.store.search(query))
+
+
 async def episodes_of(engine: Engine, scope: str) -> list[Record]:
     found: list[Record] = []
     after = ""

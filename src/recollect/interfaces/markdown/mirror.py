@@ -25,6 +25,7 @@ from recollect.interfaces.markdown.history import (
 )
 from recollect.interfaces.markdown.looking import (
     conflict_groups,
+    count_of_waiting,
     episodes_of,
     records_by_id,
     sessions_of,
@@ -113,6 +114,9 @@ async def memory_page(
     told = list(notices)
     if left_out:
         told.append(f"{left_out} facts did not fit into this file; the store has them.")
+    if waiting := await count_of_waiting(engine, scope):
+        lines = "1 line waits" if waiting == 1 else f"{waiting} lines wait"
+        told.append(f"{lines} for approval, out of sight: see recollect review.")
     text = render(
         [_fact(record) for record in fitting if record.id not in apart],
         [[_fact(record) for record in group] for group in groups],

@@ -50,6 +50,7 @@ from recollect.interfaces.markdown.mirror import (
 from recollect.interfaces.markdown.pages import parse
 from recollect.interfaces.markdown.taking import ACTOR, Outcome, take_in
 from recollect.interfaces.markdown.workspace import HISTORY_FILE, MEMORY_FILE, Places, Workspace
+from recollect.maintenance import one_round
 from recollect.memory import AsyncMemory
 from recollect.policies import policy_from, policy_of
 from recollect.scopes import root_of
@@ -140,7 +141,7 @@ class Mirror:
     async def _upkeep(self, this: Round) -> None:
         """Older messages are folded before the files are written, so they show the result."""
         before = await last_number(self.engine, self.root)
-        done = await self.memory.maintain()
+        done = await one_round(self.engine)
         this.outcome.items += [item for item in done.items if item.reason.startswith("folded")]
         this.outcome.notes += [
             f"{item.id}: {item.reason}" for item in done.items if item.status == "failed"
