@@ -6,16 +6,21 @@ stage changes the scores of candidates or drops some; it looks at nothing but it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from recollect.lexical import terms
+from recollect.fusing import fused
+from recollect.lexical import fold, terms
 from recollect.profiles import Profile
+from recollect.questions import asks_for_the_assistant, is_question, names, periods
 from recollect.scopes import root_of
 from recollect.types import Hit, Record, Why
+from recollect.vectors import is_name
 
 SECONDS_PER_DAY = 86_400.0
+ENGLISH_ONLY = frozenset(("minilm",))  # embedders
+OUTDATED_SHARE = 0.2  # what a turn loses whose statement was replaced since
 NOTHING = 0.0005  # a change of score that nobody would see
 
 
@@ -64,6 +69,19 @@ def rank(hits: Iterable[Hit], asked: Asked) -> Candidates:
     return sorted(ranked, key=order)
 
 
+def of_equal_say(rankings: Sequence[Candidates]) -> Candidates:
+    """Several questions in one: the best hits of each count the same."""
+    if len(rankings) == 1:
+        return rankings[0]
+    tops = [max((candidate.score for candidate in ranked), default=0.0) for ranked in rankings]
+    usual = sum(tops) / len(tops) if tops else 0.0
+    for ranked, top in zip(rankings, tops, strict=True):
+        for candidate in ranked if top > 0 else ():
+            change = candidate.score * (usual / top - 1)
+            candidate.add("question", change, "one of several, of equal say")
+    return sorted((candidate for ranked in rankings for candidate in ranked), key=order)
+
+
 def order(candidate: Candidate) -> tuple[float, float, str]:
     """Best first; of equals the more recent."""
     record = candidate.record
@@ -88,48 +106,68 @@ def _without_noise(candidates: Candidates, asked: Asked) -> Candidates:
         candidate
         for candidate in candidates
         if candidate.hit.keyword > 0
+        or candidate.hit.keyword_around > 0
         or (candidate.hit.similarity is not None and candidate.hit.similarity >= floor)
         or _tag_asked_for(candidate.record, asked_terms)
     ]
 
 
 def fuse(candidates: Candidates, asked: Asked) -> Candidates:
-    """A weighted sum of both arms. Inside a root each arm is measured against its best hit,
-    which keeps a weak arm comparable; the whole is then scaled to the best calibrated
-    relevance there, so that scores mean the same in every answer and a poor best stays poor.
-    """
+    """Words and meaning as one number, root by root; see ``fusing``."""
+    weight = _similarity_weight(asked)
     by_root: dict[str, Candidates] = {}
     for candidate in candidates:
         by_root.setdefault(root_of(candidate.record.scope), []).append(candidate)
     for group in by_root.values():
-        _fuse_root(group, asked)
+        for candidate, parts in zip(group, fused([c.hit for c in group], weight), strict=True):
+            candidate.add("similarity", parts.meaning, _cosine_text(candidate.hit))
+            candidate.add("keyword", parts.words, _bm25_text(candidate.hit))
     return candidates
 
 
-def _fuse_root(group: Candidates, asked: Asked) -> None:
-    meanings = [max(c.hit.similarity or 0.0, 0.0) for c in group]
-    best_word = max(c.hit.keyword for c in group)
-    best_meaning = max(meanings)
-    share = _similarity_share(asked, best_word, best_meaning)
-    level = max(
-        share * meaning + (1 - share) * c.hit.coverage
-        for c, meaning in zip(group, meanings, strict=True)
-    )
-    for candidate, meaning in zip(group, meanings, strict=True):
-        hit = candidate.hit
-        by_meaning = level * share * meaning / best_meaning if best_meaning > 0 else 0.0
-        by_word = level * (1 - share) * hit.keyword / best_word if best_word > 0 else 0.0
-        candidate.add("similarity", by_meaning, _cosine_text(hit))
-        candidate.add("keyword", by_word, f"bm25 {hit.keyword:.2f}")
-
-
-def _similarity_share(asked: Asked, best_word: float, best_meaning: float) -> float:
-    if best_meaning <= 0:
-        return 0.0
-    if best_word <= 0:
-        return 1.0
+def _similarity_weight(asked: Asked) -> float:
+    """Less where the embedder cannot read the script."""
     weights = asked.profile.similarity_weight
-    return weights.get(asked.embedder, weights[""])
+    weight = weights.get(asked.embedder, weights[""])
+    return weight * _latin_share(asked.text) if asked.embedder in ENGLISH_ONLY else weight
+
+
+def _latin_share(text: str) -> float:
+    letters = [letter for letter in fold(text) if letter.isalpha()]
+    return sum(letter.isascii() for letter in letters) / len(letters) if letters else 1.0
+
+
+def voice(candidates: Candidates, asked: Asked) -> Candidates:
+    """Who said it: somebody the question names counts more; a turn that only asks, among
+    people, less; what an assistant answered less, unless the question is about just that."""
+    best = max((candidate.score for candidate in candidates), default=0.0)
+    of_assistant = asks_for_the_assistant(asked.text)
+    for candidate in candidates:
+        record = candidate.record
+        if record.type != "turn":
+            continue
+        if record.source == "assistant" and not of_assistant:
+            candidate.add("voice", -best * asked.profile.assistant_discount, "the assistant's")
+        elif record.source == "user" and record.author and is_name(record.author):
+            if names(asked.text, record.author):
+                candidate.add("voice", best * asked.profile.named_boost, record.author)
+            if is_question(record.text):
+                candidate.add("voice", -best * asked.profile.question_discount, "only asks")
+    return candidates
+
+
+def time(candidates: Candidates, asked: Asked) -> Candidates:
+    """What was said in a time that the question names, or soon after it."""
+    named = periods(asked.text, asked.now) if asked.text else ()
+    if not named:
+        return candidates
+    best = max((candidate.score for candidate in candidates), default=0.0)
+    for candidate in candidates:
+        at = candidate.record.at
+        phrase = next((one.phrase for one in named if one.start <= at < one.end), "")
+        if phrase:
+            candidate.add("time", best * asked.profile.time_boost, phrase)
+    return candidates
 
 
 def cosine(candidates: Candidates, asked: Asked) -> Candidates:  # noqa: ARG001 - all stages alike
@@ -243,6 +281,15 @@ def related(record: Record, source: Candidate, kind: str, asked: Asked) -> Candi
     return candidate
 
 
+def replacing(record: Record, turn: Candidate) -> Candidate:
+    """What is true now, brought along by a turn in which something else was said: it stands
+    where the turn stood, and the turn behind it."""
+    candidate = Candidate(Hit(record=record))
+    candidate.add("replaces", turn.score, f"turn {turn.record.id}")
+    turn.add("outdated", -OUTDATED_SHARE * turn.score, f"replaced by {record.id}")
+    return candidate
+
+
 def _meaning(hit: Hit) -> float:
     return hit.coverage if hit.similarity is None else hit.similarity
 
@@ -251,12 +298,19 @@ def _arm(hit: Hit) -> str:
     return "words, no vector" if hit.similarity is None else ""
 
 
+def _bm25_text(hit: Hit) -> str:
+    around = f", {hit.keyword_around:.2f} around" if hit.keyword_around != hit.keyword else ""
+    return f"bm25 {hit.keyword:.2f}{around}"
+
+
 def _cosine_text(hit: Hit) -> str:
     return "no vector" if hit.similarity is None else f"cosine {hit.similarity:.3f}"
 
 
 STAGES: Mapping[str, Stage] = {
     "fuse": fuse,
+    "voice": voice,
+    "time": time,
     "cosine": cosine,
     "bre": bre,
     "tag_boost": tag_boost,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from recollect.calls import sum_of
+from recollect.embedding import Embedded
 from recollect.engine import Engine
 from recollect.errors import Invalid, Unavailable
 from recollect.filters import passes
@@ -21,9 +23,21 @@ from recollect.inputs import (
     share,
 )
 from recollect.ports import AnswerError, Store
-from recollect.ranking import Asked, Candidate, above_threshold, order, rank, related
+from recollect.questions import parts
+from recollect.ranking import (
+    Asked,
+    Candidate,
+    above_threshold,
+    of_equal_say,
+    one_per_source,
+    order,
+    rank,
+    related,
+    replacing,
+)
 from recollect.reranking import reordered, rerank_prompt
-from recollect.types import Answer, Kind, Query, Status, Type, Usage, Vector
+from recollect.scopes import is_within
+from recollect.types import Answer, Kind, Query, Record, Status, Type, Usage, Vector
 from recollect.vectors import says_nothing
 
 EXPANDED_HITS = 6
@@ -58,9 +72,12 @@ class Question:
 async def recall(engine: Engine, question: Question, *, count_uses: bool = True) -> Answer:
     limit = engine.profile.limit if question.limit is None else count(question.limit, "limit")
     query, notes = _query(engine, question, limit)
-    vector, trouble = await _query_vector(engine, query.text)
-    notes += _arms(engine, query.text, vector, trouble)
     by_root, descend = await engine.read_scopes(question.scope, descend=question.descend)
+    named = question.scope is not None or engine.bound
+    theirs = [scope for scopes in by_root.values() for scope in scopes] if named else []
+    embedded = await _query_vector(engine, query.text, theirs)
+    vector = embedded.vectors[0]
+    notes += _arms(engine, query.text, vector, embedded.trouble)
     if question.scope is None:
         notes.append(f"searched every scope this handle may see ({len(by_root)} roots)")
     asked = Asked(
@@ -71,17 +88,14 @@ async def recall(engine: Engine, question: Question, *, count_uses: bool = True)
         threshold=None if question.threshold is None else share(question.threshold, "threshold"),
         prefer_facts=question.prefer_facts,
     )
+    space = engine.embedder.space if vector and engine.embedder else ""
+    query = replace(query, vector=vector, space=space, descend=descend)
+    questions = await _single_questions(engine, query, asked, theirs) or [(query, asked)]
     found: list[Candidate] = []
     for root, scopes in by_root.items():
         for store in engine.stores_of(root):
-            here = replace(
-                query,
-                scopes=scopes,
-                descend=descend,
-                vector=vector,
-                space=engine.embedder.space if vector and engine.embedder else "",
-            )
-            found += await _ranked_in(store, here, root, asked)
+            here = [(replace(one, scopes=scopes), about) for one, about in questions]
+            found += await _ranked_in(store, here, root)
     best = sorted(found, key=order)
     chosen, note, usage = await _reranked(engine, question, above_threshold(best, asked), limit)
     notes += [note] if note else []
@@ -90,7 +104,7 @@ async def recall(engine: Engine, question: Question, *, count_uses: bool = True)
         _count_uses(engine, kept)
     if question.explain:
         notes += _dropped(best, kept)
-    usage = replace(usage, texts_embedded=1 if vector else 0)
+    usage = sum_of(usage, replace(embedded.usage, texts_embedded=len(questions) if vector else 0))
     hits = tuple(candidate.as_hit() for candidate in kept)
     return Answer(hits=hits, notes=tuple(notes), usage=usage)
 
@@ -123,15 +137,18 @@ def _query(engine: Engine, question: Question, limit: int) -> tuple[Query, list[
         known_at=times["known_at"],
         # Twice as many as asked for, so that a second look has something to choose from.
         limit=max(engine.profile.candidates, 2 * limit),
+        around=engine.profile.neighbours,
     )
     return query, notes
 
 
-async def _query_vector(engine: Engine, text: str) -> tuple[Vector | None, str]:
+async def _query_vector(engine: Engine, text: str, scopes: Sequence[str]) -> Embedded:
     if not text.strip():
-        return None, ""
-    (vector,), trouble = await engine.embed([text])
-    return None if vector is None or says_nothing(vector) else vector, trouble
+        return Embedded(vectors=[None])
+    embedded = await engine.embed_query(text, scopes)
+    (vector,) = embedded.vectors
+    nothing = vector is not None and says_nothing(vector)
+    return replace(embedded, vectors=[None]) if nothing else embedded
 
 
 def _arms(engine: Engine, text: str, vector: Vector | None, trouble: str) -> list[str]:
@@ -145,14 +162,58 @@ def _arms(engine: Engine, text: str, vector: Vector | None, trouble: str) -> lis
     return ["arms: keyword (the query has no meaning to embed)"]
 
 
-async def _ranked_in(store: Store, query: Query, root: str, asked: Asked) -> list[Candidate]:
-    ranked = rank(await store.search(query), asked)
-    best = {candidate.record.id: candidate for candidate in ranked}
-    for candidate in await _brought_along(store, query, root, ranked, asked):
+async def _single_questions(
+    engine: Engine, query: Query, asked: Asked, scopes: Sequence[str]
+) -> list[tuple[Query, Asked]]:
+    """Several questions in one text, each by itself, so that none drowns the others."""
+    found = []
+    for text in parts(query.text, engine.profile.questions_max):
+        vector = (await _query_vector(engine, text, scopes)).vectors[0] if query.vector else None
+        found.append((replace(query, text=text, vector=vector), replace(asked, text=text)))
+    return found
+
+
+async def _ranked_in(
+    store: Store, questions: Sequence[tuple[Query, Asked]], root: str
+) -> list[Candidate]:
+    """The best of all questions."""
+    query, asked = questions[0]
+    ranked = of_equal_say([rank(await store.search(one), about) for one, about in questions])
+    best: dict[str, Candidate] = {}
+    for candidate in (*ranked, *await _brought_along(store, query, root, ranked, asked)):
         known = best.get(candidate.record.id)
         if known is None or known.score < candidate.score:
             best[candidate.record.id] = candidate
-    return list(best.values())
+    records = [candidate.record for candidate in best.values()]
+    hidden = await spoken_over(store, query, root, records)
+    seen = [candidate for id_, candidate in best.items() if id_ not in hidden]
+    return one_per_source(seen, asked) if "one_per_source" in asked.profile.stages else seen
+
+
+async def spoken_over(
+    store: Store, query: Query, root: str, records: Sequence[Record]
+) -> frozenset[str]:
+    """Which of these are replaced, for this query, by a record of a scope below theirs: a scope
+    cannot retire what its parents say, only speak over it. Whoever asks for history sees them."""
+    history = query.as_of or query.known_at or not {*query.statuses} <= {"active", "disputed"}
+    mixed = query.descend or len(query.scopes) > 1
+    above = {one.id: one.scope for one in records if mixed or one.scope not in query.scopes}
+    if history or not query.statuses or not above:
+        return frozenset()
+    edges = [
+        edge
+        for edge in await store.relations(root, tuple(above))
+        if edge.kind == "supersedes"
+        and edge.retired_at is None
+        and edge.scope != above.get(edge.target, edge.scope)
+        and is_within(edge.scope, above[edge.target])
+    ]
+    if not edges:
+        return frozenset()
+    seen = Query(scopes=query.scopes, now=query.now, descend=query.descend)
+    sources = await store.records(root, [edge.source for edge in edges], now=query.now)
+    live = {record.id for record in sources if passes(record, seen)}
+    return frozenset(edge.target for edge in edges if edge.source in live)
 
 
 async def _brought_along(
@@ -174,10 +235,18 @@ async def _brought_along(
     if not ids:
         return []
     return [
-        related(record, *leads[record.id], asked)
+        replacing(record, leads[record.id][0])
+        if _says_otherwise_now(record, *leads[record.id], query)
+        else related(record, *leads[record.id], asked)
         for record in await store.records(root, ids, now=query.now)
         if passes(record, query)
     ]
+
+
+def _says_otherwise_now(record: Record, turn: Candidate, kind: str, query: Query) -> bool:
+    """Does it replace what the turn said? Whoever asks about the past wants the turn itself."""
+    past = query.as_of is not None or query.known_at is not None
+    return kind == "supersedes" and turn.record.type == "turn" != record.type and not past
 
 
 async def _reranked(

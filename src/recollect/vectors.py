@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from recollect.errors import Unavailable
 from recollect.types import Record, Vector
 
+# What an adapter writes where it knows only the role of a speaker.
+_NOBODY = frozenset(("user", "assistant", "system", "tool", "human", "ai"))
+
 
 def packed(rows: Sequence[Sequence[float]], count: int, dimensions: int) -> list[Vector]:
     """Normalised little-endian float32, one per text; all zero where the text says nothing to
@@ -29,10 +32,15 @@ def packed(rows: Sequence[Sequence[float]], count: int, dimensions: int) -> list
 
 
 def embedding_text(record: Record) -> str:
-    """What a record means: a turn means what somebody said."""
-    if record.type == "turn" and record.author:
+    """What a record means: a turn means what somebody said, if it is known who."""
+    if record.type == "turn" and record.author and is_name(record.author):
         return f'{record.author} said, "{record.text}"'
     return record.text
+
+
+def is_name(author: str) -> bool:
+    """Somebody in particular, not merely a role."""
+    return author.casefold() not in _NOBODY
 
 
 def says_nothing(vector: Vector) -> bool:

@@ -1,0 +1,62 @@
+"""Words and meaning made one number, each counting as far as it is sure of itself.
+
+No fixed weight is right for every store. So the keyword arm counts by how much of the query's
+word weight its best hit holds, and the vector arm by how far a similarity stands out from all
+the others: where everything is about as similar, similarity says little.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from recollect.types import Hit
+
+# Of the weight of meaning: the record's own, the rest is that of its surroundings.
+OWN_SHARE = 0.4
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What words and meaning add to a hit's score."""
+
+    words: float
+    meaning: float
+
+
+def fused(hits: Sequence[Hit], weight: float) -> list[Parts]:
+    """``weight`` is what one standard deviation of similarity counts where the best by words
+    counts 1. The sums are scaled to the best calibrated relevance, so that scores mean the same
+    in every answer and a poor best stays poor."""
+    best = max((_words(hit) for hit in hits), default=0.0)
+    sure = max((hit.coverage for hit in hits), default=0.0) ** 0.5
+    raw = [_raw(hit, sure / best if best > 0 else 0.0, weight) for hit in hits]
+    top = max((one.words + one.meaning for one in raw), default=0.0)
+    if top <= 0:
+        return [Parts(0.0, max(hit.similarity or 0.0, 0.0)) for hit in hits]
+    scale = _level(hits, raw) / top
+    return [Parts(one.words * scale, one.meaning * scale) for one in raw]
+
+
+def _raw(hit: Hit, per_word: float, weight: float) -> Parts:
+    words = per_word * _words(hit)
+    return Parts(words, max(weight * _lift(hit), -words))
+
+
+def _words(hit: Hit) -> float:
+    return hit.keyword_around or hit.keyword
+
+
+def _lift(hit: Hit) -> float:
+    if hit.lift is None:
+        return 0.0
+    around = hit.lift if hit.lift_around is None else hit.lift_around
+    return OWN_SHARE * hit.lift + (1 - OWN_SHARE) * around
+
+
+def _level(hits: Sequence[Hit], raw: Sequence[Parts]) -> float:
+    """The best relevance on a scale that needs no other hit: cosine and share of the words,
+    mixed as the best hit's score is."""
+    best = max(raw, key=lambda one: one.words + one.meaning)
+    share = max(best.meaning, 0.0) / (best.words + max(best.meaning, 0.0))
+    return max(share * max(hit.similarity or 0.0, 0.0) + (1 - share) * hit.coverage for hit in hits)

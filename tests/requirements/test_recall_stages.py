@@ -1,0 +1,96 @@
+"""What ranks a hit besides its own words: the talk around it, who said it, when, and why."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from recollect import Memory
+from recollect.types import Hit
+
+SCOPE = "user:ann"
+
+
+def said(role: str, text: str, at: str, author: str = "") -> dict[str, Any]:
+    return {"role": role, "content": text, "at": at, "author": author}
+
+
+def best(memory: Memory, query: str, **options: Any) -> Hit:
+    return memory.recall(query, scope=SCOPE, **options).hits[0]
+
+
+def stages(hit: Hit) -> dict[str, str]:
+    return {why.stage: why.detail for why in hit.why}
+
+
+def test_L8_an_answer_is_found_by_the_question_before_it(memory: Memory) -> None:
+    at = "2026-11-01T10:00:00Z"
+    memory.observe(
+        "chat",
+        [
+            said("user", "Bob, which instrument did you learn as a child?", at, "ann"),
+            said("user", "The cello, for nine years.", at, "bob"),
+            said("user", "Nice weather today.", at, "ann"),
+        ],
+        scope=SCOPE,
+    )
+    memory.observe("other", [said("user", "A child is a child.", at, "eve")], scope=SCOPE)
+    hits = memory.recall("Which instrument did Bob learn?", scope=SCOPE).hits
+    answer = next(hit for hit in hits if "cello" in hit.record.text)
+    assert hits.index(answer) <= 1
+    assert "around" in stages(answer)["keyword"]
+
+
+def test_L8_what_the_person_said_comes_before_what_the_assistant_said(memory: Memory) -> None:
+    at = "2026-11-01T10:00:00Z"
+    memory.observe(
+        "chat",
+        [
+            said("user", "My bike tour goes along the Danube", at),
+            said("assistant", "A bike tour along the Danube goes by castles", at),
+        ],
+        scope=SCOPE,
+    )
+    hit = best(memory, "bike tour Danube goes")
+    assert hit.record.source == "user"
+    told = memory.recall("what did you tell me about the bike tour, Danube castles", scope=SCOPE)
+    assert told.hits[0].record.source == "assistant"
+    assert "voice" not in stages(told.hits[0])
+
+
+def test_L12_a_time_in_the_question_prefers_what_was_said_then(memory: Memory) -> None:
+    for day, dish in (("2026-03-02", "soup"), ("2026-07-02", "salad"), ("2026-09-02", "cake")):
+        text = f"Today we cooked {dish}"
+        memory.observe(dish, [said("user", text, f"{day}T10:00:00Z")], scope=SCOPE)
+    now = "2026-11-15T12:00:00Z"
+    hit = best(memory, "What did we cook in July 2026?", now=now)
+    assert "salad" in hit.record.text
+    assert "July 2026" in stages(hit)["time"]
+    assert "time" not in stages(best(memory, "What did we cook?", now=now))
+
+
+def test_L8_two_questions_in_one_find_both_answers(memory: Memory) -> None:
+    memory.remember("The boss comes from Lisbon", scope=SCOPE)
+    memory.remember("The boat festival is on the river Elbe", scope=SCOPE)
+    for n in range(6):
+        memory.remember(
+            f"The boat festival has {n + 2} hundred boats, boats and boats", scope=SCOPE
+        )
+    text = "Where does the boss come from? And the boat festival, boat festival river Elbe?"
+    found = [hit.record.text for hit in memory.recall(text, scope=SCOPE, limit=2).hits]
+    assert found == [
+        "The boss comes from Lisbon",
+        "The boat festival is on the river Elbe",
+    ] or found == ["The boat festival is on the river Elbe", "The boss comes from Lisbon"]
+
+
+def test_O4_otto_asks_once_and_looks_at_no_neighbours(open_memory: Any) -> None:
+    memory = open_memory(profile="otto")
+    at = "2026-11-01T10:00:00Z"
+    memory.observe(
+        "chat",
+        [said("user", "which instrument?", at, "ann"), said("user", "The cello.", at, "bob")],
+        scope=SCOPE,
+    )
+    for hit in memory.recall("instrument? cello?", scope=SCOPE).hits:
+        assert set(stages(hit)) <= {"cosine", "tag"}
+        assert hit.keyword_around == 0
