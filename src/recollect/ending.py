@@ -18,14 +18,27 @@ from typing import Any
 from recollect.buffers import session_name
 from recollect.engine import ATTEMPTS_MAX, Engine
 from recollect.errors import Conflict, NotFound, Unavailable
+from recollect.hearing import retired_messages
 from recollect.inputs import clean_text
 from recollect.lexical import STOP_WORDS, words
 from recollect.ports import Store
 from recollect.scopes import root_of
 from recollect.summarising import extract_summary, short
-from recollect.types import Message, Receipt, ReceiptItem, Record, Session, SessionKey, Summary
+from recollect.trusting import SUSPICION, derived_trust, heard, strong_suspicion
+from recollect.types import (
+    TRUST_OF_SOURCE,
+    ItemStatus,
+    Message,
+    Receipt,
+    ReceiptItem,
+    Record,
+    Session,
+    SessionKey,
+    Summary,
+)
 
 MESSAGES_READ_MAX = 2000
+PAGE = 500
 KEYWORDS = 6
 TRIVIAL_USER_WORDS = 25
 
@@ -51,6 +64,7 @@ class Over:
     messages: Sequence[Message]
     before: str  # the summary of what was folded
     lineage: tuple[str, ...]  # every message, folded or not
+    trust: int  # the least among all of them
     outcome: str
 
 
@@ -84,10 +98,11 @@ async def _read(engine: Engine, key: SessionKey, outcome: str) -> Over:
             return Over(
                 store=store,
                 session=sessions[0],
-                messages=messages,
+                messages=heard(messages, await retired_messages(engine, store, messages)),
                 before=summary.text if summary else "",
                 lineage=(*folded, *(message.id for message in messages)),
                 outcome=outcome,
+                trust=await _least_trust(engine, store, key, summary, messages),
             )
     raise NotFound(f"there is no session {key.id!r} in {key.scope!r}")
 
@@ -100,6 +115,24 @@ async def _folded(store: Store, key: SessionKey) -> tuple[list[str], Summary | N
         ids += [id_ for summary in page for id_ in summary.lineage]
         last = page[-1]
     return ids, last
+
+
+async def _least_trust(
+    engine: Engine,
+    store: Store,
+    key: SessionKey,
+    summary: Summary | None,
+    unfolded: Sequence[Message],
+) -> int:
+    """Folded messages count too: what they said lives on in the summary."""
+    values = [message.trust for message in unfolded]
+    after, last = 0, summary.to_seq if summary else 0
+    while after < last and (
+        page := await store.messages(key, now=engine.now(), after=after, limit=PAGE)
+    ):
+        values += [message.trust for message in page if message.seq <= last]
+        after = page[-1].seq
+    return derived_trust(values or [TRUST_OF_SOURCE["assistant"]])
 
 
 async def _write(engine: Engine, over: Over, actor: str) -> Receipt:
@@ -128,11 +161,21 @@ async def _write(engine: Engine, over: Over, actor: str) -> Receipt:
     volatile = over.store is engine.volatile
     item = ReceiptItem(
         id=record.id if record else session.id,
-        status=("volatile" if volatile else "stored") if record else "skipped",
-        reason=reason,
+        status=("volatile" if volatile else _fate(record)) if record else "skipped",
+        reason=reason or _why_held(record),
         record=record.id if record else "",
     )
     return Receipt(items=(item,), change=change, notes=(note,) if note else ())
+
+
+def _fate(record: Record) -> ItemStatus:
+    return "quarantined" if record.status == "quarantined" else "stored"
+
+
+def _why_held(record: Record | None) -> str:
+    if record is None or record.status != "quarantined":
+        return ""
+    return f"not recalled until approved: it {record.data[SUSPICION]}"
 
 
 def trivial(over: Over) -> str:
@@ -167,6 +210,9 @@ def _episode(engine: Engine, over: Over) -> Record:
     }
     if session.channel:
         data["channel"] = session.channel
+    doubt = strong_suspicion(text) if over.trust < TRUST_OF_SOURCE["user"] else ""
+    if doubt:
+        data[SUSPICION] = doubt
     name = "\0".join(("end", session.scope, session.id, str(session.last_seq), over.outcome))
     return Record(
         id=hashlib.blake2b(name.encode(), digest_size=16).hexdigest(),
@@ -179,7 +225,8 @@ def _episode(engine: Engine, over: Over) -> Record:
         importance=importance(over),
         durability=engine.profile.durability_of_type["episode"],
         source="assistant",
-        trust=min((message.trust for message in over.messages), default=2),
+        status="quarantined" if doubt else "active",
+        trust=over.trust,
         session=session.id,
         lineage=over.lineage,
         valid_from=session.started_at,

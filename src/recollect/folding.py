@@ -15,12 +15,14 @@ from typing import Literal
 from recollect.buffers import PENDING, consumed_up_to
 from recollect.engine import Engine
 from recollect.errors import Conflict, Invalid, Unavailable
-from recollect.leases import failed, hold, may_try, release, succeeded
+from recollect.hearing import retired_messages
+from recollect.leases import failed, hold, lagging, may_try, release, succeeded
 from recollect.policies import Policy, fold_count, policy_from, policy_of
 from recollect.ports import Store
 from recollect.prompts import summarize
 from recollect.scopes import root_of
 from recollect.summarising import extract_summary, formatted, short
+from recollect.trusting import heard
 from recollect.types import CursorMove, Message, ReceiptItem, Session, SessionKey, Summary, Work
 from recollect.working import units
 
@@ -48,15 +50,12 @@ async def fold_due_sessions(engine: Engine) -> list[ReceiptItem]:
     """One round over the sessions that have messages nobody has looked at yet."""
     items: list[ReceiptItem] = []
     for store in (engine.store, engine.volatile):
-        work = await store.due(engine.now(), kinds=("fold",), limit=SESSIONS_PER_ROUND)
-        for one in work:
+        for one in await lagging(store, engine.now(), READER, SESSIONS_PER_ROUND):
             items += await _fold_session(engine, store, one)
     return items
 
 
 async def _fold_session(engine: Engine, store: Store, work: Work) -> list[ReceiptItem]:
-    if work.detail != READER:
-        return []
     key = SessionKey(work.scope, work.id)
     items: list[ReceiptItem] = []
     while True:
@@ -88,7 +87,8 @@ async def _summarised(
         return "", "extract", ""
     policy = session_policy(engine, window.session)
     before = window.summary.text if window.summary else ""
-    folded = window.messages[:count]
+    folding = window.messages[:count]
+    folded = heard(folding, await retired_messages(engine, store, folding))
     models = engine.models
     if models is None or models.model_for("summarize") is None or store is engine.volatile:
         text = extract_summary(before, folded, policy.summary_tokens, engine.counter.count)

@@ -14,10 +14,24 @@ from recollect.engine import Engine
 from recollect.errors import Conflict
 from recollect.ports import Store
 from recollect.scopes import root_of
-from recollect.types import Item
+from recollect.types import Item, Work
 
 ATTEMPTS_MAX = 5
 FIRST_PAUSE_SECONDS = 30
+DAY_SECONDS = 86_400
+LAGGING_LOOKED_AT = 100_000
+
+
+async def lagging(store: Store, now: datetime, reader: str, most: int) -> list[Work]:
+    """Sessions in which this reader lags behind. The store tells of all readers, and another
+    one's backlog must not hide this one's."""
+    limit = most
+    while True:
+        work = await store.due(now, kinds=("fold",), limit=limit)
+        own = [one for one in work if one.detail == reader]
+        if len(own) >= most or len(work) < limit or limit >= LAGGING_LOOKED_AT:
+            return own[:most]
+        limit *= 10
 
 
 async def hold(
@@ -50,11 +64,21 @@ async def may_try(engine: Engine, store: Store, scope: str, key: str) -> str:
     return ""
 
 
-async def failed(engine: Engine, store: Store, scope: str, key: str, error: str) -> int:
-    """Count a failed try; the pause doubles with each."""
+async def failed(
+    engine: Engine,
+    store: Store,
+    scope: str,
+    key: str,
+    error: str,
+    *,
+    tried: bool = True,
+    retry_after: float = 0.0,
+) -> int:
+    """Count a failed try; the pause doubles with each and is no shorter than ``retry_after``.
+    Work that was not even ``tried``, because a budget is used up for one, only waits."""
     known = await _item(engine, store, scope, "work", key)
-    attempts = (known.value["attempts"] if known else 0) + 1
-    pause = FIRST_PAUSE_SECONDS * 2 ** (attempts - 1)
+    attempts = (known.value["attempts"] if known else 0) + int(tried)
+    pause = max(FIRST_PAUSE_SECONDS * 2 ** max(attempts - 1, 0), min(retry_after, DAY_SECONDS))
     value = {
         "attempts": attempts,
         "error": error[:300],
@@ -69,6 +93,19 @@ async def succeeded(engine: Engine, store: Store, scope: str, key: str) -> None:
     known = await _item(engine, store, scope, "work", key)
     if known is not None:
         await _put(engine, store, scope, "work", key, known.value, known, engine.now())
+
+
+async def forgive(engine: Engine) -> int:
+    """Forget the failures of all work that waits or is stuck: somebody has looked. The number
+    of pieces of work that may be tried again."""
+    forgiven = 0
+    for root in await engine.all_roots():
+        for store in engine.stores_of(root):
+            items = await store.items(root, "work", now=engine.now(), limit=LAGGING_LOOKED_AT)
+            for item in items:
+                over = (engine, store, item.scope, "work", item.key, item.value, item)
+                forgiven += await _put(*over, engine.now())
+    return forgiven
 
 
 async def _item(engine: Engine, store: Store, scope: str, namespace: str, key: str) -> Item | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, timedelta
@@ -13,13 +12,16 @@ from recollect.duplicates import text_hash
 from recollect.engine import ATTEMPTS_MAX, Engine
 from recollect.errors import Conflict, Unavailable
 from recollect.inputs import When, clean_name, one_of, utc_moment
-from recollect.messages import Intake, MessageInput, Taken, searchable_text, take_in
+from recollect.learning import READER as LEARNER
+from recollect.messages import Intake, MessageInput, Taken, searchable_text, take_in, turn_id
 from recollect.policies import policy_of
 from recollect.ports import Store
 from recollect.profiles import Profile
 from recollect.scopes import root_of
 from recollect.tombstones import buried_messages
+from recollect.trusting import SUSPICION, doubt_about, without_recalled
 from recollect.types import (
+    CursorMove,
     Message,
     Receipt,
     ReceiptItem,
@@ -216,14 +218,35 @@ async def _commit(writing: Writing, **parts: Any) -> None:
             id=key.id,
             channel=writing.channel,
             policy=str(buffer_policy(key.id, engine.profile) or policy_of(engine.profile)),
-            cursors={"fold": 0, CONSUMED: 0} if key.id == PENDING else {"fold": 0},
+            cursors=dict.fromkeys(_readers(engine.profile, key.id), 0),
             started_at=engine.now(),
         )
         parts["sessions"] = (session,)
-    elif writing.channel and found[0].channel != writing.channel:
-        parts["sessions"] = (replace(found[0], channel=writing.channel),)
+    else:
+        if writing.channel and found[0].channel != writing.channel:
+            parts["sessions"] = (replace(found[0], channel=writing.channel),)
+        parts["cursors"] = tuple(_new_readers(found[0], engine.profile))
     batch = engine.batch(root, "observe", actor=writing.actor, change=writing.change, **parts)
     await engine.commit(writing.store, batch)
+
+
+def _readers(profile: Profile, session: str) -> list[str]:
+    """Who reads a session's log. Notes are short and their session's own: nobody learns from
+    them."""
+    readers = ["fold"]
+    if session == PENDING:
+        readers.append(CONSUMED)
+    if profile.learn != "off" and not session.startswith(NOTES):
+        readers.append(LEARNER)
+    return readers
+
+
+def _new_readers(session: Session, profile: Profile) -> Iterator[CursorMove]:
+    """A session from before there was learning is learned from as of now: its past would be an
+    unexpected bill."""
+    if LEARNER in _readers(profile, session.id) and LEARNER not in session.cursors:
+        key = SessionKey(session.scope, session.id)
+        yield CursorMove(session=key, reader=LEARNER, old=0, new=session.last_seq)
 
 
 async def _forgotten(writing: Writing, chunk: list[Taken]) -> dict[str, str]:
@@ -240,7 +263,7 @@ async def _learn_from(
     skipped: dict[str, str],
 ) -> None:
     """Messages that are in the log already are skipped; a session made meanwhile is reread."""
-    if conflict.kind == "session":
+    if conflict.kind in ("session", "cursor"):
         return
     taken_ids = set(conflict.ids)
     known = [
@@ -269,32 +292,40 @@ def _item(
         return ReceiptItem(
             id=message.id, status="skipped", reason=skipped[message.id], record=record
         )
-    reasons = list(one.notes)
-    if turn is None:
-        empty = not searchable_text(message).strip()
-        reasons += ["empty: kept in the log, nothing to search"] if empty else []
-    elif len(turn.text) < len(searchable_text(message)):
-        reasons.append(f"only the first {TURN_CHARACTERS_MAX:,} characters are searchable")
+    reasons = [*one.notes, *_about_search(message, turn)]
     if writing.why_volatile:
         reasons.append(writing.why_volatile)
+    held = turn is not None and turn.status == "quarantined"
     return ReceiptItem(
         id=message.id,
-        status="volatile" if writing.why_volatile else "stored",
+        status="volatile" if writing.why_volatile else "quarantined" if held else "stored",
         reason="; ".join(reasons),
         record=record,
     )
 
 
-def turn_id(scope: str, session: str, message: str) -> str:
-    """The same message always makes the same turn."""
-    name = "\0".join((scope, session, message)).encode()
-    return hashlib.blake2b(name, digest_size=16).hexdigest()
+def _about_search(message: Message, turn: Record | None) -> Iterator[str]:
+    """What of a message cannot be searched for, and why."""
+    said = searchable_text(message)
+    fresh = without_recalled(said)
+    if turn is None:
+        if not said.strip():
+            yield "empty: kept in the log, nothing to search"
+        elif not fresh.strip():
+            yield "recalled memory: kept in the log, not searchable again"
+        return
+    if turn.status == "quarantined":
+        yield f"kept in the log; not recalled until approved: it {turn.data[SUSPICION]}"
+    if fresh is not said:
+        yield "the recalled memories in it are not searchable again"
+    if len(turn.text) < len(fresh):
+        yield f"only the first {TURN_CHARACTERS_MAX:,} characters are searchable"
 
 
 def turn_of(message: Message, writing: Writing) -> Record | None:
-    """The searchable side of a message; None if there is nothing to search. Notes belong to
-    their session alone."""
-    text = searchable_text(message)[:TURN_CHARACTERS_MAX]
+    """The searchable side of a message, without what was recalled into it; None if there is
+    nothing to search. Notes belong to their session alone."""
+    text = without_recalled(searchable_text(message))[:TURN_CHARACTERS_MAX]
     if not text.strip() or message.session.startswith(NOTES):
         return None
     return _turn(message, text, writing.channel, writing.engine.profile, writing.engine)
@@ -304,6 +335,9 @@ def _turn(message: Message, text: str, channel: str, profile: Profile, engine: E
     data: dict[str, Any] = {"role": message.role}
     if channel:
         data["channel"] = channel
+    doubt = doubt_about(message)
+    if doubt:
+        data[SUSPICION] = doubt
     return Record(
         id=turn_id(message.scope, message.session, message.id),
         scope=message.scope,
@@ -313,6 +347,7 @@ def _turn(message: Message, text: str, channel: str, profile: Profile, engine: E
         learned_at=engine.now(),
         data=data,
         durability=profile.durability_of_type["turn"],
+        status="quarantined" if doubt else "active",
         source=message.source,
         trust=message.trust,
         author=message.author,

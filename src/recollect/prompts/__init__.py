@@ -27,6 +27,11 @@ _TAG = re.compile(rf"<(?=\s*/?\s*(?:{_TAGS})\s*>)", re.IGNORECASE)
 ROOM = 1.5
 CHARACTERS_PER_TOKEN_MAX = 8
 
+EXTRACT_TOKENS_MAX = 2000
+LEARNED_TYPES = ("fact", "preference", "interest", "entity", "user_request")
+SLOTS = "home, employer, job, name, birthday, phone, likes"
+EPISODE_RULE = "\nepisode: from draft and messages, what was wanted, done and achieved."
+
 
 class Rendered(NamedTuple):
     system: str
@@ -109,6 +114,70 @@ def summary_schema(tokens: int) -> Mapping[str, Any]:
         "type": "object",
         "properties": {"summary": summary},
         "required": ["summary"],
+        "additionalProperties": False,
+    }
+
+
+def extract(*, known: str, messages: str, draft: str = "") -> Prompt:
+    """Learn from messages beside what is known; the answer is {"facts": [...], "skip": text}.
+    With the draft of an episode the answer holds the better "episode" too."""
+    system, user = render(
+        "extract",
+        slots=SLOTS,
+        episode=EPISODE_RULE if draft else "",
+        known=as_data("\n".join(filter(None, (known.strip(), draft and f"draft: {draft}"))))
+        or "(nothing)",
+        messages=as_data(messages.strip()),
+    )
+    return Prompt(
+        operation="extract",
+        system=system,
+        user=user,
+        schema=extract_schema(episode=bool(draft)),
+        tokens_max=EXTRACT_TOKENS_MAX,
+    )
+
+
+def extract_schema(*, episode: bool) -> Mapping[str, Any]:
+    """Every list is a text after commas: quotes and brackets would cost a third more."""
+    text, share = {"type": "string"}, {"type": "number"}
+    fact = {
+        "text": text,
+        "from": text,
+        "type": {"type": "string", "enum": list(LEARNED_TYPES)},
+        "claim": text,
+        "when": text,
+        "confidence": share,
+        "importance": share,
+        "durability": {"type": "string", "enum": ["core", "standard", "ephemeral"]},
+        "tags": text,
+        "links": text,
+    }
+    facts = {"type": "array", "items": _object(fact, ["text", "from"])}
+    answer = {"facts": facts, "skip": text} | ({"episode": text} if episode else {})
+    return _object(answer, ["facts"])
+
+
+def profile(*, title: str, facts: str, tokens: int) -> Prompt:
+    """Say the facts of a scope in one short text; the answer is {"profile": text}."""
+    system, user = render(
+        "profile", title=as_data(title), facts=as_data(facts.strip()), tokens=tokens
+    )
+    text = {"type": "string", "minLength": 1, "maxLength": tokens * CHARACTERS_PER_TOKEN_MAX}
+    return Prompt(
+        operation="consolidate",
+        system=system,
+        user=user,
+        schema=_object({"profile": text}, ["profile"]),
+        tokens_max=int(tokens * ROOM) + 50,
+    )
+
+
+def _object(properties: Mapping[str, Any], required: list[str]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": required,
         "additionalProperties": False,
     }
 

@@ -1,0 +1,131 @@
+"""A memory with a scripted model that learns, and short ways to look at what it did."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from recollect import Memory, Receipt, Record
+from recollect.engine import Engine
+from recollect.maintenance import one_round
+from recollect.scopes import root_of
+from recollect.testing.scripted import Answer, Asked, ScriptedServer, says_json
+from recollect.types import Query, Session, SessionKey
+
+ANN, BOB = "user:ann", "user:bob"
+EVERY_STATUS = ["active", "superseded", "archived", "disputed", "quarantined"]
+
+
+def fact(text: str, *, by: str = "t1", **fields: Any) -> dict[str, Any]:
+    return {"text": text, "from": by, **fields}
+
+
+def learns(*facts: Mapping[str, Any], skip: str = "", **more: Any) -> Answer:
+    """A fitting answer to the question what can be learned."""
+    return says_json({"facts": list(facts), "skip": skip, **more}, usage=(400, 60))
+
+
+def nothing() -> Answer:
+    return learns()
+
+
+def by_text(**answers: Answer) -> Callable[[Asked], Answer]:
+    """The answer whose name occurs in the messages that were asked about."""
+
+    def rule(asked: Asked) -> Answer:
+        said = asked.user.partition("<messages>")[2]
+        return next((answer for name, answer in answers.items() if name in said), nothing())
+
+    return rule
+
+
+@contextmanager
+def model_at(server: ScriptedServer, **settings: str) -> Iterator[None]:
+    """The environment of a memory that asks the scripted model."""
+    given = {
+        "RECOLLECT_MODEL": "openai-compatible:test",
+        "RECOLLECT_MODEL_URL": server.url,
+        "RECOLLECT_MODEL_TIMEOUT_SECONDS": "2",
+        **settings,
+    }
+    before = {name: os.environ.get(name) for name in given}
+    os.environ.update(given)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def engine_of(memory: Memory) -> Engine:
+    return memory._memory._engine
+
+
+def impatient(memory: Memory, seconds: float = 2.0) -> Memory:
+    """One try, no pause: the tests are about what happens afterwards."""
+    models = engine_of(memory).models
+    assert models is not None
+
+    async def no_pause(_: float) -> None: ...
+
+    models._sleep = no_pause
+    models._patience = replace(models._patience, tries=1, seconds=seconds)
+    return memory
+
+
+def background_round(memory: Memory) -> Receipt:
+    """What upkeep does by itself, without anybody asking for all of it."""
+    return memory._loop.run(one_round(engine_of(memory)))
+
+
+def facts(memory: Memory, scope: str = ANN, **narrow: Any) -> list[Record]:
+    """What is known in this very scope of the semantic kind, oldest first."""
+    engine = engine_of(memory)
+    asked = {"statuses": ("active", "disputed"), **narrow}
+    query = Query(
+        scopes=(scope,), now=engine.now(), exact=True, kinds=("semantic",), limit=1000, **asked
+    )
+    found: list[Record] = []
+    for store in engine.stores_of(root_of(scope)):
+        found += [hit.record for hit in memory._loop.run(store.search(query))]
+    return sorted(found, key=lambda record: (record.learned_at, record.id))
+
+
+def texts(memory: Memory, scope: str = ANN, **options: Any) -> list[str]:
+    return [record.text for record in facts(memory, scope, **options)]
+
+
+def session(memory: Memory, id_: str = "chat", scope: str = ANN) -> Session:
+    engine = engine_of(memory)
+    root = root_of(scope)
+    store = engine.volatile if root in engine.volatile_roots else engine.store
+    (found,) = memory._loop.run(store.sessions(root, (SessionKey(scope, id_),)))
+    return found
+
+
+def place(memory: Memory, id_: str = "chat", scope: str = ANN) -> int:
+    """Where the learner stands."""
+    return session(memory, id_, scope).cursors["extract"]
+
+
+def log(memory: Memory, id_: str = "chat", scope: str = ANN) -> list[str]:
+    engine = engine_of(memory)
+    key = SessionKey(scope, id_)
+    found = memory._loop.run(engine.store.messages(key, now=engine.now(), limit=1000))
+    return [message.text for message in found]
+
+
+def everything_in(memory: Memory, scope: str = ANN) -> dict[str, tuple[str, str]]:
+    """Every record of a scope, whatever its status: id -> (status, text)."""
+    found = memory.recall("", scope=scope, statuses=EVERY_STATUS, limit=500).hits
+    return {hit.record.id: (hit.record.status, hit.record.text) for hit in found}
+
+
+def learning_items(receipt: Receipt) -> list[Any]:
+    return [item for item in receipt.items if item.reason != "vector added"]
