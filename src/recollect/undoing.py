@@ -1,7 +1,8 @@
 """undo: take a change back with a new change. Nothing is destroyed by it.
 
 What the change created is archived, what it altered gets its old fields back. The message log
-stays. Undo refuses where something later builds on the change, and skips what was erased.
+stays. Undo refuses where something later builds on the change, and skips what was erased. What it
+brings back is disputed if something learned since speaks against it.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any
 
+from recollect.comparing import disputed_again
 from recollect.engine import Engine
 from recollect.errors import Conflict, NotFound
 from recollect.inputs import clean_name
 from recollect.ports import Store
-from recollect.types import Entry, Query, Receipt, ReceiptItem, Record, Relation, Touch
+from recollect.types import LIVE, Entry, Query, Receipt, ReceiptItem, Record, Relation, Touch
 
 ENTRIES_MAX = 10_000
 PAGE = 100
@@ -41,8 +43,9 @@ class Reversal:
 
 @dataclass(slots=True, kw_only=True)
 class Plan:
-    records: list[Record] = field(default_factory=list)
-    relations: list[Relation] = field(default_factory=list)
+    records: dict[str, Record] = field(default_factory=dict)
+    relations: dict[str, Relation] = field(default_factory=dict)
+    revived: list[str] = field(default_factory=list)  # believed again, after not being so
     items: list[ReceiptItem] = field(default_factory=list)
     blockers: list[str] = field(default_factory=list)
 
@@ -55,6 +58,7 @@ async def undo(engine: Engine, change: str, *, scope: str | None, actor: str) ->
     reversals = _collapse(entries)
     await _plan_records(engine, store, root, reversals, plan)
     await _plan_relations(store, root, reversals, plan)
+    await _dispute(engine, store, root, plan)
     for reversal in reversals:
         reason = _KEPT.get(reversal.touch.kind)
         if reason and reversal.touch.kind != "vector":
@@ -101,6 +105,9 @@ def _collapse(entries: Sequence[Entry]) -> list[Reversal]:
                 )
             else:
                 known.last_after = touch.after
+                # A later commit may change other fields: what each was at first counts.
+                if known.first_before is not None and touch.before is not None:
+                    known.first_before = {**touch.before, **known.first_before}
     return list(found.values())
 
 
@@ -119,8 +126,10 @@ async def _plan_records(
         elif record.version != reversal.last_after.get("version"):
             plan.blockers.append(await _who_changed(store, root, record, reversal))
         else:
-            plan.records.append(_reversed(record, reversal, engine.now()))
+            before = plan.records[id_] = _reversed(record, reversal, engine.now())
             plan.items.append(ReceiptItem(id=id_, status="restored", reason=_said(reversal)))
+            if before.status in LIVE and record.status not in LIVE:
+                plan.revived.append(id_)
 
 
 def _said(reversal: Reversal) -> str:
@@ -200,7 +209,7 @@ async def _plan_relations(store: Store, root: str, reversals: list[Reversal], pl
         elif found[0].version != after.get("version"):
             plan.blockers.append(f"relation {reversal.touch.id} was changed later")
         else:
-            plan.relations.append(_reversed_edge(found[0], reversal))
+            plan.relations[reversal.touch.id] = _reversed_edge(found[0], reversal)
             plan.items.append(ReceiptItem(id=reversal.touch.id, status="restored"))
 
 
@@ -210,18 +219,39 @@ def _reversed_edge(edge: Relation, reversal: Reversal) -> Relation:
     return replace(edge, **_fields_of(Relation, reversal.first_before))
 
 
+async def _dispute(engine: Engine, store: Store, root: str, plan: Plan) -> None:
+    """What is believed again meets what was learned since. Where both cannot be true, a person
+    has to decide."""
+    for id_ in plan.revived:
+        pending = list(plan.records.values())
+        outcome = await disputed_again(engine, store, plan.records[id_], pending=pending)
+        if outcome is None:
+            continue
+        plan.records |= {record.id: record for record in outcome.records}
+        plan.items.append(ReceiptItem(id=id_, status="disputed", reason=outcome.reason))
+        drawn = {
+            f"{edge.source} {edge.kind} {edge.target}": edge.version
+            for edge in await store.relations(root, (id_,))
+        }
+        for edge in outcome.relations:
+            name = f"{edge.source} {edge.kind} {edge.target}"
+            plan.relations[name] = replace(edge, version=drawn.get(name, 0))
+
+
 async def _apply(
     engine: Engine, store: Store, root: str, plan: Plan, *, actor: str, change: str, of: str
 ) -> None:
-    """In bounded commits of one change, so that the undo can itself be undone."""
-    steps = max(len(plan.records), len(plan.relations))
-    for start in range(0, steps, PAGE):
+    """In bounded commits of one change, so that the undo can itself be undone. What goes makes
+    room first: two versions of one procedure share their name."""
+    records = sorted(plan.records.values(), key=lambda record: record.status in LIVE)
+    relations = list(plan.relations.values())
+    for start in range(0, max(len(records), len(relations)), PAGE):
         batch = engine.batch(
             root,
             f"undo {of}",
             actor=actor,
             change=change,
-            records=tuple(plan.records[start : start + PAGE]),
-            relations=tuple(plan.relations[start : start + PAGE]),
+            records=tuple(records[start : start + PAGE]),
+            relations=tuple(relations[start : start + PAGE]),
         )
         await engine.commit(store, batch)

@@ -16,11 +16,12 @@ from recollect.asking import Careful, Patience
 from recollect.buffers import CONSUMED, PENDING
 from recollect.ports import AnswerError, Prompt, Reply
 from recollect.stores.dict import DictStore
-from recollect.types import Batch, SessionKey, Usage
+from recollect.types import Batch, Query, SessionKey, Usage
 from recollect.wiring import open_engine
 
 SCOPE = "project:web"
 PROFILES = ("otto", "openmotoko", "agtos", "autobot", "default")
+CITIES = ("Berlin", "Rome", "Oslo")
 
 
 class Killed(BaseException):
@@ -65,7 +66,15 @@ class FlakyModel:
         if fate < 0.4:
             raise AnswerError("the model talks nonsense", usage=Usage(calls=1))
         summary = f"summary of {len(prompt.user)} characters"
-        return Reply(text=summary, data={"summary": summary}, usage=Usage(calls=1, tokens_in=9))
+        data = self._facts() if prompt.operation == "extract" else {"summary": summary}
+        return Reply(text=summary, data=data, usage=Usage(calls=1, tokens_in=9))
+
+    def _facts(self) -> dict[str, Any]:
+        """What some message says, what none says, and handles that may or may not exist."""
+        handle = f"t{self._dice.randrange(1, 9)}"
+        home = f"The user lives in {self._dice.choice(CITIES)}."
+        links = self._dice.choice(["", "supersedes k1", "supports k2", "contradicts f2"])
+        return {"facts": [{"text": home, "from": handle, "links": links}], "skip": "t1: talk"}
 
 
 class World:
@@ -107,6 +116,8 @@ class World:
         if kind < 0.3:
             answered = f"m{max(self.count - 1, 0):05d}"
             return {"id": id_, "role": "tool", "tool_call_id": answered, "content": f"ok {id_}"}
+        if kind < 0.45:
+            return {"id": id_, "role": "user", "content": f"I live in {self.dice.choice(CITIES)}."}
         role = self.dice.choice(["user", "assistant"])
         return {"id": id_, "role": role, "content": f"{role} says {id_} " + "word " * 20}
 
@@ -143,6 +154,21 @@ class World:
             assert len(set(ids)) == len(ids)
             await self.check_summaries(key, ids)
         await self.check_pending()
+        await self.check_learned()
+
+    async def check_learned(self) -> None:
+        """Nothing is known that nobody said, and nothing is believed more than who said it."""
+        query = Query(scopes=(SCOPE,), now=self.now, kinds=("semantic",), limit=10**6)
+        believed = [hit.record for hit in await self.store.search(query)]
+        for record in (one for one in believed if one.lineage):
+            sources = await self.store.messages(
+                record.session_key, now=self.now, ids=record.lineage, limit=100
+            )
+            assert {one.id for one in sources} == set(record.lineage)
+            assert record.trust <= min(one.trust for one in sources)
+            assert any(
+                city in one.text for one in sources for city in CITIES if city in record.text
+            )
 
     async def check_summaries(self, key: SessionKey, ids: list[str]) -> None:
         """The chain has no hole and no overlap, and what is behind it is still in the log."""
