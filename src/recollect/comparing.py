@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from recollect.engine import Engine
-from recollect.merging import Known, Outcome, claim_of, judge, settle, slot_tag
+from recollect.lessons import Claim
+from recollect.merging import (
+    Known,
+    Outcome,
+    Verdict,
+    VerdictKind,
+    claim_of,
+    judge,
+    repeated,
+    settle,
+    slot_tag,
+)
 from recollect.messages import turn_id
 from recollect.ports import Store
 from recollect.scopes import is_within, root_of
@@ -17,6 +28,8 @@ NEIGHBOURS = 8  # by meaning or, without a vector, by words
 SLOT_MAX = 64  # records that make a claim about the same slot
 COPIES_MAX = 1000
 WORDS_FROM_MAX = 2000  # characters of a text, when it is looked for by its words
+AGAINST: tuple[VerdictKind, ...] = ("supersedes", "contradicts", "outdated")
+_NEVER = 2.0  # above any cosine
 SIMILAR_ABOVE = 0.5  # what is farther away says neither the same, nor the opposite, nor more
 
 
@@ -37,6 +50,12 @@ async def meet(
     )
     above = engine.profile.duplicate_above
     verdict = judge(record, known, duplicate_above=above, corrects=corrects)
+    if confirmed := _confirmed(record, verdict):
+        others = [one for one in known if one.record.id != confirmed.id]
+        said_now = replace(confirmed, learned_at=record.learned_at)
+        again = judge(said_now, others, duplicate_above=above, corrects=corrects)
+        if again.kind in AGAINST:
+            record, verdict = confirmed, again
     alike: list[Record] = []
     if verdict.targets and verdict.kind != "outdated":
         alike = await copies_of(engine, store, record, verdict.targets, pending=pending)
@@ -46,6 +65,40 @@ async def meet(
     return settle(
         record, verdict, now=engine.now(), new_id=engine.new_id, copies=alike, turns=turns
     )
+
+
+def _confirmed(record: Record, verdict: Verdict) -> Record | None:
+    """The known record that is held back no longer because of what was said now. Nobody has
+    compared it with anything yet."""
+    known = verdict.target
+    if verdict.kind != "duplicate" or known is None or known.status != "quarantined":
+        return None
+    if known.scope != record.scope:
+        return None
+    after = replace(repeated(known, record), valid_from=record.at)
+    return after if after.status == "active" else None
+
+
+async def disputed_again(
+    engine: Engine, store: Store, record: Record, *, pending: Sequence[Record] = ()
+) -> Outcome | None:
+    """For a record that is believed again after it was not: what to write if something that is
+    known by now speaks against it. Both are disputed then, for a person to decide."""
+    claim = claim_of(record)
+    if claim is None or record.status not in LIVE:
+        return None
+    known = [
+        Known(record=hit.record) for hit in await store.search(_of_slot(engine, record, claim))
+    ]
+    against = [
+        one.record
+        for one in _with_pending(known, record, pending)
+        if judge(record, [one], duplicate_above=_NEVER).kind in AGAINST
+    ]
+    if not against:
+        return None
+    verdict = Verdict(kind="contradicts", targets=tuple(against), reason="both are believed")
+    return settle(record, verdict, now=engine.now(), new_id=engine.new_id)
 
 
 async def compare(
@@ -67,6 +120,11 @@ async def compare(
         for hit in await store.search(query):
             known = Known(record=hit.record, similarity=hit.similarity)
             found.setdefault(hit.record.id, known)
+    return _with_pending(found.values(), record, pending)
+
+
+def _with_pending(known: Iterable[Known], record: Record, pending: Iterable[Record]) -> list[Known]:
+    found = {one.record.id: one for one in known}
     for one in pending:
         earlier = found.pop(one.id, Known(record=one))
         if one.status in LIVE and is_within(record.scope, one.scope):
@@ -88,7 +146,18 @@ def _queries(
         yield replace(alike, text=record.text[:WORDS_FROM_MAX])
     claim = claim_of(record)
     if claim is not None:
-        yield replace(alike, tags=(slot_tag(claim),), limit=SLOT_MAX)
+        yield _of_slot(engine, record, claim)
+
+
+def _of_slot(engine: Engine, record: Record, claim: Claim) -> Query:
+    return Query(
+        scopes=(record.scope,),
+        now=engine.now(),
+        statuses=LIVE,
+        kinds=(record.kind,),
+        tags=(slot_tag(claim),),
+        limit=SLOT_MAX,
+    )
 
 
 async def turns_of(

@@ -10,14 +10,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from recollect.tokens import TokenCount
 from recollect.trusting import PREFACE
-from recollect.types import Hit, Record
+from recollect.types import Answer, Hit, Kind, Record
 
 STABLE_SECTION = "pre-seeded-memories"
+SECTION_OF_KIND: Mapping[Kind, str] = {
+    "semantic": "facts",
+    "episodic": "episodes",
+    "procedural": "procedures",
+}
 TRUST_WORDS = ("untrusted", "low", "medium", "high")
 
 
@@ -95,6 +100,21 @@ def _block(before: list[str], tag: str, lines: list[str]) -> str:
 def alone(section: Section) -> str:
     """A section that stands by itself, such as in a message of its own; "" if it is empty."""
     return _block([PREFACE], section.tag, list(section.lines)) if section.lines else ""
+
+
+def as_text(answer: Answer) -> str:
+    """An answer as text for a prompt, in sections: facts, episodes and procedures, those of the
+    widest scope first, the best of each first. Quoted and marked like a packet; "" if nothing
+    was found."""
+    parts = [PREFACE] if answer.hits else []
+    scopes = dict.fromkeys(hit.record.scope for hit in answer.hits)
+    for scope in sorted(scopes, key=lambda scope: (scope.count(":"), scope)):
+        for kind, tag in SECTION_OF_KIND.items():
+            here = [h for h in answer.hits if (h.record.scope, h.record.kind) == (scope, kind)]
+            if here:
+                lines = [memory_line(hit.record) for hit in here]
+                parts.append("\n".join([f"<{tag} of={quoted(scope)}>", *lines, f"</{tag}>"]))
+    return "\n".join(parts)
 
 
 def memory_section(tag: str, hits: Iterable[Hit]) -> Section:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from recollect.merging.claims import claim_of, slot_tag, with_claim
 from recollect.merging.judging import judge
-from recollect.merging.settling import Outcome, copies, replaced, settle
+from recollect.merging.settling import Outcome, copies, repeated, replaced, settle
 from recollect.merging.values import Known, Verdict, VerdictKind
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "claim_of",
     "copies",
     "judge",
+    "repeated",
     "replaced",
     "settle",
     "slot_tag",

@@ -41,6 +41,9 @@ def judge(
     here = [one for one in found if one.known.scope == record.scope and one.kind == "duplicate"]
     if here:
         return Verdict(kind="duplicate", targets=(here[0].known,), reason=here[0].reason)
+    if outdated := _of_kind(found, "outdated"):
+        # What was over before it was told neither replaces nor disputes anything now.
+        return _verdict("outdated", outdated)
     against = [one for one in found if one.kind in ("contradicts", "supersedes")]
     if any(one.kind == "contradicts" for one in against):
         return _verdict("contradicts", against)
@@ -52,7 +55,7 @@ def judge(
     return Verdict(kind="new")
 
 
-_BY_WEIGHT: tuple[VerdictKind, ...] = ("outdated", "enriches", "duplicate")
+_BY_WEIGHT: tuple[VerdictKind, ...] = ("enriches", "duplicate")
 
 
 def _of_kind(found: Iterable[_Finding], kind: VerdictKind) -> list[_Finding]:

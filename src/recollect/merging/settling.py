@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
 from recollect.merging.values import Verdict, VerdictKind
 from recollect.ports import NewId
 from recollect.scopes import is_within
+from recollect.trusting import SUSPICION
 from recollect.types import LIVE, Durability, ItemStatus, Record, Relation, RelationKind
 
 STRENGTH: tuple[Durability, ...] = ("ephemeral", "standard", "core")
@@ -116,6 +118,7 @@ def repeated(known: Record, record: Record) -> Record:
     return replace(
         tagged,
         status="active" if confirmed else known.status,
+        data=without_doubt(known.data) if confirmed else known.data,
         importance=max(known.importance, record.importance),
         confidence=max(known.confidence, record.confidence),
         durability=max(known.durability, record.durability, key=STRENGTH.index),
@@ -126,6 +129,11 @@ def repeated(known: Record, record: Record) -> Record:
         and record.expires_at
         and max(known.expires_at, record.expires_at),
     )
+
+
+def without_doubt(data: Mapping[str, Any]) -> dict[str, Any]:
+    """A record's data when it is held back no longer."""
+    return {name: value for name, value in data.items() if name != SUSPICION}
 
 
 def _enriched(
