@@ -143,7 +143,7 @@ def test_the_store_file_is_private(recollect: Run, tmp_path: Path) -> None:
         (("observe", "chat", "missing.jsonl"), 2, "cannot read"),
         (("recall", "x", "--profile", "mars"), 2, "no profile"),
         (("recall", "x", "--embedder", "psychic"), 2, "unknown embedder"),
-        (("serve", "--host", "0.0.0.0"), 2, "loopback"),
+        (("serve", "--host", "0.0.0.0"), 2, "recollect keys create"),
     ],
 )
 def test_bad_requests_end_with_a_documented_code_and_the_remedy(

@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime
+from functools import cache
 from typing import Any
 
 from recollect.types import Answer, Entry, Hit, Packet, Receipt, Record
@@ -16,6 +17,9 @@ STATUS_COLOURS = {
     "merged": "36",
     "erased": "33",
     "restored": "32",
+    "quarantined": "31",
+    "disputed": "33",
+    "superseded": "36",
     "volatile": "33",
     "pending": "33",
     "skipped": "2",
@@ -23,30 +27,35 @@ STATUS_COLOURS = {
 }
 
 
+_AS_IT_IS = frozenset((str, int, float, bool, type(None)))
+
+
 def as_json(value: Any) -> Any:
     """Anything recollect answers with, as JSON-able data; times as ISO 8601."""
+    if type(value) in _AS_IT_IS:  # most of it; looked at first for speed
+        return value
     if isinstance(value, Hit):
         return hit_as_json(value)
-    if is_dataclass(value) and not isinstance(value, type):
-        return {f.name: as_json(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [as_json(part) for part in value]
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, Mapping):
         return {key: as_json(part) for key, part in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [as_json(part) for part in value]
+    if is_dataclass(value) and not isinstance(value, type):
+        return {name: as_json(getattr(value, name)) for name in _names(type(value))}
     return value
 
 
 def hit_as_json(hit: Hit) -> dict[str, Any]:
-    """The record's own fields with the scores beside them."""
-    return {
-        **as_json(hit.record),
-        "score": round(hit.score, 6),
-        "similarity": hit.similarity,
-        "keyword": hit.keyword,
-        "why": [str(why) for why in hit.why],
-    }
+    """The record's own fields with the scores beside them; nothing is lost."""
+    scores = {name: as_json(getattr(hit, name)) for name in _names(Hit) if name != "record"}
+    return {**as_json(hit.record), **scores}
+
+
+@cache
+def _names(kind: type) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +78,7 @@ class Screen:
 
     def hit(self, number: int, hit: Hit, *, explain: bool) -> Iterable[str]:
         head = f"{number:>2}  {hit.score:5.3f}  "
-        for line, text in enumerate(self._wrapped(hit.record.text, len(head))):
+        for line, text in enumerate(self.wrapped(hit.record.text, len(head))):
             yield (self.paint(head, "1") if line == 0 else " " * len(head)) + text
         yield " " * len(head) + self.paint(" · ".join(_about(hit.record)), "2")
         if explain:
@@ -99,7 +108,7 @@ class Screen:
             yield self.paint(f"- {visible(note)}", "2")
 
     def record(self, record: Record) -> Iterable[str]:
-        yield from self._wrapped(record.text, 0)
+        yield from self.wrapped(record.text, 0)
         yield self.paint(" · ".join(_about(record)), "2")
 
     def entry(self, entry: Entry) -> Iterable[str]:
@@ -114,7 +123,7 @@ class Screen:
             )
         yield self.paint(f"    change {entry.change}", "2")
 
-    def _wrapped(self, text: str, indent: int) -> list[str]:
+    def wrapped(self, text: str, indent: int) -> list[str]:
         flat = visible(" ".join(text.split()))
         width = max(self.width - indent, 30)
         return textwrap.wrap(flat, width, max_lines=4, placeholder=" ...") or [""]

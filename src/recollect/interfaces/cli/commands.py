@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
-from recollect.errors import Invalid
+from recollect.errors import Incompatible, Invalid
 from recollect.interfaces.cli.output import (
     INTERRUPTED,
     UNAVAILABLE,
@@ -207,11 +207,6 @@ def policy(arguments: argparse.Namespace) -> int:
         return show_receipt(arguments, receipt)
 
 
-def maintain(arguments: argparse.Namespace) -> int:
-    with open_memory(arguments) as memory:
-        return show_receipt(arguments, memory.maintain())
-
-
 def reembed(arguments: argparse.Namespace) -> int:
     def progress(done: int) -> None:
         if sys.stderr.isatty():
@@ -235,8 +230,12 @@ def model(arguments: argparse.Namespace) -> int:
 
 
 def serve(arguments: argparse.Namespace) -> int:
-    from recollect.interfaces.http import serve
-
+    try:
+        from recollect.interfaces.http import serve
+    except ImportError as error:
+        raise Incompatible(
+            f"the server needs {error.name}: pip install 'recollect[server]'"
+        ) from None
     serve(
         store=arguments.store,
         profile=arguments.profile,

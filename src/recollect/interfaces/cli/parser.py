@@ -6,10 +6,10 @@ import argparse
 from collections.abc import Callable
 from typing import Any, get_args
 
+from recollect.interfaces.cli import agents, files, keys, reviews, upkeep, workspaces
 from recollect.interfaces.cli import commands as verbs
-from recollect.interfaces.cli import files, workspaces
 from recollect.shapes import Shape
-from recollect.types import Durability, Kind, RelationKind, Source, Status, Type
+from recollect.types import Durability, Kind, RelationKind, Right, Source, Status, Type
 
 EPILOG = """\
 exit codes: 0 done, 1 internal error, 2 the request is wrong, 3 not found, 4 denied,
@@ -31,6 +31,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_reading(commands)
     _add_correcting(commands)
     _add_running(commands)
+    _add_identity(commands)
     return parser
 
 
@@ -41,7 +42,7 @@ def _add_common(parser: argparse.ArgumentParser, *, top: bool = False) -> None:
     group = parser.add_argument_group("common")
     group.add_argument("--store", default=default, help="path or URL of the store")
     group.add_argument("--profile", default=default, help="default, otto, openmotoko, agtos, ...")
-    group.add_argument("--embedder", default=default, help="auto, hashing, minilm or none")
+    group.add_argument("--embedder", default=default, help="auto, minilm, openai:..., ...")
     group.add_argument("--json", action="store_true", default=off, help="answer in JSON")
     group.add_argument("--no-color", action="store_true", default=off, help="no colours")
     group.add_argument("--no-background", action="store_true", default=off, help="no upkeep")
@@ -55,6 +56,11 @@ def _command(commands: Any, name: str, run: Callable[..., int], help_: str) -> A
     parser.set_defaults(run=run)
     _add_common(parser)
     return parser
+
+
+def _group(commands: Any, name: str, help_: str) -> Any:
+    """A command that has commands of its own."""
+    return commands.add_parser(name, help=help_, description=help_)
 
 
 def _add_writing(commands: Any) -> None:
@@ -160,6 +166,7 @@ def _add_correcting(commands: Any) -> None:
     forget.add_argument("--dry-run", action="store_true")
     forget.add_argument("--yes", action="store_true", help="do not ask")
 
+    _add_reviewing(commands)
     undo = _command(commands, "undo", verbs.undo, "take a change back")
     undo.add_argument("change")
     undo.add_argument("--scope")
@@ -172,8 +179,48 @@ def _add_correcting(commands: Any) -> None:
     choice.add_argument("--opt-in", action="store_true")
 
 
+def _add_reviewing(commands: Any) -> None:
+    revoke = _command(commands, "revoke", reviews.revoke, "retire all that came from somewhere")
+    revoke.add_argument("--id", action="append", default=[], dest="ids")
+    revoke.add_argument("--session")
+    revoke.add_argument("--scope")
+    revoke.add_argument("--descend", action="store_true")
+    revoke.add_argument("--author")
+    revoke.add_argument("--source", choices=get_args(Source))
+    revoke.add_argument("--since", metavar="TIME")
+    revoke.add_argument("--until", metavar="TIME")
+    revoke.add_argument("--dry-run", action="store_true")
+    revoke.add_argument("--yes", action="store_true", help="do not ask")
+
+    review = _command(commands, "review", reviews.list_, "what waits for a person to decide")
+    review.add_argument("--scope", help="only this scope and all below it")
+    review.add_argument("--limit", type=int, default=50)
+    review.add_argument("--workspace", help="look into this workspace's store")
+    actions = review.add_subparsers(dest="action", metavar="ACTION")
+    for name, help_ in (
+        ("approve", "it holds: a quarantined memory, one side of a dispute, a held change"),
+        ("reject", "it does not hold"),
+        ("edit", "put another text in its place"),
+        ("merge", "another memory says it better"),
+    ):
+        action = _command(actions, name, reviews.decide, help_)
+        action.add_argument("id", metavar="ID")
+        action.add_argument("--workspace", default=argparse.SUPPRESS, help="whose store to use")
+        if name == "edit":
+            action.add_argument("--text", required=True)
+        if name == "merge":
+            action.add_argument("--into", metavar="ID", required=True)
+
+
 def _add_running(commands: Any) -> None:
-    _command(commands, "maintain", verbs.maintain, "one round of upkeep")
+    maintain = _command(
+        commands, "maintain", upkeep.maintain, "one round of upkeep, and consolidation now"
+    )
+    maintain.add_argument("--dry-run", action="store_true", help="only show what would change")
+    maintain.add_argument("--scope", help="consolidate only this scope and all below it")
+    maintain.add_argument("--force", action="store_true", help="however much it retires")
+    maintain.add_argument("--retry", action="store_true", help="try again what is stuck")
+    _add_procedures(commands)
     _command(commands, "reembed", verbs.reembed, "move the store to --embedder's vector space")
     model = _command(
         commands, "model", verbs.model, "get a local model, or look whether it is there"
@@ -188,6 +235,49 @@ def _add_running(commands: Any) -> None:
     serve = _command(commands, "serve", verbs.serve, "run the server")
     serve.add_argument("--host")
     serve.add_argument("--port", type=int)
+    mcp = _command(commands, "mcp", agents.mcp, "serve one agent over standard input and output")
+    mcp.add_argument("--scope", help="whose memory; no tool can leave it")
+
+
+def _add_procedures(commands: Any) -> None:
+    about = _group(commands, "procedure", "how things are done")
+    actions = about.add_subparsers(dest="action", required=True, metavar="ACTION")
+    save = _command(actions, "save", upkeep.save_procedure, "keep steps under a name")
+    save.add_argument("name")
+    save.add_argument("--step", action="append", default=[], dest="steps")
+    save.add_argument("--trigger", action="append", default=[], dest="triggers")
+    save.add_argument("--text", default="", help="what it is about; default: its name")
+    save.add_argument("--tag", action="append", default=[], dest="tags")
+    save.add_argument("--scope")
+    find = _command(actions, "find", upkeep.find_procedures, "procedures for a task")
+    find.add_argument("query")
+    find.add_argument("--scope", action="append")
+    find.add_argument("--limit", type=int, default=5)
+    used = _command(actions, "used", upkeep.procedure_used, "count that one was followed")
+    used.add_argument("id_or_name", metavar="ID")
+    used.add_argument("--failed", action="store_true", help="it did not work")
+    used.add_argument("--note", default="", help="what happened")
+    used.add_argument("--scope")
+
+
+def _add_identity(commands: Any) -> None:
+    about_keys = _group(commands, "keys", "who may connect to a server")
+    actions = about_keys.add_subparsers(dest="action", required=True, metavar="ACTION")
+    create = _command(actions, "create", keys.create, "make a key, which is shown once")
+    create.add_argument("--scope", action="append", default=[], dest="scopes")
+    create.add_argument("--right", action="append", dest="rights", choices=get_args(Right))
+    create.add_argument("--name", default="", help="whose it is")
+    create.add_argument("--expires-at", metavar="TIME")
+    _command(actions, "list", keys.list_, "show all keys, but not their secrets")
+    revoke = _command(actions, "revoke", keys.revoke, "a key works no more")
+    revoke.add_argument("id")
+
+    about_devices = _group(commands, "devices", "whose a device is")
+    actions = about_devices.add_subparsers(dest="action", required=True, metavar="ACTION")
+    mapped = _command(actions, "map", keys.map_device, "what a device hears belongs to a scope")
+    mapped.add_argument("device")
+    mapped.add_argument("--scope", required=True)
+    _command(actions, "list", keys.devices, "show all devices")
 
 
 def _add_workspaces(commands: Any) -> None:

@@ -1,0 +1,166 @@
+"""The HTTP application: the verbs under ``/v1``, agtOS's routes, MCP, health and metrics."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
+from importlib.metadata import version
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from recollect.errors import RecollectError
+from recollect.interfaces.http.bodies import Bodies, Limits
+from recollect.interfaces.http.callers import Door, Entrance
+from recollect.interfaces.http.describing import describe
+from recollect.interfaces.http.guards import App, Guard, Receive, Scope, Send
+from recollect.interfaces.http.idempotency import Running
+from recollect.interfaces.http.mcp import mcp_route
+from recollect.interfaces.http.metrics import Measured, Metrics
+from recollect.interfaces.http.problems import problem, problem_of
+from recollect.interfaces.http.routes import TAGS, all_routes
+from recollect.interfaces.http.routes.health import Health
+from recollect.interfaces.http.watching import Jobs
+from recollect.memory import AsyncMemory
+from recollect.settings import Settings
+from recollect.wiring import read_settings
+
+OPEN_PATHS = ("/health", "/openapi.json")
+STREAMED = ("/v1/import",)
+MCP_PATH = "/mcp"
+
+# An ASGI application for as long as the context lasts; ``callers.caller_of(scope)`` is who asks.
+Mounted = Callable[[], AbstractAsyncContextManager[App]]
+
+
+def build_app(
+    store: str | None = None,
+    *,
+    profile: str | None = None,
+    embedder: str | None = None,
+    memory: AsyncMemory | None = None,
+    settings: Settings | None = None,
+    mcp: Mounted | None = mcp_route,
+    limits: Limits | None = None,
+) -> FastAPI:
+    """The application. The store is opened when it starts and closed when it ends, unless an
+    open ``memory`` is handed in: whoever opened it closes it. ``mcp`` is at ``/mcp``, behind
+    the same checks as every route."""
+    chosen = settings or read_settings(profile=profile)
+    branch = Branch()
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            opened = memory
+            if opened is None:
+                opened = await AsyncMemory.open(store, profile=profile, embedder=embedder)
+                await stack.enter_async_context(opened)
+            await stack.enter_async_context(_running(app, opened, chosen))
+            if mcp is not None:
+                branch.mcp = await stack.enter_async_context(mcp())
+            yield
+
+    app = FastAPI(
+        title="recollect",
+        version=version("recollect"),
+        lifespan=lifespan,
+        docs_url=None,  # they would load scripts from elsewhere
+        redoc_url=None,
+        redirect_slashes=False,
+        generate_unique_id_function=lambda route: route.name,
+        openapi_tags=[{"name": name, "description": said} for name, said in TAGS.items()],
+    )
+    app.include_router(all_routes())
+    app.state.metrics = Metrics()
+    _add_layers(app, chosen, branch, limits or Limits(body_bytes=chosen.body_mb << 20))
+    _add_handlers(app)
+    describe(app, OPEN_PATHS)
+    return app
+
+
+@asynccontextmanager
+async def _running(app: FastAPI, memory: AsyncMemory, settings: Settings) -> AsyncIterator[None]:
+    """What lives as long as the server does."""
+    engine = memory._engine
+    app.state.memory = memory
+    app.state.door = Door(engine, rate=settings.rate, writes_per_day=settings.writes_per_day)
+    app.state.jobs = Jobs(engine.clock, engine.new_id)
+    app.state.running = Running()
+    app.state.health = Health(engine)
+    counting = asyncio.create_task(app.state.door.quotas.run())
+    try:
+        yield
+    finally:
+        counting.cancel()
+        await app.state.jobs.close()
+        with suppress(RecollectError):
+            await app.state.door.quotas.flush()
+
+
+def _add_layers(app: FastAPI, settings: Settings, branch: Branch, limits: Limits) -> None:
+    """The last one added is the first to see a request."""
+    app.add_middleware(Branching, branch=branch)
+    app.add_middleware(Bodies, streamed=STREAMED, limits=limits)
+    app.add_middleware(Entrance, open_paths=OPEN_PATHS)
+    app.add_middleware(Guard, hosts=_listed(settings.hosts), origins=_listed(settings.origins))
+    app.add_middleware(Measured, metrics=app.state.metrics)
+
+
+def _listed(text: str) -> list[str]:
+    return [part for part in text.replace(",", " ").split() if part]
+
+
+class Branch:
+    """Where MCP will be once the server has started."""
+
+    mcp: App | None = None
+
+
+class Branching:
+    """Leads what is for MCP to it; with or without a slash behind it."""
+
+    def __init__(self, app: App, *, branch: Branch) -> None:
+        self._app = app
+        self._branch = branch
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        mcp = self._branch.mcp
+        if mcp and scope["type"] == "http" and scope["path"].rstrip("/") == MCP_PATH:
+            await mcp(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+
+def _add_handlers(app: FastAPI) -> None:
+    app.add_exception_handler(RecollectError, _told)
+    app.add_exception_handler(RequestValidationError, _misshapen)
+    app.add_exception_handler(HTTPException, _refused)
+
+
+async def _told(_: Request, error: Exception) -> Response:
+    assert isinstance(error, RecollectError)
+    return problem_of(error)
+
+
+async def _misshapen(_: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    wrong = [
+        {"at": ".".join(map(str, one["loc"])), "said": str(one["msg"])}
+        for one in error.errors()[:50]
+    ]
+    told = "; ".join(f"{one['at']}: {one['said']}" for one in wrong[:5])
+    return problem(400, f"the request is not as described: {told}", error="Invalid", errors=wrong)
+
+
+async def _refused(_: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    headers = error.headers or {}
+    said = {
+        404: "there is no such route; /openapi.json lists them",
+        405: f"this route takes {headers.get('Allow', 'another method')}",
+    }.get(error.status_code, str(error.detail))
+    return problem(error.status_code, said, headers=headers)

@@ -1,0 +1,141 @@
+"""Who asks: the key of a request, and the memory as its holder may use it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import Any
+
+from starlette.requests import HTTPConnection
+
+from recollect import identity
+from recollect.engine import Engine
+from recollect.errors import Denied
+from recollect.identity import Key
+from recollect.interfaces.http.guards import App, Receive, Scope, Send
+from recollect.interfaces.http.limits import FAILURES_PER_MINUTE, Buckets, Quotas
+from recollect.interfaces.http.problems import TooMany, Unknown
+from recollect.memory import AsyncMemory
+
+DEVICE_HEADER = "x-recollect-device"
+NEEDS_KEY = "this server wants a key: send it as Authorization: Bearer rck_..."
+ONLY_HERE = "no key was made yet, so only the server's own machine may ask; make one there"
+CALLER = "recollect.caller"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """Whoever sent a request. Never close its ``memory``: it shares the server's store."""
+
+    memory: AsyncMemory
+    engine: Engine
+    key: Key | None  # None: no keys were made yet, and this is the same machine
+    quotas: Quotas
+
+    @property
+    def name(self) -> str:
+        """For whatever belongs to one caller: its key's id."""
+        return self.key.id if self.key else ""
+
+    @property
+    def actor(self) -> str:
+        """For the journal: which key it was."""
+        if self.key is None:
+            return "http"
+        return f"key:{self.key.id}" + (f" {self.key.name}" if self.key.name else "")
+
+    def acting_for(self, said: str) -> str:
+        """The same with the actor that the request names; only a key can be relied on."""
+        if self.key is None:
+            return said or self.actor
+        return f"{self.actor} for {said}" if said else self.actor
+
+    async def before_write(self) -> None:
+        """Counts a write; TooMany if there were too many today."""
+        if self.key is not None:
+            await self.quotas.take(self.key.id)
+
+    @property
+    def is_master(self) -> bool:
+        """May see what belongs to no scope, such as the work of other keys."""
+        return "admin" in self.engine.rights and not self.engine.bound
+
+
+class Door:
+    """Lets callers in. Open while no key was ever made; once there was one, it stays closed to
+    whoever has none, even when all keys are revoked."""
+
+    def __init__(self, engine: Engine, *, rate: int = 0, writes_per_day: int = 0) -> None:
+        self._engine = engine
+        self._keys_exist = False
+        self._rate = Buckets(rate)
+        self._failures = Buckets(FAILURES_PER_MINUTE)
+        self.quotas = Quotas(engine, writes_per_day)
+
+    async def caller(self, connection: HTTPConnection) -> Caller:
+        """Unknown, Denied, NotFound (of a device) or TooMany if there is none."""
+        key, engine = await self._known(connection)
+        wait = self._rate.take(key.id if key else "")
+        if wait:
+            raise TooMany("this key asks too often; slow down", wait)
+        device = connection.headers.get(DEVICE_HEADER)
+        if device is not None:
+            scope = await identity.scope_of_device(engine, device)
+            engine = engine.narrowed((scope,), engine.rights)
+        return Caller(memory=AsyncMemory(engine), engine=engine, key=key, quotas=self.quotas)
+
+    async def _known(self, connection: HTTPConnection) -> tuple[Key | None, Engine]:
+        header = connection.headers.get("authorization", "")
+        scheme, _, secret = header.partition(" ")
+        if scheme.lower() == "bearer" and secret.strip():
+            try:
+                return await identity.with_key(self._engine, secret.strip())
+            except Denied as denied:
+                raise self._failed(connection, str(denied)) from None
+        if header or await self._any_keys():
+            raise self._failed(connection, NEEDS_KEY)
+        if not is_loopback(connection.client.host if connection.client else ""):
+            raise self._failed(connection, ONLY_HERE)
+        return None, self._engine
+
+    def _failed(self, connection: HTTPConnection, said: str) -> Unknown | TooMany:
+        wait = self._failures.take(connection.client.host if connection.client else "")
+        return TooMany("too many requests without a valid key", wait) if wait else Unknown(said)
+
+    async def _any_keys(self) -> bool:
+        self._keys_exist = self._keys_exist or await identity.any_key_was_made(self._engine)
+        return self._keys_exist
+
+
+class Entrance:
+    """The layer that asks the door about every request but those to open paths; the caller is
+    in the request's scope from there on, for the routes and for MCP."""
+
+    def __init__(self, app: App, *, open_paths: Iterable[str]) -> None:
+        self._app = app
+        self._open = frozenset(open_paths)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"] not in self._open:
+            door: Door = scope["app"].state.door
+            scope[CALLER] = await door.caller(HTTPConnection(scope))
+        await self._app(scope, receive, send)
+
+
+def caller_of(scope: Any) -> Caller:
+    """Whoever sent the request that this scope is of."""
+    found: Caller = scope[CALLER]
+    return found
+
+
+def is_loopback(host: str) -> bool:
+    """Is it this machine? So is a socket without an address."""
+    if not host:
+        return True
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return host == "localhost"
+    mapped = getattr(address, "ipv4_mapped", None)
+    return (mapped or address).is_loopback

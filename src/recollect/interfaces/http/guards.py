@@ -1,0 +1,183 @@
+"""What must hold for every request, whatever route it is for, before anything looks at it.
+
+A page in a browser must not reach a server on this machine: the Host header has to be one of
+ours, and a page's Origin has to be the server itself or one that was allowed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from contextlib import suppress
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import Response
+
+from recollect.errors import RecollectError
+from recollect.interfaces.http.problems import Refused, problem, problem_of
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+log = logging.getLogger(__name__)
+
+DRAIN_SECONDS = 2.0
+ADDRESS_BYTES_MAX = 16 << 10
+HEADER_BYTES_MAX = 32 << 10
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+# Two of one kind mean that two readers may see two different requests.
+ONCE = (
+    "authorization",
+    "content-encoding",
+    "content-length",
+    "content-type",
+    "host",
+    "idempotency-key",
+    "if-none-match",
+    "origin",
+    "transfer-encoding",
+    "x-recollect-device",
+)
+PREFLIGHT = {
+    "Access-Control-Allow-Methods": "GET, POST, PUT, DELETE",
+    "Access-Control-Allow-Headers": "authorization, content-type, idempotency-key, "
+    "if-none-match, x-recollect-device, mcp-session-id, mcp-protocol-version, last-event-id",
+    "Access-Control-Max-Age": "600",
+}
+EXPOSED = "ETag, Location, Retry-After, X-Recollect-Degraded, Mcp-Session-Id"
+
+
+class Guard:
+    """The outermost layer, around every route and around MCP too."""
+
+    def __init__(self, app: App, *, hosts: Iterable[str] = (), origins: Iterable[str] = ()) -> None:
+        """``hosts`` are names this server answers to beside the loopback; ``origins`` are pages
+        elsewhere that may use it."""
+        self._app = app
+        self._hosts = frozenset(name.lower() for name in (*LOOPBACK, *hosts))
+        self._origins = frozenset(origin.lower().rstrip("/") for origin in origins)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            return await self._app(scope, receive, send)
+        if scope["type"] != "http":
+            return await send({"type": "websocket.close", "code": 1008})
+        headers = Headers(scope=scope)
+        try:
+            origin = self._checked_sender(scope, headers)
+        except Refused as refused:
+            answer = problem(refused.status, str(refused), headers={"Connection": "close"})
+            return await answer(scope, receive, send)
+        sending = _Sending(send, origin)
+        if origin and scope["method"] == "OPTIONS":
+            return await Response(status_code=204, headers=PREFLIGHT)(scope, receive, sending)
+        return await self._answered(scope, receive, sending)
+
+    async def _answered(self, scope: Scope, receive: Receive, send: _Sending) -> None:
+        """Whatever goes wrong inside is told as a problem, and never in the words of a trace."""
+        try:
+            return await self._app(scope, receive, send)
+        except Refused as refused:
+            answer = problem(refused.status, str(refused), headers={"Connection": "close"})
+            if refused.unread:
+                await _drain(receive)
+        except RecollectError as error:
+            answer = problem_of(error)
+        except Exception as error:
+            _log_crash(scope, error)
+            answer = problem(500, "the server failed to do this; it was logged")
+        if not send.begun:
+            return await answer(scope, receive, send)
+        raise ConnectionAbortedError  # half an answer is out: the connection must end
+
+    def _checked_sender(self, scope: Scope, headers: Headers) -> str:
+        """The Origin to answer to, "" if the request comes from no foreign page."""
+        _check_size(scope)
+        names = [name for name, _ in scope["headers"]]
+        for name in ONCE:
+            if names.count(name.encode()) > 1:
+                raise Refused(400, f"the header {name} stands there twice")
+        host = headers.get("host", "")
+        if host_name(host) not in self._hosts:
+            raise Refused(421, "this server does not answer to that name; set RECOLLECT_HOSTS")
+        origin = headers.get("origin")
+        if origin is None:
+            self._check_fetch(headers)
+            return ""
+        if origin.lower() in self._origins:
+            return origin
+        if urlsplit(origin).netloc.lower() != host.lower():
+            raise Refused(403, "pages of another origin may not use this server")
+        return ""
+
+    def _check_fetch(self, headers: Headers) -> None:
+        """Browsers say where an image or a script without Origin is embedded."""
+        site, mode = headers.get("sec-fetch-site"), headers.get("sec-fetch-mode")
+        if site == "cross-site" and mode != "navigate":
+            raise Refused(403, "pages of another origin may not use this server")
+
+
+class _Sending:
+    """Sends, adds the headers that every answer carries, and knows whether it has begun."""
+
+    def __init__(self, send: Send, origin: str) -> None:
+        self._send = send
+        self._origin = origin
+        self.begun = False
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.begun = True
+            headers = MutableHeaders(scope=message)
+            headers["X-Content-Type-Options"] = "nosniff"
+            headers.setdefault("Cache-Control", "no-store")
+            if self._origin:
+                headers["Access-Control-Allow-Origin"] = self._origin
+                headers["Access-Control-Expose-Headers"] = EXPOSED
+                headers.add_vary_header("Origin")
+        await self._send(message)
+
+
+def _check_size(scope: Scope) -> None:
+    if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > ADDRESS_BYTES_MAX:
+        raise Refused(414, f"the address is longer than {ADDRESS_BYTES_MAX:,} bytes; use POST")
+    if sum(len(name) + len(value) for name, value in scope["headers"]) > HEADER_BYTES_MAX:
+        raise Refused(431, f"the headers are longer than {HEADER_BYTES_MAX:,} bytes")
+
+
+async def _drain(receive: Receive) -> None:
+    """Let a body that is not wanted arrive, for a moment: many a client reads the answer only
+    after all is sent."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(DRAIN_SECONDS):
+            while (message := await receive())["type"] == "http.request":
+                if not message.get("more_body", False):
+                    return
+
+
+def host_name(header: str) -> str:
+    """The name in a Host header, without port and brackets; "" if it is none."""
+    try:
+        parts = urlsplit(f"//{header}")
+        if parts.netloc != header or "@" in header:
+            return ""
+        _ = parts.port  # ValueError if it is none
+        return (parts.hostname or "").lower()
+    except ValueError:
+        return ""
+
+
+def _log_crash(scope: Scope, error: Exception) -> None:
+    """Where it happened, but not what was said: that may be somebody's memory."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    place = f"{trace.tb_frame.f_code.co_name}, line {trace.tb_lineno}" if trace else "unknown"
+    route = getattr(scope.get("route"), "path", "")
+    log.error("%s in %s for %s %s", type(error).__name__, place, scope["method"], route)

@@ -1,0 +1,25 @@
+"""MCP beside the routes: the same door, the same limits."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from starlette.requests import HTTPConnection
+
+from recollect.interfaces.http.callers import Caller, caller_of
+from recollect.interfaces.http.guards import App
+from recollect.interfaces.http.problems import told
+from recollect.interfaces.mcp.mounting import McpRoute
+
+
+@asynccontextmanager
+async def mcp_route() -> AsyncIterator[App]:
+    """An application for ``/mcp``, for as long as the server runs."""
+    route = McpRoute(_let_in, told)
+    async with route.running():
+        yield route
+
+
+async def _let_in(connection: HTTPConnection) -> Caller:
+    return caller_of(connection.scope)

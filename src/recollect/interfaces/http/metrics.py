@@ -1,0 +1,88 @@
+"""Counters for Prometheus: requests by route and status, and how long they took."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+
+from recollect.interfaces.http.guards import App, Message, Receive, Scope, Send
+
+BOUNDS = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
+NO_ROUTE = "none"
+
+
+class Metrics:
+    def __init__(self) -> None:
+        self.requests: Counter[tuple[str, str, int]] = Counter()  # method, route, status
+        self.slots: Counter[tuple[str, int]] = Counter()  # route, number of the bound
+        self.seconds: defaultdict[str, float] = defaultdict(float)
+        self.running = 0
+
+    def add(self, method: str, route: str, status: int, seconds: float) -> None:
+        self.requests[method, route, status] += 1
+        slot = next((n for n, bound in enumerate(BOUNDS) if seconds <= bound), len(BOUNDS))
+        self.slots[route, slot] += 1
+        self.seconds[route] += seconds
+
+    def lines(self) -> Iterator[str]:
+        yield "# HELP recollect_requests_total Requests answered."
+        yield "# TYPE recollect_requests_total counter"
+        for (method, route, status), number in sorted(self.requests.items()):
+            labels = f'method="{method}",route="{route}",status="{status}"'
+            yield f"recollect_requests_total{{{labels}}} {number}"
+        yield "# HELP recollect_requests_running Requests being answered now."
+        yield "# TYPE recollect_requests_running gauge"
+        yield f"recollect_requests_running {self.running}"
+        yield "# HELP recollect_request_seconds How long requests took."
+        yield "# TYPE recollect_request_seconds histogram"
+        for route in sorted(self.seconds):
+            yield from self._histogram(route)
+
+    def _histogram(self, route: str) -> Iterator[str]:
+        name, total = "recollect_request_seconds", 0
+        for slot, bound in enumerate(BOUNDS):
+            total += self.slots[route, slot]
+            yield f'{name}_bucket{{route="{route}",le="{bound:g}"}} {total}'
+        total += self.slots[route, len(BOUNDS)]
+        yield f'{name}_bucket{{route="{route}",le="+Inf"}} {total}'
+        yield f'{name}_sum{{route="{route}"}} {self.seconds[route]:.6f}'
+        yield f'{name}_count{{route="{route}"}} {total}'
+
+
+class Measured:
+    """The layer that counts. A route's label is its pattern, never what a caller wrote."""
+
+    def __init__(self, app: App, *, metrics: Metrics) -> None:
+        self._app = app
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return await self._app(scope, receive, send)
+        status = 0
+
+        async def noting(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        begun = time.perf_counter()
+        self._metrics.running += 1
+        try:
+            await self._app(scope, receive, noting)
+        finally:
+            self._metrics.running -= 1
+            method = scope["method"] if scope["method"] in METHODS else "other"
+            seconds = time.perf_counter() - begun
+            self._metrics.add(method, route_of(scope), status, seconds)
+
+
+METHODS = frozenset(("GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH"))
+
+
+def route_of(scope: Scope) -> str:
+    if scope["path"] == "/mcp" or scope["path"].startswith("/mcp/"):
+        return "/mcp"
+    return getattr(scope.get("route"), "path", "") or NO_ROUTE

@@ -1,0 +1,125 @@
+"""Errors as RFC 9457 problems: what is wrong, and what to do about it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+from starlette.responses import Response
+
+from recollect.errors import (
+    Conflict,
+    Denied,
+    Incompatible,
+    Invalid,
+    NotFound,
+    RecollectError,
+    Unavailable,
+)
+from recollect.interfaces.http.answers import json_bytes
+
+MEDIA_TYPE = "application/problem+json"
+
+STATUS_OF_ERROR: Mapping[type[RecollectError], int] = {
+    Invalid: 400,
+    Denied: 403,
+    NotFound: 404,
+    Conflict: 409,
+    Incompatible: 500,
+    Unavailable: 503,
+}
+
+# Where the files of this machine lie is nobody's business on the other end.
+_PATH = re.compile(
+    r"(?:(?<=[\s'\"(=])|\A)(?:[A-Za-z]:)?[/\\](?:[^\s'\":;,()]+[/\\])*[^\s'\":;,()]+"
+)
+
+
+class TooMany(RecollectError):
+    """More than a key may; ``wait`` is how many seconds until it may again."""
+
+    def __init__(self, message: str, wait: float) -> None:
+        super().__init__(message)
+        self.wait = wait
+
+
+class Unknown(Denied):
+    """Nobody we know; the answer is 401, where another denial is 403."""
+
+
+class Refused(Exception):
+    """A request that gets no further, whatever it asks for. ``unread``: its body is still on
+    its way."""
+
+    def __init__(self, status: int, detail: str, *, unread: bool = False) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.unread = unread
+
+
+def problem(
+    status: int, detail: str, *, headers: Mapping[str, str] | None = None, **more: Any
+) -> Response:
+    return Response(
+        json_bytes(body_of(status, detail, **more)),
+        status_code=status,
+        headers=dict(headers or {}),
+        media_type=MEDIA_TYPE,
+    )
+
+
+def body_of(status: int, detail: str, **more: Any) -> dict[str, Any]:
+    title = HTTPStatus(status).phrase
+    return {"type": "about:blank", "title": title, "status": status, "detail": detail, **more}
+
+
+def problem_of(error: RecollectError) -> Response:
+    status, more = described(error)
+    return problem(status, told(error), headers=_headers(error), **more)
+
+
+def described(error: RecollectError) -> tuple[int, dict[str, Any]]:
+    """The status, and what a client needs to raise the same error again."""
+    if isinstance(error, TooMany):
+        return 429, {"error": "Unavailable", "retry_after": error.wait}
+    if isinstance(error, Unknown):
+        return 401, {"error": "Denied"}
+    kind = next((kind for kind in STATUS_OF_ERROR if isinstance(error, kind)), None)
+    status = STATUS_OF_ERROR[kind] if kind else int(HTTPStatus.INTERNAL_SERVER_ERROR)
+    # The public name: what a subclass is called is our own affair.
+    return status, {"error": (kind or RecollectError).__name__, **_about(error)}
+
+
+def told(error: RecollectError) -> str:
+    """What it says, without paths of this machine."""
+    if isinstance(error, Unavailable | Incompatible):
+        return _PATH.sub("the file", str(error))
+    return str(error)
+
+
+def _headers(error: RecollectError) -> dict[str, str]:
+    if isinstance(error, Unknown):
+        return {"WWW-Authenticate": 'Bearer realm="recollect"'}
+    if isinstance(error, TooMany):
+        return _retry_after(error.wait)
+    if isinstance(error, Unavailable) and error.retry_after is not None:
+        return _retry_after(error.retry_after)
+    return {}
+
+
+def _retry_after(seconds: float) -> dict[str, str]:
+    return {"Retry-After": str(max(1, round(seconds + 0.5)))}
+
+
+def _about(error: RecollectError) -> dict[str, Any]:
+    if isinstance(error, Unavailable):
+        return {
+            "outcome_unknown": error.outcome_unknown,
+            "retry_after": error.retry_after,
+            "lasting": error.lasting,
+        }
+    if isinstance(error, Conflict):
+        return {"kind": error.kind, "ids": list(error.ids)}
+    return {}

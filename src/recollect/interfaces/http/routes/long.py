@@ -1,0 +1,189 @@
+"""What takes longer than a request should: 202, and a place to look."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import AsyncIterator
+from datetime import datetime
+from typing import IO, Annotated, Any, Literal
+
+import anyio.to_thread
+from fastapi import APIRouter, Query, Request
+from starlette.requests import ClientDisconnect
+from starlette.responses import Response, StreamingResponse
+
+from recollect.errors import NotFound
+from recollect.interfaces.http import models
+from recollect.interfaces.http.answers import answer
+from recollect.interfaces.http.bodies import LINES
+from recollect.interfaces.http.callers import Caller
+from recollect.interfaces.http.describing import about
+from recollect.interfaces.http.examples import JOB
+from recollect.interfaces.http.routes.calls import Asking
+from recollect.interfaces.http.shapes import object_of
+from recollect.interfaces.http.watching import Job, Jobs, Work
+from recollect.types import Receipt
+
+router = APIRouter(prefix="/v1", tags=["long work"])
+
+SPOOL_BYTES = 1 << 20  # in memory up to here
+READ_BYTES = 1 << 16
+WAIT_SECONDS_MAX = 30.0
+
+JobShape = object_of(
+    "Job",
+    id=str,
+    operation=str,
+    state=Literal["running", "done", "failed"],
+    progress=int,
+    begun_at=datetime,
+    ended_at=datetime | None,
+    receipt=Receipt | None,
+    problem=dict[str, Any] | None,
+    file=str | None,
+)
+_RUNNING = {**JOB, "state": "running", "ended_at": None, "receipt": None}
+_WHERE = {"Location": {"schema": {"type": "string"}, "description": "where to look"}}
+_BEGUN: dict[str, Any] = about(JobShape, _RUNNING, status=202)
+_BEGUN["responses"][202]["headers"] = _WHERE
+_LINES = {"description": "One JSON line each", "content": {LINES: {"schema": {"type": "string"}}}}
+_EVENTS = {
+    "description": "Events named progress, done or failed; the data is the work",
+    "content": {"text/event-stream": {"schema": {"type": "string"}}},
+}
+
+
+@router.post("/maintain", **_BEGUN)
+async def maintain(asked: models.Maintain, request: Request, caller: Asking) -> Response:
+    """One round of upkeep and consolidation now. Needs the right `admin`."""
+    caller.engine.allow("admin")
+    return _begun(request, caller, "maintain", lambda _: caller.memory.maintain(**asked.given()))
+
+
+@router.post("/reembed", **_BEGUN)
+async def reembed(request: Request, caller: Asking) -> Response:
+    """Move the store to the server's embedder. Needs the right `admin`."""
+    caller.engine.allow("admin")
+    return _begun(request, caller, "reembed", lambda job: caller.memory.reembed(job.advance))
+
+
+@router.post("/export", **_BEGUN)
+async def export(asked: models.Export, request: Request, caller: Asking) -> Response:
+    """Write everything the key may see, or some scopes, as JSON lines; fetch them from the
+    work's `file`."""
+    caller.engine.allow("read")
+
+    async def work(job: Job) -> Receipt:
+        job.file = _spool()
+        return await caller.memory.export_to(job.file, **asked.given())
+
+    return _begun(request, caller, "export", work)
+
+
+@router.post(
+    "/import",
+    operation_id="import",
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "content": {LINES: {"schema": {"type": "string"}, "example": '{"type":"end"}\n'}},
+        }
+    },
+    **_BEGUN,
+)
+async def import_(
+    request: Request, caller: Asking, dry_run: bool = False, partial: bool = False
+) -> Response:
+    """Read an export in. Doing it again changes nothing."""
+    caller.engine.allow("write")
+    await caller.before_write()
+    spool = await _received(request)
+
+    async def work(_: Job) -> Receipt:
+        with spool:
+            return await caller.memory.import_from(
+                spool, dry_run=dry_run, partial=partial, actor=caller.actor
+            )
+
+    return _begun(request, caller, "import", work)
+
+
+@router.get("/work", **about(object_of("Jobs", work=tuple[JobShape, ...]), {"work": [JOB]}))  # type: ignore[valid-type]
+async def list_work(request: Request, caller: Asking) -> Response:
+    """The work this key has begun lately."""
+    return answer({"work": [job.shown() for job in _jobs(request).all_of(caller)]})
+
+
+@router.get("/work/{id}", **about(JobShape, JOB))
+async def work(
+    id: str,
+    request: Request,
+    caller: Asking,
+    wait: Annotated[float, Query(ge=0, le=WAIT_SECONDS_MAX)] = 0,
+) -> Response:
+    """How it stands; with `wait`, as soon as something changes."""
+    job = _jobs(request).get(caller, id)
+    if wait and job.state == "running":
+        await job.wait(wait)
+    return answer(job.shown())
+
+
+@router.get("/work/{id}/events", response_class=StreamingResponse, responses={200: _EVENTS})
+async def work_events(id: str, request: Request, caller: Asking) -> Response:
+    """Watch it: server-sent events until it is over."""
+    jobs = _jobs(request)
+    return StreamingResponse(jobs.watch(jobs.get(caller, id)), media_type="text/event-stream")
+
+
+@router.get("/work/{id}/file", response_class=StreamingResponse, responses={200: _LINES})
+async def work_file(id: str, request: Request, caller: Asking) -> Response:
+    """What an export wrote."""
+    job = _jobs(request).get(caller, id)
+    if job.file is None or job.state != "done":
+        raise NotFound(f"work {id!r} has written no file, or not yet")
+    return StreamingResponse(_read(job.file), media_type=LINES)
+
+
+def _jobs(request: Request) -> Jobs:
+    jobs: Jobs = request.app.state.jobs
+    return jobs
+
+
+def _begun(request: Request, caller: Caller, operation: str, work: Work) -> Response:
+    job = _jobs(request).begin(caller, operation, work)
+    return answer(job.shown(), 202, {"Location": f"/v1/work/{job.id}"})
+
+
+def _spool() -> Any:
+    return tempfile.SpooledTemporaryFile(max_size=SPOOL_BYTES)
+
+
+async def _received(request: Request) -> IO[bytes]:
+    """The whole body, in a file without a name; nothing is kept of half a body."""
+    spool: IO[bytes] = _spool()
+    try:
+        async for part in request.stream():
+            spool.write(part)
+    except BaseException as error:
+        spool.close()
+        if isinstance(error, ClientDisconnect):
+            raise NotFound("the body ended too early") from None  # nobody reads this
+        raise
+    spool.seek(0)
+    return spool
+
+
+async def _read(file: IO[bytes]) -> AsyncIterator[bytes]:
+    """Several may read at once: each keeps a place of its own."""
+    place = 0
+    while True:
+        part = await anyio.to_thread.run_sync(_part, file, place)
+        if not part:
+            return
+        place += len(part)
+        yield part
+
+
+def _part(file: IO[bytes], place: int) -> bytes:
+    file.seek(place)
+    return file.read(READ_BYTES)

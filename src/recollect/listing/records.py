@@ -1,0 +1,92 @@
+"""Records in order of their ids, which is that of their making, and what they are linked to."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import get_args
+
+from recollect.engine import Engine
+from recollect.errors import NotFound
+from recollect.inputs import When, clean_name, clean_tags, count, moment, several_of
+from recollect.listing.cursors import Place, place_of
+from recollect.listing.values import Page
+from recollect.listing.walking import page_of, parts_from
+from recollect.scopes import root_of
+from recollect.types import Kind, Query, Record, Relation, Source, Status, Type
+
+PAGE = 500
+EVERY_STATUS: tuple[Status, ...] = get_args(Status)
+_ANY_TIME = datetime(1970, 1, 1, tzinfo=UTC)  # when a page is asked for is no part of the question
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordsWanted:
+    """What the caller asks for, before checking."""
+
+    scope: str | None = None
+    descend: bool = False
+    kinds: Iterable[str] = ()
+    types: Iterable[str] = ()
+    tags: Iterable[str] = ()
+    statuses: Iterable[str] = ()
+    sources: Iterable[str] = ()
+    authors: Iterable[str] = ()
+    session: str | None = None
+    since: When | None = None
+    until: When | None = None
+
+
+async def list_records(
+    engine: Engine, wanted: RecordsWanted, *, cursor: str, limit: int
+) -> Page[Record]:
+    count(limit, "limit")
+    query = replace(_query(engine, wanted), limit=min(limit + 1, PAGE))
+    question = ("records", wanted.scope, wanted.descend, replace(query, now=_ANY_TIME, limit=1))
+    place = place_of(cursor, question, (str, int, str))
+    return await page_of(_records(engine, wanted, query, place), limit, question)
+
+
+async def _records(
+    engine: Engine, wanted: RecordsWanted, query: Query, place: Place | None
+) -> AsyncIterator[tuple[Place, Record]]:
+    async for part in parts_from(engine, wanted.scope, descend=wanted.descend, place=place):
+        after = place[2] if place and part.begun else ""
+        here = replace(query, scopes=part.scopes, descend=part.descend)
+        while hits := await part.store.search(replace(here, after=after)):
+            for hit in hits:
+                yield part.place(hit.record.id), hit.record
+            after = hits[-1].record.id
+
+
+def _query(engine: Engine, wanted: RecordsWanted) -> Query:
+    since, _ = moment(wanted.since, "since")
+    until, _ = moment(wanted.until, "until")
+    return Query(
+        scopes=(),
+        now=engine.now(),
+        order="id",
+        kinds=several_of(wanted.kinds, Kind, "kind"),
+        types=several_of(wanted.types, Type, "type"),
+        tags=clean_tags(wanted.tags),
+        statuses=several_of(wanted.statuses, Status, "status") or EVERY_STATUS,
+        sources=several_of(wanted.sources, Source, "source"),
+        authors=tuple(clean_name(author, "an author") for author in wanted.authors),
+        session=clean_name(wanted.session, "session") if wanted.session else "",
+        since=since,
+        until=until,
+    )
+
+
+async def relations_of(engine: Engine, id_: str) -> tuple[Relation, ...]:
+    """Its edges, retired ones too, as far as both ends can be seen."""
+    found = await engine.find_records([clean_name(id_, "id")])
+    if id_ not in found:
+        raise NotFound(f"there is no record {id_!r}")
+    record, store = found[id_]
+    edges = await store.relations(root_of(record.scope), (id_,))
+    ends = {end for edge in edges for end in (edge.source, edge.target)}
+    seen = await engine.find_records(sorted(ends))
+    shown = [edge for edge in edges if edge.source in seen and edge.target in seen]
+    return tuple(sorted(shown, key=lambda edge: (edge.learned_at, edge.source, edge.target)))

@@ -1,0 +1,87 @@
+"""Sessions, what was said in one, and what waits in the pending buffer."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+from recollect.buffers import session_name, waiting
+from recollect.engine import Engine
+from recollect.errors import Denied, NotFound
+from recollect.inputs import count
+from recollect.listing.cursors import Place, cursor_of, place_of
+from recollect.listing.values import Page
+from recollect.listing.walking import page_of, parts_from
+from recollect.ports import Store
+from recollect.scopes import is_visible, parse_scope, root_of
+from recollect.types import Message, Session, SessionKey
+
+PAGE = 500
+OURS = "~"
+
+
+async def list_sessions(
+    engine: Engine, *, scope: str | None, descend: bool, cursor: str, limit: int
+) -> Page[Session]:
+    count(limit, "limit")
+    question = ("sessions", scope, descend)
+    place = place_of(cursor, question, (str, int, str, str))
+    return await page_of(_sessions(engine, scope, descend, place), limit, question)
+
+
+async def _sessions(
+    engine: Engine, scope: str | None, descend: bool, place: Place | None
+) -> AsyncIterator[tuple[Place, Session]]:
+    async for part in parts_from(engine, scope, descend=descend, place=place):
+        after = SessionKey(place[2], place[3]) if place and part.begun else None
+        while page := await part.store.sessions(part.root, after=after, limit=PAGE):
+            for session in page:
+                seen = is_visible(session.scope, part.scopes, descend=part.descend, exact=False)
+                if seen and not session.id.startswith(OURS):
+                    yield part.place(session.scope, session.id), session
+            after = SessionKey(page[-1].scope, page[-1].id)
+
+
+async def list_messages(
+    engine: Engine, session: str, *, scope: str | None, newest: bool, cursor: str, limit: int
+) -> Page[Message]:
+    """In order. ``newest`` answers with the last ones instead, and has no next page."""
+    count(limit, "limit")
+    key = SessionKey(_readable_scope(engine, scope), session_name(session))
+    question = ("messages", key)
+    place = place_of(cursor, question, (int,))
+    after = place[0] if place else 0
+    store = await _store_of(engine, key)
+    found = await store.messages(
+        key, now=engine.now(), after=after, limit=limit if newest else limit + 1, newest=newest
+    )
+    shown = found[-limit:] if newest else found[:limit]
+    more = not newest and len(found) > limit
+    return Page(
+        items=tuple(shown), next=cursor_of([shown[-1].seq], question) if more and shown else ""
+    )
+
+
+def _readable_scope(engine: Engine, scope: str | None) -> str:
+    if scope is None:
+        return engine.write_scope(None)
+    named = parse_scope(scope)
+    if not engine.may_see(named):
+        raise Denied(f"scope {named!r} is outside this handle's scopes")
+    return named
+
+
+async def _store_of(engine: Engine, key: SessionKey) -> Store:
+    for store in engine.stores_of(root_of(key.scope)):
+        if await store.sessions(root_of(key.scope), (key,)):
+            return store
+    raise NotFound(f"there is no session {key.id!r} in {key.scope!r}")
+
+
+async def list_pending(engine: Engine, *, scope: str | None) -> tuple[Message, ...]:
+    """What the next context of any session there would deliver, oldest first."""
+    named = _readable_scope(engine, scope)
+    found: list[Message] = []
+    for store in engine.stores_of(root_of(named)):
+        messages, _ = await waiting(engine, store, (named,))
+        found += messages
+    return tuple(found)

@@ -1,0 +1,62 @@
+"""What lists answer with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from recollect.types import ReviewItem, Work
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page(Generic[T]):
+    """Some of a list. ``next`` is the cursor of the page behind it; "" behind the last one."""
+
+    items: tuple[T, ...]
+    next: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """What one operation with one model cost a root scope on one day (UTC)."""
+
+    scope: str
+    day: str
+    operation: str
+    model: str
+    calls: int
+    tokens_in: int
+    tokens_out: int
+    cost: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Due:
+    """What upkeep has still to do, and what it gave up until somebody looks."""
+
+    work: tuple[Work, ...]
+    stuck: tuple[ReviewItem, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stats:
+    """How much there is. Counting stops at some number: then ``complete`` is False and each
+    count means "at least"."""
+
+    records: int
+    sessions: int
+    types: Mapping[str, int] = field(default_factory=dict)
+    statuses: Mapping[str, int] = field(default_factory=dict)
+    complete: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consent:
+    """Whether what is said in a scope, or by one author in it, is kept."""
+
+    scope: str
+    author: str
+    persist: bool

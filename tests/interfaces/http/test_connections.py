@@ -1,0 +1,286 @@
+"""Below the level of a client library: what arrives late, in pieces, twice, or not at all."""
+
+from __future__ import annotations
+
+import json
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+
+import httpx2
+import pytest
+
+from recollect.interfaces.http import protocol
+from recollect.interfaces.http.bodies import Limits
+from tests.interfaces.http.conftest import ServeApp, Served
+
+PAST = 20.0
+
+
+class Wire:
+    """A connection on which anything can be said."""
+
+    def __init__(self, server: Served, key: str = "ann") -> None:
+        self.socket = socket.create_connection(("127.0.0.1", server.port), timeout=PAST)
+        self.base = f"Host: 127.0.0.1\r\nAuthorization: Bearer {server.keys.get(key, '')}\r\n"
+        if not server.keys:
+            self.base = "Host: 127.0.0.1\r\n"
+
+    def say(self, text: str | bytes) -> None:
+        self.socket.sendall(text if isinstance(text, bytes) else text.encode("latin-1"))
+
+    def ask(self, line: str, headers: str = "", body: bytes = b"") -> tuple[int, bytes]:
+        length = f"Content-Length: {len(body)}\r\n" if body else ""
+        kind = "Content-Type: application/json\r\n" if body else ""
+        self.say(f"{line} HTTP/1.1\r\n{self.base}{kind}{length}{headers}\r\n")
+        self.say(body)
+        return self.hear()
+
+    def hear(self) -> tuple[int, bytes]:
+        """The status and body of one answer; 0 if the connection ended."""
+        reader = self.socket.makefile("rb")
+        first = reader.readline()
+        if not first:
+            return 0, b""
+        length = 0
+        while line := reader.readline().strip().lower():
+            name, _, value = line.partition(b":")
+            length = int(value) if name == b"content-length" else length
+        return int(first.split()[1]), reader.read(length)
+
+    def close(self) -> None:
+        self.socket.close()
+
+
+Dial = Callable[[Served], Wire]
+
+
+@pytest.fixture
+def dial() -> Iterator[Dial]:
+    """Opens connections, and closes them all at the end."""
+    opened: list[Wire] = []
+
+    def open_one(server: Served) -> Wire:
+        opened.append(Wire(server))
+        return opened[-1]
+
+    yield open_one
+    for wire in opened:
+        wire.close()
+
+
+@pytest.fixture
+def wire(server: Served, dial: Dial) -> Wire:
+    return dial(server)
+
+
+def body_of(answer: tuple[int, bytes]) -> dict[str, object]:
+    found: dict[str, object] = json.loads(answer[1])
+    return found
+
+
+def records(client: httpx2.Client) -> int:
+    number: int = client.get("/v1/stats").json()["records"]
+    return number
+
+
+@pytest.mark.parametrize(
+    "twice",
+    ["Host: 127.0.0.1", "Authorization: Bearer x", "Content-Type: text/plain",
+     "Origin: x\r\nOrigin: y", "Idempotency-Key: a\r\nIdempotency-Key: b",
+     "X-Recollect-Device: a\r\nX-Recollect-Device: b"],
+)  # fmt: skip
+def test_a_header_that_counts_may_not_stand_twice(wire: Wire, twice: str) -> None:
+    answer = wire.ask("POST /v1/recall", f"{twice}\r\n", b'{"query": "x"}')
+    assert answer[0] == 400
+    assert "twice" in str(body_of(answer)["detail"]) or "Invalid HTTP" in str(body_of(answer))
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        "POST /v1/recall HTTP/1.1\r\n{base}Content-Length: 5\r\n"
+        "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "POST /v1/recall HTTP/1.1\r\n{base}Content-Length: 5\r\nContent-Length: 6\r\n\r\nxxxxx",
+        "POST /v1/recall HTTP/1.1\r\n{base}Content-Length: -1\r\n\r\n",
+        "POST /v1/recall HTTP/1.1\r\n{base}Content-Length: 1_0\r\n\r\n",
+        "GET /v1/records HTTP/1.1\r\n{base}X: a\r\n b\x00\r\n\r\n",
+        "GET /v1/records HTTP/1.1\r\n{base}Host : x\r\n\r\n",
+        "GET /v1/rec ords HTTP/1.1\r\n{base}\r\n",
+        "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
+    ],
+)
+def test_what_is_no_http_is_a_problem_too(wire: Wire, ann: httpx2.Client, request_: str) -> None:
+    wire.say(request_.replace("{base}", wire.base))
+    status, body = wire.hear()
+    assert status == 400
+    assert json.loads(body)["status"] == 400
+    assert ann.get("/health").status_code == 200
+
+
+@pytest.mark.parametrize("size", [17_000, 70_000, 2_000_000])
+@pytest.mark.parametrize(
+    "request_",
+    ["GET /{} HTTP/1.1\r\n", "GET /health?q={} HTTP/1.1\r\n", "GET / HTTP/1.1\r\nX: {}{}\r\n"],
+)
+def test_addresses_and_headers_have_a_size(
+    wire: Wire, ann: httpx2.Client, request_: str, size: int
+) -> None:
+    said = request_.replace("{}", "a" * size) + wire.base + "\r\n"
+    with suppress(OSError):  # it was told so before it had said everything
+        wire.say(said)
+    try:
+        assert wire.hear()[0] in (400, 414, 431)
+    except ConnectionError:
+        assert size > 1_000_000
+    assert ann.get("/health").status_code == 200
+
+
+def test_no_host_at_all_is_refused(dial: Dial, server: Served) -> None:
+    wire = dial(server)
+    wire.say("GET /health HTTP/1.0\r\n\r\n")
+    assert wire.hear()[0] == 421
+    wire.close()
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/v1/./records", "/health/../v1/records", "/v1/records/../../health", "//health", "/%68ealth/",
+     "http://evil.example/health", "*"],
+)  # fmt: skip
+def test_paths_are_taken_as_they_stand(dial: Dial, server: Served, path: str) -> None:
+    nobody = dial(server)
+    nobody.base = "Host: 127.0.0.1\r\n"
+    assert nobody.ask(f"GET {path}")[0] in (400, 401, 404, 421, 429)
+
+
+def test_a_connection_goes_on_after_an_error(wire: Wire) -> None:
+    for line, body, status in (
+        ("GET /nothing", b"", 404),
+        ("POST /v1/recall", b"{", 400),
+        ("POST /v1/recall", b'{"query": 5}', 400),
+        ("POST /v1/remember", b'{"text": "kept", "scope": "user:bob"}', 403),
+        ("GET /v1/recall", b"", 405),
+        ("GET /v1/records?limit=1", b"", 200),
+    ):
+        assert wire.ask(line, "", body)[0] == status, line
+
+
+def test_an_unwanted_body_does_not_become_the_next_request(dial: Dial, server: Served) -> None:
+    nobody = dial(server)
+    nobody.base = "Host: 127.0.0.1\r\n"
+    smuggled = b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    assert nobody.ask("POST /v1/remember", "", smuggled)[0] in (401, 429)
+    assert nobody.ask("GET /health")[0] == 200
+    assert nobody.ask("GET /nothing")[0] in (401, 429), "one answer for one question"
+
+
+def test_chunked_bodies_are_whole_bodies(wire: Wire) -> None:
+    wire.say(
+        f"POST /v1/recall HTTP/1.1\r\n{wire.base}Content-Type: application/json\r\n"
+        "Transfer-Encoding: chunked\r\n\r\n"
+    )
+    for piece in (b'{"que', b'ry": ', b'"x"}'):
+        wire.say(f"{len(piece):x}\r\n".encode() + piece + b"\r\n")
+        time.sleep(0.02)
+    wire.say("0\r\n\r\n")
+    assert wire.hear()[0] == 200
+
+
+@pytest.mark.parametrize("cut", [0, 5, 18, 30])
+def test_X2_half_a_write_is_no_write(
+    dial: Dial, server: Served, ann: httpx2.Client, cut: int
+) -> None:
+    before = records(ann)
+    body = b'{"text": "half of this must not be kept"}'
+    wire = dial(server)
+    wire.say(
+        f"POST /v1/remember HTTP/1.1\r\n{wire.base}Content-Type: application/json\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n"
+    )
+    wire.say(body[:cut])
+    wire.close()
+    lines = dial(server)
+    lines.say(
+        f"POST /v1/import HTTP/1.1\r\n{lines.base}Content-Type: application/x-ndjson\r\n"
+        "Transfer-Encoding: chunked\r\n\r\n5\r\n{}{}{\r\n"
+    )
+    lines.close()
+    time.sleep(0.1)
+    assert records(ann) == before
+    assert ann.get("/v1/work").json()["work"] == []
+
+
+def test_X2_who_hangs_up_after_the_whole_request_has_written(
+    dial: Dial, server: Served, ann: httpx2.Client
+) -> None:
+    for number in range(10):
+        body = json.dumps({"text": f"hung up number {number}", "tags": ["hung"]}).encode()
+        wire = dial(server)
+        wire.say(
+            f"POST /v1/remember HTTP/1.1\r\n{wire.base}Content-Type: application/json\r\n"
+            f"Content-Length: {len(body)}\r\n\r\n"
+        )
+        wire.say(body)
+        wire.close()
+    for _ in range(100):
+        found = ann.get("/v1/records", params={"tags": "hung"}).json()["items"]
+        if len(found) == 10:
+            break
+        time.sleep(0.05)
+    assert len(found) == 10
+
+
+def test_a_slow_body_is_given_up(dial: Dial, serve_app: ServeApp) -> None:
+    server = serve_app("dict:", limits=Limits(body_seconds=0.3))
+    for line, kind in (("/v1/remember", "json"), ("/v1/import", "x-ndjson")):
+        wire = dial(server)
+        wire.say(
+            f"POST {line} HTTP/1.1\r\n{wire.base}Content-Type: application/{kind}\r\n"
+            "Content-Length: 100\r\n\r\n{"
+        )
+        begun = time.monotonic()
+        status, body = wire.hear()
+        assert status == 408, body
+        assert time.monotonic() - begun < 10
+        assert wire.hear() == (0, b""), "and the connection ends"
+        wire.close()
+
+
+def test_slow_headers_are_given_up(
+    dial: Dial, serve_app: ServeApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(protocol, "HEADER_SECONDS", 0.3)
+    server = serve_app("dict:")
+    silent, slow = dial(server), dial(server)
+    slow.say("GET /health HTTP/1.1\r\nHost: 127")
+    kept = dial(server)
+    assert kept.ask("GET /health")[0] == 200
+    kept.say("GET /health HTTP/1.1\r\nX: ")  # a second request that never comes
+    begun = time.monotonic()
+    for wire in (silent, slow, kept):
+        assert wire.hear() == (0, b"")
+    assert time.monotonic() - begun < 10
+    quick = dial(server)
+    for _ in range(3):
+        assert quick.ask("GET /health")[0] == 200
+        time.sleep(0.2)
+    assert quick.ask("GET /health")[0] == 200, "who asks now and then keeps the connection"
+
+
+def test_nobody_upgrades_to_a_websocket(wire: Wire) -> None:
+    upgrade = (
+        "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+    )
+    assert wire.ask("GET /mcp", upgrade)[0] != 101
+
+
+def test_where_somebody_comes_from_cannot_be_claimed(dial: Dial, serve_app: ServeApp) -> None:
+    """Without keys only this machine may ask; a header makes nobody this machine, nor another."""
+    server = serve_app("dict:")
+    wire = dial(server)
+    forwarded = "X-Forwarded-For: 192.0.2.1\r\nForwarded: for=192.0.2.1\r\nX-Forwarded-Host: e\r\n"
+    assert wire.ask("GET /v1/records", forwarded)[0] == 200
+    wire.close()

@@ -1,0 +1,405 @@
+"""Keys over HTTP: who gets in, how far, and how often."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from recollect import identity
+from recollect.interfaces.http import build_app
+from recollect.interfaces.http.callers import is_loopback
+from recollect.interfaces.http.limits import Buckets
+from recollect.settings import Settings
+from tests.interfaces.http.conftest import ServeApp, Served, served
+
+OPEN = {"/health", "/openapi.json"}
+
+
+def test_A10_every_route_but_health_and_the_documentation_wants_a_key(
+    server: Served, admin: httpx2.Client
+) -> None:
+    with server.client() as nobody:
+        for path, operations in admin.get("/openapi.json").json()["paths"].items():
+            for method in operations:
+                answer = nobody.request(method, path, json={} if method != "get" else None)
+                if path in OPEN:
+                    assert answer.status_code == 200
+                    continue
+                # Too many of them: not even that is told any more.
+                assert answer.status_code in (401, 429), (method, path)
+                if answer.status_code == 401:
+                    assert answer.headers["www-authenticate"].startswith("Bearer")
+        for path in ("/mcp", "/nothing", "/v1", "/"):
+            assert nobody.get(path).status_code in (401, 429)
+
+
+NO_KEYS = (
+    "Bearer",
+    "Bearer rck_",
+    "Bearer rck_" + "A" * 43,
+    "Basic YTpi",
+    "rck_" + "A" * 43,
+    "Bearer rck_' OR 1=1 --",
+    "Bearer " + "x" * 5000,
+)
+
+
+def test_A10_what_is_no_key_gets_nobody_in(serve_app: ServeApp) -> None:
+    server = serve_app("dict:")
+    server.key("ann", "user:ann")
+    with server.client() as client:
+        for header in NO_KEYS:
+            answer = client.get("/v1/records", headers={"Authorization": header})
+            assert answer.status_code == 401
+            assert answer.headers["content-type"] == "application/problem+json"
+            assert "rck_A" not in answer.text
+
+
+def test_A10_while_there_is_no_key_this_machine_may_all_and_then_nobody(
+    serve_app: ServeApp,
+) -> None:
+    server = serve_app("dict:")
+    with server.client() as client:
+        assert client.get("/v1/records").status_code == 200
+        made = client.post("/v1/keys", json={"scopes": ["user:ann"]})
+        assert made.status_code == 201
+        assert client.get("/v1/records").status_code == 401
+        client.headers["Authorization"] = f"bearer {made.json()['key']}"
+        assert client.get("/v1/records").status_code == 200
+        revoked = server.run(identity.revoke_key(server.engine, made.json()["id"]))
+        assert revoked.revoked_at is not None
+        assert client.get("/v1/records").status_code == 401
+        del client.headers["Authorization"]
+        assert client.get("/v1/records").status_code == 401, "revoking the last opens nothing"
+
+
+def test_A10_without_keys_another_machine_gets_nothing() -> None:
+    import asyncio
+
+    async def scenario() -> int:
+        app = build_app("dict:", embedder="none", mcp=None)
+        async with app.router.lifespan_context(app):
+            transport = httpx2.ASGITransport(app=app, client=("192.0.2.7", 1234))
+            async with httpx2.AsyncClient(
+                transport=transport, base_url="http://127.0.0.1"
+            ) as client:
+                answer = await client.get("/v1/records")
+                assert "only the server's own machine" in answer.text
+                return answer.status_code
+
+    assert asyncio.run(scenario()) == 401
+
+
+@pytest.mark.parametrize(
+    ("host", "own"),
+    [("127.0.0.1", True), ("127.8.0.1", True), ("::1", True), ("localhost", True), ("", True),
+     ("::ffff:127.0.0.1", True), ("0.0.0.0", False), ("::", False), ("10.0.0.1", False),
+     ("::ffff:10.0.0.1", False), ("localhost.evil.example", False)],
+)  # fmt: skip
+def test_what_this_machine_is(host: str, own: bool) -> None:
+    assert is_loopback(host) is own
+
+
+def test_A10_rights_hold(server: Served) -> None:
+    with server.client("reader") as reader:
+        assert reader.get("/v1/records").status_code == 200
+        for path, body in {
+            "remember": {"text": "x"},
+            "observe": {"session": "s", "messages": ["x"]},
+            "forget": {"ids": ["x"]},
+            "undo": {"change": "x"},
+            "set_policy": {"scope": "user:ann", "persist": False},
+            "maintain": {},
+            "keys": {"scopes": ["user:ann"]},
+        }.items():
+            answer = reader.post(f"/v1/{path}", json=body, headers={"Idempotency-Key": "k"})
+            assert answer.status_code == 403, (path, answer.text)
+            assert "right" in answer.json()["detail"]
+        import_ = reader.post(
+            "/v1/import", content=b"{}\n", headers={"Content-Type": "application/x-ndjson"}
+        )
+        assert import_.status_code == 403
+    items = server.run(
+        server.engine.store.items("user:ann", "idempotency", now=server.engine.now())
+    )
+    assert items == [], "nothing was put down for who may not write"
+
+
+# Everything of Bob's that Ann could try to reach.
+FOREIGN_SCOPES = ("user:bob", "user:bob:project:x", "user:anna", "user", "user:ann ", "USER:ANN")
+
+
+@pytest.fixture(scope="module")
+def foreign(bob: httpx2.Client) -> dict[str, str]:
+    said = bob.post("/v1/remember", json={"text": "Bob's secret tea"}).json()
+    other = bob.post("/v1/remember", json={"text": "Bob's secret cake"}).json()
+    a, b = said["items"][0]["id"], other["items"][0]["id"]
+    bob.post("/v1/relate", json={"source": a, "kind": "supports", "target": b})
+    bob.post("/v1/observe", json={"session": "secret", "messages": ["a secret turn"]})
+    work = bob.post("/v1/export", json={}).json()["id"]
+    return {"record": a, "other": b, "change": said["change"], "work": work}
+
+
+BY_ID: dict[str, Callable[[httpx2.Client, str], httpx2.Response]] = {
+    "get": lambda c, id_: c.get(f"/v1/records/{id_}"),
+    "get many": lambda c, id_: c.post("/v1/get", json={"ids": [id_]}),
+    "history": lambda c, id_: c.get("/v1/history", params={"id": id_}),
+    "relations": lambda c, id_: c.get("/v1/relations", params={"id": id_}),
+    "forget": lambda c, id_: c.post("/v1/forget", json={"ids": [id_]}),
+    "archive": lambda c, id_: c.post("/v1/archive", json={"ids": [id_]}),
+    "revoke": lambda c, id_: c.post("/v1/revoke", json={"ids": [id_]}),
+    "supersede": lambda c, id_: c.post("/v1/remember", json={"text": "x", "supersedes": id_}),
+    "relate": lambda c, id_: c.post(
+        "/v1/relate", json={"source": id_, "kind": "supports", "target": "none"}
+    ),
+    "resolve": lambda c, id_: c.post("/v1/resolve", json={"id": id_, "action": "approve"}),
+    "procedure": lambda c, id_: c.post(
+        "/v1/procedure_used", json={"id_or_name": id_, "success": True}
+    ),
+    "undo": lambda c, id_: c.post("/v1/undo", json={"change": id_}),
+    "work": lambda c, id_: c.get(f"/v1/work/{id_}"),
+    "work events": lambda c, id_: c.get(f"/v1/work/{id_}/events"),
+    "work file": lambda c, id_: c.get(f"/v1/work/{id_}/file"),
+}
+
+
+@pytest.mark.parametrize("name", BY_ID)
+@pytest.mark.parametrize("kind", ["record", "change", "work"])
+def test_A10_a_foreign_id_answers_exactly_like_a_missing_one(
+    ann: httpx2.Client, bob: httpx2.Client, foreign: dict[str, str], name: str, kind: str
+) -> None:
+    theirs, missing = foreign[kind], "0" * len(foreign[kind])
+    there, nowhere = BY_ID[name](ann, theirs), BY_ID[name](ann, missing)
+    assert there.status_code == nowhere.status_code
+
+    def plain(answer: httpx2.Response, id_: str) -> Any:
+        text = answer.text.replace(id_, "ID")
+        try:
+            body = json.loads(text)
+        except ValueError:
+            return text
+        body.pop("change", None)
+        for item in body.get("items", ()):
+            if name == "supersede":
+                item.pop("id", None)
+        return body
+
+    assert plain(there, theirs) == plain(nowhere, missing)
+    assert bob.get(f"/v1/records/{foreign['record']}").json()["status"] == "active"
+
+
+BY_SCOPE: dict[str, Callable[[httpx2.Client, str], httpx2.Response]] = {
+    "recall": lambda c, s: c.post("/v1/recall", json={"query": "secret", "scope": s}),
+    "recall mix": lambda c, s: c.post(
+        "/v1/recall", json={"query": "secret", "scope": ["user:ann", s]}
+    ),
+    "context": lambda c, s: c.post("/v1/context", json={"query": "secret", "scope": s}),
+    "remember": lambda c, s: c.post("/v1/remember", json={"text": "planted", "scope": s}),
+    "observe": lambda c, s: c.post(
+        "/v1/observe", json={"session": "secret", "messages": ["planted"], "scope": s}
+    ),
+    "forget": lambda c, s: c.post("/v1/forget", json={"scope": s, "descend": True}),
+    "revoke": lambda c, s: c.post("/v1/revoke", json={"scope": s}),
+    "records": lambda c, s: c.get("/v1/records", params={"scope": s}),
+    "sessions": lambda c, s: c.get("/v1/sessions", params={"scope": s}),
+    "messages": lambda c, s: c.get("/v1/messages", params={"scope": s, "session": "secret"}),
+    "pending": lambda c, s: c.get("/v1/pending", params={"scope": s}),
+    "changes": lambda c, s: c.get("/v1/changes", params={"scope": s}),
+    "history": lambda c, s: c.get("/v1/history", params={"scope": s}),
+    "review": lambda c, s: c.get("/v1/review", params={"scope": s}),
+    "stats": lambda c, s: c.get("/v1/stats", params={"scope": s}),
+    "due": lambda c, s: c.get("/v1/due", params={"scope": s}),
+    "usage": lambda c, s: c.get("/v1/usage", params={"scope": s}),
+    "policies": lambda c, s: c.get("/v1/policies", params={"scope": s}),
+    "policy": lambda c, s: c.post("/v1/set_policy", json={"scope": s, "persist": False}),
+    "procedures": lambda c, s: c.post("/v1/find_procedures", json={"query": "x", "scope": s}),
+    "confirm": lambda c, s: c.post("/v1/confirm", json={"pending": [{"id": "x", "scope": s}]}),
+}
+
+
+@pytest.mark.parametrize("name", BY_SCOPE)
+@pytest.mark.parametrize("scope", FOREIGN_SCOPES)
+def test_A10_a_foreign_scope_is_denied(
+    ann: httpx2.Client, bob: httpx2.Client, foreign: dict[str, str], name: str, scope: str
+) -> None:
+    answer = BY_SCOPE[name](ann, scope)
+    assert answer.status_code in (400, 403), answer.text
+    assert "secret tea" not in answer.text
+    texts = [r["text"] for r in bob.get("/v1/records").json()["items"]]
+    assert "planted" not in texts
+    assert "Bob's secret tea" in texts
+    assert foreign
+
+
+def test_A10_nothing_without_a_scope_shows_others(
+    ann: httpx2.Client, foreign: dict[str, str]
+) -> None:
+    seen = "".join(
+        ann.get(f"/v1/{path}").text
+        for path in ("records", "sessions", "changes", "review", "due", "policies", "work")
+    )
+    seen += ann.post("/v1/recall", json={"query": "secret tea", "limit": 100}).text
+    seen += ann.post("/v1/context", json={"query": "secret tea"}).text
+    assert "secret" not in seen
+    assert foreign["work"] not in seen
+
+
+def test_A10_the_export_of_a_key_holds_its_own_scopes_only(
+    ann: httpx2.Client, foreign: dict[str, str]
+) -> None:
+    ann.post("/v1/remember", json={"text": "Ann's own coffee"})
+    job = ann.post("/v1/export", json={}).json()
+    while (job := ann.get(f"/v1/work/{job['id']}?wait=5").json())["state"] == "running":
+        pass
+    text = ann.get(job["file"]).text
+    assert "Ann's own coffee" in text
+    assert "secret" not in text
+    assert foreign
+    refused = ann.post("/v1/export", json={"scope": "user:bob"}).json()
+    while (refused := ann.get(f"/v1/work/{refused['id']}?wait=5").json())["state"] == "running":
+        pass
+    assert (refused["state"], refused["problem"]["status"]) == ("failed", 403)
+
+
+def test_A10_a_device_narrows_a_key_and_never_widens_it(
+    server: Served, admin: httpx2.Client, ann: httpx2.Client
+) -> None:
+    for device, scope in (("kitchen", "user:ann"), ("garage", "user:bob")):
+        mapped = admin.put("/v1/devices", json={"device": device, "scope": scope})
+        assert mapped.status_code == 200, mapped.text
+    assert {"id": "kitchen", "scope": "user:ann"} in admin.get("/v1/devices").json()["devices"]
+    kitchen = {"X-Recollect-Device": "kitchen"}
+    said = admin.post("/v1/remember", json={"text": "heard in the kitchen"}, headers=kitchen)
+    id_ = said.json()["items"][0]["id"]
+    assert ann.get(f"/v1/records/{id_}").json()["scope"] == "user:ann"
+    denied = admin.get("/v1/records", params={"scope": "user:bob"}, headers=kitchen)
+    assert denied.status_code == 403
+    unknown = ann.get("/v1/records", headers={"X-Recollect-Device": "attic"})
+    theirs = ann.get("/v1/records", headers={"X-Recollect-Device": "garage"})
+    assert unknown.status_code == theirs.status_code == 404
+    assert unknown.text.replace("attic", "garage") == theirs.text
+    assert server.keys
+
+
+def test_A10_keys_are_made_listed_and_revoked_by_an_admin_only(
+    server: Served, admin: httpx2.Client, ann: httpx2.Client
+) -> None:
+    assert ann.get("/v1/keys").status_code == 403
+    assert ann.put("/v1/devices", json={"device": "x", "scope": "user:ann"}).status_code == 403
+    made = admin.post(
+        "/v1/keys", json={"name": "tv", "scopes": ["user:ann:device:tv"], "rights": ["read"]}
+    )
+    assert made.status_code == 201
+    secret, id_ = made.json()["key"], made.json()["id"]
+    listed = admin.get("/v1/keys").text
+    assert id_ in listed
+    assert secret not in listed
+    assert admin.delete(f"/v1/keys/{id_}").json()["revoked_at"]
+    with server.client(headers={"Authorization": f"Bearer {secret}"}) as tv:
+        assert tv.get("/v1/records").status_code in (401, 429)
+    assert admin.delete("/v1/keys/nothing").status_code == 404
+    local = server.key("local admin", "user:ann", rights=("read", "admin"))
+    with server.client(headers={"Authorization": f"Bearer {local}"}) as part:
+        wide = part.post("/v1/keys", json={"scopes": ["user:bob"]})
+        assert wide.status_code == 403
+        everything = part.post("/v1/keys", json={"rights": ["admin", "read"]})
+        assert everything.json()["scopes"] == ["user:ann"]
+        assert "bob" not in part.get("/v1/keys").text
+
+
+# How often
+
+
+def test_X12_a_key_has_a_rate_and_is_told_when_to_come_back(serve_app: ServeApp) -> None:
+    server = serve_app("dict:", settings=Settings(rate=5))
+    server.key("ann", "user:ann")
+    server.key("bob", "user:bob")
+    with server.client("ann") as ann, server.client("bob") as bob:
+        answers = [ann.get("/v1/records") for _ in range(8)]
+        assert [a.status_code for a in answers] == [200] * 5 + [429] * 3
+        assert 1 <= int(answers[-1].headers["retry-after"]) <= 13
+        assert bob.get("/v1/records").status_code == 200, "others are not slowed down"
+        assert ann.get("/health").status_code == 200
+
+
+def test_a_bucket_fills_up_again() -> None:
+    now = 0.0
+    buckets = Buckets(60, lambda: now)
+    assert [buckets.take("a") for _ in range(60)] == [0.0] * 60
+    assert buckets.take("a") == pytest.approx(1.0)
+    now = 0.5
+    assert buckets.take("a") == pytest.approx(0.5)
+    now = 1.0
+    assert buckets.take("a") == 0.0
+    assert buckets.take("a") > 0
+    assert Buckets(0).take("a") == 0.0
+
+
+def test_buckets_do_not_grow_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recollect.interfaces.http.limits.BUCKETS_MAX", 10)
+    buckets = Buckets(2, lambda: 0.0)
+    for number in range(100):
+        buckets.take(str(number))
+    assert len(buckets._left) <= 10
+
+
+def test_A10_failed_keys_are_limited_and_good_ones_are_not(serve_app: ServeApp) -> None:
+    server = serve_app("dict:")
+    server.key("ann", "user:ann")
+    with server.client() as nobody, server.client("ann") as ann:
+        codes = [
+            nobody.get("/v1/records", headers={"Authorization": f"Bearer rck_{n:043}"}).status_code
+            for n in range(40)
+        ]
+        assert codes[0] == 401
+        assert codes[-1] == 429
+        assert ann.get("/v1/records").status_code == 200
+
+
+@pytest.fixture
+def quota_server(tmp_path: Path) -> Callable[[], Any]:
+    store = str(tmp_path / "memory.db")
+    return lambda: served(build_app(store, embedder="hashing", settings=Settings(writes_per_day=3)))
+
+
+def test_X12_writes_a_day_are_limited_also_after_a_restart(
+    quota_server: Callable[[], Any],
+) -> None:
+    with quota_server() as server:
+        key = server.key("ann", "user:ann")
+        with server.client("ann") as ann:
+            first = [ann.post("/v1/remember", json={"text": f"fact {n}"}) for n in range(2)]
+            assert [a.status_code for a in first] == [200, 200]
+    with quota_server() as server:
+        server.keys["ann"] = key
+        server.key("bob", "user:bob")
+        with server.client("ann") as ann, server.client("bob") as bob:
+            codes = [
+                ann.post("/v1/remember", json={"text": f"fact {n} more"}).status_code
+                for n in range(2)
+            ]
+            assert codes == [200, 429]
+            late = ann.post("/v1/note", json={"session": "s", "text": "x"})
+            assert int(late.headers["retry-after"]) <= 86_401
+            assert ann.get("/v1/records").status_code == 200, "reading is no writing"
+            assert bob.post("/v1/remember", json={"text": "x is y"}).status_code == 200
+
+
+def test_X12_the_count_is_in_the_store_within_seconds(quota_server: Callable[[], Any]) -> None:
+    with quota_server() as server:
+        server.key("ann", "user:ann")
+        with server.client("ann") as ann:
+            ann.post("/v1/remember", json={"text": "one"})
+        store, engine = server.engine.store, server.engine
+        for _ in range(100):
+            items = server.run(store.items("system:store", "quota", now=engine.now()))
+            if items:
+                break
+            time.sleep(0.1)
+        assert [item.value for item in items] == [1]

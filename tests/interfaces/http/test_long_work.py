@@ -1,0 +1,192 @@
+"""Work that answers 202: begun, looked at, watched, and only by whom it belongs to."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from recollect.errors import Unavailable
+from recollect.interfaces.http import watching
+from recollect.memory import AsyncMemory
+from recollect.types import Receipt
+from tests.interfaces.http.conftest import ALL, ServeApp, Served
+
+LINES = {"Content-Type": "application/x-ndjson"}
+
+
+def begun(answer: httpx2.Response) -> str:
+    assert answer.status_code == 202, answer.text
+    assert answer.headers["location"] == f"/v1/work/{answer.json()['id']}"
+    return str(answer.headers["location"])
+
+
+def finished(client: httpx2.Client, address: str) -> Any:
+    for _ in range(100):
+        job = client.get(address, params={"wait": 5}).json()
+        if job["state"] != "running":
+            return job
+    raise AssertionError("it does not end")
+
+
+def events(client: httpx2.Client, address: str) -> list[tuple[str, Any]]:
+    found = []
+    with client.stream("GET", f"{address}/events") as answer:
+        assert answer.headers["content-type"].startswith("text/event-stream")
+        name = ""
+        for line in answer.iter_lines():
+            if line.startswith("event: "):
+                name = line.removeprefix("event: ")
+            elif line.startswith("data: "):
+                found.append((name, json.loads(line.removeprefix("data: "))))
+    return found
+
+
+def test_X12_maintain_is_begun_and_its_receipt_waits(admin: httpx2.Client) -> None:
+    address = begun(admin.post("/v1/maintain", json={"dry_run": True}))
+    job = finished(admin, address)
+    assert (job["state"], job["operation"], job["problem"]) == ("done", "maintain", None)
+    assert "items" in job["receipt"]
+    assert job["ended_at"] >= job["begun_at"]
+    assert admin.get(address).json() == job, "and stays there"
+    assert job in admin.get("/v1/work").json()["work"]
+
+
+def test_X13_export_and_import_travel_over_http(
+    admin: httpx2.Client, ann: httpx2.Client, serve_app: ServeApp, tmp_path: Path
+) -> None:
+    for number in range(300):
+        ann.post("/v1/observe", json={"session": "travel", "messages": [f"message {number}"]})
+    job = finished(ann, begun(ann.post("/v1/export", json={"scope": "user:ann"})))
+    assert any(item["id"] == "message" for item in job["receipt"]["items"])
+    lines = ann.get(job["file"])
+    assert lines.headers["content-type"].startswith("application/x-ndjson")
+    assert ann.get(job["file"]).content == lines.content, "it can be fetched again"
+    other = serve_app(str(tmp_path / "other.db"))
+    with other.client() as there:
+        dry = there.post(
+            "/v1/import", params={"dry_run": True}, content=lines.content, headers=LINES
+        )
+        assert finished(there, begun(dry))["state"] == "done"
+        assert there.get("/v1/stats").json()["records"] == 0
+        pieces = (lines.content[i : i + 5000] for i in range(0, len(lines.content), 5000))
+        job = finished(there, begun(there.post("/v1/import", content=pieces, headers=LINES)))
+        assert job["state"] == "done"
+        assert {i["status"] for i in job["receipt"]["items"]} == {"stored"}
+        wanted = ann.get("/v1/stats", params={"scope": "user:ann"}).json()["records"]
+        assert there.get("/v1/stats").json()["records"] == wanted
+        cut = there.post("/v1/import", content=lines.content[:-100], headers=LINES)
+        job = finished(there, begun(cut))
+        assert (job["state"], job["problem"]["status"]) == ("failed", 400)
+        assert "partial" in job["problem"]["detail"]
+    assert admin
+
+
+def test_reembed_tells_its_progress(serve_app: ServeApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    server = serve_app("dict:")
+    step = asyncio.Event()
+
+    async def slow(_: AsyncMemory, progress: Any = None) -> Receipt:
+        for number in (1, 2, 3):
+            progress(number)
+            await asyncio.sleep(0.05)
+        await step.wait()
+        return Receipt(items=())
+
+    monkeypatch.setattr(AsyncMemory, "reembed", slow)
+    with server.client() as client:
+        address = begun(client.post("/v1/reembed"))
+        threading.Timer(0.5, lambda: server.loop.call_soon_threadsafe(step.set)).start()
+        seen = events(client, address)
+    assert [name for name, _ in seen[:-1]] == ["progress"] * (len(seen) - 1)
+    assert seen[-1][0] == "done"
+    numbers = [job["progress"] for _, job in seen]
+    assert numbers == sorted(numbers)
+    assert numbers[-1] == 3
+
+
+def test_what_failed_says_why_and_tells_no_path(
+    serve_app: ServeApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    errors = [Unavailable("cannot write /secret/memory.db: disk full"), ValueError("a secret")]
+
+    async def fails(*_: Any, **__: Any) -> None:
+        raise errors.pop(0)
+
+    server = serve_app("dict:")
+    monkeypatch.setattr(AsyncMemory, "maintain", fails)
+    with server.client() as client:
+        for status in (503, 500):
+            job = finished(client, begun(client.post("/v1/maintain", json={})))
+            assert (job["state"], job["problem"]["status"]) == ("failed", status)
+            assert "secret" not in json.dumps(job)
+        assert [name for name, _ in events(client, f"/v1/work/{job['id']}")] == ["failed"]
+
+
+def test_A10_work_belongs_to_the_key_that_began_it(
+    server: Served, admin: httpx2.Client, ann: httpx2.Client, bob: httpx2.Client
+) -> None:
+    address = begun(ann.post("/v1/export", json={}))
+    finished(ann, address)
+    missing = bob.get("/v1/work/0197a3c0-0000-7000-8000-000000000000")
+    assert missing.status_code == 404
+    for path in ("", "/events", "/file"):
+        assert bob.get(address + path).status_code == 404
+        assert admin.get(address + path).status_code == 200
+    server.key("part", "user:bob", rights=ALL)
+    with server.client("part") as part:
+        assert part.get(address).status_code == 404, "an admin of other scopes is none here"
+
+
+def test_one_key_cannot_begin_everything_at_once(
+    serve_app: ServeApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = asyncio.Event()
+
+    async def waits(*_: Any, **__: Any) -> Receipt:
+        await gate.wait()
+        return Receipt(items=())
+
+    server = serve_app("dict:")
+    monkeypatch.setattr(AsyncMemory, "maintain", waits)
+    with server.client() as client:
+        codes = [client.post("/v1/maintain", json={}).status_code for _ in range(6)]
+        assert codes == [202] * 4 + [429] * 2
+        server.loop.call_soon_threadsafe(gate.set)
+        for job in client.get("/v1/work").json()["work"]:
+            finished(client, f"/v1/work/{job['id']}")
+        assert client.post("/v1/maintain", json={}).status_code == 202
+
+
+def test_what_ended_long_ago_is_forgotten(
+    serve_app: ServeApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = serve_app("dict:")
+    with server.client() as client:
+        address = begun(client.post("/v1/export", json={}))
+        finished(client, address)
+        monkeypatch.setattr(watching, "KEPT", timedelta(0))
+        assert client.get(address).status_code == 404
+
+
+def test_a_server_that_ends_lets_watchers_go(
+    serve_app: ServeApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def never(*_: Any, **__: Any) -> Receipt:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    server = serve_app("dict:")
+    monkeypatch.setattr(AsyncMemory, "maintain", never)
+    with server.client() as client:
+        address = begun(client.post("/v1/maintain", json={}))
+        stop = server.app.state.jobs.stop_watching
+        threading.Timer(0.3, lambda: server.loop.call_soon_threadsafe(stop)).start()
+        seen = events(client, address)  # it comes to an end
+    assert {(name, job["state"]) for name, job in seen} == {("progress", "running")}
