@@ -1,0 +1,43 @@
+"""The command that serves one agent over standard input and output."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from recollect.errors import Incompatible
+
+if TYPE_CHECKING:
+    from recollect.memory import AsyncMemory
+
+
+def mcp(arguments: argparse.Namespace) -> int:
+    try:
+        from recollect.interfaces.mcp import stdio
+    except ModuleNotFoundError as error:
+        raise Incompatible(
+            f"`recollect mcp` needs the extra server ({error.name} is missing): "
+            "pip install 'recollect[server]'"
+        ) from None
+    from recollect.scopes import parse_scope
+    from recollect.wiring import read_settings
+
+    # What is wrong here stops the start; what is wrong with the store is told to whoever asks.
+    settings = read_settings(profile=arguments.profile)
+    scope = parse_scope(arguments.scope or settings.scope)
+
+    async def open_memory() -> AsyncMemory:
+        # The verbs take a moment to load; the client is answered meanwhile.
+        module = await asyncio.to_thread(import_module, "recollect.memory")
+        opened: AsyncMemory = await module.AsyncMemory.open(
+            arguments.store,
+            profile=arguments.profile,
+            embedder=arguments.embedder,
+            scope=scope,
+            background=not arguments.no_background,
+        )
+        return opened
+
+    return stdio.run(open_memory, actor="mcp" if arguments.actor == "cli" else arguments.actor)

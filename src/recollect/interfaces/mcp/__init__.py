@@ -1,0 +1,1 @@
+"""The Model Context Protocol: memory as tools, prompts and resources for agents."""

@@ -1,0 +1,302 @@
+"""What tools answer with: a typed value for programs, and a short text for models.
+
+Every value that carries memories begins with ``about``, the preface by which a model knows them
+for quoted data, and by which recollect knows them when they come back (see
+``recollect.trusting.without_recalled``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from mcp_types import CallToolResult, TextContent
+from pydantic import BaseModel, Field
+
+from recollect.interfaces.rendering import visible
+from recollect.packing import TRUST_WORDS, Packed, Section, memory_section, pack
+from recollect.tokens import ESTIMATE
+from recollect.trusting import PREFACE
+from recollect.types import Entry, Hit, Packet, Receipt, Record, ReviewItem, Touch
+
+ANSWER_TOKENS_MAX = 8000
+SECTION_OF_KIND = {"semantic": "facts", "episodic": "episodes", "procedural": "procedures"}
+
+_NOTHING = Section(tag="nothing", lines=(), hits=())
+
+
+class Memory(BaseModel):
+    """One memory."""
+
+    id: str
+    text: str
+    type: str
+    scope: str
+    at: str = Field(description="when it happened or began to hold, ISO 8601")
+    status: str = Field(description="active, disputed, superseded, archived or quarantined")
+    trust: str = Field(description="high, medium, low or untrusted")
+    tags: list[str] = []
+    steps: list[str] = Field([], description="of a procedure, in order")
+    score: float | None = None
+    why: list[str] = Field([], description="how the score came about, if that was asked for")
+
+
+class Memories(BaseModel):
+    """Memories, best first."""
+
+    about: str = PREFACE
+    memories: list[Memory]
+    notes: list[str] = []
+
+
+class Done(BaseModel):
+    """What became of each thing."""
+
+    class Item(BaseModel):
+        id: str
+        status: str
+        reason: str = ""
+
+    items: list[Item]
+    change: str = Field("", description="takes it back: memory_review with action undo")
+    survivors: list[str] = Field([], description="ids of what still holds a forgotten memory")
+    notes: list[str] = []
+
+
+class Context(BaseModel):
+    """A packet of memories for one task."""
+
+    about: str = PREFACE
+    text: str
+    tokens: int
+    hash: str = Field(description="of the part that stays the same from task to task")
+    memories: list[str] = Field(description="ids of the memories in the text")
+    left_out: list[str] = Field([], description="ids of what did not fit")
+    waiting: int = Field(0, description="how many waiting messages the text delivers")
+    notes: list[str] = []
+
+
+class Change(BaseModel):
+    """One change of the memory."""
+
+    class Touched(BaseModel):
+        what: str = Field(description="made, changed or erased")
+        kind: str
+        id: str
+        fields: list[str] = Field([], description="which fields changed")
+
+    at: str
+    reason: str
+    actor: str
+    change: str
+    touched: list[Touched]
+
+
+class History(BaseModel):
+    """What happened, and the memory as it is now."""
+
+    about: str = PREFACE
+    memory: Memory | None = None
+    changes: list[Change]
+
+
+class Question(BaseModel):
+    """Something that waits for a decision."""
+
+    id: str
+    kind: str = Field(description="disputed, quarantined, held or stuck")
+    why: str
+    scope: str
+    since: str = ""
+    actions: list[str]
+    memory: Memory | None = None
+    others: list[Memory] = Field([], description="other memories that the decision concerns")
+
+
+class Review(BaseModel):
+    """What waits for a decision, or what a decision did."""
+
+    about: str = PREFACE
+    questions: list[Question] = []
+    done: Done | None = None
+
+
+def told(text: str, value: BaseModel) -> CallToolResult:
+    return CallToolResult(
+        content=[TextContent(type="text", text=text)],
+        structured_content=value.model_dump(mode="json", exclude_none=True),
+    )
+
+
+def refused(message: str) -> CallToolResult:
+    return CallToolResult(content=[TextContent(type="text", text=message)], is_error=True)
+
+
+# Memories
+
+
+def told_hits(hits: Sequence[Hit], notes: Sequence[str], *, explain: bool) -> CallToolResult:
+    """In sections, as far as a model can be expected to read."""
+    packed = packed_hits(hits)
+    said = [*notes]
+    if packed.near_misses:
+        left_out = ", ".join(hit.record.id for hit in packed.near_misses)
+        said.append(f"too long to show: {left_out}; read memory://record/<id>")
+    shown = [hit for hit in hits if hit in packed.hits]
+    why = [f"why {hit.record.id}: {'; '.join(map(str, hit.why))}" for hit in shown if explain]
+    value = Memories(
+        memories=[memory_of(hit.record, hit=hit, explain=explain) for hit in shown], notes=said
+    )
+    return told("\n".join([packed.text or "Nothing found.", *why, *_noted(said)]), value)
+
+
+def packed_hits(hits: Iterable[Hit], *, whole: bool = False) -> Packed:
+    by_kind: dict[str, list[Hit]] = {}
+    for hit in hits:
+        by_kind.setdefault(SECTION_OF_KIND[hit.record.kind], []).append(hit)
+    sections = [memory_section(tag, listed) for tag, listed in by_kind.items()]
+    count = _free if whole else ESTIMATE.count
+    return pack(_NOTHING, sections, stable_budget=0, budget=ANSWER_TOKENS_MAX, count=count)
+
+
+def _free(_: str) -> int:
+    return 0
+
+
+def memory_of(record: Record, *, hit: Hit | None = None, explain: bool = False) -> Memory:
+    steps = record.data.get("steps")
+    return Memory(
+        id=record.id,
+        text=record.text,
+        type=record.type,
+        scope=record.scope,
+        at=record.at.isoformat(),
+        status=record.status,
+        trust=TRUST_WORDS[record.trust],
+        tags=list(record.tags),
+        steps=[str(step) for step in steps] if isinstance(steps, list | tuple) else [],
+        score=round(hit.score, 4) if hit else None,
+        why=[str(why) for why in hit.why] if hit and explain else [],
+    )
+
+
+def told_packet(packet: Packet) -> CallToolResult:
+    notes = list(packet.notes)
+    if packet.pending:
+        notes.append(
+            f"{len(packet.pending)} waiting messages were delivered; they come again until "
+            "memory_context is called with received=true"
+        )
+    value = Context(
+        text=packet.text,
+        tokens=packet.tokens,
+        hash=packet.hash,
+        memories=[hit.record.id for hit in packet.hits],
+        left_out=[hit.record.id for hit in packet.near_misses],
+        waiting=len(packet.pending),
+        notes=notes,
+    )
+    return told("\n".join([packet.text or "Nothing is known about it yet.", *_noted(notes)]), value)
+
+
+# What was done
+
+
+def done_of(receipt: Receipt) -> Done:
+    return Done(
+        items=[Done.Item(id=i.id, status=i.status, reason=i.reason) for i in receipt.items],
+        change=receipt.change,
+        survivors=list(receipt.survivors),
+        notes=list(receipt.notes),
+    )
+
+
+def done_lines(receipt: Receipt, begin: str = "") -> str:
+    lines = [begin] if begin else []
+    lines += [f"{i.status} {i.id}" + (f": {i.reason}" if i.reason else "") for i in receipt.items]
+    if not receipt.items:
+        lines.append("nothing to do")
+    if receipt.change:
+        lines.append(f"change {receipt.change}")
+    return "\n".join([*lines, *_noted(receipt.notes)])
+
+
+def told_receipt(receipt: Receipt, begin: str = "") -> CallToolResult:
+    return told(done_lines(receipt, begin), done_of(receipt))
+
+
+def _noted(notes: Iterable[str]) -> list[str]:
+    return [f"note: {note}" for note in notes]
+
+
+# What happened
+
+
+def told_history(entries: Sequence[Entry], record: Record | None) -> CallToolResult:
+    changes = [_change(entry) for entry in entries]
+    shown = packed_hits([Hit(record=record)] if record else []).text
+    lines = [shown] if shown else []
+    lines += [_change_line(change) for change in changes] or ["nothing happened"]
+    value = History(memory=memory_of(record) if record else None, changes=changes)
+    return told("\n".join(lines), value)
+
+
+def _change(entry: Entry) -> Change:
+    return Change(
+        at=entry.at.isoformat(),
+        reason=entry.reason,
+        actor=entry.actor,
+        change=entry.change,
+        touched=[_touched(touch) for touch in entry.touched],
+    )
+
+
+def _touched(touch: Touch) -> Change.Touched:
+    before, after = touch.before, touch.after
+    what = "erased" if after is None else "made" if before is None else "changed"
+    names = sorted(
+        name
+        for name in (after or {})
+        if before and name != "version" and before.get(name) != (after or {})[name]
+    )
+    return Change.Touched(what=what, kind=touch.kind, id=touch.id, fields=names)
+
+
+def _change_line(change: Change) -> str:
+    touched = ", ".join(
+        f"{t.what} {t.kind} {t.id}" + (f" ({', '.join(t.fields)})" if t.fields else "")
+        for t in change.touched
+    )
+    by = f" by {visible(change.actor)}" if change.actor else ""
+    return f"{change.at} {change.reason}{by}: {touched or 'nothing'} [change {change.change}]"
+
+
+# What waits for a decision
+
+
+def told_review(items: Sequence[ReviewItem]) -> CallToolResult:
+    if not items:
+        return told("Nothing waits for a decision.", Review())
+    concerned = {
+        one.id: Hit(record=one) for item in items for one in (item.record, *item.touches) if one
+    }
+    lines = [packed_hits(concerned.values()).text] if concerned else []
+    lines += [_question_line(item) for item in items]
+    return told("\n".join(lines), Review(questions=[_question(item) for item in items]))
+
+
+def _question_line(item: ReviewItem) -> str:
+    others = f" beside {', '.join(one.id for one in item.touches)}" if item.touches else ""
+    return f"{item.kind} {item.id}{others}: {item.why} [{' | '.join(item.actions)}]"
+
+
+def _question(item: ReviewItem) -> Question:
+    return Question(
+        id=item.id,
+        kind=item.kind,
+        why=item.why,
+        scope=item.scope,
+        since=item.since.isoformat() if item.since else "",
+        actions=list(item.actions),
+        memory=memory_of(item.record) if item.record else None,
+        others=[memory_of(one) for one in item.touches],
+    )

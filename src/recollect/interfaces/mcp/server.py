@@ -1,0 +1,185 @@
+"""The MCP server: ten tools, two prompts and two resources over the verbs of one memory.
+
+It knows no key and no store. Who asks is found anew for every request by ``who``; what goes wrong
+is told in recollect's own words, and a crash without a word of it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any
+
+from mcp.server.lowlevel.helper_types import ReadResourceContents
+from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
+from mcp.server.mcpserver.tools import Tool
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    INVALID_PARAMS,
+    CallToolResult,
+    GetPromptResult,
+    InputRequiredResult,
+    ToolAnnotations,
+)
+from pydantic import AnyUrl, ValidationError
+
+from recollect import __version__
+from recollect.errors import NotFound, RecollectError
+from recollect.interfaces.mcp import doing, guidance, memories
+from recollect.interfaces.mcp.asking import Asker, asked_by
+from recollect.interfaces.mcp.results import refused
+from recollect.interfaces.mcp.schemas import lean
+
+NAME = "recollect"
+
+Who = Callable[[Context[Any, Any]], Awaitable[Asker]]
+Tell = Callable[[RecollectError], str]
+
+# function, title, reads only, may destroy, the same again changes nothing more
+_TOOLS: tuple[tuple[Callable[..., Any], str, bool, bool, bool], ...] = (
+    (memories.memory_save, "Save a memory", False, False, True),
+    (memories.memory_search, "Search memories", True, False, True),
+    (memories.memory_context, "Memories for a task", False, False, True),
+    (memories.memory_forget, "Forget memories", False, True, True),
+    (memories.memory_history, "History of memories", True, False, True),
+    (memories.memory_review, "Review memories", False, True, False),
+    (doing.procedure_save, "Save a procedure", False, False, True),
+    (doing.procedure_find, "Find procedures", True, False, True),
+    (doing.procedure_used, "Count a procedure's use", False, False, False),
+    (doing.session_log, "Log a session", False, False, False),
+)
+
+
+def build_server(who: Who, tell: Tell = str) -> MCPServer[Any]:
+    """The server for whoever ``who`` says is asking; ``tell`` words an error for them."""
+    return _without_logging(lambda: MemoryServer(who, tell))
+
+
+class MemoryServer(MCPServer[Any]):
+    """Refuses arguments that no tool takes, and tells errors in our own words."""
+
+    def __init__(self, who: Who, tell: Tell) -> None:
+        tools = [_tool(*one) for one in _TOOLS]
+        super().__init__(
+            NAME,
+            title="recollect",
+            description="A memory for AI agents",
+            instructions=guidance.INSTRUCTIONS,
+            version=__version__,
+            tools=tools,
+            resources=[guidance.core_resource()],
+            log_level="WARNING",
+            subscriptions=False,
+        )
+        self._who = who
+        self._tell = tell
+        self._arguments = {tool.name: set(tool.parameters["properties"]) for tool in tools}
+        self._writing = {function.__name__ for function, _, reads, _, _ in _TOOLS if not reads}
+        for prompt in guidance.prompts():
+            self.add_prompt(prompt)
+        self.resource(
+            guidance.RECORD_URI,
+            name="record",
+            title="One memory",
+            description="A memory by its id, in full.",
+            mime_type="text/plain",
+        )(guidance.record)
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        unknown = sorted(arguments.keys() - self._arguments.get(name, arguments.keys()))
+        if unknown:
+            takes = ", ".join(sorted(self._arguments[name]))
+            return refused(f"{name} takes no {', '.join(unknown)}; it takes {takes}")
+        try:
+            asker = await self._asker(context)
+            if name in self._writing:
+                await asker.before_write()
+            with asked_by(asker):
+                return await super().call_tool(name, arguments, context)
+        except (RecollectError, ToolError) as error:
+            if ours := _ours(error):
+                return refused(self._tell(ours))
+            if isinstance(error.__cause__, ValidationError):
+                return refused(_misshapen(error.__cause__))
+            raise
+
+    async def read_resource(
+        self, uri: AnyUrl | str, context: Context[Any, Any] | None = None
+    ) -> Iterable[ReadResourceContents] | InputRequiredResult:
+        try:
+            with asked_by(await self._asker(context)):
+                return await super().read_resource(uri, context)
+        except (RecollectError, ResourceError) as error:
+            ours = _ours(error)
+            if ours is None:
+                raise
+            kind = ResourceNotFoundError if isinstance(ours, NotFound) else ResourceError
+            raise kind(self._tell(ours)) from None
+
+    async def get_prompt(
+        self,
+        name: str,
+        arguments: dict[str, Any] | None = None,
+        context: Context[Any, Any] | None = None,
+    ) -> GetPromptResult | InputRequiredResult:
+        try:
+            with asked_by(await self._asker(context)):
+                return await super().get_prompt(name, arguments, context)
+        except (RecollectError, ValueError) as error:
+            # What the SDK itself raises names only the prompt and its arguments.
+            ours = _ours(error)
+            said = self._tell(ours) if ours else str(error)
+            raise MCPError(code=INVALID_PARAMS, message=said) from None
+
+    async def _asker(self, context: Context[Any, Any] | None) -> Asker:
+        return await self._who(context or Context(mcp_server=self))
+
+
+def _tool(
+    function: Callable[..., Any], title: str, reads: bool, destroys: bool, again: bool
+) -> Tool:
+    tool = Tool.from_function(
+        function,
+        title=title,
+        description=inspect.getdoc(function),
+        annotations=ToolAnnotations(
+            title=title,
+            read_only_hint=reads,
+            destructive_hint=destroys,
+            idempotent_hint=again,
+            open_world_hint=False,
+        ),
+    )
+    tool.parameters = {**lean(tool.parameters), "additionalProperties": False}
+    tool.fn_metadata.output_schema = lean(tool.fn_metadata.output_schema or {})
+    return tool
+
+
+def _ours(error: BaseException) -> RecollectError | None:
+    """What recollect raised, however often it was wrapped since."""
+    found: BaseException | None = error
+    while found is not None and not isinstance(found, RecollectError):
+        found = found.__cause__
+    return found
+
+
+def _misshapen(error: ValidationError) -> str:
+    wrong = [
+        f"{'.'.join(map(str, one['loc'])) or 'arguments'}: {one['msg']}"
+        for one in error.errors(include_url=False, include_input=False)
+    ]
+    return "the arguments are not as described: " + "; ".join(wrong[:5])
+
+
+def _without_logging(make: Callable[[], MCPServer[Any]]) -> MCPServer[Any]:
+    """The SDK sets the root logger up if nobody has; whose process it is should decide that."""
+    root, occupied = logging.getLogger(), logging.NullHandler()
+    root.addHandler(occupied)
+    try:
+        return make()
+    finally:
+        root.removeHandler(occupied)

@@ -1,0 +1,119 @@
+"""``recollect mcp``: the server for one agent, over standard input and output.
+
+Any number of them may run on one file. The protocol is answered before the store is open, so that
+a client need not wait; the first tool waits for it. Standard output carries the protocol alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, cast
+
+from mcp.server.mcpserver import MCPServer
+from mcp.server.stdio import stdio_server
+
+from recollect.errors import RecollectError
+from recollect.interfaces.mcp.asking import Asker, Caller
+from recollect.interfaces.mcp.lines import lines_of
+from recollect.interfaces.mcp.server import build_server
+
+if TYPE_CHECKING:
+    import anyio
+
+    from recollect.memory import AsyncMemory
+
+log = logging.getLogger(__name__)
+
+STDIN = 0
+GRACE_SECONDS = 3.0
+
+Open = Callable[[], Awaitable["AsyncMemory"]]
+
+
+def run(open_memory: Open, *, actor: str) -> int:
+    """Serve until the client closes our input, or until told to stop."""
+    logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="recollect: %(message)s")
+    asyncio.run(_serve(open_memory, actor))
+    return 0
+
+
+async def _serve(open_memory: Open, actor: str) -> None:
+    opening = Opening(open_memory, actor)
+    serving = asyncio.create_task(_speak(build_server(opening.asker)))
+    opening.begin()
+    told_to_stop = asyncio.create_task(_signalled())
+    await asyncio.wait({serving, told_to_stop}, return_when=asyncio.FIRST_COMPLETED)
+    told_to_stop.cancel()
+    serving.cancel()
+    done, _ = await asyncio.wait({serving}, timeout=GRACE_SECONDS)
+    await opening.close()
+    if not done:
+        # The client neither reads nor goes away; a write to it would hold the process for ever.
+        os._exit(0)
+    if not serving.cancelled() and (error := serving.exception()):
+        log.error("the connection broke: %s", error)
+
+
+async def _signalled() -> None:
+    """Ends when somebody wants the process to end."""
+    loop, stop = asyncio.get_running_loop(), asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        with suppress(NotImplementedError):  # not on Windows
+            loop.add_signal_handler(number, stop.set)
+    await stop.wait()
+
+
+async def _speak(server: MCPServer[Any]) -> None:
+    lines = cast("anyio.AsyncFile[str]", _Lines(lines_of(STDIN)))
+    async with stdio_server(stdin=lines) as (incoming, outgoing):
+        low = server._lowlevel_server
+        await low.run(incoming, outgoing, low.create_initialization_options())
+
+
+class _Lines:
+    """An asynchronous iterator in the place of a file, which is all that the SDK makes of it."""
+
+    def __init__(self, lines: AsyncIterator[str]) -> None:
+        self._lines = lines
+
+    def __aiter__(self) -> AsyncIterator[str]:
+        return self._lines
+
+
+class Opening:
+    """A memory that is being opened while the first messages are exchanged."""
+
+    def __init__(self, open_memory: Open, actor: str) -> None:
+        self._open = open_memory
+        self._actor = actor
+        self._opened: asyncio.Task[AsyncMemory] | None = None
+
+    def begin(self) -> None:
+        self._opened = asyncio.create_task(self._open_it())
+
+    async def _open_it(self) -> AsyncMemory:
+        return await self._open()
+
+    async def asker(self, _: object) -> Asker:
+        """Waits until it is open. What failed, such as a locked file, is tried again."""
+        if self._opened is None or (self._opened.done() and self._opened.exception()):
+            self.begin()
+        assert self._opened is not None
+        # A call that is cancelled must not take the opening with it.
+        return Caller(memory=await asyncio.shield(self._opened), actor=self._actor)
+
+    async def close(self) -> None:
+        if self._opened is None:
+            return
+        try:
+            memory = await self._opened
+        except RecollectError as error:
+            log.error("%s", error)
+        else:
+            await memory.close()
