@@ -47,6 +47,7 @@ proof: $(VENV)/dev.stamp  ## all tests, the slow proofs included and at full len
 
 docs: $(VENV)/dev.stamp  ## write the generated pages anew
 	$(BIN)/python scripts/requirements_table.py
+	$(BIN)/python scripts/http_table.py
 
 fixture: $(VENV)/dev.stamp  ## write the store file that later versions must be able to open
 	$(BIN)/python scripts/make_schema_fixture.py
@@ -57,8 +58,9 @@ pins:  ## choose versions anew and write requirements/*.txt (needs uv)
 		pyproject.toml requirements/build.in
 	$(COMPILE) --extra server --extra local -c requirements/dev.txt -o requirements/serve.txt \
 		pyproject.toml requirements/build.in
-	$(COMPILE) --extra bench -c requirements/dev.txt -o requirements/bench.txt \
+	$(COMPILE) --extra bench --extra server -c requirements/dev.txt -o requirements/bench.txt \
 		pyproject.toml requirements/build.in
+	$(COMPILE) --no-deps -o requirements/proof.txt requirements/proof.in
 	for peer in bench/peers/*.in; do $(COMPILE) -o "$${peer%.in}.txt" "$$peer" || exit 1; done
 
 clean:  ## remove the virtual environment and every cache

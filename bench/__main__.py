@@ -11,7 +11,17 @@ from pathlib import Path
 
 from bench import machine
 from bench.chart import draw
-from bench.parts import concurrent, footprint, growth, hybrid, imports, neighbours, sessions
+from bench.parts import (
+    concurrent,
+    footprint,
+    growth,
+    http,
+    hybrid,
+    imports,
+    learning,
+    neighbours,
+    sessions,
+)
 from bench.report import Report, Result, write_json, write_page
 from bench.running import FULL, QUICK, Bench, Sizes, needed_bytes
 
@@ -21,6 +31,8 @@ PARTS: dict[str, Callable[[Bench], Awaitable[Result]]] = {
     "neighbours": neighbours.run,
     "concurrent": concurrent.run,
     "sessions": sessions.run,
+    "learning": learning.run,
+    "http": http.run,
     "footprint": footprint.run,
     "growth": growth.run,
 }
@@ -39,13 +51,18 @@ def build_parser() -> argparse.ArgumentParser:
         default=Path(".bench"),
         help="where the files go, on a real disk; what is made there is removed (default: .bench)",
     )
+    parser.add_argument(
+        "--data", type=Path, help="a folder with locomo10.json: learning is measured on it too"
+    )
     parser.add_argument("--docs", action="store_true", help="write the tables and the chart")
     return parser
 
 
-async def measure(sizes: Sizes, folder: Path, only: Sequence[str] = ()) -> Report:
+async def measure(
+    sizes: Sizes, folder: Path, only: Sequence[str] = (), data: Path | None = None
+) -> Report:
     """Run the parts, all or those named."""
-    bench = Bench(sizes, folder)
+    bench = Bench(sizes, folder, data)
     report = Report(sizes.name, machine.today(), machine.facts(folder))
     for name, run in PARTS.items():
         if not only or name in only:
@@ -64,7 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if trouble := _trouble(sizes, folder):
             print(trouble, file=sys.stderr)
             return 2
-        report = asyncio.run(measure(sizes, folder, options.only or ()))
+        report = asyncio.run(measure(sizes, folder, options.only or (), options.data))
     finally:
         if not was_there:
             with suppress(OSError):  # somebody else works in it

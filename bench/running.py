@@ -78,6 +78,7 @@ SECONDS_OF_SILENCE = 10
 class Bench:
     sizes: Sizes
     folder: Path
+    data: Path | None = None  # a folder with conversations that people had
     corpus: Corpus = field(default_factory=Corpus)
     memo: dict[str, Any] = field(default_factory=dict)  # what one part measured for another
     began: float = field(default_factory=time.monotonic)

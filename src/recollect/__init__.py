@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         Unavailable,
     )
     from recollect.memory import AsyncMemory
+    from recollect.packing import as_text
     from recollect.scopes import make_scope
     from recollect.sync import Memory
     from recollect.types import (
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
         ReceiptItem,
         Record,
         Relation,
+        ReviewItem,
         Usage,
         Why,
     )
@@ -52,9 +54,11 @@ _HOMES = {
     "RecollectError": "errors",
     "Record": "types",
     "Relation": "types",
+    "ReviewItem": "types",
     "Unavailable": "errors",
     "Usage": "types",
     "Why": "types",
+    "as_text": "packing",
     "make_scope": "scopes",
 }
 
@@ -76,9 +80,11 @@ __all__ = [
     "RecollectError",
     "Record",
     "Relation",
+    "ReviewItem",
     "Unavailable",
     "Usage",
     "Why",
+    "as_text",
     "make_scope",
 ]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -13,11 +13,11 @@ from recollect.engine import Engine
 from recollect.errors import Invalid
 from recollect.folding import TOKENS_PER_MESSAGE, message_cost
 from recollect.inputs import When, one_of, utc_moment
-from recollect.lexical import terms
 from recollect.packing import (
     STABLE_SECTION,
     Packed,
     Section,
+    alone,
     content_hash,
     memory_section,
     pack,
@@ -26,10 +26,12 @@ from recollect.packing import (
 )
 from recollect.policies import policy_of
 from recollect.ports import Store
-from recollect.recalling import Question, recall
+from recollect.procedures import triggered
+from recollect.recalling import Question, recall, spoken_over
 from recollect.scopes import root_of
 from recollect.shapes import Shape, shaped
 from recollect.tokens import Counter
+from recollect.trusting import without_recalled
 from recollect.types import Hit, Message, Packet, Query, SessionKey, Usage
 from recollect.working import fitting_tail
 
@@ -38,6 +40,7 @@ WINDOW_MESSAGES_MAX = 200
 PROCEDURES_MAX = 200
 STABLE_SHARE = 0.35
 MESSAGES_SHARE = 0.5
+STABLE = "stable"  # the items in which upkeep keeps its choice
 EPISODE_TYPES = ("episode", "summary", "interaction")
 
 
@@ -83,7 +86,8 @@ async def context(engine: Engine, wanted: Wanted, counter: Counter) -> Packet:
 
     # Anthropic takes no system message among the others.
     apart = engine.profile.summary_as_message and shape == "openai" and bool(gathered.summary)
-    summary_price = counter.count(gathered.summary) + TOKENS_PER_MESSAGE if apart else 0
+    summary = alone(_summary_section(gathered))
+    summary_price = counter.count(summary) + TOKENS_PER_MESSAGE if apart else 0
     if summary_price > budget:
         gathered.notes.append("the summary did not fit the budget")
         gathered.summary, summary_price, apart = "", 0, False
@@ -101,7 +105,7 @@ async def context(engine: Engine, wanted: Wanted, counter: Counter) -> Packet:
     notes = gathered.notes + _left_out(messages, kept, packed)
     listed = shaped(kept, shape)
     if apart:
-        listed = [{"role": "system", "content": gathered.summary}, *listed]
+        listed = [{"role": "system", "content": summary}, *listed]
         spent += summary_price
     if shape == "anthropic" and any(m.role in ("system", "developer") for m in kept):
         notes.append("system messages are left out of messages: Anthropic takes them apart")
@@ -261,8 +265,9 @@ async def _pending(engine: Engine, scopes: list[str]) -> tuple[list[Message], st
 
 def _last_said(messages: Sequence[Message]) -> str:
     for message in reversed(messages):
-        if message.role == "user" and message.text.strip():
-            return message.text
+        said = without_recalled(message.text) if message.role == "user" else ""
+        if said.strip():
+            return said
     return ""
 
 
@@ -272,13 +277,17 @@ async def _listed(engine: Engine, scopes: list[str], now: datetime, **filters: A
     found: list[Hit] = []
     for root, named in by_root.items():
         for store in engine.stores_of(root):
-            found += await store.search(Query(scopes=named, now=now, **filters))
+            query = Query(scopes=named, now=now, **filters)
+            hits = await store.search(query)
+            hidden = await spoken_over(store, query, root, [hit.record for hit in hits])
+            found += [hit for hit in hits if hit.record.id not in hidden]
     return found
 
 
 async def _preseeded(engine: Engine, scopes: list[str], now: datetime) -> list[Hit]:
     """The most important core memories, in the order they were learned: an order that no
-    score, use or clock can change."""
+    score, use or clock can change. Where there are more than fit, those that upkeep chose stay
+    until it chooses again."""
     most = engine.profile.preseeded
     if not most:
         return []
@@ -293,9 +302,28 @@ async def _preseeded(engine: Engine, scopes: list[str], now: datetime) -> list[H
         limit=most * 2,
     )
     seen = _Seen((), ())
-    best = sorted(hits, key=lambda h: (-h.record.importance, h.record.learned_at, h.record.id))
+    chosen_before = await _chosen_before(engine, hits, now) if len(hits) > most else frozenset()
+    best = sorted(
+        hits,
+        key=lambda h: (
+            h.record.id not in chosen_before,
+            -h.record.importance,
+            h.record.learned_at,
+            h.record.id,
+        ),
+    )
     chosen = [hit for hit in best if seen.is_new(hit)][:most]
     return sorted(chosen, key=lambda hit: (hit.record.learned_at, hit.record.id))
+
+
+async def _chosen_before(engine: Engine, hits: Sequence[Hit], now: datetime) -> frozenset[str]:
+    scopes = sorted({hit.record.scope for hit in hits})
+    found: set[str] = set()
+    for root in sorted(set(map(root_of, scopes))):
+        named = [scope for scope in scopes if root_of(scope) == root]
+        for item in await engine.store.items(root, STABLE, now=now, scopes=named, limit=100):
+            found.update(map(str, item.value if isinstance(item.value, list) else ()))
+    return frozenset(found)
 
 
 async def _recent_episodes(engine: Engine, scopes: list[str], now: datetime) -> list[Hit]:
@@ -307,26 +335,18 @@ async def _recent_episodes(engine: Engine, scopes: list[str], now: datetime) -> 
 
 
 async def _triggered(engine: Engine, scopes: list[str], now: datetime, query: str) -> list[Hit]:
-    """Procedures one of whose triggers is in the query, the most used first."""
-    asked = frozenset(terms(query))
-    if not asked or not engine.profile.preseeded:
+    """Procedures one of whose triggers is in the query, the most used and successful first."""
+    if not query.strip() or not engine.profile.preseeded:
         return []
     hits = await _listed(
         engine, scopes, now, kinds=("procedural",), order="important", limit=PROCEDURES_MAX
     )
-    matching = [hit for hit in hits if _is_triggered(hit.record.data, asked)]
-    return sorted(matching, key=lambda hit: (-hit.record.uses, hit.record.id))
-
-
-def _is_triggered(data: Mapping[str, Any], asked: frozenset[str]) -> bool:
-    triggers = data.get("triggers") or ()
-    listed = [triggers] if isinstance(triggers, str) else list(triggers)
-    return any(words and asked.issuperset(words) for words in map(terms, map(str, listed)))
+    return triggered(hits, query)
 
 
 def _sections(gathered: Gathered, *, with_summary: bool) -> list[Section]:
     return [
-        text_section("session-summary", gathered.summary if with_summary else ""),
+        *([_summary_section(gathered)] if with_summary else []),
         text_section("task-state", gathered.state),
         text_section("memory-block", gathered.block),
         text_section("channel-summary", gathered.channel_summary),
@@ -335,6 +355,10 @@ def _sections(gathered: Gathered, *, with_summary: bool) -> list[Section]:
         memory_section("episodes", gathered.episodes),
         memory_section("procedures", gathered.procedures),
     ]
+
+
+def _summary_section(gathered: Gathered) -> Section:
+    return text_section("session-summary", gathered.summary)
 
 
 def _pending_section(messages: Sequence[Message]) -> Section:

@@ -80,22 +80,30 @@ async def waiting(
 
 
 async def confirm(engine: Engine, packet: Packet) -> Receipt:
-    """The packet was used: its pending messages need not be delivered again."""
-    last: dict[SessionKey, int] = {}
+    """The packet was used: its pending messages need not be delivered again. How far that
+    reaches is read from the store, for a packet may have come a long way."""
+    by_key: dict[SessionKey, list[str]] = {}
     for message in packet.pending:
-        key = SessionKey(message.scope, message.session)
-        last[key] = max(message.seq, last.get(key, 0))
+        key = SessionKey(engine.write_scope(message.scope), message.session)
+        if key.id != PENDING:
+            raise Invalid(f"message {message.id!r} was not pending; confirm what a packet lists")
+        by_key.setdefault(key, []).append(message.id)
     items: list[ReceiptItem] = []
-    for key, seq in last.items():
-        engine.write_scope(key.scope)
+    for key, ids in by_key.items():
+        found: set[str] = set()
         for store in engine.stores_of(root_of(key.scope)):
-            await _consume(engine, store, key, seq)
-        items += [
-            ReceiptItem(id=message.id, status="stored", reason="consumed")
-            for message in packet.pending
-            if (message.scope, message.session) == key
-        ]
+            here = await store.messages(key, now=engine.now(), ids=ids, limit=len(ids))
+            found.update(message.id for message in here)
+            if here:
+                await _consume(engine, store, key, max(message.seq for message in here))
+        items += [_confirmed(id_, id_ in found) for id_ in ids]
     return Receipt(items=tuple(items))
+
+
+def _confirmed(id_: str, known: bool) -> ReceiptItem:
+    if known:
+        return ReceiptItem(id=id_, status="stored", reason="consumed")
+    return ReceiptItem(id=id_, status="skipped", reason="no such message is pending")
 
 
 async def _consume(engine: Engine, store: Store, key: SessionKey, seq: int) -> None:

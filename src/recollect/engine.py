@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections import Counter as Tally
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from recollect.asking import Careful
+from recollect.embedding import CarefulEmbedder, Embedded
 from recollect.errors import Conflict, Denied, Invalid, Unavailable
 from recollect.ports import Clock, Embedder, NewId, Store
 from recollect.profiles import Profile
 from recollect.redaction import Redactor
 from recollect.scopes import SYSTEM_ROOT, is_within, parents, parse_scope, root_of
 from recollect.tokens import ESTIMATE, Counter
-from recollect.types import Batch, Item, Record, Vector
+from recollect.types import ALL_RIGHTS, Batch, Item, Record, Right, Vector
 from recollect.vectors import embedding_text, packed
 
 ATTEMPTS_MAX = 16
@@ -35,9 +36,11 @@ class Engine:
     redactor: Redactor
     default_scope: str
     models: Careful | None = None  # None: summaries are extracts
+    rules_only: bool = False  # learn without a model, though there is one
     name: str = ""  # of this handle, for leases
     counter: Counter = ESTIMATE
-    bound: str = ""  # the scope this handle may not leave; "" = none
+    bound: tuple[str, ...] = ()  # the scopes this handle may not leave; () = none
+    rights: frozenset[Right] = ALL_RIGHTS
     used: Tally[str] = field(default_factory=Tally)
     first_vector: bool = True  # whether this handle has still to see that the space is claimed
     volatile_roots: set[str] = field(default_factory=set)
@@ -45,17 +48,39 @@ class Engine:
     def now(self) -> datetime:
         return self.clock().astimezone(UTC)
 
-    # Scopes
+    # Scopes and rights
+
+    def narrowed(self, scopes: Iterable[str] | None, rights: Iterable[Right]) -> Engine:
+        """The same engine for somebody who may do less; None: in the same scopes as this one.
+        What is counted and what is volatile is shared with it."""
+        bound = self.bound if scopes is None else tuple(map(self.write_scope, scopes))
+        if scopes is not None and not bound:  # an empty bound would mean no bound
+            raise Invalid("a narrower handle needs at least one scope")
+        return replace(self, bound=bound, rights=frozenset(rights) & self.rights)
+
+    def allow(self, right: Right) -> None:
+        if right not in self.rights:
+            may = ", ".join(sorted(self.rights)) or "nothing"
+            raise Denied(f"this needs the right to {right}; this handle may {may}")
 
     def write_scope(self, scope: str | None) -> str:
         if scope is None:
-            return self.bound or self.default_scope
+            return self.bound[0] if self.bound else self.default_scope
         named = parse_scope(scope)
-        if self.bound and not is_within(named, self.bound):
-            raise Denied(
-                f"scope {named!r} is outside {self.bound!r}, which this handle is bound to"
-            )
+        if not self.may_change(named):
+            raise Denied(f"scope {named!r} is outside {self._bounds()}, this handle's scope")
         return named
+
+    def write_scope_in(self, root: str) -> str:
+        """The widest scope of a root that this handle may write to."""
+        own = [scope for scope in self.bound if root_of(scope) == root]
+        return self.write_scope(own[0] if own else root)
+
+    def _bounds(self) -> str:
+        return ", ".join(map(repr, self.bound))
+
+    def may_change(self, scope: str) -> bool:
+        return not self.bound or any(is_within(scope, one) for one in self.bound)
 
     async def read_scopes(
         self, scope: str | Iterable[str] | None, *, descend: bool
@@ -63,17 +88,16 @@ class Engine:
         """The scopes to look in by root, and whether to look below them."""
         if scope is None:
             if self.bound:
-                return {root_of(self.bound): (self.bound,)}, True
+                roots = dict.fromkeys(map(root_of, self.bound))
+                return {r: tuple(b for b in self.bound if root_of(b) == r) for r in roots}, True
             return {root: (root,) for root in await self.all_roots()}, True
         named = [scope] if isinstance(scope, str) else list(scope)
         if not named:
             raise Invalid("the list of scopes is empty; leave scope out to look everywhere")
         by_root: dict[str, tuple[str, ...]] = {}
         for one in map(parse_scope, named):
-            if self.bound and not (
-                is_within(one, self.bound) or (is_within(self.bound, one) and not descend)
-            ):
-                raise Denied(f"scope {one!r} is outside {self.bound!r}")
+            if not self.may_change(one) and (descend or not self.may_see(one)):
+                raise Denied(f"scope {one!r} is outside {self._bounds()}, this handle's scope")
             by_root[root_of(one)] = (*by_root.get(root_of(one), ()), one)
         return by_root, descend
 
@@ -86,14 +110,16 @@ class Engine:
         return [root for root in found if root != SYSTEM_ROOT]
 
     def may_see(self, scope: str) -> bool:
-        return not self.bound or is_within(scope, self.bound) or is_within(self.bound, scope)
+        """Its own scopes, all below them, and their parents."""
+        return self.may_change(scope) or any(is_within(one, scope) for one in self.bound)
 
     def stores_of(self, root: str) -> tuple[Store, ...]:
         return (self.store, self.volatile) if root in self.volatile_roots else (self.store,)
 
     async def find_records(self, ids: Sequence[str]) -> dict[str, tuple[Record, Store]]:
         """Records by id wherever this handle may look, with the store each lives in."""
-        root = root_of(self.bound) if self.bound else None
+        roots = set(map(root_of, self.bound))
+        root = roots.pop() if len(roots) == 1 else None
         stores = (self.store, self.volatile) if self.volatile_roots else (self.store,)
         return {
             record.id: (record, store)
@@ -127,12 +153,18 @@ class Engine:
         )
 
     async def commit(self, store: Store, batch: Batch) -> int:
-        """Commit; where the outcome is unknown ask again with the same id, which is safe."""
+        """Commit; where the outcome is unknown ask again with the same id, which is safe. An
+        edge whose other end was erased meanwhile is a conflict: whoever looks again sees it."""
         try:
             return await store.commit(batch)
         except Unavailable as error:
             if not error.outcome_unknown:
                 raise
+        except Invalid:
+            if gone := await _missing_ends(store, batch):
+                told = f"records were erased meanwhile: {', '.join(gone)}"
+                raise Conflict(told, kind="record", ids=gone) from None
+            raise
         return await store.commit(batch)
 
     # Vectors
@@ -162,26 +194,62 @@ class Engine:
             return f"the store's vectors are {space}, this process embeds {self.embedder.space}"
         return ""
 
-    async def embed(self, texts: Sequence[str]) -> tuple[list[Vector | None], str]:
-        """Vectors for the active space, or Nones and the reason."""
+    async def embed_query(self, text: str, scopes: Sequence[str]) -> Embedded:
+        """A query's vector in the active space. ``scopes`` are those it names: their root pays,
+        and nothing is sent to a service if one of them opted out, nor are secrets."""
         trouble = await self.vector_trouble()
+        if not trouble and self.embedder is not None and not self.embedder.local:
+            trouble = await self._opted_out(scopes)
+            text = self.redactor.redact(text).text
         if trouble:
-            return [None] * len(texts), trouble
-        return await self.embed_texts(texts)
+            return Embedded(vectors=[None], trouble=trouble)
+        scope = scopes[0] if scopes else self.default_scope
+        return await self.embed_texts([text], root=root_of(scope), query=True)
 
-    async def embed_texts(self, texts: Sequence[str]) -> tuple[list[Vector | None], str]:
-        """Vectors of the embedder's own space, whatever the store's is."""
+    async def _opted_out(self, scopes: Sequence[str]) -> str:
+        for scope in scopes:
+            if not await self.persists(scope):
+                return f"{scope} opted out: nothing of theirs is sent to an embedding service"
+        return ""
+
+    async def embed_records(self, records: Sequence[Record]) -> Embedded:
+        """Vectors of the embedder's own space for records of one root. What somebody opted out
+        of since it was written is not sent to a service: it gets the vector that means nothing,
+        is found by keyword, and is due no more."""
+        sent = [record for record in records if await self._may_be_sent(record)]
+        texts = [embedding_text(record) for record in sent]
+        root = root_of(records[0].scope) if records else ""
+        embedded = await self.embed_texts(texts, root=root)
+        by_id = {r.id: vector for r, vector in zip(sent, embedded.vectors, strict=True)}
+        nothing = (bytes(4 * self.embedder.dimensions) or None) if self.embedder else None
+        vectors = [by_id.get(record.id) if record.id in by_id else nothing for record in records]
+        return replace(embedded, vectors=vectors)
+
+    async def _may_be_sent(self, record: Record) -> bool:
+        if self.embedder is None or self.embedder.local:
+            return True
+        return await self.persists(record.scope, (record.author,))
+
+    async def embed_texts(
+        self, texts: Sequence[str], *, root: str, query: bool = False
+    ) -> Embedded:
+        """Vectors of the embedder's own space, whatever the store's is; ``root`` pays."""
         nothing: list[Vector | None] = [None] * len(texts)
-        if self.embedder is None or not texts:
-            return nothing, "" if self.embedder else "no embedder is configured"
+        if self.embedder is None:
+            return Embedded(vectors=nothing, trouble="no embedder is configured")
+        if not texts:
+            return Embedded(vectors=nothing)
         try:
+            if isinstance(self.embedder, CarefulEmbedder):
+                return await self.embedder.embedded(texts, root=root, query=query)
             rows = await self.embedder.embed(texts)
-            return list(packed(rows, len(texts), self.embedder.dimensions)), ""
+            return Embedded(vectors=list(packed(rows, len(texts), self.embedder.dimensions)))
         except Unavailable as error:
-            return nothing, str(error)
+            return Embedded(vectors=nothing, trouble=str(error))
         except Exception as error:
             # A provider may fail in any way; the write must not be lost over it.
-            return nothing, f"the embedder failed: {type(error).__name__}: {error}"
+            said = f"the embedder failed: {type(error).__name__}: {error}"
+            return Embedded(vectors=nothing, trouble=said)
 
     async def embed_for_writing(
         self, records: Sequence[Record]
@@ -189,14 +257,16 @@ class Engine:
         """Vectors by record id, their space, and a note when some are left for later."""
         if self.embedder is not None and not self.embedder.local:
             return {}, "", "vectors pending: maintenance will add them"
-        vectors, trouble = await self.embed([embedding_text(record) for record in records])
+        if trouble := await self.vector_trouble():
+            return {}, "", f"vectors pending: {trouble}" if self.embedder else ""
+        embedded = await self.embed_records(records)
         found = {
             record.id: vector
-            for record, vector in zip(records, vectors, strict=True)
+            for record, vector in zip(records, embedded.vectors, strict=True)
             if vector is not None
         }
         if not found or self.embedder is None:
-            return {}, "", f"vectors pending: {trouble}" if trouble and self.embedder else ""
+            return {}, "", f"vectors pending: {embedded.trouble}" if embedded.trouble else ""
         if self.first_vector:
             self.first_vector = False
             if not await self.space():
@@ -204,6 +274,14 @@ class Engine:
             if trouble := await self.vector_trouble():
                 return {}, "", f"vectors pending: {trouble}"
         return found, self.embedder.space, ""
+
+
+async def _missing_ends(store: Store, batch: Batch) -> tuple[str, ...]:
+    """The records that edges of a batch name, but that neither it nor the store has."""
+    ends = {end for edge in batch.relations for end in (edge.source, edge.target)}
+    wanted = sorted(ends - {record.id for record in batch.records})
+    found = await store.records(batch.root, wanted, now=batch.at) if wanted else []
+    return tuple(id_ for id_ in wanted if id_ not in {record.id for record in found})
 
 
 async def space_item(store: Store, now: datetime) -> Item | None:

@@ -45,7 +45,7 @@ PAGE = 500
 ENTRIES_PAGE = 20  # an entry may speak of a thousand things
 EVERY_STATUS: tuple[Status, ...] = get_args(Status)
 # Who works on what right now: means nothing in another place or at another time.
-PASSING = ("lease", "work")
+PASSING = ("lease", "work", "idempotency")
 
 LAST = "\U0010ffff"  # sorts behind every scope
 PARTIAL_NOTE = (
@@ -102,7 +102,7 @@ async def export_to(
         Part(store=engine.store, root=root, scopes=scopes, descend=below, now=engine.now())
         for root, scopes in sorted(by_root.items())
     ]
-    with _opened(target) as file:
+    with target_opened(target) as file:
         counts = await _write_all(Writing(file=file), parts, engine.now())
     items = (
         ReceiptItem(id=name, status="stored", reason=f"{counts[name]} written") for name in TYPES
@@ -259,7 +259,7 @@ async def _entries(part: Part) -> AsyncIterator[Entry]:
 
 
 @contextmanager
-def _opened(target: Target) -> Iterator[IO[bytes]]:
+def target_opened(target: Target) -> Iterator[IO[bytes]]:
     """A file that is there complete or not at all; or the stream that was handed in."""
     if not isinstance(target, str | os.PathLike):
         with _speaking_of("the stream"):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-import secrets
+from base64 import urlsafe_b64encode
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -79,7 +79,7 @@ async def create_key(
         reached = engine.bound
     if until is not None and until <= now:
         raise Invalid(f"expires_at {until.isoformat()} has passed already")
-    secret = PREFIX + secrets.token_urlsafe(32)
+    secret = PREFIX + urlsafe_b64encode(bytes.fromhex(engine.new_secret())).decode().rstrip("=")
     digest = _digest(secret)
     key = Key(
         id=digest[:ID_LENGTH],
@@ -130,8 +130,13 @@ async def with_key(engine: Engine, secret: str) -> tuple[Key, Engine]:
     return key, engine.narrowed(key.scopes or None, key.rights)
 
 
+async def any_key_was_made(engine: Engine) -> bool:
+    """Until somebody makes a key, only this machine may connect, and needs none."""
+    return bool(await engine.store.items(SYSTEM_ROOT, KEYS, now=engine.now(), limit=1))
+
+
 async def any_key_works(engine: Engine) -> bool:
-    """Has anybody made a key that still works? Until then only this machine may connect."""
+    """Is there a key with which anybody could come in?"""
     return any(_key(item).works_at(engine.now()) for item in await _items(engine, KEYS))
 
 

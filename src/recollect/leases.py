@@ -96,13 +96,15 @@ async def succeeded(engine: Engine, store: Store, scope: str, key: str) -> None:
 
 
 async def forgive(engine: Engine) -> int:
-    """Forget the failures of all work that waits or is stuck: somebody has looked. The number
-    of pieces of work that may be tried again."""
+    """Forget the failures of all work of this handle's scopes that waits or is stuck: somebody
+    has looked. The number of pieces of work that may be tried again."""
     forgiven = 0
     for root in await engine.all_roots():
         for store in engine.stores_of(root):
             items = await store.items(root, "work", now=engine.now(), limit=LAGGING_LOOKED_AT)
             for item in items:
+                if not engine.may_change(item.scope):
+                    continue
                 over = (engine, store, item.scope, "work", item.key, item.value, item)
                 forgiven += await _put(*over, engine.now())
     return forgiven

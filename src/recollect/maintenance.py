@@ -43,7 +43,7 @@ async def maintain(
         return await consolidate(engine, scope=scope, dry_run=True, force=force)
     if retry:
         await forgive(engine)
-    done = await one_round(engine, everything=True)
+    done = await _as_seen(engine, await one_round(_whole(engine), everything=True))
     consolidated = await consolidate(engine, scope=scope, force=force)
     return Receipt(
         items=(*done.items, *consolidated.items),
@@ -51,6 +51,20 @@ async def maintain(
         notes=(*done.notes, *consolidated.notes),
         usage=sum_of(done.usage, consolidated.usage),
     )
+
+
+def _whole(engine: Engine) -> Engine:
+    """Upkeep is for the whole store, whoever asks for it."""
+    return replace(engine, bound=())
+
+
+async def _as_seen(engine: Engine, done: Receipt) -> Receipt:
+    """What was done, as far as it is the asker's: others' records, costs and roots are theirs."""
+    if not engine.bound:
+        return done
+    ids = [id_ for item in done.items for id_ in (item.id, item.record) if id_]
+    own = await engine.find_records(ids)
+    return Receipt(items=tuple(i for i in done.items if i.id in own or i.record in own))
 
 
 async def one_round(engine: Engine, *, everything: bool = False) -> Receipt:

@@ -17,30 +17,31 @@ from recollect.ending import end
 from recollect.engine import Engine
 from recollect.errors import Invalid
 from recollect.exporting import Target, export_to
-from recollect.forgetting import Selection, forget
+from recollect.forgetting import forget
 from recollect.importing import Source as ImportSource
 from recollect.importing import import_from
 from recollect.inputs import When, clean_name
+from recollect.listing import Lists
 from recollect.maintenance import flush_uses, maintain, run_in_background
 from recollect.messages import MessageInput
 from recollect.observing import observe, observe_in
+from recollect.procedures import find_procedures, procedure_used, save_procedure
 from recollect.recalling import Question, recall
 from recollect.reembedding import reembed
 from recollect.relating import relate
 from recollect.remembering import Statement, remember
+from recollect.resolving import resolve
+from recollect.reviewing import review
+from recollect.revoking import revoke
+from recollect.rights import needs
+from recollect.selecting import Selection
 from recollect.stating import set_state
 from recollect.telling import history
-from recollect.types import (
-    Answer,
-    Entry,
-    Packet,
-    Receipt,
-    Record,
-)
+from recollect.types import Answer, Entry, Packet, Receipt, Record, ReviewItem
 from recollect.undoing import undo
 
 
-class AsyncMemory:
+class AsyncMemory(Lists):
     """A memory for agents. Open one with ``await AsyncMemory.open(...)``; close it, or use it
     as an async context manager."""
 
@@ -61,6 +62,17 @@ class AsyncMemory:
             memory._upkeep = asyncio.create_task(run_in_background(memory._engine))
         return memory
 
+    @classmethod
+    async def connect(
+        cls, url: str, key: str | None = None, *, timeout: float = 60.0
+    ) -> AsyncMemory:
+        """A memory on a server (``recollect serve``) with the same verbs and the same results.
+        ``key`` says who you are; ``timeout`` is how many seconds one request may take."""
+        from recollect.interfaces.client import connect  # needs the extra `client`
+
+        return await connect(url, key, timeout=timeout)
+
+    @needs("write")
     async def observe(
         self,
         session: str,
@@ -92,6 +104,7 @@ class AsyncMemory:
             actor=actor,
         )
 
+    @needs("write")
     async def remember(
         self,
         text: str,
@@ -133,6 +146,7 @@ class AsyncMemory:
         )
         return await remember(self._engine, statement, actor=actor)
 
+    @needs("read")
     async def recall(
         self,
         query: str,
@@ -181,6 +195,7 @@ class AsyncMemory:
         )
         return await recall(self._engine, question)
 
+    @needs("read")
     async def context(
         self,
         *,
@@ -199,11 +214,13 @@ class AsyncMemory:
         )
         return await context(self._engine, wanted, self._engine.counter)
 
+    @needs("write")
     async def confirm(self, packet: Packet) -> Receipt:
         """Say that a packet was used: its pending messages are consumed. Without it they are
         delivered again, so a crash in between loses nothing."""
         return await confirm(self._engine, packet)
 
+    @needs("write")
     async def set_state(
         self,
         session: str,
@@ -216,6 +233,7 @@ class AsyncMemory:
         session carries it. An empty one takes it away."""
         return await set_state(self._engine, session, state, scope=scope, actor=actor)
 
+    @needs("write")
     async def end(
         self,
         session: str,
@@ -228,6 +246,7 @@ class AsyncMemory:
         episode, unless the exchange was trivial. Its log stays."""
         return await end(self._engine, session, scope=scope, outcome=outcome, actor=actor)
 
+    @needs("write")
     async def note(
         self, session: str, text: str, *, role: str = "agent", scope: str | None = None
     ) -> Receipt:
@@ -239,10 +258,55 @@ class AsyncMemory:
             raise Invalid("there is nothing to note: the text is empty")
         return await observe_in(self._engine, key, [message])
 
+    @needs("write")
     async def relate(self, source: str, kind: str, target: str, *, actor: str = "") -> Receipt:
         """Link two records of one root: ``relate(a, "supports", b)``."""
         return await relate(self._engine, source, kind, target, actor=actor)
 
+    @needs("write")
+    async def save_procedure(
+        self,
+        name: str,
+        steps: Iterable[str],
+        *,
+        triggers: Iterable[str] = (),
+        text: str = "",
+        scope: str | None = None,
+        tags: Iterable[str] = (),
+        actor: str = "",
+    ) -> Receipt:
+        """Keep how something is done: ordered steps under a name. Saving the same name in the
+        same scope again makes a new version. A context whose query has all words of a trigger
+        offers it."""
+        return await save_procedure(
+            self._engine,
+            name,
+            steps,
+            triggers=triggers,
+            text=text,
+            scope=scope,
+            tags=tags,
+            actor=actor,
+        )
+
+    @needs("write")
+    async def procedure_used(
+        self, id_or_name: str, *, success: bool, scope: str | None = None, note: str = ""
+    ) -> Receipt:
+        """Count that a procedure was followed, and whether it worked."""
+        return await procedure_used(
+            self._engine, id_or_name, success=success, scope=scope, note=note
+        )
+
+    @needs("read")
+    async def find_procedures(
+        self, query: str, *, scope: str | Iterable[str] | None = None, limit: int = 5
+    ) -> Answer:
+        """Procedures for a task: those whose trigger is in the query first, the most used and
+        successful ones before others, then by meaning."""
+        return await find_procedures(self._engine, query, scope=scope, limit=limit)
+
+    @needs("erase")
     async def forget(
         self,
         *,
@@ -275,6 +339,38 @@ class AsyncMemory:
         )
         return await forget(self._engine, selection, actor=actor)
 
+    @needs("write")
+    async def revoke(
+        self,
+        *,
+        ids: Sequence[str] = (),
+        session: str | None = None,
+        scope: str | None = None,
+        descend: bool = False,
+        author: str | None = None,
+        source: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        dry_run: bool = False,
+        actor: str = "",
+    ) -> Receipt:
+        """Retire everything that came from somewhere, with everything derived, in one change
+        that ``undo`` takes back. Selectors as for ``forget``. What has other sources too stays
+        and is named in ``survivors``; the log stays, and is not learned from again."""
+        selection = Selection(
+            ids=ids,
+            session=session,
+            scope=scope,
+            descend=descend,
+            author=author,
+            source=source,
+            since=since,
+            until=until,
+            dry_run=dry_run,
+        )
+        return await revoke(self._engine, selection, actor=actor)
+
+    @needs("read")
     async def history(
         self, id: str | None = None, *, scope: str | None = None, limit: int = 50
     ) -> tuple[Entry, ...]:
@@ -282,15 +378,38 @@ class AsyncMemory:
         scope's root, newest first."""
         return await history(self._engine, id, scope=scope, limit=limit)
 
+    @needs("write")
     async def archive(self, ids: Sequence[str], *, actor: str = "") -> Receipt:
         """Retire records: they are not recalled any more, but still known to have been believed.
         ``undo`` takes it back."""
         return await archive(self._engine, ids, actor=actor)
 
+    @needs("write")
     async def undo(self, change: str, *, scope: str | None = None, actor: str = "") -> Receipt:
         """Take a change back (``receipt.change``), by a change that can be undone too."""
         return await undo(self._engine, change, scope=scope, actor=actor)
 
+    @needs("read")
+    async def review(self, *, scope: str | None = None, limit: int = 50) -> tuple[ReviewItem, ...]:
+        """What waits for a person: disputed and quarantined records, change sets that were held,
+        work that is stuck; of a scope and all below it, or of all scopes of this handle."""
+        return await review(self._engine, scope=scope, limit=limit)
+
+    @needs("write")
+    async def resolve(
+        self,
+        id: str,
+        action: str,
+        *,
+        text: str | None = None,
+        into: str | None = None,
+        actor: str = "",
+    ) -> Receipt:
+        """Decide about something under review: "approve", "reject", "edit" with the new
+        ``text``, or "merge" ``into`` another record. One change, which ``undo`` takes back."""
+        return await resolve(self._engine, id, action, text=text, into=into, actor=actor)
+
+    @needs("read")
     async def get(self, ids: Sequence[str]) -> tuple[Record, ...]:
         """Records by id; a foreign id is missing like one that never was."""
         if isinstance(ids, str):
@@ -298,6 +417,7 @@ class AsyncMemory:
         found = await self._engine.find_records([clean_name(id_, "an id") for id_ in ids])
         return tuple(found[id_][0] for id_ in ids if id_ in found)
 
+    @needs("write")
     async def set_policy(
         self, scope: str, *, persist: bool, author: str = "", actor: str = ""
     ) -> Receipt:
@@ -305,6 +425,7 @@ class AsyncMemory:
         What is stored already stays until it is forgotten."""
         return await set_policy(self._engine, scope, persist=persist, author=author, actor=actor)
 
+    @needs("read")
     async def export_to(
         self,
         path: Target,
@@ -316,6 +437,7 @@ class AsyncMemory:
         which is there complete or not at all, or to a binary stream."""
         return await export_to(self._engine, path, scope=scope, descend=descend)
 
+    @needs("write")
     async def import_from(
         self,
         path: ImportSource,
@@ -328,10 +450,23 @@ class AsyncMemory:
         was cut off or changed is refused, unless ``partial`` asks for what is there."""
         return await import_from(self._engine, path, dry_run=dry_run, partial=partial, actor=actor)
 
-    async def maintain(self) -> Receipt:
-        """One round of upkeep by hand; says what it did."""
-        return await maintain(self._engine)
+    @needs("admin")
+    async def maintain(
+        self,
+        *,
+        dry_run: bool = False,
+        scope: str | None = None,
+        force: bool = False,
+        retry: bool = False,
+    ) -> Receipt:
+        """One round of upkeep by hand, and consolidation now: of a scope and all below it, or of
+        everything. ``dry_run`` writes nothing and says what consolidation would do; ``force``
+        does it even if it retires more than the profile's share; ``retry`` tries again what is
+        stuck after too many failures."""
+        options = {"dry_run": dry_run, "force": force, "retry": retry}
+        return await maintain(self._engine, scope=scope, **options)
 
+    @needs("admin")
     async def reembed(self, progress: Callable[[int], None] | None = None) -> Receipt:
         """Move the store to the space of this handle's embedder, while others go on reading the
         old one. May be killed and started again."""

@@ -3,7 +3,7 @@
 "Yes, last Friday" answers the turn before it. So a search may score a turn together with its
 neighbours in the same conversation: those of the same scope and session, in the order of their
 times, without a pause in between. A neighbour counts less the further away it is, and a long
-one for no more than a few dozen words. Somebody's own notes in a row are no conversation: a turn
+one for no more than twenty words. Somebody's own notes in a row are no conversation: a turn
 has neighbours only if somebody else is among them.
 
 The weights were chosen with cross-validation; see docs/explanation/recall.md.
@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 BEFORE = (0.6, 0.36, 0.216)  # what the turn before counts, the one before that, ...
 AFTER = (0.6,)
-WORDS_MAX = 40
+WORDS_MAX = 20
 PAUSE_SECONDS = 3600  # a longer silence ends a conversation
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 from recollect.errors import Invalid
 from recollect.types import Durability, Type
@@ -40,6 +40,14 @@ class Decay:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Stale:
+    """When a memory may be archived: not used for that long, and weighing less than that."""
+
+    unused_days: int
+    importance_below: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
     name: str
     store_file: str = "memory.db"
@@ -47,6 +55,9 @@ class Profile:
     # Embedding
     embedder: str = "auto"
     dimensions: int = 384
+    # For a new store: providers of language models whose own embeddings are used with them.
+    paired: tuple[str, ...] = ()
+    service_dimensions: int = 0  # asked of an embedding service; 0: as many as the model gives
 
     # Remembering
     duplicate_above: float = 0.9
@@ -54,20 +65,39 @@ class Profile:
         default_factory=lambda: dict(DURABILITY_OF_TYPE)
     )
 
+    # Learning: after turns, only at the end of a session, or not at all. With a model, turns
+    # wait until one of the three numbers is reached; with rules nobody waits.
+    learn: Literal["turns", "end", "off"] = "turns"
+    digest_turns: int = 12  # user messages
+    digest_tokens: int = 3000
+    digest_quiet_minutes: int = 30
+    learn_for_agents: bool = False  # facts of org:x:agent:y also into org:x, and the other way
+
     # Recall: the stages run in this order (see ranking.STAGES)
     stages: tuple[str, ...] = (
         "fuse",
+        "voice",
+        "time",
         "tag_boost",
         "importance",
         "decay",
         "drop_copies",
         "one_per_source",
     )
-    candidates: int = 16  # per arm
+    neighbours: bool = True  # turns are scored together with those around them
+    questions_max: int = 3  # in one text, each asked by itself
+    candidates: int = 50  # per arm
     limit: int = 6
+    # What a standard deviation of similarity counts where the best by words counts 1; by
+    # embedder, "" = any other.
     similarity_weight: Mapping[str, float] = field(
-        default_factory=lambda: {"hashing": 0.2, "": 0.5}  # by embedder; "" = any other
+        default_factory=lambda: {"hashing": 0.02, "": 0.16}
     )
+    # Shares of the best score, added or taken away (see ranking.voice and ranking.time).
+    assistant_discount: float = 0.3
+    named_boost: float = 0.1
+    question_discount: float = 0.1
+    time_boost: float = 0.25
     # Below this cosine, and without a word in common, a record is noise, not a hit.
     similarity_floor: Mapping[str, float] = field(default_factory=lambda: {"hashing": 0.2, "": 0.1})
     tag_boost: float = 0.1
@@ -101,6 +131,18 @@ class Profile:
     # Upkeep
     episode_ttl_seconds: int | None = None
     consolidate_hours: int = 24
+    stale: Mapping[Durability, Stale] = field(
+        default_factory=lambda: {
+            "standard": Stale(unused_days=730, importance_below=0.2),
+            "ephemeral": Stale(unused_days=90, importance_below=0.35),
+        }
+    )
+    # A run that would retire more than this share of the memories asks first; a few are fine.
+    consolidate_share_max: float = 0.1
+    consolidate_retire_least: int = 5
+    profile_facts_min: int = 20  # facts of a scope before it gets a profile
+    profile_tokens: int = 300
+    practice_min: int = 3  # successes that make a tool sequence a procedure
 
     # Environment variable -> what it sets: a Profile field, or a Settings field written
     # as "settings.<name>".
@@ -110,9 +152,15 @@ class Profile:
 def _otto() -> Profile:
     return Profile(
         name="otto",
+        candidates=16,
+        neighbours=False,
+        questions_max=1,
         embedder="hashing",
         store_file="otto_memory.db",
+        learn="off",
         dimensions=768,
+        paired=("openai", "google", "ollama"),
+        service_dimensions=768,
         stages=("cosine", "tag_boost", "drop_copies"),
         tag_boost=0.1,
         compaction="messages",
@@ -134,6 +182,9 @@ def _otto() -> Profile:
 def _openmotoko() -> Profile:
     return Profile(
         name="openmotoko",
+        candidates=16,
+        neighbours=False,
+        questions_max=1,
         embedder="hashing",
         stages=("bre", "tag_boost", "importance", "drop_copies", "one_per_source"),
         duplicate_above=0.9,
@@ -146,6 +197,7 @@ def _openmotoko() -> Profile:
 def _agtos() -> Profile:
     return Profile(
         name="agtos",
+        learn="end",
         compaction="turns",
         compact_above=20,
         keep_recent=10,
@@ -168,6 +220,7 @@ def _autobot() -> Profile:
     facts: tuple[Type, ...] = ("fact", "preference", "user_request", "entity", "interest")
     return Profile(
         name="autobot",
+        learn="off",
         durability_of_type={**DURABILITY_OF_TYPE, **dict.fromkeys(facts, "core")},
         preseeded=100,
         compaction="window",
@@ -179,6 +232,8 @@ def _autobot() -> Profile:
 def _lota() -> Profile:
     return Profile(
         name="lota",
+        learn_for_agents=True,
+        paired=("openai",),
         candidates=12,
         limit=6,
         rerank=True,

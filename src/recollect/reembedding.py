@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from recollect.calls import sum_of
 from recollect.engine import Engine
-from recollect.errors import Conflict, Invalid, Unavailable
+from recollect.errors import Conflict, Denied, Invalid, Unavailable
 from recollect.maintenance import embed_work
 from recollect.scopes import SYSTEM_ROOT
 from recollect.types import Receipt, ReceiptItem, Usage
@@ -25,11 +26,13 @@ Progress = Callable[[int], None]
 
 async def reembed(engine: Engine, progress: Progress | None = None) -> Receipt:
     """Bring every record into the space of this handle's embedder and cut over."""
+    if engine.bound:
+        raise Denied("this moves the whole store; it takes a handle that is bound to no scope")
     if engine.embedder is None:
         raise Invalid("there is no embedder to move to; open the store with the new one")
     target = engine.embedder.space
     active = await engine.space_item()
-    embedded = await _embed_everything(engine, target, progress or (lambda _: None))
+    embedded, usage = await _embed_everything(engine, target, progress or (lambda _: None))
     old = str(active.value) if active else ""
     if active is None:
         await engine.claim_space(target)
@@ -37,15 +40,17 @@ async def reembed(engine: Engine, progress: Progress | None = None) -> Receipt:
         await _cut_over(engine, target)
     item = ReceiptItem(id=target, status="stored", reason=f"{embedded} records embedded")
     notes = () if old in ("", target) else (f"moved from {old} to {target}",)
-    return Receipt(items=(item,), notes=notes, usage=Usage(texts_embedded=embedded))
+    return Receipt(items=(item,), notes=notes, usage=usage)
 
 
-async def _embed_everything(engine: Engine, target: str, progress: Progress) -> int:
+async def _embed_everything(engine: Engine, target: str, progress: Progress) -> tuple[int, Usage]:
     done = failures = 0
+    usage = Usage()
     while work := await engine.store.due(
         engine.now(), kinds=("embed",), space=target, limit=RECORDS_PER_ROUND
     ):
-        items = await embed_work(engine, work, target)
+        items, cost = await embed_work(engine, work, target)
+        usage = sum_of(usage, cost)
         added = sum(item.status == "stored" for item in items)
         failures = 0 if added else failures + 1
         if failures > FAILURES_MAX:
@@ -53,7 +58,7 @@ async def _embed_everything(engine: Engine, target: str, progress: Progress) -> 
             raise Unavailable(f"re-embedding stopped after {done} records: {said}; run it again")
         done += added
         progress(done)
-    return done
+    return done, usage
 
 
 async def _cut_over(engine: Engine, target: str) -> None:

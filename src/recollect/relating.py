@@ -33,7 +33,9 @@ async def relate(engine: Engine, source: str, kind: str, target: str, *, actor: 
     id_ = f"{source} {relation} {target}"
     try:
         await engine.commit(store, batch)
-    except Conflict:
+    except Conflict as conflict:
+        if conflict.kind == "record":  # one is gone, or lives in another store
+            raise Invalid(f"a relation needs both records: {conflict}") from None
         item = ReceiptItem(id=id_, status="merged", reason="this relation is known")
         return Receipt(items=(item,))
     return Receipt(items=(ReceiptItem(id=id_, status="stored"),), change=change)

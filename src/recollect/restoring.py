@@ -13,8 +13,9 @@ from dataclasses import replace
 from recollect.burials import Burials, secret_of
 from recollect.engine import Engine
 from recollect.exporting import EVERY_STATUS
-from recollect.forgetting import Selection, forget
+from recollect.forgetting import forget
 from recollect.ports import Store
+from recollect.selecting import Selection
 from recollect.tombstones import NAMESPACE
 from recollect.types import Item, Message, Query, Receipt, ReceiptItem, SessionKey
 

@@ -129,14 +129,17 @@ async def select(
 
 
 def _narrow_to(doomed: list[Doomed], ids: Sequence[str]) -> tuple[list[Doomed], list[ReceiptItem]]:
-    """With a session, ids may name its messages or records."""
+    """With a session, ids may name its messages or records. What was made of a message is found
+    without it too: whoever died while forgetting may say it again."""
     wanted = set(ids)
     for group in doomed:
         group.sessions.clear()
         group.messages = {k: m for k, m in group.messages.items() if k[1] in wanted}
-        group.records = {k: r for k, r in group.records.items() if k in wanted}
+        group.records = {
+            k: r for k, r in group.records.items() if not wanted.isdisjoint((k, *r.lineage))
+        }
     found = {k[1] for group in doomed for k in group.messages}
-    found |= {k for group in doomed for k in group.records}
+    found |= {id_ for group in doomed for k, r in group.records.items() for id_ in (k, *r.lineage)}
     return doomed, [not_found(id_) for id_ in ids if id_ not in found]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from recollect.errors import Invalid
@@ -27,14 +27,26 @@ class Settings:
     model_threads: int = 2
     host: str = "127.0.0.1"
     port: int = 4777
+    hosts: str = ""  # names the server answers to beside the loopback
+    origins: str = ""  # pages elsewhere that may use the server, such as https://app.example
+    body_mb: int = 8  # most of one request to the server
+    rate: int = 6_000  # requests a minute for one key; 0: no limit
+    writes_per_day: int = 0  # for one key; 0: no limit
     redis_url: str = ""
     ollama_url: str = ""
-    embedding_provider: str = ""
+    embedding_provider: str = ""  # the embedder in two parts, for those who write it so
     embedding_model: str = ""
+    embedder_url: str = ""  # where an embedding service is; empty: the provider's own address
+    embedder_key_env: str = ""  # the variable that holds its key; empty: the usual one
     model: str = ""  # "openai:gpt-4o-mini"; empty: no language model
     model_summarize: str = ""  # the model for summaries; empty: model
     model_extract: str = ""  # the model that learns from turns; empty: model
     model_rerank: str = ""  # the model that chooses among candidates; empty: model
+    model_consolidate: str = ""  # the model that writes profiles; empty: model
+    consolidate_share_max: float = 0.1  # a run that would retire more asks first
+    redact_off: str = ""  # kinds of secrets to leave alone, with commas between them
+    redact_own: str = ""  # kinds of your own: JSON, {"badge": "B-[0-9]{6}"}
+    learn: str = "auto"  # as the profile says, with the model if there is one; "rules"; "off"
     model_url: str = ""  # where the models are; empty: the provider's own address
     model_key_env: str = ""  # the variable that holds the key; empty: the provider's usual one
     model_price: str = ""  # "0.15/0.60": dollars per million tokens in and out
@@ -77,4 +89,11 @@ def amount(variable: str, text: str) -> float:
 
 
 def active_profile(settings: Settings, environ: Mapping[str, str]) -> Profile:
-    return with_environment(profile_named(settings.profile), environ)
+    profile = with_environment(profile_named(settings.profile), environ)
+    profile = replace(profile, consolidate_share_max=settings.consolidate_share_max)
+    if settings.learn not in ("auto", "rules", "off"):
+        raise Invalid(f"{PREFIX}LEARN={settings.learn!r}: write auto, rules or off")
+    if settings.learn == "off":
+        return replace(profile, learn="off")
+    asked_for = settings.learn == "rules" and profile.learn == "off"
+    return replace(profile, learn="turns") if asked_for else profile

@@ -19,11 +19,14 @@ R = TypeVar("R")
 def verb(
     method: Callable[Concatenate[AsyncMemory, P], Coroutine[Any, Any, R]],
 ) -> Callable[Concatenate[Memory, P], R]:
-    """The blocking form of an asynchronous verb, with the same signature and docstring."""
+    """The blocking form of an asynchronous verb, with the same signature and docstring. By name:
+    the memory may be one on a server, which does it in its own way."""
+    name = method.__name__
 
     @wraps(method)
     def blocking(self: Memory, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        return self._loop.run(method(self._memory, *args, **kwargs))
+        done: R = self._loop.run(getattr(self._memory, name)(*args, **kwargs))
+        return done
 
     return blocking
 
@@ -52,6 +55,17 @@ class Memory:
             loop.stop()
             raise
 
+    @classmethod
+    def connect(cls, url: str, key: str | None = None, *, timeout: float = 60.0) -> Self:
+        """A memory on a server (``recollect serve``) with the same verbs and the same results.
+        ``key`` says who you are; ``timeout`` is how many seconds one request may take."""
+        loop = BackgroundLoop()
+        try:
+            return cls(loop.run(AsyncMemory.connect(url, key, timeout=timeout)), loop)
+        except BaseException:
+            loop.stop()
+            raise
+
     observe = verb(AsyncMemory.observe)
     remember = verb(AsyncMemory.remember)
     recall = verb(AsyncMemory.recall)
@@ -61,11 +75,27 @@ class Memory:
     end = verb(AsyncMemory.end)
     note = verb(AsyncMemory.note)
     relate = verb(AsyncMemory.relate)
+    save_procedure = verb(AsyncMemory.save_procedure)
+    procedure_used = verb(AsyncMemory.procedure_used)
+    find_procedures = verb(AsyncMemory.find_procedures)
     forget = verb(AsyncMemory.forget)
+    revoke = verb(AsyncMemory.revoke)
+    review = verb(AsyncMemory.review)
+    resolve = verb(AsyncMemory.resolve)
     history = verb(AsyncMemory.history)
     archive = verb(AsyncMemory.archive)
     undo = verb(AsyncMemory.undo)
     get = verb(AsyncMemory.get)
+    records = verb(AsyncMemory.records)
+    relations = verb(AsyncMemory.relations)
+    sessions = verb(AsyncMemory.sessions)
+    messages = verb(AsyncMemory.messages)
+    pending = verb(AsyncMemory.pending)
+    changes = verb(AsyncMemory.changes)
+    usage = verb(AsyncMemory.usage)
+    due = verb(AsyncMemory.due)
+    stats = verb(AsyncMemory.stats)
+    policies = verb(AsyncMemory.policies)
     set_policy = verb(AsyncMemory.set_policy)
     export_to = verb(AsyncMemory.export_to)
     import_from = verb(AsyncMemory.import_from)

@@ -48,6 +48,10 @@ ItemStatus = Literal[
 ]
 Order = Literal["match", "recent", "important", "id"]
 WorkKind = Literal["fold", "embed", "expire", "review"]
+ReviewKind = Literal["disputed", "quarantined", "held", "stuck"]
+ReviewAction = Literal["approve", "reject", "edit", "merge"]
+Right = Literal["read", "write", "erase", "admin"]
+ALL_RIGHTS: frozenset[Right] = frozenset(("read", "write", "erase", "admin"))
 
 # A vector as it is stored: little-endian float32, L2-normalised.
 Vector = bytes
@@ -319,6 +323,7 @@ class Query:
     vector: Vector | None = None
     space: str = ""
     similar_above: float = -2.0  # what the vector arm finds must be more similar than this
+    around: bool = False  # score turns together with their neighbours, see ``neighbours``
     kinds: tuple[Kind, ...] = ()
     types: tuple[Type, ...] = ()
     durabilities: tuple[Durability, ...] = ()
@@ -358,13 +363,19 @@ class Hit:
 
     ``similarity`` is the cosine, None where no vector was compared. ``keyword`` is BM25,
     0 only if no token matches, comparable inside one answer only. ``coverage`` is the share
-    of the query's word weight that the record holds, comparable everywhere.
+    of the query's word weight that the record holds, comparable everywhere. ``lift`` says how
+    far the similarity stands out: in standard deviations above the average of all that passes
+    the filters. ``keyword_around`` and ``lift_around`` are those of the record with its
+    neighbours, where the query asked for them; without neighbours the same as its own.
     """
 
     record: Record
     similarity: float | None = None
     keyword: float = 0.0
     coverage: float = 0.0
+    lift: float | None = None
+    keyword_around: float = 0.0
+    lift_around: float | None = None
     score: float = 0.0
     why: tuple[Why, ...] = ()
 
@@ -398,6 +409,26 @@ class Receipt:
     survivors: tuple[str, ...] = ()  # forget: sources and copies that still hold it
     notes: tuple[str, ...] = ()
     usage: Usage = Usage()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewItem:
+    """Something that waits for a person's decision: give ``id`` to ``resolve()``.
+
+    ``disputed``: a record and those that speak against it; ``quarantined``: a record that is not
+    recalled until approved; ``held``: a change set that was not applied; ``stuck``: work that
+    failed too often. ``touches`` are the other records that a decision concerns, as far as they
+    can be seen.
+    """
+
+    id: str
+    kind: ReviewKind
+    scope: str
+    why: str
+    since: datetime | None = None
+    record: Record | None = None
+    touches: tuple[Record, ...] = ()
+    actions: tuple[ReviewAction, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

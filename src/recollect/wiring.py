@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING
 
 from recollect.asking import Careful, Patience, Persists
 from recollect.budgets import Budgets, Price
+from recollect.embedding import CarefulEmbedder
 from recollect.engine import Engine, active_space
 from recollect.errors import Incompatible, Invalid
-from recollect.ports import Clock, Embedder, Model, NewId, Store
+from recollect.ports import Clock, Embedder, EmbeddingService, Model, NewId, Store
 from recollect.profiles import Profile
-from recollect.redaction import Redactor
+from recollect.redaction import Redactor, redactor_from
 from recollect.restoring import bury_again
 from recollect.scopes import parse_scope
 from recollect.settings import PREFIX, Settings, active_profile, amount
@@ -60,8 +61,9 @@ async def open_engine(
 
     ``store`` is a path, ``sqlite:///path`` or ``dict:`` (in this process only); without it
     RECOLLECT_STORE, or a file in the user's data folder. ``embedder`` is "auto" (what the store
-    was begun with; for a new one the local model if it is there), "hashing", "minilm", "none" or
-    an object. ``scope`` binds the handle: no call may leave it. ``profile`` picks a preset.
+    was begun with; for a new one the local model if it is there), "hashing", "minilm", "none", a
+    service ("openai:text-embedding-3-small/768", "gemini:...", "ollama:...") or an object.
+    ``scope`` binds the handle: no call may leave it. ``profile`` picks a preset.
     ``count_tokens`` counts like your model does; without it budgets are kept on the safe side.
     ``model`` is a language model by name ("openai:...", "ollama:...") or an object; without it
     RECOLLECT_MODEL, or none: then summaries are extracts.
@@ -79,12 +81,14 @@ async def open_engine(
             clock=clock or _utc_now,
             new_id=new_id or new_uuid7,
             new_secret=_new_secret,
-            redactor=redactor or Redactor(),
+            redactor=redactor or redactor_from(chosen.redact_off, chosen.redact_own),
             default_scope=parse_scope(chosen.scope),
+            rules_only=chosen.learn == "rules",
             name=new_uuid7(),
-            bound=parse_scope(scope) if scope else "",
+            bound=(parse_scope(scope),) if scope else (),
             counter=Counter(name="injected", count=count_tokens) if count_tokens else ESTIMATE,
         )
+        engine.embedder = _careful_embedder(engine, chosen)
         given = {"": model} if model is not None and not isinstance(model, str) else None
         engine.models = open_careful(
             chosen,
@@ -213,30 +217,42 @@ async def _forget_again(copy: str, file: Path, profile: str | None) -> Receipt:
 async def _embedder(
     wanted: str | Embedder | None, settings: Settings, profile: Profile, store: Store
 ) -> Embedder | None:
-    name = wanted if wanted is not None else settings.embedder or profile.embedder
-    if not isinstance(name, str):
-        return name
-    if name == "auto":
-        name = await active_space(store, _utc_now()) or _best_local()
-    family, _, size = name.partition("/")
-    if family == "none":
-        return None
-    if family == "hashing":
-        from recollect.providers.hashing import HashingEmbedder
+    if wanted is not None and not isinstance(wanted, str):
+        return wanted
+    from recollect.choosing import Circumstances, chosen_name, embedder_for
 
-        return HashingEmbedder(int(size) if size.isdigit() else profile.dimensions)
-    if family == "minilm":
-        from recollect.providers.minilm.model import MiniLmEmbedder
-
-        return MiniLmEmbedder(model_folder(family), threads=settings.model_threads)
-    raise Invalid(f"unknown embedder {name!r}; use auto, hashing, minilm, none, or an object")
+    given = Circumstances(
+        settings=settings,
+        profile=profile,
+        environ=os.environ,
+        model=_place(settings, ""),
+        minilm_folder=model_folder("minilm"),
+    )
+    begun = await active_space(store, _utc_now())
+    return embedder_for(chosen_name(wanted, settings), begun, given)
 
 
-def _best_local() -> str:
-    """For a store without vectors: the local model if it is there, else hashing."""
-    from recollect.providers.minilm.weights import status
+def _careful_embedder(engine: Engine, settings: Settings) -> Embedder | None:
+    """A service is asked with care; an embedder in this process needs none."""
+    service: object = engine.embedder
+    if not isinstance(service, EmbeddingService):
+        return engine.embedder
+    return CarefulEmbedder(
+        service,
+        store=engine.store,
+        clock=engine.clock,
+        new_id=engine.new_id,
+        chance=random.random,
+        budgets=_budgets(settings),
+        price_of=lambda _: _price_at(getattr(service, "place", None)),
+    )
 
-    return "minilm" if status(model_folder("minilm")).ready else "hashing"
+
+def _price_at(place: Place | None) -> Price | None:
+    from recollect.providers.models.prices import known_price
+
+    found = known_price(place) if place else None
+    return Price(tokens_in=found[0], tokens_out=found[1]) if found else None
 
 
 def model_folder(name: str) -> Path:
@@ -275,22 +291,23 @@ OPERATIONS = {
     "summarize": "model_summarize",
     "extract": "model_extract",
     "rerank": "model_rerank",
+    "consolidate": "model_consolidate",
 }
 
 
 def open_model(settings: Settings, operation: str = "") -> Model | None:
     """The language model for an operation (for all of them: ""); None if none is set. Nothing is
     imported and nobody is asked before the first question."""
+    from recollect.choosing import first_set
     from recollect.providers.models import ProviderModel
 
     place = _place(settings, operation)
     if place is None:
         return None
     variables = _key_variables(settings, place)
-    keys = [os.environ[variable] for variable in variables if os.environ.get(variable)]
     return ProviderModel(
         place,
-        key=keys[0] if keys else "",
+        key=first_set(variables, os.environ),
         key_hint=" or ".join(variables),
         seconds=settings.model_timeout_seconds,
     )
@@ -317,14 +334,18 @@ def open_careful(
         clock=clock,
         new_id=new_id,
         chance=random.random,
-        budgets=Budgets(
-            tokens_per_call=settings.tokens_per_call,
-            tokens_per_day=settings.tokens_per_day,
-            money_per_day=settings.money_per_day,
-        ),
+        budgets=_budgets(settings),
         patience=Patience(seconds=settings.model_timeout_seconds),
         price_of=_prices(settings),
         persists=persists,
+    )
+
+
+def _budgets(settings: Settings) -> Budgets:
+    return Budgets(
+        tokens_per_call=settings.tokens_per_call,
+        tokens_per_day=settings.tokens_per_day,
+        money_per_day=settings.money_per_day,
     )
 
 
@@ -353,10 +374,8 @@ def _prices(settings: Settings) -> Callable[[str], Price | None]:
     set_price = _set_price(settings.model_price)
 
     def price_of(name: str) -> Price | None:
-        from recollect.providers.models.prices import known_price
-
-        found = None if set_price else known_price(by_name[name])
-        return set_price or (Price(tokens_in=found[0], tokens_out=found[1]) if found else None)
+        place = by_name.get(name)  # a model that was handed in has no place that we know
+        return set_price or (_price_at(place) if place else None)
 
     return price_of
 

@@ -17,6 +17,7 @@ HEAVY = (
     "simsimd",
     "pydantic",
     "pydantic_ai",
+    "httpx2",
     "fastapi",
     "starlette",
     "uvicorn",

@@ -17,7 +17,10 @@ ALLOWED: dict[str, str] = {}
 
 CHECKED = [
     path
-    for folder in (PACKAGE, PROJECT / "tests", PROJECT / "scripts", PROJECT / "bench")
+    for folder in (
+        PACKAGE,
+        *(PROJECT / name for name in ("tests", "scripts", "bench", "evaluation")),
+    )
     for path in files_below(folder)
 ]
 

@@ -1,4 +1,5 @@
-"""Every requirement is proved through the public interface, on every store that ships."""
+"""Every requirement is proved through the public interface, on every store that ships, and through
+a server: there the client has the verbs, and what a test injects is on the other side."""
 
 from __future__ import annotations
 
@@ -9,7 +10,9 @@ from typing import Any
 
 import pytest
 
-from recollect import Memory
+from recollect import AsyncMemory, Memory
+from recollect.sync import BackgroundLoop
+from tests.serving import Plugged, Switchboard
 
 OpenMemory = Callable[..., Memory]
 
@@ -32,18 +35,67 @@ def clock() -> MovableClock:
     return MovableClock()
 
 
-@pytest.fixture(params=["dict", "sqlite"])
+class ServedMemory(Memory):
+    """A memory whose server ends with it. Both share a loop and a process, so that a test may look
+    at the engine, which is the server's."""
+
+    def __init__(self, board: Switchboard, server: Plugged, *scopes: str) -> None:
+        connecting = AsyncMemory.connect(server.url, server.key(*scopes))
+        super().__init__(board.run(connecting), SharedLoop(board))
+        self._memory._engine = server.engine
+        self._server = server
+
+    def close(self) -> None:
+        if self._loop.running:
+            super().close()
+            self._server.unplug()
+
+
+class SharedLoop(BackgroundLoop):
+    """The loop of a switchboard, which goes on when a memory is closed."""
+
+    def __init__(self, board: Switchboard) -> None:
+        self._loop = board.loop
+        self._open = True
+
+    @property
+    def running(self) -> bool:
+        return self._open
+
+    def stop(self) -> None:
+        self._open = False
+
+
+@pytest.fixture(scope="session")
+def switchboard() -> Iterator[Switchboard]:
+    board = Switchboard()
+    yield board
+    board.close()
+
+
+@pytest.fixture(params=["dict", "sqlite", "served"])
 def open_memory(
     request: pytest.FixtureRequest, tmp_path: Path, clock: MovableClock
 ) -> Iterator[OpenMemory]:
     """Opens memories on a fresh store; each call is a new handle, closed at the end."""
+    here_only = request.node.get_closest_marker("not_served")
+    if request.param == "served" and here_only:
+        pytest.skip(f"not through a server: {here_only.args[0]}")
     opened: list[Memory] = []
     address = "dict:" if request.param == "dict" else str(tmp_path / "memory.db")
 
     def open_one(store: str = address, **options: Any) -> Memory:
-        memory = Memory.open(store, **{"clock": clock, "embedder": "hashing", **options})
+        options = {"clock": clock, "embedder": "hashing", **options}
+        if request.param == "served":
+            memory = serve_one(store, **options)
+        else:
+            memory = Memory.open(store, **options)
         opened.append(memory)
         return memory
+
+    def serve_one(store: str, *, scope: str | None = None, **options: Any) -> Memory:
+        board: Switchboard = request.getfixturevalue("switchboard")
+        return ServedMemory(board, board.plug(store, **options), *([scope] if scope else []))
 
     yield open_one
     for memory in opened:

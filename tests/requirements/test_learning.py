@@ -353,6 +353,7 @@ class KilledError(BaseException):
     """Nobody catches it."""
 
 
+@pytest.mark.not_served("a worker that dies takes the server with it")
 def test_a_killed_worker_leaves_nothing_half_done(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -295,6 +295,21 @@ def test_L7_a_digest_waits_for_enough_turns(second: Memory, server: ScriptedServ
     assert f"learn: {DIGEST}" in {entry.reason for entry in second.history(scope=ANN)}
 
 
+def test_L7_what_is_told_late_waits_like_everything_else(
+    second: Memory, server: ScriptedServer, clock: MovableClock
+) -> None:
+    """By its own time each of these messages would come after a month of silence."""
+    for number in range(11):
+        text = f"Our cat number {number} has a name too."
+        told = {"role": "user", "content": text, "at": clock.now - timedelta(days=30)}
+        second.observe("chat", [told], scope=ANN)
+        background_round(second)
+    assert server.requests == []
+    clock.forward(minutes=31)
+    background_round(second)
+    assert len(server.requests) == 1
+
+
 def test_L7_a_digest_waits_for_enough_tokens(second: Memory, server: ScriptedServer) -> None:
     say(second, "Our cat has a long story. " * 60)
     background_round(second)

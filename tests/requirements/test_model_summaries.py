@@ -57,7 +57,8 @@ def test_O11_a_model_summarises_the_older_messages(memory: Memory, server: Scrip
     receipt = memory.maintain()
     assert "(model)" in receipt.items[-1].reason
     messages = shown(memory)
-    assert messages[0] == {"role": "system", "content": "They talk about tea."}
+    assert messages[0]["role"] == "system"
+    assert '- "They talk about tea."' in messages[0]["content"]  # quoted, like all that is recalled
     assert len(messages) == 9
     (asked,) = server.requests
     assert "line 4 about tea" in asked.user
@@ -111,7 +112,7 @@ def test_O13_a_misbehaving_model_costs_nothing_but_time(
     assert "waits until" in again.items[-1].reason  # not asked again at once
     clock.forward(minutes=2)
     assert "(model)" in memory.maintain().items[-1].reason
-    assert shown(memory)[0]["content"] == "They talk about tea."
+    assert '- "They talk about tea."' in shown(memory)[0]["content"]
 
 
 def test_work_that_fails_five_times_is_stuck_and_said_so(

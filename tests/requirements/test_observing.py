@@ -107,7 +107,8 @@ def test_tool_calls_and_answers_are_read_from_both_shapes(memory: Memory) -> Non
     assert anthropic[0].calls[0].name == "search"
     assert anthropic[1].answers == ("t1",)
     assert anthropic[1].text == "3 anvils\nand now?"
-    assert "ls(" in texts(memory, "ls path", scope="user:ann", limit=1)[0]
+    found = texts(memory, "ls path", scope="user:ann", limit=3)  # the answer stands beside its call
+    assert any("ls(" in text for text in found)
 
 
 def test_X3_the_same_message_twice_is_skipped_with_the_reason(memory: Memory) -> None:
@@ -181,6 +182,7 @@ def test_a_ten_megabyte_tool_result_is_kept_whole_and_its_beginning_is_searchabl
     assert len(memory.recall("needle", scope="user:ann").hits) == 1
 
 
+@pytest.mark.not_served("the server words what is misshapen in its own way")
 @pytest.mark.parametrize(
     ("messages", "said"),
     [

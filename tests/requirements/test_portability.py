@@ -275,7 +275,7 @@ def test_X13_a_session_goes_on_where_it_ended_even_if_its_last_messages_are_gone
 def test_X13_a_session_that_went_on_differently_keeps_both_and_drops_positions(
     memory: Memory, open_memory: OpenMemory
 ) -> None:
-    session = replace(FULL["session"], cursors={"extract": 2}, version=0)
+    session = replace(FULL["session"], cursors={"reader": 2}, version=0)
     messages = [make_message(f"m{n}", f"text {n}", "user:ann", "s", seq=n) for n in (1, 2, 3)]
     summary = make_summary("sum", 1, 2, scope="user:ann", session="s")
     lines = [
@@ -291,7 +291,7 @@ def test_X13_a_session_that_went_on_differently_keeps_both_and_drops_positions(
     said = {item.id: (item.status, item.reason) for item in receipt.items}
     assert said["m1"] == ("stored", "appended: the session has other messages here")
     assert "numbered anew" in said["sum"][1]
-    assert "numbered anew" in said["s/extract"][1]
+    assert "numbered anew" in said["s/reader"][1]
     kept = values_of(exported(memory), "message")
     assert [(m["seq"], m["text"]) for m in kept] == [
         (1, "something else"), (2, "text 1"), (3, "text 2"), (4, "text 3"),
@@ -299,7 +299,7 @@ def test_X13_a_session_that_went_on_differently_keeps_both_and_drops_positions(
     fresh = open_memory("dict:")
     assert {item.status for item in import_(fresh, *lines).items} == {"stored"}
     (again,) = values_of(exported(fresh), "session")
-    assert again["cursors"]["extract"] == 2
+    assert again["cursors"]["reader"] == 2
 
 
 def test_X13_what_is_said_here_already_is_merged_and_relations_follow(

@@ -42,6 +42,7 @@ def test_M7_a_procedure_has_a_name_steps_triggers_and_versions(memory: Memory) -
     assert (other.status, record(memory, other.id).data["version"]) == ("stored", 1)
 
 
+@pytest.mark.not_served("the server words what is misshapen in its own way")
 @pytest.mark.parametrize(
     ("name", "steps", "options", "said"),
     [

@@ -290,6 +290,7 @@ def test_now_is_the_moment_of_asking(memory: Memory) -> None:
     assert "2023" in hits[0].record.text
 
 
+@pytest.mark.not_served("the server words what is misshapen in its own way")
 @pytest.mark.parametrize(
     ("options", "said"),
     [

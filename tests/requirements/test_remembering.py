@@ -69,7 +69,9 @@ def test_M4_numbers_negations_and_names_are_never_merged(
     memory: Memory, first: str, second: str
 ) -> None:
     stored(memory, first, scope="org:acme")
-    stored(memory, second, scope="org:acme")
+    receipt = memory.remember(second, scope="org:acme")
+    assert receipt.items[0].status in ("stored", "disputed")
+    assert sorted(texts(memory, first, scope="org:acme")) == sorted((first, second))
 
 
 def test_L2_the_same_text_is_kept_once_among_live_records(memory: Memory) -> None:
@@ -140,6 +142,7 @@ def test_a_correction_of_a_foreign_or_missing_record_is_not_found(memory: Memory
         memory.remember("new", scope="user:ann", supersedes=other)
 
 
+@pytest.mark.not_served("the server words what is misshapen in its own way")
 @pytest.mark.parametrize(
     ("text", "options", "said"),
     [

@@ -97,6 +97,19 @@ def test_X9_what_a_revoked_record_replaced_is_believed_again_and_not_closed(
     assert texts(memory, as_of=clock.now - timedelta(hours=1)) == ["The office is in Berlin."]
 
 
+def test_X6_what_something_known_by_now_speaks_against_stays_retired(
+    memory: Memory, clock: MovableClock
+) -> None:
+    berlin = keep(memory, "Ann lives in Berlin.")
+    clock.forward(days=1)
+    hamburg = keep(memory, "Ann lives in Hamburg.", source="web", supersedes=berlin)
+    rome = keep(memory, "Ann lives in Rome.", source="tool", valid_from=clock.now)
+    receipt = memory.revoke(source="web", scope=SCOPE)
+    statuses = {one.id: one.status for one in memory.get([berlin, hamburg, rome])}
+    assert statuses == {berlin: "superseded", hamburg: "archived", rome: "active"}
+    assert any(note.startswith(berlin) and "speaks against it" in note for note in receipt.notes)
+
+
 def test_X9_what_something_else_replaced_too_stays_retired(memory: Memory) -> None:
     old = keep(memory, "The office is in Berlin.")
     keep(memory, "The office moved to Bonn.", supersedes=old)

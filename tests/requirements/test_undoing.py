@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from recollect import Conflict, Memory, NotFound
@@ -45,6 +47,24 @@ def test_undo_of_observe_keeps_the_log_and_retires_the_turns(memory: Memory) -> 
     assert texts(memory, "something", scope="user:ann") == []
 
 
+def test_X6_what_undo_brings_back_is_disputed_by_what_was_learned_since(memory: Memory) -> None:
+    berlin = stored(memory, "Ann lives in Berlin", scope="user:ann")
+    archived = memory.archive([berlin]).change
+    rome = stored(memory, "Ann lives in Rome", scope="user:ann")
+    undone = memory.undo(archived)
+    assert [(i.id, i.status) for i in undone.items][-1] == (berlin, "disputed")
+    assert [one.status for one in memory.get([berlin, rome])] == ["disputed", "disputed"]
+    (waiting,) = memory.review(scope="user:ann")
+    assert {waiting.id, *(one.id for one in waiting.touches)} == {berlin, rome}
+    memory.maintain()
+    kept = [one.status for one in memory.get([berlin, rome])]
+    assert kept == ["disputed", "disputed"], "no run decides against what a person brought back"
+    again = memory.undo(undone.change)
+    assert [one.status for one in memory.get([berlin, rome])] == ["archived", "active"]
+    memory.undo(again.change)  # the edge is there already, retired
+    assert [one.status for one in memory.get([berlin, rome])] == ["disputed", "disputed"]
+
+
 def test_undo_skips_what_was_erased(memory: Memory) -> None:
     receipt = memory.remember("Ann likes tea", scope="user:ann")
     memory.forget(ids=[receipt.items[0].id])
@@ -62,7 +82,7 @@ def test_history_shows_what_happened_to_a_record_without_its_text(memory: Memory
     memory.remember("Ann likes tea", scope="user:ann", importance=0.9)
     entries = memory.history(id_)
     assert [entry.reason for entry in entries] == ["remember", "merge"]
-    assert entries[0].actor == "test"
+    assert entries[0].actor.endswith("test")
     changed = next(touch for touch in entries[1].touched if touch.id == id_)
     assert changed.before is not None
     assert changed.after is not None
@@ -80,3 +100,16 @@ def test_history_of_a_scope_is_newest_first(memory: Memory) -> None:
 def test_history_of_an_unknown_record_is_not_found(memory: Memory) -> None:
     with pytest.raises(NotFound):
         memory.history("no-such-record")
+
+
+def test_X4_undo_restores_every_field_that_several_commits_changed(memory: Memory) -> None:
+    id_ = stored(memory, "Ann likes tea", scope="user:ann")
+    engine = memory._memory._engine
+    for fields in ({"importance": 0.9}, {"tags": ("drink",)}, {"importance": 0.7}):
+        [record] = memory.get([id_])
+        changed = (replace(record, **fields),)
+        batch = engine.batch("user:ann", "test", actor="", change="one", records=changed)
+        memory._loop.run(engine.store.commit(batch))
+    memory.undo("one")
+    [record] = memory.get([id_])
+    assert (record.importance, record.tags) == (0.5, ())

@@ -88,22 +88,22 @@ class Model:
         for _ in range(self._dice.randrange(3)):
             await asyncio.sleep(0)
         moods = [self._down, self._misfit, self._odd, self._lies, self._leans, self._learns]
-        weights = (0, 0, 0, 0, 0, 1) if self.sober else (3, 2, 1, 3, 3, 8)
+        weights = (0, 0, 0, 0, 0, 1) if self.sober else (3, 2, 1, 3, 6, 6)
         (mood,) = self._dice.choices(moods, weights)
         data = mood(prompt)
         return Reply(text="", data=data, usage=Usage(calls=1, tokens_in=9))
 
-    def _down(self, prompt: Prompt) -> Any:
+    def _down(self, _: Prompt) -> Any:
         raise Unavailable("the model is down")
 
-    def _misfit(self, prompt: Prompt) -> Any:
+    def _misfit(self, _: Prompt) -> Any:
         raise AnswerError("the model talks nonsense", usage=Usage(calls=1))
 
-    def _odd(self, prompt: Prompt) -> Any:
+    def _odd(self, _: Prompt) -> Any:
         """Somebody's own model, which looks at no schema."""
         return self._dice.choice([None, [], {"facts": None}, {"facts": [{"text": 3}]}])
 
-    def _lies(self, prompt: Prompt) -> Any:
+    def _lies(self, _: Prompt) -> Any:
         """Facts that nobody stated, of handles that may not exist, to replace what is known."""
         text = self._dice.choice(
             ["Ann lives in Atlantis.", "Ann does not like anything.", "Zoe told it to Ann.", ""]
@@ -159,10 +159,11 @@ class World:
         self.with_model = self.dice.random() < 0.6
         self.embedder = self.dice.choice(["none", "hashing"])
         self.model = Model(self.dice)
-        self.risk = self.dice.choice([0.0, 0.03, 0.08])
+        self.risk = self.dice.choice([0.0, 0.0, 0.03, 0.06])
         self.ledger = Ledger()
         self.changes: list[str] = []
         self.count = 0
+        self.upkept = False  # did the last step go through everything that is known?
         self.store: Store = self.shared
 
     async def process(self) -> AsyncMemory:
@@ -205,10 +206,12 @@ class World:
             f"I no longer live in {city}.",
             f"No, not {city}, {other}.",
             "The bike broke down.",
+            "The bike broke down.",
             "Thanks, that helps!",
         ]
         named = [
             f"I like {word}.",
+            f"My bike's name is {word}.",
             f"My bike's name is {word}.",
             f"I work at {word} and I live in {city}.",
         ]
@@ -273,7 +276,11 @@ class World:
 
     async def maintain(self, memory: AsyncMemory) -> None:
         force, retry = self.dice.random() < 0.5, self.dice.random() < 0.3
-        self.keep(await memory.maintain(force=force, retry=retry))
+        receipt = await memory.maintain(force=force, retry=retry)
+        self.keep(receipt)
+        held = [item for item in receipt.items if item.id.startswith("consolidate/")]
+        busy = [item for item in receipt.items if item.reason == "another worker consolidates it"]
+        self.upkept = not held and not busy
 
     def keep(self, receipt: Receipt) -> None:
         """Every change that could be undone later."""

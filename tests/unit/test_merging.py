@@ -192,6 +192,20 @@ def test_all_live_records_of_an_exclusive_slot_are_replaced() -> None:
     assert [target.id for target in verdict.targets] == ["a", "b"]
 
 
+def test_X5_what_was_over_before_it_was_told_replaces_nothing() -> None:
+    june = datetime(2026, 6, 1, tzinfo=UTC)
+    known = [
+        Known(record=fact("Ann lives in Berlin", "a", valid_from=MAY)),
+        Known(record=fact("Ann no longer lives in Hamburg", "b", valid_from=JULY)),
+    ]
+    late = fact("Ann lives in Hamburg", valid_from=june)
+    verdict = judge(late, known, duplicate_above=0.9)
+    assert (verdict.kind, [one.id for one in verdict.targets]) == ("outdated", ["b"])
+    known.append(Known(record=fact("Ann lives in Rome", "c", valid_from=None)))
+    assert judge(late, known[2:], duplicate_above=0.9).kind == "contradicts"
+    assert judge(late, known, duplicate_above=0.9).kind == "outdated"
+
+
 def test_a_duplicate_wins_and_one_failing_guard_disputes_the_slot() -> None:
     low = Known(record=fact("Ann lives in Berlin", "low", valid_from=MAY, trust=1))
     high = Known(record=fact("Ann lives in Munich", "high", valid_from=MAY, trust=3))
@@ -263,6 +277,15 @@ def test_a_less_trusted_repetition_raises_nothing() -> None:
     trusted = replace(again, trust=3)
     (raised,) = settle(trusted, verdict, now=NOW, new_id=ids()).records
     assert (raised.trust, raised.importance, raised.durability) == (3, 1.0, "core")
+
+
+def test_X9_what_somebody_trusted_says_too_is_doubted_no_longer() -> None:
+    held = fact("Ann lives in Rome", "old", trust=0, status="quarantined", version=1)
+    held = replace(held, data={**held.data, "suspicion": "hides encoded text"})
+    again = fact("Ann lives in Rome", trust=3)
+    verdict = judge(again, [Known(record=held)], duplicate_above=0.9)
+    (freed,) = settle(again, verdict, now=NOW, new_id=ids()).records
+    assert (freed.status, freed.trust, "suspicion" in freed.data) == ("active", 3, False)
 
 
 def test_what_is_pinned_is_not_put_in_doubt_by_somebody_trusted_less() -> None:

@@ -16,13 +16,14 @@ from recollect.consolidation import (
     Plan,
     Step,
     agree,
+    clashes,
     doubles,
     look_at,
     settled,
 )
 from recollect.errors import Unavailable
 from recollect.extraction import claim_in
-from recollect.merging import claim_of
+from recollect.merging import claim_of, slot_tag
 from recollect.merging.claims import same_slot
 from recollect.scopes import is_visible
 from recollect.types import KIND_OF_TYPE, LIVE, Entry, Query, Record, Relation
@@ -129,7 +130,8 @@ async def planned(run: Run, surveyed: Survey, happened: News) -> Plan:
     """Every record is in one step at most: what is in doubt first, what is only old last."""
     decided, opponents = await _disputes(run, surveyed.disputed)
     steps = [step for step in decided if not (step.retires and step.id in run.mark.kept)]
-    taken = {step.id for step in steps} | opponents
+    steps += await _clashes(run, happened, opponents)
+    taken = {id_ for step in steps for id_ in (step.id, step.other)} | opponents
     for step in (*await _doubles(run, happened), *surveyed.aging):
         ids = {step.id, step.other} - {""}
         if ids & taken or (step.retires and step.id in run.mark.kept):
@@ -222,6 +224,39 @@ async def _said_again(run: Run, record: Record, since: datetime) -> int:
             continue
         count += same_slot(turn, told, record, claim) and agree(told, claim)
     return count
+
+
+# Clashes
+
+
+async def _clashes(run: Run, happened: News, taken: set[str]) -> list[Step]:
+    """What was written or brought back since the last run, beside all of the same slot. A pair
+    is named once, by the one that was looked at first."""
+    steps: dict[frozenset[str], Step] = {}
+    for ids in _slices(list(dict.fromkeys([*happened.fresh, *happened.back]))):
+        for record in await run.engine.store.records(run.root, ids, now=run.started):
+            if not _is_compared(record, run) or record.id in taken:
+                continue
+            for step in clashes(record, await _of_slot(run, record)):
+                if step.other not in taken:
+                    steps.setdefault(frozenset((step.id, step.other)), step)
+    return list(steps.values())
+
+
+async def _of_slot(run: Run, record: Record) -> list[Record]:
+    claim = claim_of(record)
+    if claim is None:
+        return []
+    query = Query(
+        scopes=(record.scope,),
+        now=run.started,
+        exact=True,
+        kinds=("semantic",),
+        statuses=("active",),
+        tags=(slot_tag(claim),),
+        limit=PAGE,
+    )
+    return [hit.record for hit in await run.engine.store.search(query)]
 
 
 # Doubles

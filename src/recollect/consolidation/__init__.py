@@ -9,6 +9,7 @@ and writing to it is done by ``recollect.consolidating``.
 from __future__ import annotations
 
 from recollect.consolidation.aging import Age, idle_days, is_pinned, look_at, moved_importance
+from recollect.consolidation.clashes import clashes
 from recollect.consolidation.disputes import Dispute, Evidence, agree, settled
 from recollect.consolidation.doubles import better_first, doubles
 from recollect.consolidation.drafts import Draft
@@ -39,6 +40,7 @@ __all__ = [
     "agree",
     "better_first",
     "chosen_block",
+    "clashes",
     "diff_line",
     "done_words",
     "doubles",

@@ -9,7 +9,7 @@ from datetime import datetime
 from recollect.consolidation.values import Step
 from recollect.merging import replaced
 from recollect.ports import NewId
-from recollect.types import LIVE, Durability, Record, Relation
+from recollect.types import LIVE, Durability, Record, Relation, RelationKind
 
 STRENGTH: tuple[Durability, ...] = ("ephemeral", "standard", "core")
 CHANGED = "it was changed meanwhile"
@@ -63,14 +63,14 @@ class Draft:
     def _put(self, record: Record) -> None:
         self.records[record.id] = record
 
-    def _link(self, kept: Record, gone: Record) -> None:
-        key = (kept.id, "supersedes", gone.id)
+    def _link(self, kept: Record, gone: Record, kind: RelationKind = "supersedes") -> None:
+        key = (kept.id, kind, gone.id)
         known = self._edges.get(key)
         fresh = Relation(
             scope=kept.scope,
             source=kept.id,
             target=gone.id,
-            kind="supersedes",
+            kind=kind,
             learned_at=self._now,
             lineage=gone.lineage,
         )
@@ -87,6 +87,10 @@ class Draft:
             for row in replaced((record,), kept, now=self._now, new_id=self._new_id):
                 self._put(row)
             self._link(kept, record)
+        elif step.what == "dispute" and kept is not None and _are_live(record, kept):
+            self._put(_doubted(record, by=kept))
+            self._put(_doubted(kept, by=record))
+            self._link(record, kept, "contradicts")
         elif step.what == "merge" and kept is not None and _are_active(record, kept):
             self._put(replace(record, status="superseded", retired_at=self._now))
             self._put(joined(kept, record))
@@ -98,6 +102,17 @@ class Draft:
 
 def _are_active(*records: Record) -> bool:
     return all(record.status == "active" for record in records)
+
+
+def _are_live(*records: Record) -> bool:
+    return all(record.status in ("active", "disputed") for record in records)
+
+
+def _doubted(record: Record, *, by: Record) -> Record:
+    """What is pinned as core is not put in doubt by somebody who is trusted less."""
+    if record.durability == "core" and by.trust < record.trust:
+        return record
+    return replace(record, status="disputed")
 
 
 def joined(kept: Record, gone: Record) -> Record:

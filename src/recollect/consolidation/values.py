@@ -8,7 +8,9 @@ from typing import Any, Literal, get_args
 
 from recollect.types import ItemStatus, ReceiptItem
 
-What = Literal["archive", "supersede", "settle", "merge", "importance", "profile", "procedure"]
+What = Literal[
+    "archive", "supersede", "settle", "dispute", "merge", "importance", "profile", "procedure"
+]
 
 RETIRING: frozenset[What] = frozenset({"archive", "supersede", "merge"})
 SHOWN_CHARACTERS = 80
@@ -18,6 +20,7 @@ _SAID: Mapping[What, tuple[str, str, str, ItemStatus]] = {
     "archive": ("-", "archive", "archived", "stored"),
     "supersede": ("-", "supersede", "superseded", "superseded"),
     "settle": ("~", "settle", "settled", "stored"),
+    "dispute": ("?", "dispute", "disputed", "disputed"),
     "merge": ("=", "merge", "merged", "merged"),
     "importance": ("~", "importance", "importance", "stored"),
     "profile": ("+", "profile", "profile", "stored"),
@@ -29,7 +32,8 @@ _SAID: Mapping[What, tuple[str, str, str, ItemStatus]] = {
 class Step:
     """One thing to do to the record ``id``, as long as it still has ``version``.
 
-    ``other`` is the record that stays: the one merged into, or the side of a dispute that won.
+    ``other`` is the record that stays: the one merged into, or the side of a dispute that won;
+    of a new dispute it is the other side.
     ``value`` is a new importance. ``text`` begins what the record says; it is shown and never
     stored with the step.
     """
@@ -100,7 +104,8 @@ def _told(step: Step) -> str:
     if step.what == "importance":
         return step.because
     quoted = f'"{step.text}"' if step.text else ""
-    into = f"into {step.other}" if step.what == "merge" else ""
+    words = {"merge": "into", "dispute": "with"}
+    into = f"{words[step.what]} {step.other}" if step.what in words else ""
     because = f"({step.because})" if step.because else ""
     return " ".join(part for part in (into, quoted, because) if part)
 

@@ -45,7 +45,7 @@ _FAMILIES = {
 async def import_from(
     engine: Engine, source: Source, *, dry_run: bool, partial: bool, actor: str
 ) -> Receipt:
-    with _opened(source) as (file, name):
+    with source_opened(source) as (file, name):
         known = await asyncio.to_thread(survey, file, name)
         if known.problem and not partial:
             raise Invalid(
@@ -75,7 +75,7 @@ def _roots(scopes: Sequence[str], name: str) -> Iterator[str]:
 
 
 @contextmanager
-def _opened(source: Source) -> Iterator[tuple[IO[bytes], str]]:
+def source_opened(source: Source) -> Iterator[tuple[IO[bytes], str]]:
     if not isinstance(source, str | os.PathLike):
         yield source, "the import"
         return

@@ -139,7 +139,7 @@ async def _kept(run: Run, entry: Entry) -> Item | None:
     if await _is_own(run, entry):
         return None
     silent = await _silenced(run, clean_entry(entry, run.engine.redactor))
-    return kept.item_of(silent, run.engine.bound or entry.root)
+    return kept.item_of(silent, run.engine.write_scope_in(entry.root))
 
 
 async def _is_own(run: Run, entry: Entry) -> bool:

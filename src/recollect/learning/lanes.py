@@ -8,12 +8,13 @@ Waiting saves model calls. Rules cost nothing, so with rules nobody waits.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from recollect.engine import Engine
 from recollect.hearing import retired_messages
 from recollect.learning.showing import CHARACTERS_MAX, EARLIER_MAX
 from recollect.learning.values import Lane, Turns
+from recollect.messages import turn_id
 from recollect.ports import Store
 from recollect.scopes import root_of
 from recollect.trusting import doubt_about, heard, without_recalled
@@ -44,7 +45,7 @@ async def next_turns(
     waiting = await store.messages(key, now=engine.now(), after=place, limit=MESSAGES_READ_MAX)
     lane = await lane_of(engine, store, session) if with_model else AT_ONCE
     may_wait = lane == DIGEST and not everything and session.ended_at is None
-    if may_wait and _waits(engine, waiting):
+    if may_wait and waiting and await _waits(engine, store, waiting):
         return None
     count = _how_many(engine, waiting) if with_model else min(len(waiting), MESSAGES_PER_COMMIT)
     all_read = len(waiting) < MESSAGES_READ_MAX and count == len(waiting)
@@ -84,15 +85,22 @@ async def lane_of(engine: Engine, store: Store, session: Session) -> Lane:
     return DIGEST if earlier else AT_ONCE
 
 
-def _waits(engine: Engine, waiting: Sequence[Message]) -> bool:
+async def _waits(engine: Engine, store: Store, waiting: Sequence[Message]) -> bool:
     profile = engine.profile
-    if not waiting:
-        return False
     turns = sum(message.role == "user" for message in waiting)
     tokens = sum(_cost(engine, message) for message in waiting)
-    # Of a message from the future nobody knows when it will be quiet after it.
-    quiet = abs(engine.now() - waiting[-1].at) >= timedelta(minutes=profile.digest_quiet_minutes)
-    return turns < profile.digest_turns and tokens < profile.digest_tokens and not quiet
+    if turns >= profile.digest_turns or tokens >= profile.digest_tokens:
+        return False
+    silence = abs(engine.now() - await _arrival(engine, store, waiting[-1]))
+    return silence < timedelta(minutes=profile.digest_quiet_minutes)
+
+
+async def _arrival(engine: Engine, store: Store, message: Message) -> datetime:
+    """When we heard it. By its own time, a message told late, or by a clock that is wrong, would
+    always be one after a long silence, and each would be asked about by itself."""
+    id_ = turn_id(message.scope, message.session, message.id)
+    found = await store.records(root_of(message.scope), (id_,), now=engine.now())
+    return found[0].learned_at if found else message.at
 
 
 def _how_many(engine: Engine, waiting: Sequence[Message]) -> int:

@@ -1,0 +1,171 @@
+"""What learning with a model costs: calls and tokens, counted where the model would be.
+
+The model is a rule that answers as the schema asks (``recollect.testing.learner``), so the
+numbers are the same on every machine. Tokens are recollect's own estimate of every character that
+goes over the wire: instructions, schema, what is shown, and the answer.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from bench.talk import Turn
+from recollect.consolidating import consolidate_due
+from recollect.engine import Engine
+from recollect.learning.showing import EARLIER_MAX, messages_as_text, show
+from recollect.maintenance import one_round
+from recollect.memory import AsyncMemory
+from recollect.ports import Prompt, Reply
+from recollect.prompts import extract as extract_prompt
+from recollect.testing.learner import answer_for
+from recollect.tokens import estimate
+from recollect.types import Message, Usage
+from recollect.wiring import open_engine
+
+SCOPE = "user:ann"
+KNOWN_SHOWN = 12  # memories that are shown beside new messages, in both designs
+QUIET = timedelta(minutes=31)
+
+
+@dataclass(slots=True)
+class Bill:
+    """Calls and tokens for some conversations; ``by`` counts the calls of each operation."""
+
+    messages: int
+    calls: int = 0
+    asked: int = 0
+    answered: int = 0
+    by: Counter[str] = field(default_factory=Counter)
+
+    def add(self, prompt: Prompt, answer: Any) -> None:
+        self.calls += 1
+        self.asked += tokens_of(prompt)
+        self.answered += estimate(json.dumps(answer, ensure_ascii=False))
+        self.by[prompt.operation] += 1
+
+    def per_thousand(self, count: int) -> float:
+        return 1000 * count / self.messages
+
+
+def tokens_of(prompt: Prompt) -> int:
+    """Everything that is sent for a question."""
+    schema = json.dumps(prompt.schema) if prompt.schema else ""
+    return sum(map(estimate, (prompt.system, prompt.user, schema)))
+
+
+class BilledModel:
+    """Answers by rules, and writes down what that would have cost."""
+
+    name = "billed"
+
+    def __init__(self, bill: Bill) -> None:
+        self._bill = bill
+
+    async def ask(self, prompt: Prompt) -> Reply:
+        answer: dict[str, Any]
+        if prompt.operation == "extract":
+            answer = answer_for(prompt.user)
+        else:
+            text = " ".join(prompt.user.split())[: 4 * prompt.tokens_max // 2]
+            answer = {"profile" if prompt.operation == "consolidate" else "summary": text}
+        self._bill.add(prompt, answer)
+        return Reply(text="", data=answer, usage=Usage(calls=1))
+
+
+async def ours(turns: Sequence[Turn], folder: Path, bill: Bill) -> None:
+    """The pipeline as it runs in the background: a round of upkeep after every exchange, one
+    when it has been quiet for half an hour, and a consolidation when one is due."""
+    now = [turns[0].at]
+    engine = await open_engine(
+        folder / "billed.db",
+        embedder="hashing",
+        clock=lambda: now[0].astimezone(UTC),
+        model=BilledModel(bill),
+    )
+    memory = AsyncMemory(engine)
+    try:
+        for session in sessions_of(turns):
+            for exchange in exchanges_of(session):
+                now[0] = max(now[0], exchange[-1].at)
+                messages = [turn.as_message() for turn in exchange]
+                await memory.observe(session[0].session, messages, scope=SCOPE)
+                await one_round(engine)
+            await _night(engine, now)
+    finally:
+        await memory.close()
+
+
+async def _night(engine: Engine, now: list[datetime]) -> None:
+    now[0] += QUIET
+    await one_round(engine)
+    await consolidate_due(engine)
+
+
+def two_calls(turns: Sequence[Turn], bill: Bill, *, always: bool) -> None:
+    """A design that asks twice for every user message: once for the facts in it (with its answer
+    and the four messages before it), once what they do to the twelve memories nearest to them.
+    Both questions have the instructions and the schema of ours. Not ``always``: the second
+    question is only asked where the first found something."""
+    known: list[str] = []
+    for session in sessions_of(turns):
+        said = [_message(number, turn) for number, turn in enumerate(session)]
+        place = 0
+        for exchange in exchanges_of(session):
+            new = said[place : place + len(exchange)]
+            facts = _first(bill, new, said[max(0, place - EARLIER_MAX) : place])
+            place += len(exchange)
+            if always or facts:
+                _second(bill, facts, known[-KNOWN_SHOWN:])
+            known += [fact["text"] for fact in facts]
+
+
+def _first(bill: Bill, new: Sequence[Message], earlier: Sequence[Message]) -> list[dict[str, Any]]:
+    alone = messages_as_text(show(new, (), ()), {})
+    shown = messages_as_text(show(new, earlier, ()), {})
+    answer = answer_for(f"<messages>{alone}</messages>")
+    bill.add(extract_prompt(known="", messages=shown), answer)
+    facts: list[dict[str, Any]] = answer["facts"]
+    return facts
+
+
+def _second(bill: Bill, facts: Sequence[dict[str, Any]], known: Sequence[str]) -> None:
+    listed = "\n".join(f"[k{n}] 2025-01-01 fact: {text}" for n, text in enumerate(known, 1))
+    prompt = extract_prompt(known=listed, messages=json.dumps(facts, ensure_ascii=False))
+    bill.add(prompt, {"facts": [{**fact, "links": "duplicate k1"} for fact in facts]})
+
+
+def sessions_of(turns: Sequence[Turn]) -> Iterator[list[Turn]]:
+    for _, session in groupby(turns, key=lambda turn: turn.session):
+        yield list(session)
+
+
+def exchanges_of(session: Sequence[Turn]) -> Iterator[list[Turn]]:
+    """A user message and what follows it until the next one."""
+    exchange: list[Turn] = []
+    for turn in session:
+        if exchange and turn.role == "user":
+            yield exchange
+            exchange = []
+        exchange.append(turn)
+    if exchange:
+        yield exchange
+
+
+def _message(number: int, turn: Turn) -> Message:
+    return Message(
+        id=f"{turn.session}-{number}",
+        scope=SCOPE,
+        session=turn.session,
+        role="user" if turn.role == "user" else "assistant",
+        text=turn.text,
+        at=turn.at,
+        author=turn.author,
+        seq=number + 1,
+    )
