@@ -14,6 +14,7 @@ from pathlib import Path
 PINS = Path(__file__).parents[2] / "requirements" / "proof.txt"
 NAME = "smollm2"
 CONTEXT_TOKENS = 8192
+SEED = 1
 
 SERVER = f"""
 import sys
@@ -22,6 +23,7 @@ wanted = xllamacpp.CommonParams()
 wanted.model.path = sys.argv[1]
 wanted.n_ctx = {CONTEXT_TOKENS}
 wanted.n_parallel = 1
+wanted.sampling.seed = {SEED}
 wanted.cpuparams.n_threads = 2
 server = xllamacpp.Server(wanted)
 print("listening at", server.listening_address, flush=True)
