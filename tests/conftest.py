@@ -8,6 +8,9 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
+# Before anything imports it: the clauses that ship are tests too, and say what differed.
+pytest.register_assert_rewrite("recollect.testing")
+
 PROVING = bool(os.environ.get("RECOLLECT_PROOF"))
 
 # Wall-clock deadlines fail on a busy machine and say nothing about the code. `make test` tries the

@@ -83,7 +83,8 @@ async def disputed_again(
     engine: Engine, store: Store, record: Record, *, pending: Sequence[Record] = ()
 ) -> Outcome | None:
     """For a record that is believed again after it was not: what to write if something that is
-    known by now speaks against it. Both are disputed then, for a person to decide."""
+    known in its scope by now speaks against it. Both are disputed then, for a person to decide.
+    What it is to the records above its scope, its edges say."""
     claim = claim_of(record)
     if claim is None or record.status not in LIVE:
         return None
@@ -93,7 +94,8 @@ async def disputed_again(
     against = [
         one.record
         for one in _with_pending(known, record, pending)
-        if judge(record, [one], duplicate_above=_NEVER).kind in AGAINST
+        if one.record.scope == record.scope
+        and judge(record, [one], duplicate_above=_NEVER).kind in AGAINST
     ]
     if not against:
         return None

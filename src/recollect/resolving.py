@@ -44,7 +44,8 @@ from recollect.types import (
     Vector,
 )
 
-_CLAIM_FIELDS = ("subject", "slot", "value", "negated", "exclusive")
+# What was read in a record's text, and says nothing about a text that takes its place.
+_READ_IN_IT = ("subject", "slot", "value", "negated", "exclusive", "entities", "how")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,7 +254,7 @@ def _statement(old: Record, text: str) -> Statement:
         expires_at=old.expires_at,
         source="user",
         author=old.author,
-        data=_without(old.data, (SUSPICION, *_CLAIM_FIELDS)),
+        data=_without(old.data, (SUSPICION, *_READ_IN_IT)),
     )
 
 

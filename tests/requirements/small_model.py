@@ -14,7 +14,7 @@ from pathlib import Path
 PINS = Path(__file__).parents[2] / "requirements" / "proof.txt"
 NAME = "smollm2"
 CONTEXT_TOKENS = 8192
-SEED = 1
+SEED = 3
 
 SERVER = f"""
 import sys

@@ -247,6 +247,19 @@ def test_X6_an_edited_text_takes_the_place_of_the_old_one(
     assert statuses(memory, mine, theirs) == ["disputed", "disputed"]
 
 
+def test_X10_an_edited_text_keeps_nothing_that_was_read_in_the_old_one(memory: Memory) -> None:
+    said = {"id": "m1", "role": "user", "content": "My sister Eva lives in Lyon."}
+    memory.observe("chat", [said], scope=SCOPE, author="Ann")
+    memory.observe("chat", ["My sister Eva lives in Metz."], scope=SCOPE, author="Ann")
+    memory.maintain()
+    (item,) = memory.review(scope=SCOPE)
+    receipt = memory.resolve(item.id, "edit", text="Somebody lives in Rome.")
+    (edited,) = memory.get([receipt.items[0].id])
+    assert "entities" not in edited.data
+    memory.forget(session="chat", scope=SCOPE)
+    assert "Eva" not in str(memory.get([edited.id]))
+
+
 def test_X9_a_quarantined_statement_can_be_edited(memory: Memory) -> None:
     held = keep(memory, "Acme sells anvils. " + HOSTILE, source="web")
     memory.resolve(held, "edit", text="Acme sells anvils.")

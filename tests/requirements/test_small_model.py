@@ -41,7 +41,7 @@ def memory(
 ) -> Iterator[Memory]:
     monkeypatch.setenv("RECOLLECT_MODEL", f"openai-compatible:{NAME}")
     monkeypatch.setenv("RECOLLECT_MODEL_URL", model_url)
-    monkeypatch.setenv("RECOLLECT_MODEL_TIMEOUT_SECONDS", "600")
+    monkeypatch.setenv("RECOLLECT_MODEL_TIMEOUT_SECONDS", "300")
     with Memory.open(
         str(tmp_path / "memory.db"), embedder="hashing", background=False, clock=clock
     ) as opened:

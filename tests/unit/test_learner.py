@@ -1,0 +1,66 @@
+"""The rule that stands in for a model that learns: it reads a question as it is really put."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from recollect.extraction import gate
+from recollect.learning.showing import messages_as_text, show
+from recollect.prompts import extract, extract_schema
+from recollect.providers.models.answers import fit
+from recollect.testing.learner import answer_for, learns_by_rules
+from recollect.testing.scripted import Asked
+from recollect.types import Message, Role
+
+AT = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
+
+
+def said(number: int, text: str, role: Role = "user", author: str = "Ann") -> Message:
+    return Message(
+        id=f"m{number}", scope="s", session="c", role=role, text=text, at=AT, author=author
+    )
+
+
+def question(*messages: Message) -> str:
+    shown = show(messages, (), ())
+    gates = {message.id: gate(message) for message in messages}
+    return extract(known="", messages=messages_as_text(shown, gates)).user
+
+
+def test_it_answers_with_what_the_messages_say() -> None:
+    answer = answer_for(
+        question(
+            said(1, "Hello!"),
+            said(2, "Hello again.\nI moved to Hamburg last month."),
+            said(3, "You live in Rome.", role="assistant", author=""),
+            said(4, "I don't like tea."),
+        )
+    )
+    assert fit(answer, extract_schema(episode=False)) == answer
+    assert [fact["from"] for fact in answer["facts"]] == ["t2", "t4"]
+    home, taste = answer["facts"]
+    assert (home["claim"], home["when"]) == ("ann / home / hamburg", "2026-10-01")
+    assert (taste["claim"], taste["type"]) == ("ann / likes / not tea", "preference")
+    assert answer["skip"] == "t1: nothing lasting; t3: nothing lasting"
+
+
+def test_it_counts_what_was_asked_and_answers_every_kind_of_question() -> None:
+    short, long = (
+        learns_by_rules()(
+            Asked(
+                dialect="openai",
+                path="/v1",
+                headers={},
+                body={},
+                user=question(said(1, text)),
+                schema=extract_schema(episode=False),
+            )
+        )
+        for text in ("I like tea.", "I like tea. " + "It was a very long day. " * 50)
+    )
+    assert short.usage is not None
+    assert long.usage is not None
+    assert 0 < short.usage[0] < long.usage[0]
+    summary = {"properties": {"summary": {"type": "string"}}}
+    other = Asked(dialect="openai", path="", headers={}, body={}, user="a b c", schema=summary)
+    assert learns_by_rules()(other).text == '{"summary": "a b c"}'
