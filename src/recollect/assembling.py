@@ -94,7 +94,7 @@ async def context(engine: Engine, wanted: Wanted, counter: Counter) -> Packet:
     budget -= summary_price
     reserved = min(sum(map(price, messages)), int(budget * MESSAGES_SHARE))
     packed = pack(
-        memory_section(STABLE_SECTION, gathered.stable),
+        memory_section(STABLE_SECTION, gathered.stable, weightiest_first=True),
         _sections(gathered, with_summary=not apart),
         stable_budget=int(budget * STABLE_SHARE),
         budget=budget - reserved,

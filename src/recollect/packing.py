@@ -34,6 +34,7 @@ class Section:
     lines: tuple[str, ...]
     hits: tuple[Hit | None, ...]
     in_order: bool = False  # no line goes in once one before it did not fit
+    weightiest_first: bool = False  # where not all fit, the least important stay out
 
 
 @dataclass(slots=True, kw_only=True)
@@ -79,18 +80,28 @@ def _fill(
 ) -> list[str]:
     frame = _block([PREFACE] if preface else [], section.tag, [])
     spent = count(frame + "\n")
-    kept: list[str] = []
+    fitting: set[int] = set()
     closed = False
-    for line, hit in zip(section.lines, section.hits, strict=True):
-        price = count(line + "\n")
+    for place in _places(section):
+        price = count(section.lines[place] + "\n")
         fits = spent + price <= budget and not closed
         closed = closed or (section.in_order and not fits)
         if fits:
-            kept.append(line)
+            fitting.add(place)
             spent += price
+    for place, hit in enumerate(section.hits):
         if hit is not None:
-            (packed.hits if fits else packed.near_misses).append(hit)
-    return kept
+            (packed.hits if place in fitting else packed.near_misses).append(hit)
+    return [section.lines[place] for place in sorted(fitting)]
+
+
+def _places(section: Section) -> Sequence[int]:
+    """The order in which lines ask for room; they are written in their own order."""
+    places = range(len(section.lines))
+    if not section.weightiest_first:
+        return places
+    weights = [hit.record.importance if hit else 0.0 for hit in section.hits]
+    return sorted(places, key=lambda place: (-weights[place], place))
 
 
 def _block(before: list[str], tag: str, lines: list[str]) -> str:
@@ -117,10 +128,10 @@ def as_text(answer: Answer) -> str:
     return "\n".join(parts)
 
 
-def memory_section(tag: str, hits: Iterable[Hit]) -> Section:
+def memory_section(tag: str, hits: Iterable[Hit], *, weightiest_first: bool = False) -> Section:
     listed = tuple(hits)
     lines = tuple(memory_line(hit.record) for hit in listed)
-    return Section(tag=tag, lines=lines, hits=listed)
+    return Section(tag=tag, lines=lines, hits=listed, weightiest_first=weightiest_first)
 
 
 def text_section(tag: str, text: str) -> Section:

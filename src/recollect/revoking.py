@@ -161,7 +161,9 @@ async def _revive_one(engine: Engine, plan: Retiring, old: Record, fallen: Colle
         plan.notes.append(f"{old.id}, which it had replaced, stays retired: {reason}")
         return
     now = engine.now()
-    plan.records[old.id] = replace(old, status="active", retired_at=None)
+    ended = any(plan.doomed.records[edge.source].valid_from == old.valid_to for edge in onto)
+    end = None if ended else old.valid_to
+    plan.records[old.id] = replace(old, status="active", retired_at=None, valid_to=end)
     plan.revived[old.id] = "what had replaced it was revoked"
     plan.relations += [replace(edge, retired_at=now) for edge in onto]
     for closed in await _closed_copies(engine, plan, old):
@@ -180,7 +182,8 @@ async def _why_not_revived(engine: Engine, plan: Retiring, old: Record) -> str:
         limit=1,
     )
     known = await plan.doomed.store.search(same) if old.hash else []
-    if known:
+    twins = [plan.records[id_] for id_ in plan.revived if plan.records[id_].hash == old.hash]
+    if known or any(twin.scope == old.scope for twin in twins if twin.hash):
         return "the same was said again since"
     believed = replace(old, status="active", retired_at=None)
     others = list(plan.records.values())

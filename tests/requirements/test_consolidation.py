@@ -390,6 +390,17 @@ def test_X8_the_stable_block_changes_when_upkeep_chooses(memory: Memory) -> None
     assert after.stable_text.index("Core rule") < after.stable_text.index("A weightier rule")
 
 
+def test_X8_where_the_stable_block_is_short_the_weightiest_are_in_it(memory: Memory) -> None:
+    for n in range(8):
+        stored(memory, f"Core rule {n}", scope=ANN, durability="core", importance=0.5)
+    stored(memory, "A weightier rule", scope=ANN, durability="core", importance=0.9)
+    packet = memory.context(scope=ANN, query="", tokens=600)
+    assert "A weightier rule" in packet.stable_text
+    assert "Core rule 0" in packet.stable_text
+    assert "Core rule 7" not in packet.stable_text
+    assert any(hit.record.text == "Core rule 7" for hit in packet.near_misses)
+
+
 def test_X3_a_step_that_somebody_was_faster_with_is_skipped_and_said(
     memory: Memory, clock: MovableClock
 ) -> None:

@@ -97,6 +97,26 @@ def test_X9_what_a_revoked_record_replaced_is_believed_again_and_not_closed(
     assert texts(memory, as_of=clock.now - timedelta(hours=1)) == ["The office is in Berlin."]
 
 
+def test_X9_of_what_was_filed_as_history_twice_one_is_believed_again(
+    memory: Memory, clock: MovableClock
+) -> None:
+    """Berlin is known when two messages tell, late, of Hamburg before it."""
+    now = clock.now
+    memory.observe("chat", [{"id": "b", "role": "user", "content": "I live in Berlin."}],
+                   scope=SCOPE, author="Ann")  # fmt: skip
+    late = {"role": "user", "content": "I live in Hamburg.", "at": now - timedelta(days=9)}
+    memory.observe("late", [{**late, "id": "h1"}, {**late, "id": "h2"}], scope=SCOPE, author="Ann")
+    memory.maintain()
+    assert texts(memory, kinds=["semantic"]) == ["Ann lives in Berlin."]
+    clock.forward(days=1)
+    receipt = memory.revoke(session="chat", scope=SCOPE)
+    assert texts(memory, kinds=["semantic"]) == ["Ann lives in Hamburg."]
+    (hamburg,) = memory.recall("Hamburg", scope=SCOPE, kinds=["semantic"]).hits
+    assert hamburg.record.valid_to is None, "it ended only because of Berlin"
+    memory.undo(receipt.change)
+    assert texts(memory, kinds=["semantic"]) == ["Ann lives in Berlin."]
+
+
 def test_X6_what_something_known_by_now_speaks_against_stays_retired(
     memory: Memory, clock: MovableClock
 ) -> None:
