@@ -1,7 +1,7 @@
 """Servers in processes of their own, for a client that measures them.
 
-``python -m bench.serving recollect|single|bare|echo FILE`` reads what it needs as JSON from its
-standard input, writes one line of JSON when it is ready, and serves until it is ended.
+``python -m bench.serving recollect|single|hollow|bare|echo FILE`` reads what it needs as JSON from
+its standard input, writes one line of JSON when it is ready, and serves until it is ended.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ Ready = dict[str, Any]
 class Running:
     """``port`` to ask at, ``key`` to ask with, and what was measured before it served."""
 
+    pid: int
     port: int
     key: str
     in_process: tuple[float, ...]
@@ -54,7 +55,8 @@ def running(kind: str, database: Path, asked: dict[str, Any] | None = None) -> I
         if not line:
             raise RuntimeError(f"the {kind} server did not start")
         told = json.loads(line)
-        yield Running(told["port"], told.get("key", ""), tuple(told.get("in_process", ())))
+        seconds = tuple(told.get("in_process", ()))
+        yield Running(process.pid, told["port"], told.get("key", ""), seconds)
     finally:
         process.terminate()
         process.wait(30)
@@ -74,7 +76,7 @@ async def serve_recollect(database: str, asked: dict[str, Any], listener: socket
     from bench.filling import GivenVectors
     from recollect import identity
     from recollect.interfaces.http import build_app
-    from recollect.interfaces.http.serving import server_config
+    from recollect.interfaces.http.serving import Server, server_config
     from recollect.memory import AsyncMemory
     from recollect.settings import Settings
     from recollect.stores.sqlite import SqliteStore
@@ -89,7 +91,22 @@ async def serve_recollect(database: str, asked: dict[str, Any], listener: socket
         _, secret = await identity.create_key(memory._engine, rights=("read", "write", "admin"))
         app = build_app(memory=memory, settings=Settings(rate=0), mcp=None)
         ready = {"key": secret, "in_process": seconds}
-        await _serve(server_config(app), listener, ready)
+        server = Server(server_config(app), app, lambda: _tell(listener, ready))
+        await server.serve(sockets=[listener])
+
+
+async def serve_hollow(database: str, asked: dict[str, Any], listener: socket.socket) -> None:
+    """All of recollect's server around a verb that does nothing."""
+    from recollect.memory import AsyncMemory
+    from recollect.types import Receipt, ReceiptItem
+
+    done = Receipt(items=(ReceiptItem(id="0" * 36, status="stored", record="0" * 32),))
+
+    async def observe(*_: Any, **__: Any) -> Receipt:
+        return done
+
+    AsyncMemory.observe = observe  # type: ignore[method-assign]
+    await serve_recollect(database, asked, listener)
 
 
 async def _asked_in_process(memory: Any, asked: dict[str, Any]) -> list[float]:
@@ -125,7 +142,7 @@ async def serve_bare(database: str, _: dict[str, Any], listener: socket.socket) 
             file.add(next(count), Chunk([text], vector))
         return {"status": "stored"}
 
-    await _serve(_plain(app), listener, {})
+    await _serve(app, listener)
     file.close()
 
 
@@ -138,24 +155,22 @@ async def serve_echo(_: str, __: dict[str, Any], listener: socket.socket) -> Non
     async def observe(asked: dict[str, Any]) -> dict[str, Any]:
         return asked
 
-    await _serve(_plain(app), listener, {})
+    await _serve(app, listener)
 
 
-def _plain(app: Any) -> Any:
+def _tell(listener: socket.socket, ready: Ready) -> None:
+    print(json.dumps({**ready, "port": listener.getsockname()[1]}), flush=True)
+
+
+async def _serve(app: Any, listener: socket.socket) -> None:
     import uvicorn
 
-    return uvicorn.Config(app, log_level="warning", access_log=False)
-
-
-async def _serve(config: Any, listener: socket.socket, ready: Ready) -> None:
-    import uvicorn
-
-    server = uvicorn.Server(config)
+    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False))
     startup = server.startup
 
     async def tell(sockets: list[socket.socket] | None = None) -> None:
         await startup(sockets)
-        print(json.dumps({**ready, "port": listener.getsockname()[1]}), flush=True)
+        _tell(listener, {})
 
     server.startup = tell  # type: ignore[method-assign]
     await server.serve(sockets=[listener])
@@ -164,6 +179,7 @@ async def _serve(config: Any, listener: socket.socket, ready: Ready) -> None:
 KINDS: dict[str, Callable[[str, dict[str, Any], socket.socket], Awaitable[None]]] = {
     "recollect": serve_recollect,
     "single": lambda file, asked, port: serve_recollect(file, {**asked, "group_max": 1}, port),
+    "hollow": serve_hollow,
     "bare": serve_bare,
     "echo": serve_echo,
 }

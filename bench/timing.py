@@ -104,3 +104,12 @@ def forget_cached_pages(database: Path) -> bool:
             finally:
                 os.close(descriptor)
     return True
+
+
+def cpu_seconds(pid: int) -> float:
+    """What a process has used so far, all its threads together; nan where nobody says."""
+    stat = Path(f"/proc/{pid}/stat")
+    if not stat.exists():
+        return math.nan
+    parts = stat.read_text().rpartition(")")[2].split()
+    return (int(parts[11]) + int(parts[12])) / os.sysconf("SC_CLK_TCK")

@@ -16,14 +16,16 @@ from bench.filling import NOW, fill
 from bench.report import Claim, Result, Table, at_least, at_most, ms, number, times
 from bench.running import Bench
 from bench.serving import Running, asking, running
-from bench.timing import Times
+from bench.timing import Times, cpu_seconds
 from recollect.stores.sqlite import SqliteStore
 
 CONNECTIONS = 32
 ADDED_MS = 2.0
 SIDES = {
     "recollect": "recollect",
+    "keyed": "recollect, each with an Idempotency-Key",
     "single": "recollect, groups of one",
+    "hollow": "recollect's server, nothing done",
     "bare": "FastAPI, one transaction for each request",
     "echo": "FastAPI, no store",
 }
@@ -37,7 +39,7 @@ class Client:
         self._reader: asyncio.StreamReader | None = None
         self._writer: asyncio.StreamWriter | None = None
 
-    async def post(self, path: str, body: Any) -> bytes:
+    async def post(self, path: str, body: Any, *headers: str) -> bytes:
         if self._reader is None or self._writer is None:
             self._reader, self._writer = await asyncio.open_connection(
                 "127.0.0.1", self._server.port
@@ -45,9 +47,10 @@ class Client:
         content = json.dumps(body).encode()
         head = (
             f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
-            f"Authorization: Bearer {self._server.key}\r\nContent-Length: {len(content)}\r\n\r\n"
+            f"Authorization: Bearer {self._server.key}\r\nContent-Length: {len(content)}\r\n"
         )
-        self._writer.write(head.encode() + content)
+        more = "".join(f"{header}\r\n" for header in headers)
+        self._writer.write(f"{head}{more}\r\n".encode() + content)
         answer = await self._reader.readuntil(b"\r\n\r\n")
         if b" 200 " not in answer[:20]:
             raise RuntimeError(answer.decode())
@@ -65,6 +68,7 @@ class Load:
 
     rates: list[float] = field(default_factory=list)
     spreads: list[float] = field(default_factory=list)  # p99 / median of each round
+    cpu: list[float] = field(default_factory=list)  # seconds of the server for a request
     times: Times = field(default_factory=Times)
 
 
@@ -104,7 +108,7 @@ async def _recalls(bench: Bench, database: Path) -> tuple[Times, Times]:
 async def _writes(bench: Bench, side: str, database: Path, load: Load) -> None:
     texts = [chunk.texts[0] for _, chunk in bench.corpus.records(0, 2000, 1)]
     seconds: list[float] = []
-    with running(side, database) as server:
+    with running("recollect" if side == "keyed" else side, database) as server:
 
         async def one(connection: int, turns: range) -> None:
             client = Client(server)
@@ -116,17 +120,19 @@ async def _writes(bench: Bench, side: str, database: Path, load: Load) -> None:
                     "scope": f"user:{connection}",
                     "messages": [message],
                 }
+                key = [f"Idempotency-Key: {connection}/{turn}"] if side == "keyed" else []
                 began = time.perf_counter()
-                await client.post("/v1/observe", body)
+                await client.post("/v1/observe", body, *key)
                 seconds.append(time.perf_counter() - began)
             client.close()
 
         await asyncio.gather(*(one(n, range(2)) for n in range(CONNECTIONS)))  # warms up
         seconds.clear()
-        began = time.perf_counter()
+        used, began = cpu_seconds(server.pid), time.perf_counter()
         turns = range(2, 2 + bench.sizes.writes)
         await asyncio.gather(*(one(n, turns) for n in range(CONNECTIONS)))
         load.rates.append(len(seconds) / (time.perf_counter() - began))
+        load.cpu.append((cpu_seconds(server.pid) - used) / len(seconds))
     load.spreads.append(_p99(seconds) / median(seconds))
     load.times.seconds += seconds
 
@@ -158,6 +164,7 @@ def _load_table(loads: dict[str, Load]) -> Table:
             ms(load.times.median),
             ms(_p99(load.times.seconds)),
             times(median(load.spreads)),
+            ms(median(load.cpu)),
         )
         for side, load in loads.items()
     ]
@@ -167,10 +174,12 @@ def _load_table(loads: dict[str, Load]) -> Table:
         "median",
         "p99",
         "p99 / median",
+        "CPU each",
     )
     note = (
         "Each request is one message. With a store every request is on the disk before it is "
-        "answered; recollect also keeps the message's turn, its vector and its journal entry."
+        "answered; recollect also keeps the message's turn, its vector and its journal entry. "
+        "CPU is all of the server's: of two rows, it says what stands between them."
     )
     return Table("Writes over HTTP", columns, rows, note)
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter as Tally
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Protocol
 
 from recollect.asking import Careful
 from recollect.embedding import CarefulEmbedder, Embedded
@@ -22,6 +22,17 @@ from recollect.vectors import embedding_text, packed
 
 ATTEMPTS_MAX = 16
 ROOTS_PAGE = 500
+
+
+class Once(Protocol):
+    """Sees to it that what a handle writes is written once, however often it is asked for."""
+
+    async def commit(
+        self,
+        batch: Batch,
+        answer: Callable[[], Any] | None,
+        commit: Callable[[Batch], Awaitable[int]],
+    ) -> int: ...
 
 
 @dataclass(slots=True, kw_only=True)
@@ -42,8 +53,9 @@ class Engine:
     bound: tuple[str, ...] = ()  # the scopes this handle may not leave; () = none
     rights: frozenset[Right] = ALL_RIGHTS
     used: Tally[str] = field(default_factory=Tally)
-    first_vector: bool = True  # whether this handle has still to see that the space is claimed
+    claimed: set[str] = field(default_factory=set)  # spaces that the store is known to have
     volatile_roots: set[str] = field(default_factory=set)
+    once: Once | None = None
 
     def now(self) -> datetime:
         return self.clock().astimezone(UTC)
@@ -133,11 +145,16 @@ class Engine:
     async def persists(self, scope: str, authors: Iterable[str] = ()) -> bool:
         """Checked before the first write: did the owner of a scope, or an author, opt out?"""
         chain = (*parents(scope), scope)
+        keys = ("scope", *{f"author:{author}" for author in authors if author})
         policies = await self.store.items(
-            root_of(scope), "policy", now=self.now(), scopes=chain, limit=1000
+            root_of(scope),
+            "policy",
+            now=self.now(),
+            scopes=chain,
+            keys=keys,
+            limit=len(chain) * len(keys),
         )
-        keys = {"scope", *(f"author:{author}" for author in authors if author)}
-        return all(item.value.get("persist", True) for item in policies if item.key in keys)
+        return all(item.value.get("persist", True) for item in policies)
 
     # Writing
 
@@ -152,9 +169,17 @@ class Engine:
             **parts,
         )
 
-    async def commit(self, store: Store, batch: Batch) -> int:
+    async def commit(
+        self, store: Store, batch: Batch, *, answer: Callable[[], Any] | None = None
+    ) -> int:
         """Commit; where the outcome is unknown ask again with the same id, which is safe. An
-        edge whose other end was erased meanwhile is a conflict: whoever looks again sees it."""
+        edge whose other end was erased meanwhile is a conflict: whoever looks again sees it.
+        ``answer`` says what the verb will answer, if this is its last commit."""
+        if self.once is None or store is not self.store:
+            return await self._commit(store, batch)
+        return await self.once.commit(batch, answer, lambda marked: self._commit(store, marked))
+
+    async def _commit(self, store: Store, batch: Batch) -> int:
         try:
             return await store.commit(batch)
         except Unavailable as error:
@@ -267,8 +292,8 @@ class Engine:
         }
         if not found or self.embedder is None:
             return {}, "", f"vectors pending: {embedded.trouble}" if embedded.trouble else ""
-        if self.first_vector:
-            self.first_vector = False
+        if self.embedder.space not in self.claimed:
+            self.claimed.add(self.embedder.space)
             if not await self.space():
                 await self.claim_space(self.embedder.space)
             if trouble := await self.vector_trouble():
@@ -285,7 +310,9 @@ async def _missing_ends(store: Store, batch: Batch) -> tuple[str, ...]:
 
 
 async def space_item(store: Store, now: datetime) -> Item | None:
-    items = await store.items(SYSTEM_ROOT, "space", now=now, keys=("active",))
+    items = await store.items(
+        SYSTEM_ROOT, "space", now=now, scopes=(SYSTEM_ROOT,), keys=("active",)
+    )
     return items[0] if items else None
 
 

@@ -21,7 +21,7 @@ from typing import IO, get_args
 from recollect.engine import Engine
 from recollect.errors import Invalid, Unavailable
 from recollect.kept import NAMESPACE as KEPT
-from recollect.kept import entry_of, kept_items
+from recollect.kept import ends_of, entry_of, kept_items
 from recollect.ports import Store
 from recollect.scopes import is_visible
 from recollect.serial import FORMAT, NAMES, TYPES, VERSION, Value, json_line, line_of
@@ -246,13 +246,24 @@ async def _entries(part: Part) -> AsyncIterator[Entry]:
     after = 0
     while page := await part.store.journal(part.root, after=after, limit=ENTRIES_PAGE):
         for entry in page:
-            if part.whole or all(part.holds(touch.scope) for touch in entry.touched):
+            if await _is_inside(part, entry):
                 yield entry
         after = page[-1].seq
     async for item in kept_items(part.store, part.root, part.now):
         kept = entry_of(item)
-        if kept and (part.whole or all(part.holds(touch.scope) for touch in kept.touched)):
+        if kept and await _is_inside(part, kept):
             yield kept
+
+
+async def _is_inside(part: Part, entry: Entry) -> bool:
+    """Does it speak of nothing but what is exported? An edge may lead to a record elsewhere."""
+    if part.whole:
+        return True
+    if not all(part.holds(touch.scope) for touch in entry.touched):
+        return False
+    ends = {end for touch in entry.touched for end in ends_of(touch)}
+    found = await part.store.records(part.root, sorted(ends), now=part.now) if ends else []
+    return all(part.holds(record.scope) for record in found)
 
 
 # The file

@@ -46,7 +46,7 @@ async def forget(engine: Engine, selection: Selection, *, actor: str) -> Receipt
     if not gone:
         notes.append("a reader holds an old snapshot open; erased bytes go when it ends")
     for group in doomed:
-        items += _items(group, dry_run=selection.dry_run, gone=gone)
+        items += _items(engine, group, dry_run=selection.dry_run, gone=gone)
     survivors = {id_: what for group in doomed for id_, what in group.survivors.items()}
     if survivors:
         notes.append("still holding it: " + ", ".join(f"{w} {i}" for i, w in survivors.items()))
@@ -144,8 +144,9 @@ async def _scrubbed(doomed: list[Doomed]) -> bool:
     return gone
 
 
-def _items(doomed: Doomed, *, dry_run: bool, gone: bool) -> list[ReceiptItem]:
-    """One line per thing; a message and its turn are one."""
+def _items(engine: Engine, doomed: Doomed, *, dry_run: bool, gone: bool) -> list[ReceiptItem]:
+    """One line per thing; a message and its turn are one. What others made of it goes too, but
+    is not named to whoever cannot see it."""
     reason = "dry run: would be erased" if dry_run else "" if gone else "bytes go later"
     status: Any = "pending" if reason else "erased"
     turns = {
@@ -156,11 +157,12 @@ def _items(doomed: Doomed, *, dry_run: bool, gone: bool) -> list[ReceiptItem]:
     items = [
         ReceiptItem(id=id_, status=status, reason=reason, record=turns.get((key, id_), ""))
         for key, id_ in doomed.messages
+        if engine.may_see(key.scope)
     ]
     shown = {item.record for item in items}
     items += [
         ReceiptItem(id=id_, status=status, reason=reason, record=id_)
-        for id_ in doomed.records
-        if id_ not in shown
+        for id_, record in doomed.records.items()
+        if id_ not in shown and engine.may_see(record.scope)
     ]
     return items

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from recollect.types import Hit
 
 # Of the weight of meaning: the record's own, the rest is that of its surroundings.
-OWN_SHARE = 0.4
+OWN_SHARE = 0.3
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from typing import Any
 
 from recollect.engine import Engine
 from recollect.errors import Conflict, Denied, Invalid, NotFound
-from recollect.inputs import When, clean_name, several_of, utc_moment
+from recollect.inputs import When, clean_name, expiry, several_of
 from recollect.scopes import SYSTEM_ROOT, parse_scope
 from recollect.types import ALL_RIGHTS, Item, Right
 
@@ -70,7 +70,7 @@ async def create_key(
     now = engine.now()
     granted: tuple[Right, ...] = several_of(rights, Right, "right")
     reached = tuple(dict.fromkeys(map(engine.write_scope, _listed(scopes))))
-    until, _ = utc_moment(expires_at, "expires_at")
+    until, _ = expiry(expires_at, now)
     if not granted:
         raise Invalid("a key needs at least one right: read, write, erase or admin")
     for right in granted:
@@ -79,8 +79,6 @@ async def create_key(
         raise Invalid('a key needs a scope such as "user:ann"; only an admin key reaches all')
     if not reached and engine.bound:
         reached = engine.bound
-    if until is not None and until <= now:
-        raise Invalid(f"expires_at {until.isoformat()} has passed already")
     secret = PREFIX + urlsafe_b64encode(bytes.fromhex(engine.new_secret())).decode().rstrip("=")
     digest = _digest(secret)
     key = Key(
@@ -125,7 +123,7 @@ async def with_key(engine: Engine, secret: str) -> tuple[Key, Engine]:
     if not _SECRET.match(secret):
         raise Denied(_UNKNOWN)
     found = await engine.store.items(
-        SYSTEM_ROOT, KEYS, now=engine.now(), keys=(_digest(secret),), limit=1
+        SYSTEM_ROOT, KEYS, now=engine.now(), scopes=(SYSTEM_ROOT,), keys=(_digest(secret),)
     )
     if not found or not (key := _key(found[0])).works_at(engine.now()):
         raise Denied(_UNKNOWN)

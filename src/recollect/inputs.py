@@ -113,6 +113,17 @@ def utc_moment(value: When | None, what: str) -> tuple[datetime | None, str]:
     return found and found.astimezone(UTC), note
 
 
+def expiry(value: When | None, now: datetime) -> tuple[datetime | None, str]:
+    """When something is to vanish: in the time to come."""
+    until, note = utc_moment(value, "expires_at")
+    if until is not None and until <= now:
+        raise Invalid(
+            f"expires_at {until.isoformat()} has passed already; give a time to come, "
+            "or leave it out"
+        )
+    return until, note
+
+
 def share(value: Any, what: str) -> float:
     """A number from 0 to 1."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:

@@ -73,8 +73,13 @@ def without_details(entry: Entry, gone: frozenset[tuple[str, str]]) -> Entry:
     return replace(entry, touched=touched)
 
 
+def ends_of(touch: Touch) -> list[str]:
+    """The records that an edge links; none for what is no edge."""
+    return touch.id.split(" ")[::2] if touch.kind == "relation" else []
+
+
 def _mentions(touch: Touch, gone: frozenset[tuple[str, str]]) -> bool:
     if touch.kind == "relation":
-        return any(("record", part) in gone for part in touch.id.split(" "))
+        return any(("record", end) in gone for end in ends_of(touch))
     kind = "record" if touch.kind == "vector" else touch.kind
     return (kind, touch.id) in gone

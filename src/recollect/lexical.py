@@ -19,14 +19,16 @@ if TYPE_CHECKING:
     import Stemmer
 
 # A store keeps this number beside its index and rebuilds the index when it differs.
-ANALYSER_VERSION = 1
+ANALYSER_VERSION = 2
+
+QUESTION = "?"  # marks a text that asks; not a word, so no text can hold it by itself
 
 # Longer texts are stored whole but only their beginning is searchable by word.
 ANALYSED_CHARACTERS_MAX = 200_000
 TERM_LENGTH_MAX = 64
 
 K1 = 1.2
-B = 0.75
+B = 0.6  # less than the usual 0.75: among chat messages the longer one says more
 
 _DENSE_LETTERS = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
 _DENSE = _DENSE_LETTERS + (
@@ -43,6 +45,7 @@ _TOKEN = re.compile(
 _ASCII_TOKEN = re.compile(r"[a-z0-9]+(?:'[a-z0-9]+)*")
 _ACCENTS = re.compile("[\u0300-\u036f\u0591-\u05c7\u064b-\u0652\u0670]")
 
+# What names no topic.
 STOP_WORDS = frozenset(
     """a about after again all also am an and any are as at be because been before being but by
     can could did do does doing done for from get got had has have having he her here hers him his
@@ -51,6 +54,15 @@ STOP_WORDS = frozenset(
     there these they this those to too under until up us very was we were what when where which
     while who whom whose why will with would you your yours im ive id dont didnt doesnt isnt wasnt
     cant wont whats thats tell know""".split()
+)
+
+# What no query looks for: only what holds a sentence together. Words such as "before", "own" or
+# "one" may be what is asked for, and where they are common, their weight is small by itself.
+QUERY_STOP_WORDS = frozenset(
+    """a am an and are arent as at be been by did didnt do does doesnt dont for from had has have he
+    her him his how i id im in is isnt it its ive me my of on or our she that thats the their them
+    they this to us was wasnt we were what whats when where which who whom whose why with you
+    your""".split()
 )
 
 
@@ -83,9 +95,16 @@ def terms(text: str) -> list[str]:
     return found
 
 
+def asks(text: str) -> bool:
+    """Does a turn end as a question?"""
+    return text.rstrip().endswith(("?", "\uff1f"))
+
+
 def document_terms(text: str, author: str) -> list[str]:
-    """What a record is found by: its text, and who said it."""
-    return terms(f"{author}\n{text}") if author else terms(text)
+    """What a record is found by: its text, and who said it. A question is marked as one; no
+    query looks for the mark."""
+    found = terms(f"{author}\n{text}") if author else terms(text)
+    return [*found, QUESTION] if asks(text) else found
 
 
 def query_terms(text: str) -> tuple[str, ...]:
@@ -95,7 +114,7 @@ def query_terms(text: str) -> tuple[str, ...]:
     for word in words(text):
         single = dict.fromkeys(terms(word))
         found.update(single)
-        if word.replace("\u2019", "").replace("'", "") not in STOP_WORDS:
+        if word.replace("\u2019", "").replace("'", "") not in QUERY_STOP_WORDS:
             kept.update(single)
     return tuple(kept or found)
 

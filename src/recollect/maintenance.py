@@ -38,11 +38,12 @@ async def maintain(
     retry: bool = False,
 ) -> Receipt:
     """A round by hand: what is due, and consolidation now. A dry run only says what that would
-    change. ``retry``: what is stuck may be tried again."""
+    change. ``retry``: what is stuck there may be tried again."""
+    asker = engine if scope is None else engine.narrowed((scope,), engine.rights)
     if dry_run:
         return await consolidate(engine, scope=scope, dry_run=True, force=force)
     if retry:
-        await forgive(engine)
+        await forgive(asker)
     done = await _as_seen(engine, await one_round(_whole(engine), everything=True))
     consolidated = await consolidate(engine, scope=scope, force=force)
     return Receipt(

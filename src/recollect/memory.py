@@ -11,20 +11,19 @@ from typing import Any, Self
 
 from recollect.archiving import archive
 from recollect.assembling import Wanted, context
-from recollect.buffers import confirm, notes_key, session_name
+from recollect.buffers import confirm
 from recollect.consenting import set_policy
 from recollect.ending import end
 from recollect.engine import Engine
-from recollect.errors import Invalid
 from recollect.exporting import Target, export_to
 from recollect.forgetting import forget
 from recollect.importing import Source as ImportSource
 from recollect.importing import import_from
-from recollect.inputs import When, clean_name
-from recollect.listing import Lists
+from recollect.inputs import When
+from recollect.listing import Lists, records_by_id
 from recollect.maintenance import flush_uses, maintain, run_in_background
 from recollect.messages import MessageInput
-from recollect.observing import observe, observe_in
+from recollect.observing import observe
 from recollect.procedures import find_procedures, procedure_used, save_procedure
 from recollect.recalling import Question, recall
 from recollect.reembedding import reembed
@@ -35,7 +34,7 @@ from recollect.reviewing import review
 from recollect.revoking import revoke
 from recollect.rights import needs
 from recollect.selecting import Selection
-from recollect.stating import set_state
+from recollect.stating import note, set_state
 from recollect.telling import history
 from recollect.types import Answer, Entry, Packet, Receipt, Record, ReviewItem
 from recollect.undoing import undo
@@ -248,15 +247,17 @@ class AsyncMemory(Lists):
 
     @needs("write")
     async def note(
-        self, session: str, text: str, *, role: str = "agent", scope: str | None = None
+        self,
+        session: str,
+        text: str,
+        *,
+        role: str = "agent",
+        scope: str | None = None,
+        actor: str = "",
     ) -> Receipt:
         """Add a short note by role ("chief: ...") to the block of a session; every context of
         that session shows it."""
-        key = notes_key(self._engine.write_scope(scope), session_name(session))
-        message = {"role": "note", "content": text, "author": clean_name(role, "role")}
-        if not text or not text.strip():
-            raise Invalid("there is nothing to note: the text is empty")
-        return await observe_in(self._engine, key, [message])
+        return await note(self._engine, session, text, role=role, scope=scope, actor=actor)
 
     @needs("write")
     async def relate(self, source: str, kind: str, target: str, *, actor: str = "") -> Receipt:
@@ -291,11 +292,17 @@ class AsyncMemory(Lists):
 
     @needs("write")
     async def procedure_used(
-        self, id_or_name: str, *, success: bool, scope: str | None = None, note: str = ""
+        self,
+        id_or_name: str,
+        *,
+        success: bool,
+        scope: str | None = None,
+        note: str = "",
+        actor: str = "",
     ) -> Receipt:
         """Count that a procedure was followed, and whether it worked."""
         return await procedure_used(
-            self._engine, id_or_name, success=success, scope=scope, note=note
+            self._engine, id_or_name, success=success, scope=scope, note=note, actor=actor
         )
 
     @needs("read")
@@ -412,10 +419,7 @@ class AsyncMemory(Lists):
     @needs("read")
     async def get(self, ids: Sequence[str]) -> tuple[Record, ...]:
         """Records by id; a foreign id is missing like one that never was."""
-        if isinstance(ids, str):
-            raise Invalid(f'ids must be a list: write ["{ids[:40]}"]')
-        found = await self._engine.find_records([clean_name(id_, "an id") for id_ in ids])
-        return tuple(found[id_][0] for id_ in ids if id_ in found)
+        return await records_by_id(self._engine, ids)
 
     @needs("write")
     async def set_policy(

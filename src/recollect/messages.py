@@ -139,6 +139,9 @@ def _redacted(
 ) -> tuple[dict[str, Any], tuple[Finding, ...]]:
     body = clean_value(dict(raw), "a message")
     secret = {key: value for key, value in body.items() if key not in _NOT_SECRET}
+    if secret.keys() == {"content"} and isinstance(secret["content"], str):
+        redacted = redactor.redact(secret["content"])  # most messages are nothing but text
+        return {**body, "content": redacted.text}, redacted.found
     safe, findings = redactor.redact_value(secret)
     return {key: safe.get(key, value) for key, value in body.items()}, findings
 

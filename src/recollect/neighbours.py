@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 BEFORE = (0.6, 0.36, 0.216)  # what the turn before counts, the one before that, ...
-AFTER = (0.6,)
+AFTER = (0.6, 0.36)
 WORDS_MAX = 20
 PAUSE_SECONDS = 3600  # a longer silence ends a conversation
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from datetime import UTC, timedelta
 from typing import Any
 
@@ -11,7 +11,7 @@ from recollect.buffers import CONSUMED, NOTES, PENDING, buffer_policy, session_n
 from recollect.duplicates import text_hash
 from recollect.engine import ATTEMPTS_MAX, Engine
 from recollect.errors import Conflict, Unavailable
-from recollect.inputs import When, clean_name, one_of, utc_moment
+from recollect.inputs import When, clean_name, expiry, one_of
 from recollect.learning import READER as LEARNER
 from recollect.messages import Intake, MessageInput, Taken, searchable_text, take_in, turn_id
 from recollect.policies import policy_of
@@ -50,6 +50,9 @@ class Writing:
     channel: str
     actor: str
     change: str
+    taken: list[Taken]
+    items: list[ReceiptItem] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     why_volatile: str = ""
     embedded: int = 0
 
@@ -104,21 +107,25 @@ async def observe_in(
         channel=clean_name(channel, "channel") if channel else "",
         actor=actor,
         change=engine.new_id(),
+        taken=taken,
     )
     if not await engine.persists(key.scope, authors):
         _turn_volatile(writing, "kept in this process only: opted out of persistence")
-    items: dict[str, ReceiptItem] = {}
-    notes: list[str] = []
     first = {one.message.id: one for one in reversed(taken)}
-    for chunk in _chunks([one for one in taken if first[one.message.id] is one]):
-        stored, note = await _store_chunk(writing, chunk)
-        items |= {item.id: item for item in stored}
-        if note and note not in notes:
-            notes.append(note)
+    chunks = list(_chunks([one for one in taken if first[one.message.id] is one]))
+    for chunk in chunks:
+        await _store_chunk(writing, chunk, last=chunk is chunks[-1])
+    return _receipt(writing)
+
+
+def _receipt(writing: Writing, *items: ReceiptItem) -> Receipt:
+    """What became of all, with these ``items`` of a last chunk that is about to be committed."""
+    first = {one.message.id: one for one in reversed(writing.taken)}
+    by_id = {item.id: item for item in (*writing.items, *items)}
     return Receipt(
-        items=tuple(_answered(one, first[one.message.id], items) for one in taken),
+        items=tuple(_answered(one, first[one.message.id], by_id) for one in writing.taken),
         change=writing.change,
-        notes=tuple(notes),
+        notes=tuple(dict.fromkeys(writing.notes)),
         usage=Usage(texts_embedded=writing.embedded),
     )
 
@@ -140,7 +147,7 @@ def _intake(
     pending: bool,
     expires_at: When | None,
 ) -> Intake:
-    until, _ = utc_moment(expires_at, "expires_at")
+    until, _ = expiry(expires_at, engine.now())
     if pending and until is None:
         until = engine.now() + timedelta(days=engine.profile.pending_days)
     return Intake(
@@ -176,12 +183,17 @@ def _chunks(taken: list[Taken]) -> Iterator[list[Taken]]:
         yield chunk
 
 
-async def _store_chunk(writing: Writing, chunk: list[Taken]) -> tuple[list[ReceiptItem], str]:
+async def _store_chunk(writing: Writing, chunk: list[Taken], *, last: bool) -> None:
     skipped = await _forgotten(writing, chunk)
     turns = {one.message.id: turn_of(one.message, writing) for one in chunk}
     records = [turns[one.message.id] for one in chunk if one.message.id not in skipped]
     vectors, space, note = await writing.engine.embed_for_writing([r for r in records if r])
     writing.embedded += len(vectors)
+    writing.notes += [note] if note else []
+
+    def items() -> list[ReceiptItem]:
+        return [_item(one, turns[one.message.id], skipped, writing) for one in chunk]
+
     for _ in range(ATTEMPTS_MAX):
         messages = [one.message for one in chunk if one.message.id not in skipped]
         if not messages:
@@ -191,6 +203,7 @@ async def _store_chunk(writing: Writing, chunk: list[Taken]) -> tuple[list[Recei
         try:
             await _commit(
                 writing,
+                (lambda: _receipt(writing, *items())) if last else None,
                 messages=tuple(messages),
                 records=tuple(kept.values()),
                 vectors={id_: vector for id_, vector in vectors.items() if id_ in ids},
@@ -205,10 +218,10 @@ async def _store_chunk(writing: Writing, chunk: list[Taken]) -> tuple[list[Recei
             _turn_volatile(writing, f"kept in this process only: {error}")
     else:
         raise Unavailable("the session changes faster than it can be written; try again")
-    return [_item(one, turns[one.message.id], skipped, writing) for one in chunk], note
+    writing.items += items()
 
 
-async def _commit(writing: Writing, **parts: Any) -> None:
+async def _commit(writing: Writing, answer: Callable[[], Receipt] | None, **parts: Any) -> None:
     engine, key = writing.engine, writing.key
     root = root_of(key.scope)
     found = await writing.store.sessions(root, (key,))
@@ -227,7 +240,7 @@ async def _commit(writing: Writing, **parts: Any) -> None:
             parts["sessions"] = (replace(found[0], channel=writing.channel),)
         parts["cursors"] = tuple(_new_readers(found[0], engine.profile))
     batch = engine.batch(root, "observe", actor=writing.actor, change=writing.change, **parts)
-    await engine.commit(writing.store, batch)
+    await engine.commit(writing.store, batch, answer=answer)
 
 
 def _readers(profile: Profile, session: str) -> list[str]:
@@ -249,9 +262,13 @@ def _new_readers(session: Session, profile: Profile) -> Iterator[CursorMove]:
         yield CursorMove(session=key, reader=LEARNER, old=0, new=session.last_seq)
 
 
+def _text_hash(message: Message) -> str:
+    return text_hash(searchable_text(message))
+
+
 async def _forgotten(writing: Writing, chunk: list[Taken]) -> dict[str, str]:
-    hashed = ((one.message, text_hash(searchable_text(one.message))) for one in chunk)
-    buried = await buried_messages(writing.engine, hashed)
+    messages = [one.message for one in chunk]
+    buried = await buried_messages(writing.engine, messages, _text_hash)
     return dict.fromkeys(buried, "forgotten before")
 
 

@@ -14,13 +14,16 @@ from recollect.types import (
     Entry,
     Hit,
     Item,
+    Kind,
     Message,
     Query,
     Record,
     Relation,
     Session,
     SessionKey,
+    Status,
     Summary,
+    Type,
     Usage,
     Work,
     WorkKind,
@@ -82,11 +85,12 @@ class Store(Protocol):
         now: datetime,
         ids: Sequence[str] = (),
         after: int = 0,
+        before: int | None = None,
         limit: int = 100,
         newest: bool = False,
     ) -> list[Message]:
-        """Messages by id, or those with ``seq > after`` in order. ``newest`` answers with the
-        last ``limit`` of them instead of the first (still in order)."""
+        """Messages by id, or those with ``after < seq < before`` in order. ``newest`` answers
+        with the last ``limit`` of them instead of the first (still in order)."""
         ...
 
     async def summaries(
@@ -144,6 +148,13 @@ class Store(Protocol):
     ) -> list[Work]:
         """What should be done now, across roots, of these kinds or of all; ``space`` is the
         vector space in which every record should have a vector."""
+        ...
+
+    async def counts(
+        self, scopes: Sequence[str], *, now: datetime, descend: bool = False
+    ) -> dict[tuple[Kind, Type, Status], int]:
+        """How many records there are of each kind, type and status, where a listing of these
+        scopes would show them."""
         ...
 
     async def roots(self, *, after: str = "", limit: int = 100) -> list[str]:

@@ -18,7 +18,7 @@ from recollect.lexical import terms
 from recollect.messages import redaction_note
 from recollect.ports import Store
 from recollect.recalling import Question, recall
-from recollect.scopes import parents, root_of
+from recollect.scopes import parents, root_of, visible_from
 from recollect.types import LIVE, Answer, Hit, Query, Receipt, ReceiptItem, Record, Relation, Why
 
 STEPS_MAX = 50
@@ -225,7 +225,7 @@ async def named(engine: Engine, store: Store, scope: str, name: str) -> Record |
 
 
 async def procedure_used(
-    engine: Engine, id_or_name: str, *, success: bool, scope: str | None, note: str
+    engine: Engine, id_or_name: str, *, success: bool, scope: str | None, note: str, actor: str
 ) -> Receipt:
     if not isinstance(success, bool):
         raise Invalid(f"success must be True or False, not {success!r}")
@@ -241,7 +241,7 @@ async def procedure_used(
         batch = engine.batch(
             root_of(record.scope),
             "procedure used",
-            actor="",
+            actor=actor,
             change=change,
             records=(counted,),
             used=(record.id,),
@@ -269,13 +269,13 @@ def counted_data(
 
 
 async def _found(engine: Engine, id_or_name: str, scope: str | None) -> tuple[Record, Store]:
+    place = engine.write_scope(scope)
     by_id = (await engine.find_records([id_or_name])).get(id_or_name)
-    if by_id is not None:
+    if by_id is not None and (scope is None or by_id[0].scope in visible_from((place,))):
         record, store = by_id
         if record.kind != "procedural" or record.status not in LIVE:
             raise Invalid(f"{id_or_name!r} is a {record.type} with status {record.status}")
         return record, store
-    place = engine.write_scope(scope)
     for one in (place, *reversed(parents(place))):
         for store in engine.stores_of(root_of(place)):
             found = await named(engine, store, one, id_or_name)

@@ -91,12 +91,13 @@ class Profile:
     # What a standard deviation of similarity counts where the best by words counts 1; by
     # embedder, "" = any other.
     similarity_weight: Mapping[str, float] = field(
-        default_factory=lambda: {"hashing": 0.02, "": 0.16}
+        default_factory=lambda: {"hashing": 0.02, "": 0.2}
     )
     # Shares of the best score, added or taken away (see ranking.voice and ranking.time).
     assistant_discount: float = 0.3
     named_boost: float = 0.1
     question_discount: float = 0.1
+    answer_boost: float = 0.1  # of its own score
     time_boost: float = 0.25
     # Below this cosine, and without a word in common, a record is noise, not a hit.
     similarity_floor: Mapping[str, float] = field(default_factory=lambda: {"hashing": 0.2, "": 0.1})

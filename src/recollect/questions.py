@@ -6,7 +6,7 @@ import re
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from recollect.lexical import fold
+from recollect.lexical import asks, fold
 
 _VERBS = (
     "told said mentioned recommended recommend suggested suggest gave give provided listed shared"
@@ -44,16 +44,11 @@ def names(text: str, author: str) -> bool:
     return re.search(rf"\b{re.escape(fold(author))}\b", fold(text)) is not None
 
 
-def is_question(text: str) -> bool:
-    """Does a turn end as a question?"""
-    return text.rstrip().endswith(("?", "？"))
-
-
 def parts(text: str, most: int) -> tuple[str, ...]:
     """Several questions in one, each by itself; () for a single one or more than ``most``.
     What follows the last question mark is no question and is left out."""
     found = [one.strip() for one in _SENTENCE.findall(text)]
-    asked = [one for one in found if is_question(one) and any(map(str.isalnum, one))]
+    asked = [one for one in found if asks(one) and any(map(str.isalnum, one))]
     return tuple(asked) if 1 < len(asked) <= most else ()
 
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from recollect.fusing import fused
-from recollect.lexical import fold, terms
+from recollect.lexical import asks, fold, terms
 from recollect.profiles import Profile
-from recollect.questions import asks_for_the_assistant, is_question, names, periods
+from recollect.questions import asks_for_the_assistant, names, periods
 from recollect.scopes import root_of
 from recollect.types import Hit, Record, Why
 from recollect.vectors import is_name
@@ -138,8 +138,9 @@ def _latin_share(text: str) -> float:
 
 
 def voice(candidates: Candidates, asked: Asked) -> Candidates:
-    """Who said it: somebody the question names counts more; a turn that only asks, among
-    people, less; what an assistant answered less, unless the question is about just that."""
+    """Who said it, and to whom: somebody the question names counts more, and so does the answer
+    to a question; a turn that only asks, among people, less; what an assistant answered less,
+    unless the question is about just that."""
     best = max((candidate.score for candidate in candidates), default=0.0)
     of_assistant = asks_for_the_assistant(asked.text)
     for candidate in candidates:
@@ -148,12 +149,22 @@ def voice(candidates: Candidates, asked: Asked) -> Candidates:
             continue
         if record.source == "assistant" and not of_assistant:
             candidate.add("voice", -best * asked.profile.assistant_discount, "the assistant's")
-        elif record.source == "user" and record.author and is_name(record.author):
-            if names(asked.text, record.author):
-                candidate.add("voice", best * asked.profile.named_boost, record.author)
-            if is_question(record.text):
-                candidate.add("voice", -best * asked.profile.question_discount, "only asks")
+        elif record.source == "user":
+            _weigh_what_a_person_said(candidate, best, asked)
     return candidates
+
+
+def _weigh_what_a_person_said(candidate: Candidate, best: float, asked: Asked) -> None:
+    record = candidate.record
+    named = bool(record.author) and is_name(record.author)
+    if named and names(asked.text, record.author):
+        candidate.add("voice", best * asked.profile.named_boost, record.author)
+    if not asks(record.text):
+        if candidate.hit.after_question:
+            value = candidate.score * asked.profile.answer_boost
+            candidate.add("voice", value, "answers a question")
+    elif named:
+        candidate.add("voice", -best * asked.profile.question_discount, "only asks")
 
 
 def time(candidates: Candidates, asked: Asked) -> Candidates:

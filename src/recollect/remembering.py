@@ -16,6 +16,7 @@ from recollect.inputs import (
     clean_tags,
     clean_text,
     clean_value,
+    expiry,
     one_of,
     share,
     utc_moment,
@@ -145,7 +146,7 @@ def record_of(statement: Statement, engine: Engine) -> tuple[Record, list[str]]:
     source: Source = one_of(statement.source, Source, "source")
     valid_from, note_from = utc_moment(statement.valid_from, "valid_from")
     valid_to, note_to = utc_moment(statement.valid_to, "valid_to")
-    expires_at, note_until = utc_moment(statement.expires_at, "expires_at")
+    expires_at, note_until = expiry(statement.expires_at, engine.now())
     if valid_from and valid_to and valid_to <= valid_from:
         raise Invalid(f"valid_to {valid_to} is not after valid_from {valid_from}")
     durability = statement.durability or engine.profile.durability_of_type[type_]
@@ -244,7 +245,9 @@ async def _superseding(engine: Engine, record: Record, place: Place, old_id: str
     new = record if equal is None or equal.id == old.id else equal
     alike = await copies_of(engine, place.store, record, [old])
     olds = [one for one in (old, *alike) if one.id != new.id]
-    written = replaced(olds, record, now=engine.now(), new_id=engine.new_id)
+    # What is above can be seen, not changed: there the edge alone hides it.
+    ours = [one for one in olds if engine.may_change(one.scope)]
+    written = replaced(ours, record, now=engine.now(), new_id=engine.new_id)
     edges = {edge.target: edge for edge in await _edges_from(new, place)}
     return Outcome(
         kind="supersedes",

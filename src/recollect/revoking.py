@@ -65,7 +65,7 @@ async def revoke(engine: Engine, selection: Selection, *, actor: str) -> Receipt
             if not selection.dry_run:
                 for plan in plans:
                     await _commit(engine, plan, actor, change)
-            return _receipt(plans, missing, change, dry_run=selection.dry_run)
+            return _receipt(engine, plans, missing, change, dry_run=selection.dry_run)
         except Conflict:
             continue  # something changed meanwhile: look again; what is retired stays so
     raise Unavailable("these memories change faster than they can be revoked; try again")
@@ -158,7 +158,8 @@ async def _revive_one(engine: Engine, plan: Retiring, old: Record, fallen: Colle
         return
     reason = await _why_not_revived(engine, plan, old)
     if reason:
-        plan.notes.append(f"{old.id}, which it had replaced, stays retired: {reason}")
+        if engine.may_see(old.scope):
+            plan.notes.append(f"{old.id}, which it had replaced, stays retired: {reason}")
         return
     now = engine.now()
     ended = any(plan.doomed.records[edge.source].valid_from == old.valid_to for edge in onto)
@@ -235,12 +236,28 @@ async def _commit(engine: Engine, plan: Retiring, actor: str, change: str) -> No
 
 
 def _receipt(
-    plans: list[Retiring], missing: list[ReceiptItem], change: str, *, dry_run: bool
+    engine: Engine,
+    plans: list[Retiring],
+    missing: list[ReceiptItem],
+    change: str,
+    *,
+    dry_run: bool,
 ) -> Receipt:
-    survivors = {id_: why for plan in plans for id_, why in plan.survivors.items()}
+    """What others made of it falls or stays too, but is not named to whoever cannot see it."""
+    survivors = {
+        id_: why
+        for plan in plans
+        for id_, why in plan.survivors.items()
+        if engine.may_see(plan.doomed.records[id_].scope)
+    }
     notes = [note for plan in plans for note in plan.notes]
     notes += [f"{id_} stays: {why}" for id_, why in survivors.items()]
-    items = [item for plan in plans for item in _items(plan, dry_run=dry_run)]
+    items = [
+        item
+        for plan in plans
+        for item in _items(plan, dry_run=dry_run)
+        if engine.may_see(plan.records[item.record].scope)
+    ]
     done = bool(items) and not dry_run
     return Receipt(
         items=(*missing, *items),

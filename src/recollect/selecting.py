@@ -61,12 +61,12 @@ class Filter:
         """Nothing but a scope or a session was named: everything there goes."""
         return not (self.author or self.source or self.since or self.until)
 
-    def takes(self, message: Message) -> bool:
+    def takes(self, one: Message | Record) -> bool:
         return (
-            (not self.author or message.author == self.author)
-            and (self.source is None or message.source == self.source)
-            and (self.since is None or message.at >= self.since)
-            and (self.until is None or message.at < self.until)
+            (not self.author or one.author == self.author)
+            and (self.source is None or one.source == self.source)
+            and (self.since is None or one.at >= self.since)
+            and (self.until is None or one.at < self.until)
         )
 
 
@@ -108,7 +108,7 @@ async def select(
     engine: Engine, selection: Selection, wanted: Filter
 ) -> tuple[list[Doomed], list[ReceiptItem]]:
     if selection.ids and not wanted.session:
-        return await _select_ids(engine, selection.ids)
+        return await _select_ids(engine, selection, wanted)
     if selection.scope is None and wanted.session:
         scope = engine.write_scope(None)
         by_root: dict[str, tuple[str, ...]] = {root_of(scope): (scope,)}
@@ -147,8 +147,19 @@ def not_found(id_: str) -> ReceiptItem:
     return ReceiptItem(id=id_, status="skipped", reason="there is no such record")
 
 
-async def _select_ids(engine: Engine, ids: Sequence[str]) -> tuple[list[Doomed], list[ReceiptItem]]:
-    found = await engine.find_records([clean_name(id_, "an id") for id_ in ids])
+async def _select_ids(
+    engine: Engine, selection: Selection, wanted: Filter
+) -> tuple[list[Doomed], list[ReceiptItem]]:
+    """What the other selectors leave out is not found: they narrow each other."""
+    ids = [clean_name(id_, "an id") for id_ in selection.ids]
+    by_root: dict[str, tuple[str, ...]] | None = None
+    if selection.scope is not None:
+        by_root, _ = await engine.read_scopes(selection.scope, descend=selection.descend)
+    found = {
+        id_: (record, store)
+        for id_, (record, store) in (await engine.find_records(ids)).items()
+        if wanted.takes(record) and _is_in(record.scope, by_root, descend=selection.descend)
+    }
     groups: dict[tuple[int, str], Doomed] = {}
     for record, store in found.values():
         engine.write_scope(record.scope)
@@ -156,6 +167,12 @@ async def _select_ids(engine: Engine, ids: Sequence[str]) -> tuple[list[Doomed],
         group = groups.setdefault((id(store), root), Doomed(store=store, root=root))
         group.records[record.id] = record
     return list(groups.values()), [not_found(id_) for id_ in ids if id_ not in found]
+
+
+def _is_in(scope: str, by_root: dict[str, tuple[str, ...]] | None, *, descend: bool) -> bool:
+    if by_root is None:
+        return True
+    return is_visible(scope, by_root.get(root_of(scope), ()), descend=descend, exact=True)
 
 
 async def _select_in(
@@ -262,18 +279,20 @@ def slices(ids: list[str]) -> Iterable[tuple[str, ...]]:
 async def _add_sources(
     engine: Engine, doomed: Doomed, records: list[Record], erase_them: bool
 ) -> None:
-    """A turn and its message are one thing. Other sources and copies survive unless asked."""
+    """A turn and its message are one thing. Other sources and copies survive unless asked; those
+    of others survive, and are not even named where they cannot be seen."""
     for record in records:
         key = record.session_key
+        ours = erase_them and engine.may_change(key.scope)
         for message in await messages_of(engine, doomed, record):
-            if record.type == "turn" or erase_them:
+            if record.type == "turn" or ours:
                 doomed.messages.setdefault((key, message.id), message)
-            elif (key, message.id) not in doomed.messages:
+            elif (key, message.id) not in doomed.messages and engine.may_see(key.scope):
                 doomed.survivors[message.id] = "message"
         for source in await _origins_of(engine, doomed, record):
-            if erase_them:
+            if erase_them and engine.may_change(source.scope):
                 doomed.records.setdefault(source.id, source)
-            elif source.id not in doomed.records:
+            elif source.id not in doomed.records and engine.may_see(source.scope):
                 doomed.survivors[source.id] = "record"
 
 

@@ -1,4 +1,4 @@
-"""The current state of a session's task: a small value that every context of it carries."""
+"""What every context of a session carries: the state of its task, and short notes by role."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from recollect.buffers import session_name
+from recollect.buffers import notes_key, session_name
 from recollect.engine import ATTEMPTS_MAX, Engine
 from recollect.errors import Conflict, Invalid, NotFound, Unavailable
-from recollect.inputs import clean_value
+from recollect.inputs import clean_name, clean_value
+from recollect.observing import observe_in
 from recollect.scopes import root_of
 from recollect.types import Receipt, ReceiptItem, SessionKey
 
@@ -44,6 +45,16 @@ async def set_state(
         else:
             raise NotFound(f"there is no session {key.id!r} in {key.scope!r}")
     raise Unavailable("the session changes faster than its state can be written; try again")
+
+
+async def note(
+    engine: Engine, session: str, text: str, *, role: str, scope: str | None, actor: str
+) -> Receipt:
+    key = notes_key(engine.write_scope(scope), session_name(session))
+    message = {"role": "note", "content": text, "author": clean_name(role, "role")}
+    if not text or not text.strip():
+        raise Invalid("there is nothing to note: the text is empty")
+    return await observe_in(engine, key, [message], actor=actor)
 
 
 def _checked(engine: Engine, state: Mapping[str, Any]) -> Mapping[str, Any]:

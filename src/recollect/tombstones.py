@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 
 from recollect.engine import Engine
@@ -23,7 +23,9 @@ NAMESPACE = "tombstone"
 async def key_of(engine: Engine, root: str, *, create: bool = False) -> bytes:
     """The root's tombstone key; empty while nothing was ever forgotten there."""
     for _ in range(2):
-        items = await engine.store.items(root, "secret", now=engine.now(), keys=(NAMESPACE,))
+        items = await engine.store.items(
+            root, "secret", now=engine.now(), scopes=(root,), keys=(NAMESPACE,)
+        )
         if items:
             return bytes.fromhex(items[0].value)
         if not create:
@@ -49,39 +51,42 @@ def _mark(key: bytes, *parts: str) -> str:
     return hmac.new(key, "\0".join(parts).encode(), hashlib.sha256).hexdigest()
 
 
-async def buried(engine: Engine, root: str, marks: Iterable[str]) -> dict[str, Item]:
-    """The tombstones that stand for these marks; their value is the time of the erasure."""
+async def buried(
+    engine: Engine, root: str, marks: Iterable[str], scopes: Iterable[str] = ()
+) -> dict[str, Item]:
+    """The tombstones that stand for these marks; their value is the time of the erasure. Those
+    of a few ``scopes`` are found without looking at all of the root's."""
     wanted = tuple(dict.fromkeys(marks))
     if not wanted:
         return {}
     items = await engine.store.items(
-        root, NAMESPACE, now=engine.now(), keys=wanted, limit=len(wanted)
+        root, NAMESPACE, now=engine.now(), scopes=tuple(scopes), keys=wanted, limit=len(wanted)
     )
     return {item.key: item for item in items}
 
 
 async def buried_messages(
-    engine: Engine, messages: Iterable[tuple[Message, str]]
+    engine: Engine, messages: Sequence[Message], hash_of: Callable[[Message], str]
 ) -> frozenset[str]:
-    """Ids of messages that were forgotten: the very message, or the same text said no later
-    than the erasure. Each message comes with the hash of its text."""
-    listed = list(messages)
-    if not listed:
+    """Ids of messages that were forgotten: the very message, or the same text, by its hash, said
+    no later than the erasure."""
+    if not messages:
         return frozenset()
-    root = root_of(listed[0][0].scope)
+    root = root_of(messages[0].scope)
     key = await key_of(engine, root)
     if not key:
         return frozenset()
     marks = {
         message.id: (
             message_mark(key, message.scope, message.session, message.id),
-            text_mark(key, message.scope, text_hash),
+            text_mark(key, message.scope, hash_of(message)),
         )
-        for message, text_hash in listed
+        for message in messages
     }
-    stones = await buried(engine, root, (mark for pair in marks.values() for mark in pair))
+    scopes = {message.scope for message in messages}
+    stones = await buried(engine, root, (m for pair in marks.values() for m in pair), scopes)
     found = set()
-    for message, _ in listed:
+    for message in messages:
         by_id, by_text = marks[message.id]
         same_text = stones.get(by_text)
         if by_id in stones or (

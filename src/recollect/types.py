@@ -46,7 +46,7 @@ ItemStatus = Literal[
     "restored",
     "failed",
 ]
-Order = Literal["match", "recent", "important", "id"]
+Order = Literal["match", "recent", "important", "id", "newest"]
 WorkKind = Literal["fold", "embed", "expire", "review"]
 ReviewKind = Literal["disputed", "quarantined", "held", "stuck"]
 ReviewAction = Literal["approve", "reject", "edit", "merge"]
@@ -278,6 +278,7 @@ class Batch:
     used: tuple[str, ...] = ()  # record ids that were useful; counted, not journalled
     sweep: bool = False  # drop what expired before ``at``; not journalled
     drop_space: str = ""  # drop the root's vectors of this space; not journalled
+    mark: Item | None = None  # of the store's own root, whatever the batch's; not journalled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -340,8 +341,8 @@ class Query:
     until: datetime | None = None  # on Record.at, exclusive
     as_of: datetime | None = None
     known_at: datetime | None = None
-    order: Order = "match"  # for listings: "match" reads as "recent"
-    after: str = ""  # with order "id": start behind this id
+    order: Order = "match"  # for listings: "match" reads as "recent"; "newest": ids downwards
+    after: str = ""  # with order "id" or "newest": start behind this id
     limit: int = 12  # for searches: per arm
 
 
@@ -367,6 +368,7 @@ class Hit:
     far the similarity stands out: in standard deviations above the average of all that passes
     the filters. ``keyword_around`` and ``lift_around`` are those of the record with its
     neighbours, where the query asked for them; without neighbours the same as its own.
+    ``after_question`` then says whether the turn before it asks.
     """
 
     record: Record
@@ -376,6 +378,7 @@ class Hit:
     lift: float | None = None
     keyword_around: float = 0.0
     lift_around: float | None = None
+    after_question: bool = False
     score: float = 0.0
     why: tuple[Why, ...] = ()
 

@@ -16,6 +16,7 @@ from recollect.comparing import disputed_again
 from recollect.engine import Engine
 from recollect.errors import Conflict, NotFound
 from recollect.inputs import clean_name
+from recollect.listing.changes import visible_entries
 from recollect.ports import Store
 from recollect.types import LIVE, Entry, Query, Receipt, ReceiptItem, Record, Relation, Touch
 
@@ -83,7 +84,8 @@ async def _entries_of(engine: Engine, change: str, scope: str | None) -> tuple[l
         for root in wanted:
             entries = await store.journal(root, change=change, limit=ENTRIES_MAX)
             touched = [touch.scope for entry in entries for touch in entry.touched]
-            if entries and all(map(engine.may_see, touched)):
+            seen = await visible_entries(engine, entries)
+            if entries and sum(len(entry.touched) for entry in seen) == len(touched):
                 _must_be_ours(engine, touched)
                 return entries, store
     raise NotFound(f"there is no change {change!r}")
@@ -173,10 +175,14 @@ async def _block_dependents(
             limit=PAGE,
         )
         plan.blockers += [
-            f"record {hit.record.id} was made from it"
+            f"{_named(engine, hit.record)} was made from it"
             for hit in await store.search(query)
             if hit.record.id not in touched
         ]
+
+
+def _named(engine: Engine, record: Record) -> str:
+    return f"record {record.id}" if engine.may_see(record.scope) else "something of others"
 
 
 async def _who_changed(store: Store, root: str, record: Record, reversal: Reversal) -> str:

@@ -19,6 +19,7 @@ from recollect.budgets import Budgets, Price
 from recollect.embedding import CarefulEmbedder
 from recollect.engine import Engine, active_space
 from recollect.errors import Incompatible, Invalid
+from recollect.ids import ROOM, as_uuid
 from recollect.ports import Clock, Embedder, EmbeddingService, Model, NewId, Store
 from recollect.profiles import Profile
 from recollect.redaction import Redactor, redactor_from
@@ -160,9 +161,14 @@ def check_store(store: str | None, profile: str | None, *, rebuild: bool) -> Rep
     return doctor.check(file)
 
 
-def _file_of(store: str | None, profile: str | None) -> Path:
+def file_of(store: str | None, profile: str | None) -> Path | None:
+    """The file that a store with these options is in; None if it is in none."""
     settings = read_settings(profile=profile)
-    file = store_file(store_address(store, settings, active_profile(settings, os.environ)))
+    return store_file(store_address(store, settings, active_profile(settings, os.environ)))
+
+
+def _file_of(store: str | None, profile: str | None) -> Path:
+    file = file_of(store, profile)
     if file is None:
         raise Invalid("this needs a store file; a dict: store is gone with its process")
     return file
@@ -407,11 +413,10 @@ _last_id = 0
 
 def new_uuid7() -> str:
     """A time-ordered unique id (UUID version 7); within one process each is larger than the
-    one before, so that records of one moment keep their order."""
+    one before and the room behind it, so that records of one moment keep their order."""
     global _last_id
     stamp = (time.time_ns() // 1_000_000) << 80 | 7 << 76
     fresh = stamp | _dice.getrandbits(12) << 64 | 2 << 62 | _dice.getrandbits(62)
     with _id_lock:
-        _last_id = fresh if fresh > _last_id else _last_id + 1
-        text = f"{_last_id:032x}"
-    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+        _last_id = max(fresh, _last_id + ROOM)
+        return as_uuid(_last_id)

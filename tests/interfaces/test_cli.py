@@ -143,7 +143,7 @@ def test_the_store_file_is_private(recollect: Run, tmp_path: Path) -> None:
         (("observe", "chat", "missing.jsonl"), 2, "cannot read"),
         (("recall", "x", "--profile", "mars"), 2, "no profile"),
         (("recall", "x", "--embedder", "psychic"), 2, "unknown embedder"),
-        (("serve", "--host", "0.0.0.0"), 2, "recollect keys create"),
+        (("serve", "--host", "0.0.0.0"), 2, "memory.db keys create"),
     ],
 )
 def test_bad_requests_end_with_a_documented_code_and_the_remedy(
@@ -267,3 +267,32 @@ def test_X10_backup_and_restore_from_the_command_line(recollect: Run) -> None:
     assert recollect("get", kept).returncode == 0
     assert recollect("get", id_).returncode == 3
     assert recollect("restore", "missing.db").returncode == 3
+
+
+def test_lists_come_in_pages_from_either_end(recollect: Run) -> None:
+    for number in range(3):
+        remembered(recollect, f"Statement number {number} of three", "--scope", "user:ann")
+    recollect("observe", "chat", "--scope", "user:ann", "--text", stdin="one\ntwo\nthree\n")
+    options = ("--scope", "user:ann", "--type", "fact", "--newest", "--limit", "2")
+    first = parsed(recollect("records", *options, "--json"))
+    assert [record["text"][17] for record in first["items"]] == ["2", "1"]
+    done = recollect("records", *options)
+    assert f"more: --cursor {first['next']}" in done.stdout
+    rest = parsed(recollect("records", *options, "--cursor", first["next"], "--json"))
+    assert [record["text"][17] for record in rest["items"]] == ["0"]
+    said = recollect("messages", "chat", "--scope", "user:ann", "--newest").stdout
+    assert said.index("three") < said.index("two") < said.index("one")
+    assert "chat" in recollect("sessions").stdout
+    assert recollect("messages", "nothing", "--scope", "user:ann").returncode == 3
+    counted = recollect("stats").stdout
+    assert "6 records" in counted
+    assert "by kind: 3 episodic, 3 semantic" in counted
+    assert "1 session" in counted
+    assert "nothing there" in recollect("records", "--scope", "user:nobody").stdout
+
+
+def test_what_has_expired_already_is_refused_with_advice(recollect: Run) -> None:
+    for command in (("remember", "x is y"), ("observe", "chat", "--text")):
+        done = recollect(*command, "--expires-at", "2020-01-01", stdin="hello")
+        assert done.returncode == 2
+        assert "give a time to come" in done.stderr

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ import anyio
 import pytest
 
 from recollect import Memory
+from recollect.interfaces.mcp.stdio import _heard
 from recollect.testing.scripted import ScriptedServer, hangs
 from tests.interfaces.conftest import Run
 from tests.interfaces.mcp_world import TOOLS, Agent, command, run, started
@@ -276,3 +277,24 @@ def saving(id_: int, text: str) -> dict[str, Any]:
 
 def reading(id_: int, uri: str) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": id_, "method": "resources/read", "params": {"uri": uri}}
+
+
+def test_X8_the_store_is_opened_when_the_client_has_had_its_first_answer() -> None:
+    opened: list[int] = []
+
+    class Watched:
+        def begin(self) -> None:
+            opened.append(len(heard))
+
+    async def lines() -> AsyncIterator[str]:
+        for line in ("initialize", "initialized", "tools/list", "tools/call"):
+            yield line
+
+    async def scenario() -> None:
+        async for line in _heard(lines(), Watched()):  # type: ignore[arg-type]
+            heard.append(line)
+
+    heard: list[str] = []
+    run(scenario())
+    assert len(heard) == 4
+    assert opened == [1], "not with the first line, and not only with the first tool"

@@ -98,6 +98,29 @@ def test_X10_one_message_of_a_session_can_be_named(memory: Memory) -> None:
     assert set(texts(memory, "line", scope="user:ann")) == {"line 0", "line 2"}
 
 
+@pytest.mark.parametrize("verb", ["forget", "revoke"])
+def test_X10_ids_are_narrowed_by_the_other_selectors(memory: Memory, verb: str) -> None:
+    """Whoever names a scope reaches that scope, even if an id of another one slips in."""
+    act = getattr(memory, verb)
+    mine = stored(memory, "Ann likes tea", scope="user:ann")
+    below = stored(memory, "Ann builds a shed", scope="user:ann:project:shed")
+    theirs = stored(memory, "Bob likes tea", scope="user:bob")
+    for narrow in (
+        {"scope": "user:ann"},
+        {"scope": "user:ann:project:shed", "descend": True},
+        {"author": "nobody"},
+        {"source": "web"},
+        {"until": "2020-01-01T00:00:00Z"},
+    ):
+        receipt = act(ids=[theirs], **narrow)
+        assert [item.reason for item in receipt.items] == ["there is no such record"]
+    assert statuses(act(ids=[below], scope="user:ann")) == ["skipped"]
+    assert {record.status for record in memory.get([mine, below, theirs])} == {"active"}
+    act(ids=[mine, theirs], scope="user:ann")
+    act(ids=[below], scope="user:ann", descend=True)
+    assert [r.id for r in memory.get([mine, below, theirs]) if r.status == "active"] == [theirs]
+
+
 def test_X10_a_dry_run_changes_nothing_and_shows_the_same(memory: Memory) -> None:
     id_ = stored(memory, "Deploys go out on Tuesdays", scope="org:acme")
     plan = memory.forget(ids=[id_], dry_run=True)

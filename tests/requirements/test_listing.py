@@ -84,8 +84,13 @@ def test_sessions_and_messages_come_in_pages(memory: Memory) -> None:
     assert names == [f"chat/{n}" for n in range(5)]
     said = every(lambda c: memory.messages("chat/3", scope="user:ann", cursor=c, limit=3))
     assert [m.text for m in said] == ["m0", "m1", "m2", "m3"]
-    last = memory.messages("chat/3", scope="user:ann", newest=True, limit=2)
-    assert ([m.text for m in last.items], last.next) == (["m2", "m3"], "")
+    back = every(
+        lambda c: memory.messages("chat/3", scope="user:ann", newest=True, cursor=c, limit=3)
+    )
+    assert [m.text for m in back] == ["m3", "m2", "m1", "m0"]
+    first = memory.messages("chat/3", scope="user:ann", newest=True, limit=1)
+    with pytest.raises(Invalid, match="cursor"):  # of the other direction
+        memory.messages("chat/3", scope="user:ann", cursor=first.next, limit=1)
     assert [m.text for m in memory.pending(scope="user:ann")] == ["wait"]
     with pytest.raises(NotFound):
         memory.messages("chat/9", scope="user:ann")
@@ -127,11 +132,50 @@ def test_stats_count(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     memory.archive([kept.items[0].id])
     stats = memory.stats()
     assert (stats.records, stats.sessions, stats.complete) == (3, 1, True)
+    assert stats.kinds == {"episodic": 2, "semantic": 1}
     assert stats.types == {"fact": 1, "turn": 2}
     assert stats.statuses == {"active": 2, "archived": 1}
-    monkeypatch.setattr("recollect.listing.upkeep.COUNTED_MAX", 1)
+    memory.observe("later", "hello there", scope="user:ann")
+    monkeypatch.setattr("recollect.listing.upkeep.SESSIONS_COUNTED_MAX", 1)
     monkeypatch.setattr("recollect.listing.upkeep.PAGE", 1)
-    assert not memory.stats().complete
+    counted = memory.stats()
+    assert (counted.complete, counted.sessions, counted.records) == (False, 1, 4), "at least"
+
+
+def test_X3_stats_count_what_can_be_seen_and_no_more(memory: Memory) -> None:
+    memory.remember("Ann likes tea", scope="user:ann")
+    memory.remember("Ann's project is blue", scope="user:ann:project:x")
+    memory.remember("Bob likes beer", scope="user:bob")
+    memory.set_policy("user:ann", persist=False)
+    memory.remember("Ann's phone is red", scope="user:ann")
+    ann = holder(memory, "user:ann:project:x")
+    assert memory.stats().records == 4
+    assert memory.stats(scope="user:ann").records == 2
+    assert memory.stats(scope="user:ann", descend=True).records == 3
+    assert run(memory, ann.stats()).records == 3  # with its parent
+    with pytest.raises(Denied):
+        run(memory, ann.stats(scope="user:bob"))
+
+
+@pytest.mark.parametrize("limit", [1, 2, 7, 100])
+def test_records_come_newest_first_over_all_roots(memory: Memory, limit: int) -> None:
+    made = [
+        memory.remember(f"fact {n} of {root}", scope=root, tags=["all"]).items[0].id
+        for n in range(4)
+        for root in ("user:ann", "org:acme", "user:ann:project:x")
+    ]
+    memory.set_policy("user:bob", persist=False)
+    made.append(memory.remember("not kept", scope="user:bob", tags=["all"]).items[0].id)
+    for filters in ({}, {"tags": ["all"]}):
+        found = every(
+            lambda c: memory.records(newest=True, cursor=c, limit=limit, **filters)  # noqa: B023
+        )
+        assert [record.id for record in found] == made[::-1]
+    inside = every(lambda c: memory.records(scope="user:ann", newest=True, cursor=c, limit=limit))
+    assert [record.id for record in inside] == [id_ for id_ in made[::-1] if id_ in made[:-1:3]]
+    if limit == 1:
+        with pytest.raises(Invalid, match="cursor"):
+            memory.records(cursor=memory.records(newest=True, limit=1).next)
 
 
 def test_X12_usage_is_listed_by_day_operation_and_model(

@@ -40,6 +40,21 @@ def test_L8_an_answer_is_found_by_the_question_before_it(memory: Memory) -> None
     assert "around" in stages(answer)["keyword"]
 
 
+def test_L8_what_answers_a_question_counts_more(memory: Memory) -> None:
+    """Both say the same words; one of them was asked for them."""
+    for session, opening in (("asked", "How was it?"), ("told", "Nice to see you.")):
+        turns = [
+            said("user", opening, "2026-11-01T10:00:00Z", "ann"),
+            said("user", f"The {session} climb was steep", "2026-11-01T10:01:00Z", "bob"),
+        ]
+        memory.observe(session, turns, scope=SCOPE)
+    found = {hit.record.text: hit for hit in memory.recall("steep climb", scope=SCOPE).hits}
+    asked, told = found["The asked climb was steep"], found["The told climb was steep"]
+    assert stages(asked)["voice"] == "answers a question"
+    assert "voice" not in stages(told)
+    assert asked.score > told.score
+
+
 def test_L8_what_the_person_said_comes_before_what_the_assistant_said(memory: Memory) -> None:
     at = "2026-11-01T10:00:00Z"
     memory.observe(

@@ -7,8 +7,9 @@ from datetime import UTC, datetime
 import pytest
 
 from recollect.fusing import fused
+from recollect.lexical import asks
 from recollect.profiles import PROFILES
-from recollect.questions import asks_for_the_assistant, is_question, names, parts, periods
+from recollect.questions import asks_for_the_assistant, names, parts, periods
 from recollect.ranking import Asked, Candidate, of_equal_say, rank
 from recollect.spread import Spread
 from recollect.testing.values import NOW, make_record
@@ -108,8 +109,8 @@ def test_a_question_names_an_author_as_a_word() -> None:
     assert names("What did ANN's dog eat?", "Ann")
     assert not names("What did Annette eat?", "Ann")
     assert names("Was sagte Jürgen?", "JURGEN")
-    assert is_question("Really? \n")
-    assert not is_question("Really? Yes.")
+    assert asks("Really? \n")
+    assert not asks("Really? Yes.")
 
 
 @pytest.mark.parametrize(

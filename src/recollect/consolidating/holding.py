@@ -1,7 +1,8 @@
 """Plans that would retire too much: kept as a proposal until a person has decided.
 
 A proposal names records by id and version and carries none of their text: what is forgotten
-meanwhile is gone from it too. There is one per root at most; a newer plan takes its place.
+meanwhile is gone from it too. There is one per scope that was gone through at most; a newer plan
+takes its place. Who goes through a part of a root asks in that part: the rest is others'.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from recollect.consolidating.running import Run
 from recollect.consolidation import Plan, Step, plain_step, step_from
 from recollect.engine import Engine
 from recollect.errors import Conflict, Invalid
+from recollect.scopes import root_of
 from recollect.types import Erase, Item, Receipt, ReceiptItem
 
 NAMESPACE = "proposal"
@@ -25,7 +27,7 @@ STEPS_MAX = 10_000
 
 async def hold_plan(run: Run, plan: Plan) -> None:
     """Store the plan instead of doing it, and say how to go on."""
-    known = await _held(run.engine, run.root)
+    known = await _held(run.engine, run.scopes[0])
     # Weight is moved by the next run; only what concerns the stock of memories is asked about.
     steps = [plain_step(step) for step in plan.steps if step.what != "importance"][:STEPS_MAX]
     same = known is not None and known.value.get("steps") == steps
@@ -49,7 +51,7 @@ async def hold_plan(run: Run, plan: Plan) -> None:
 
 async def _put(run: Run, key: str, value: Mapping[str, Any], known: Item | None) -> None:
     item = Item(
-        scope=run.root,
+        scope=run.scopes[0],
         namespace=NAMESPACE,
         key=key,
         value=value,
@@ -61,17 +63,17 @@ async def _put(run: Run, key: str, value: Mapping[str, Any], known: Item | None)
     await run.engine.commit(run.engine.store, batch)
 
 
-async def _held(engine: Engine, root: str) -> Item | None:
+async def _held(engine: Engine, scope: str) -> Item | None:
     found = await engine.store.items(
-        root, NAMESPACE, now=engine.now(), scopes=(root,), prefix=PREFIX, limit=1
+        root_of(scope), NAMESPACE, now=engine.now(), scopes=(scope,), prefix=PREFIX, limit=1
     )
     return found[0] if found and isinstance(found[0].value, Mapping) else None
 
 
 async def clear_held(run: Run) -> None:
     """A run that went through leaves nothing to ask about."""
-    known = await _held(run.engine, run.root)
-    if known is not None and run.whole:
+    known = await _held(run.engine, run.scopes[0])
+    if known is not None:
         with suppress(Conflict):  # somebody is deciding about it just now
             await _erase(run.engine, known, run.actor, run.engine.new_id())
 
@@ -82,7 +84,7 @@ async def apply_held(engine: Engine, item: Item, actor: str) -> Receipt:
     steps = held_steps(item)
     run = Run(
         engine=engine,
-        root=item.scope,
+        root=root_of(item.scope),
         scopes=(item.scope,),
         change=engine.new_id(),
         actor=actor,
@@ -99,7 +101,7 @@ async def drop_held(engine: Engine, item: Item, actor: str) -> Receipt:
     """Turn a held proposal down: what it wanted to retire stays, and is not proposed again."""
     retired = [step.id for step in held_steps(item) if step.retires]
     await _erase(engine, item, actor, engine.new_id())
-    await keep(engine, item.scope, retired)
+    await keep(engine, root_of(item.scope), retired)
     reason = f"turned down: {len(retired)} memories stay"
     return Receipt(items=(ReceiptItem(id=item.key, status="stored", reason=reason),))
 
@@ -113,11 +115,12 @@ def held_steps(item: Item) -> list[Step]:
 
 
 async def _erase(engine: Engine, item: Item, actor: str, change: str) -> None:
+    root = root_of(item.scope)
     current = await engine.store.items(
-        item.scope, NAMESPACE, now=engine.now(), scopes=(item.scope,), keys=(item.key,)
+        root, NAMESPACE, now=engine.now(), scopes=(item.scope,), keys=(item.key,)
     )
     if not current or current[0].version != item.version:
         raise Conflict(f"the proposal {item.key!r} was changed meanwhile; look again", kind="item")
     gone = Erase(kind="item", scope=item.scope, namespace=NAMESPACE, id=item.key)
-    batch = engine.batch(item.scope, "decide", actor=actor, change=change, erase=(gone,))
+    batch = engine.batch(root, "decide", actor=actor, change=change, erase=(gone,))
     await engine.commit(engine.store, batch)

@@ -206,6 +206,8 @@ def _about(
         value = line.value
         if not isinstance(value, kind) or root_of(value.scope) not in run.burials:
             continue
+        if not run.engine.may_change(value.scope):
+            continue  # what others have forgotten is theirs
         if chunk and (len(chunk) == LINES_PER_COMMIT or not _same_root(chunk[0], value)):
             yield chunk
             chunk = []

@@ -72,6 +72,7 @@ async def _planned(run: Run, root: str, lines: Sequence[Line], *, careful: bool)
     ids = list(dict.fromkeys(record.id for record in records))
     found = await engine.store.records(root, ids, now=engine.now())
     known = {record.id: record.text for record in found}
+    unseen = {record.id for record in found if not engine.may_see(record.scope)}
     burials = await run.burials_of(root)
     buried = await burials.records(records) if burials else set()
     run.forgotten.records |= buried - known.keys()
@@ -80,12 +81,12 @@ async def _planned(run: Run, root: str, lines: Sequence[Line], *, careful: bool)
     plan = Plan()
     asked: dict[tuple[str, str], bool] = {}
     for line, record in zip(lines, records, strict=True):
-        if record.id in known or record.id in plan.records:
+        if record.id in unseen:
+            plan.outcomes.append(skipped(line, OTHER))  # whatever it says there
+        elif record.id in known or record.id in plan.records:
             text = known[record.id] if record.id in known else plan.records[record.id].text
             plan.outcomes.append(skipped(line, KNOWN if text == record.text else OTHER))
-            continue
-        reason = await _why_not(run, record, asked)
-        if reason:
+        elif reason := await _why_not(run, record, asked):
             plan.outcomes.append(skipped(line, reason))
         else:
             _write_or_merge(run, plan, line, record, equals)
@@ -148,7 +149,7 @@ async def import_relations(run: Run, lines: Sequence[Line]) -> None:
     for _ in range(ATTEMPTS):
         ends = {id_ for edge in edges for id_ in (edge.source, edge.target)}
         found = await engine.store.records(root, list(ends), now=engine.now())
-        scopes = {record.id: record.scope for record in found}
+        scopes = {record.id: record.scope for record in found if engine.may_see(record.scope)}
         stored = await engine.store.relations(root, [edge.source for edge in edges])
         known = {_key(edge) for edge in stored}
         written: dict[tuple[str, str, str], Relation] = {}
@@ -193,11 +194,12 @@ def _key(edge: Relation) -> tuple[str, str, str]:
 def _why_no_edge(
     run: Run, edge: Relation, scopes: dict[str, str], known: set[tuple[str, str, str]]
 ) -> str:
-    if _key(edge) in known:
-        return KNOWN
+    """``scopes`` are those of the records that can be seen: nothing tells of others."""
     if edge.source == edge.target:
         return "both ends are one record here"
     for id_ in (edge.source, edge.target):
         if id_ not in scopes and id_ not in run.planned:
             return "one of its records is not here"
-    return ""
+    if not run.engine.may_change(scopes.get(edge.source, edge.scope)):
+        return "it begins at a record of others"
+    return KNOWN if _key(edge) in known else ""

@@ -144,7 +144,8 @@ async def _kept(run: Run, entry: Entry) -> Item | None:
 
 async def _is_own(run: Run, entry: Entry) -> bool:
     found = await run.engine.store.journal(entry.root, after=max(0, entry.seq - 1), limit=1)
-    return bool(found) and (found[0].seq, found[0].batch) == (entry.seq, entry.batch)
+    same = bool(found) and (found[0].seq, found[0].batch) == (entry.seq, entry.batch)
+    return same and all(run.engine.may_see(touch.scope) for touch in found[0].touched)
 
 
 async def _silenced(run: Run, entry: Entry) -> Entry:

@@ -144,6 +144,8 @@ class Run:
                 raise Invalid(f"scope {scope!r} is not among those the header names")
         for scope in _scopes(value):
             self.engine.write_scope(scope)
+        if isinstance(value, Entry):
+            self.engine.write_scope_in(value.root)
         _check_fields(value)
 
 

@@ -11,14 +11,14 @@ from collections.abc import Iterable
 from recollect.engine import Engine
 from recollect.inputs import When
 from recollect.listing.changes import list_changes
-from recollect.listing.records import RecordsWanted, list_records, relations_of
+from recollect.listing.records import RecordsWanted, list_records, records_by_id, relations_of
 from recollect.listing.sessions import list_messages, list_pending, list_sessions
 from recollect.listing.upkeep import count_all, list_due, list_policies, list_usage
 from recollect.listing.values import Consent, Due, Page, Spent, Stats
 from recollect.rights import needs
 from recollect.types import Entry, Message, Record, Relation, Session
 
-__all__ = ["Consent", "Due", "Lists", "Page", "Spent", "Stats"]
+__all__ = ["Consent", "Due", "Lists", "Page", "Spent", "Stats", "records_by_id"]
 
 
 class Lists:
@@ -41,11 +41,13 @@ class Lists:
         session: str | None = None,
         since: When | None = None,
         until: When | None = None,
+        newest: bool = False,
         cursor: str = "",
         limit: int = 100,
     ) -> Page[Record]:
-        """Records in the order of their making, of every status unless ``statuses`` says
-        otherwise. ``scope`` as for ``recall``. ``cursor`` is the ``next`` of the page before."""
+        """Records, root by root in the order of their making; with ``newest`` those of all roots
+        together, the newest first. Of every status unless ``statuses`` says otherwise. ``scope``
+        as for ``recall``. ``cursor`` is the ``next`` of the page before."""
         wanted = RecordsWanted(
             scope=scope,
             descend=descend,
@@ -58,6 +60,7 @@ class Lists:
             session=session,
             since=since,
             until=until,
+            newest=newest,
         )
         return await list_records(self._engine, wanted, cursor=cursor, limit=limit)
 
@@ -90,8 +93,7 @@ class Lists:
         cursor: str = "",
         limit: int = 100,
     ) -> Page[Message]:
-        """What was said in a session, in order; with ``newest`` the last ones, without a next
-        page."""
+        """What was said in a session, in order; with ``newest`` from the last message back."""
         return await list_messages(
             self._engine, session, scope=scope, newest=newest, cursor=cursor, limit=limit
         )
@@ -128,7 +130,7 @@ class Lists:
 
     @needs("read")
     async def stats(self, *, scope: str | None = None, descend: bool = False) -> Stats:
-        """How many records and sessions there are, by type and status."""
+        """How many records there are, by kind, type and status, and how many sessions."""
         return await count_all(self._engine, scope=scope, descend=descend)
 
     @needs("read")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 from dataclasses import replace
 
 from recollect.engine import Engine
 from recollect.inputs import count
+from recollect.kept import ends_of
 from recollect.listing.cursors import Place, place_of
 from recollect.listing.values import Page
 from recollect.listing.walking import page_of
@@ -15,7 +16,7 @@ from recollect.types import Entry, Touch
 
 PAGE = 100
 # The books that programs keep: nothing anybody remembers.
-BOOKS = ("lease/", "work/", "idempotency/", "budget/", "usage/")
+BOOKS = ("lease/", "work/", "idempotency/", "budget/", "usage/", "quota/", "job/")
 
 
 async def list_changes(
@@ -32,7 +33,7 @@ async def _newest_first(
     engine: Engine, root: str, before: int | None
 ) -> AsyncIterator[tuple[Place, Entry]]:
     while page := await engine.store.journal(root, before=before, newest=True, limit=PAGE):
-        for entry in reversed(visible_entries(engine, page)):
+        for entry in reversed(await visible_entries(engine, page)):
             if not all(map(_is_bookkeeping, entry.touched)):
                 yield [entry.seq], entry
         before = page[0].seq
@@ -42,9 +43,27 @@ def _is_bookkeeping(touch: Touch) -> bool:
     return touch.kind == "item" and touch.id.startswith(BOOKS)
 
 
-def visible_entries(engine: Engine, entries: Iterable[Entry]) -> list[Entry]:
-    """What these entries say about scopes that the asker may see; a whole root is many people's."""
+async def visible_entries(engine: Engine, entries: Sequence[Entry]) -> list[Entry]:
+    """What these entries say about scopes that the asker may see; a whole root is many people's,
+    and an edge may lead to a record of others."""
+    others = {
+        id_ for root in {e.root for e in entries} for id_ in await _others(engine, root, entries)
+    }
     seen = [
-        replace(e, touched=tuple(t for t in e.touched if engine.may_see(t.scope))) for e in entries
+        replace(e, touched=tuple(t for t in e.touched if _is_seen(engine, t, others)))
+        for e in entries
     ]
     return [entry for entry in seen if entry.touched]
+
+
+async def _others(engine: Engine, root: str, entries: Iterable[Entry]) -> list[str]:
+    """Of the records that edges of a root lead to, those that the asker cannot see."""
+    if engine.may_change(root):
+        return []
+    ends = {end for e in entries if e.root == root for t in e.touched for end in ends_of(t)}
+    found = await engine.store.records(root, sorted(ends), now=engine.now()) if ends else []
+    return [record.id for record in found if not engine.may_see(record.scope)]
+
+
+def _is_seen(engine: Engine, touch: Touch, others: Collection[str]) -> bool:
+    return engine.may_see(touch.scope) and not any(end in others for end in ends_of(touch))

@@ -1,22 +1,24 @@
-"""Records in order of their ids, which is that of their making, and what they are linked to."""
+"""Records in the order of their ids, which is that of their making, or from the newest back; and
+what they are linked to."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import get_args
 
 from recollect.engine import Engine
-from recollect.errors import NotFound
+from recollect.errors import Invalid, NotFound
 from recollect.inputs import When, clean_name, clean_tags, count, moment, several_of
 from recollect.listing.cursors import Place, place_of
 from recollect.listing.values import Page
-from recollect.listing.walking import page_of, parts_from
+from recollect.listing.walking import Part, page_of, parts_from
 from recollect.scopes import root_of
 from recollect.types import Kind, Query, Record, Relation, Source, Status, Type
 
 PAGE = 500
+FEW = 8  # of each root at first, when the newest of many are wanted
 EVERY_STATUS: tuple[Status, ...] = get_args(Status)
 _ANY_TIME = datetime(1970, 1, 1, tzinfo=UTC)  # when a page is asked for is no part of the question
 
@@ -36,6 +38,7 @@ class RecordsWanted:
     session: str | None = None
     since: When | None = None
     until: When | None = None
+    newest: bool = False
 
 
 async def list_records(
@@ -44,20 +47,46 @@ async def list_records(
     count(limit, "limit")
     query = replace(_query(engine, wanted), limit=min(limit + 1, PAGE))
     question = ("records", wanted.scope, wanted.descend, replace(query, now=_ANY_TIME, limit=1))
+    if wanted.newest:
+        place = place_of(cursor, question, (str,))
+        return await page_of(_newest_first(engine, wanted, query, place), limit, question)
     place = place_of(cursor, question, (str, int, str))
-    return await page_of(_records(engine, wanted, query, place), limit, question)
+    return await page_of(_in_order(engine, wanted, query, place), limit, question)
 
 
-async def _records(
+async def _in_order(
     engine: Engine, wanted: RecordsWanted, query: Query, place: Place | None
 ) -> AsyncIterator[tuple[Place, Record]]:
+    """Root by root, in the order of their names."""
     async for part in parts_from(engine, wanted.scope, descend=wanted.descend, place=place):
         after = place[2] if place and part.begun else ""
-        here = replace(query, scopes=part.scopes, descend=part.descend)
-        while hits := await part.store.search(replace(here, after=after)):
-            for hit in hits:
-                yield part.place(hit.record.id), hit.record
-            after = hits[-1].record.id
+        async for record in _walk(part, query, after):
+            yield part.place(record.id), record
+
+
+async def _newest_first(
+    engine: Engine, wanted: RecordsWanted, query: Query, place: Place | None
+) -> AsyncIterator[tuple[Place, Record]]:
+    """Of all roots together: an id is made of the time, and belongs to one record only."""
+    parts = [p async for p in parts_from(engine, wanted.scope, descend=wanted.descend, place=None)]
+    few = replace(query, limit=max(query.limit // max(len(parts), 1), FEW))
+    walks = [_walk(part, few, place[0] if place else "") for part in parts]
+    heads = [(record, walk) for walk in walks if (record := await anext(walk, None))]
+    while heads:
+        head = max(heads, key=lambda one: one[0].id)
+        heads.remove(head)
+        record, walk = head
+        yield [record.id], record
+        if following := await anext(walk, None):
+            heads.append((following, walk))
+
+
+async def _walk(part: Part, query: Query, after: str) -> AsyncGenerator[Record, None]:
+    here = replace(query, scopes=part.scopes, descend=part.descend)
+    while hits := await part.store.search(replace(here, after=after)):
+        for hit in hits:
+            yield hit.record
+        after = hits[-1].record.id
 
 
 def _query(engine: Engine, wanted: RecordsWanted) -> Query:
@@ -66,7 +95,7 @@ def _query(engine: Engine, wanted: RecordsWanted) -> Query:
     return Query(
         scopes=(),
         now=engine.now(),
-        order="id",
+        order="newest" if wanted.newest else "id",
         kinds=several_of(wanted.kinds, Kind, "kind"),
         types=several_of(wanted.types, Type, "type"),
         tags=clean_tags(wanted.tags),
@@ -77,6 +106,14 @@ def _query(engine: Engine, wanted: RecordsWanted) -> Query:
         since=since,
         until=until,
     )
+
+
+async def records_by_id(engine: Engine, ids: Sequence[str]) -> tuple[Record, ...]:
+    """In the order asked for; what is missing or cannot be seen is left out."""
+    if isinstance(ids, str):
+        raise Invalid(f'ids must be a list: write ["{ids[:40]}"]')
+    found = await engine.find_records([clean_name(id_, "an id") for id_ in ids])
+    return tuple(found[id_][0] for id_ in ids if id_ in found)
 
 
 async def relations_of(engine: Engine, id_: str) -> tuple[Relation, ...]:

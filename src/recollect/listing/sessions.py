@@ -44,21 +44,17 @@ async def _sessions(
 async def list_messages(
     engine: Engine, session: str, *, scope: str | None, newest: bool, cursor: str, limit: int
 ) -> Page[Message]:
-    """In order. ``newest`` answers with the last ones instead, and has no next page."""
+    """In order, or from the newest back."""
     count(limit, "limit")
     key = SessionKey(_readable_scope(engine, scope), session_name(session))
-    question = ("messages", key)
+    question = ("messages", key, newest)
     place = place_of(cursor, question, (int,))
-    after = place[0] if place else 0
     store = await _store_of(engine, key)
-    found = await store.messages(
-        key, now=engine.now(), after=after, limit=limit if newest else limit + 1, newest=newest
-    )
-    shown = found[-limit:] if newest else found[:limit]
-    more = not newest and len(found) > limit
-    return Page(
-        items=tuple(shown), next=cursor_of([shown[-1].seq], question) if more and shown else ""
-    )
+    between = {"before": place[0] if place else None} if newest else {"after": (place or [0])[0]}
+    found = await store.messages(key, now=engine.now(), limit=limit + 1, newest=newest, **between)
+    shown = (found[::-1] if newest else found)[:limit]
+    more = len(found) > limit
+    return Page(items=tuple(shown), next=cursor_of([shown[-1].seq], question) if more else "")
 
 
 def _readable_scope(engine: Engine, scope: str | None) -> str:

@@ -10,17 +10,16 @@ from recollect.engine import Engine
 from recollect.errors import Denied, Invalid
 from recollect.inputs import count
 from recollect.listing.cursors import Place, place_of
-from recollect.listing.records import RecordsWanted, list_records
 from recollect.listing.sessions import list_sessions
 from recollect.listing.values import Consent, Due, Page, Spent, Stats
-from recollect.listing.walking import page_of
+from recollect.listing.walking import page_of, parts_from
 from recollect.reviewing import WORK, desks_of, is_stuck, items_of, stuck_item
 from recollect.scopes import is_visible, parse_scope, root_of
 from recollect.types import Item, ReviewItem
 
 PAGE = 500
 WORK_LOOKED_AT = 10_000
-COUNTED_MAX = 20_000
+SESSIONS_COUNTED_MAX = 20_000
 
 
 async def list_due(engine: Engine, *, scope: str | None, limit: int) -> Due:
@@ -118,31 +117,29 @@ def _as_spent(item: Item) -> Spent:
 
 
 async def count_all(engine: Engine, *, scope: str | None, descend: bool) -> Stats:
-    """Counted by looking at each; a large store is counted up to a number only."""
-    wanted = RecordsWanted(scope=scope, descend=descend)
+    kinds: Counter[str] = Counter()
     types: Counter[str] = Counter()
     statuses: Counter[str] = Counter()
-    cursor = ""
-    while types.total() < COUNTED_MAX:
-        page = await list_records(engine, wanted, cursor=cursor, limit=PAGE)
-        types.update(record.type for record in page.items)
-        statuses.update(record.status for record in page.items)
-        cursor = page.next
-        if not cursor:
-            break
+    async for part in parts_from(engine, scope, descend=descend, place=None):
+        counted = await part.store.counts(part.scopes, now=engine.now(), descend=part.descend)
+        for (kind, type_, status), number in counted.items():
+            kinds[kind] += number
+            types[type_] += number
+            statuses[status] += number
     sessions, more = await _count_sessions(engine, scope, descend)
     return Stats(
         records=types.total(),
         sessions=sessions,
+        kinds=dict(sorted(kinds.items())),
         types=dict(sorted(types.items())),
         statuses=dict(sorted(statuses.items())),
-        complete=not cursor and not more,
+        complete=not more,
     )
 
 
 async def _count_sessions(engine: Engine, scope: str | None, descend: bool) -> tuple[int, bool]:
     counted, cursor = 0, ""
-    while counted < COUNTED_MAX:
+    while counted < SESSIONS_COUNTED_MAX:
         page = await list_sessions(engine, scope=scope, descend=descend, cursor=cursor, limit=PAGE)
         counted += len(page.items)
         cursor = page.next

@@ -43,11 +43,12 @@ class Due:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stats:
-    """How much there is. Counting stops at some number: then ``complete`` is False and each
-    count means "at least"."""
+    """How much there is. Records are counted exactly, of every status. Sessions are counted up to
+    a number only: then ``complete`` is False, and ``sessions`` means "at least"."""
 
     records: int
     sessions: int
+    kinds: Mapping[str, int] = field(default_factory=dict)
     types: Mapping[str, int] = field(default_factory=dict)
     statuses: Mapping[str, int] = field(default_factory=dict)
     complete: bool = True

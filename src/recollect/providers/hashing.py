@@ -58,7 +58,7 @@ class HashingEmbedder:
             for place, value in _features(word, self._dimensions):
                 places[place] += weight * value
         # fsum: the plain sum of floats differs between versions of Python.
-        length = math.sqrt(math.fsum([value * value for value in places]))
+        length = math.sqrt(math.fsum([value * value for value in places if value]))
         return [value / length for value in places] if length else places
 
 
@@ -90,14 +90,13 @@ def _make_features(word: str, dimensions: int) -> tuple[Feature, ...]:
     if len(pieces) == 1:
         trigrams = _trigrams(word)
         weight = _TRIGRAMS_WEIGHT / math.sqrt(len(trigrams))
-        weighted = [(f"word:{pieces[0]}", 1.0), *((f"letters:{part}", weight) for part in trigrams)]
-    else:
-        longest = max(map(len, pieces), default=0)
-        weighted = [
-            (f"word:{part}", 1.0 if len(part) == longest else _SHORT_PIECE_WEIGHT)
-            for part in pieces
-        ]
-    return tuple(_place(name, weight, dimensions) for name, weight in weighted)
+        letters = [_place_of_letters(part, dimensions) for part in trigrams]
+        stem = _place(f"word:{pieces[0]}", dimensions)
+        return (stem, *[(place, weight * sign) for place, sign in letters])
+    longest = max(map(len, pieces), default=0)
+    places = [_place(f"word:{part}", dimensions) for part in pieces]
+    weights = [1.0 if len(part) == longest else _SHORT_PIECE_WEIGHT for part in pieces]
+    return tuple((place, w * sign) for (place, sign), w in zip(places, weights, strict=True))
 
 
 def _trigrams(word: str) -> list[str]:
@@ -105,8 +104,15 @@ def _trigrams(word: str) -> list[str]:
     return [padded[start : start + 3] for start in range(max(1, len(padded) - 2))]
 
 
-def _place(name: str, weight: float, dimensions: int) -> Feature:
+@lru_cache(maxsize=50_000)
+def _place_of_letters(part: str, dimensions: int) -> Feature:
+    """Kept, because the same three letters stand in many words."""
+    return _place(f"letters:{part}", dimensions)
+
+
+def _place(name: str, dimensions: int) -> Feature:
+    """A place, and a sign."""
     digest = blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     number = int.from_bytes(digest, "little")
     # The sign comes from a bit that does not choose the place, so collisions cancel out.
-    return (number >> 1) % dimensions, weight if number & 1 else -weight
+    return (number >> 1) % dimensions, 1.0 if number & 1 else -1.0

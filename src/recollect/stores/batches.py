@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from recollect.errors import Conflict, Invalid
-from recollect.scopes import root_of
+from recollect.scopes import SYSTEM_ROOT, root_of
 from recollect.types import Batch, Message, Record
 
 _NEVER_CHANGES = (
@@ -25,8 +25,10 @@ _NEVER_CHANGES = (
 
 def check_batch(batch: Batch) -> None:
     """Invalid unless the batch says something, about one root only."""
-    if not (takes_a_number(batch) or batch.used or batch.sweep or batch.drop_space):
+    if not (takes_a_number(batch) or batch.used or batch.sweep or batch.drop_space or batch.mark):
         raise Invalid("an empty batch; put something into it")
+    if batch.mark is not None and batch.mark.scope != SYSTEM_ROOT:
+        raise Invalid(f"a mark belongs to {SYSTEM_ROOT!r}, not to {batch.mark.scope!r}")
     if root_of(batch.root) != batch.root:
         raise Invalid(f"{batch.root!r} is no root; name its first pair only")
     foreign = next((scope for scope in _scopes(batch) if root_of(scope) != batch.root), None)
@@ -38,7 +40,7 @@ def check_batch(batch: Batch) -> None:
 
 
 def takes_a_number(batch: Batch) -> bool:
-    """Is it journalled? Use counters, sweeps and dropped spaces alone are not."""
+    """Is it journalled? Use counters, sweeps, dropped spaces and marks alone are not."""
     return bool(
         batch.messages
         or batch.sessions
@@ -69,14 +71,15 @@ def _scopes(batch: Batch) -> Iterator[str]:
 
 def _check_texts(batch: Batch) -> None:
     """Invalid if a database could not give a name or a text back as it is."""
-    for name in _names(batch):
-        if "\x00" in name:
-            raise Invalid(f"a NUL character in the name {name[:80]!r}; leave it out")
-    for text in (*_names(batch), *_texts(batch)):
-        try:
+    names = list(_names(batch))
+    if "\x00" in "".join(names):
+        name = next(name for name in names if "\x00" in name)
+        raise Invalid(f"a NUL character in the name {name[:80]!r}; leave it out")
+    try:
+        for text in ("".join(names), *_texts(batch)):
             text.encode()
-        except UnicodeEncodeError as error:
-            raise Invalid(f"half a surrogate pair in a text: {error.reason}") from error
+    except UnicodeEncodeError as error:
+        raise Invalid(f"half a surrogate pair in a text: {error.reason}") from error
 
 
 def _names(batch: Batch) -> Iterator[str]:
@@ -90,7 +93,7 @@ def _names(batch: Batch) -> Iterator[str]:
         yield from (summary.id, summary.session)
     for record in batch.records:
         yield from (record.id, record.session, record.session_scope, record.hash, record.origin)
-    for item in batch.items:
+    for item in (*batch.items, *([batch.mark] if batch.mark else ())):
         yield from (item.namespace, item.key)
 
 

@@ -58,9 +58,9 @@ class Served:
 
 
 @contextmanager
-def served(app: FastAPI) -> Iterator[Served]:
+def served(app: FastAPI, connections: int = 1000) -> Iterator[Served]:
     """Run an application in a thread until the block ends."""
-    server = uvicorn.Server(server_config(app))
+    server = uvicorn.Server(server_config(app, connections))
     server.config.port = 0
     started = threading.Event()
     loops: list[asyncio.AbstractEventLoop] = []
@@ -98,8 +98,9 @@ def serve_app(tmp_path: Path) -> Iterator[ServeApp]:
 
         def start(store: str | None = None, **options: Any) -> Served:
             options.setdefault("embedder", "hashing")
+            connections = options.pop("connections", 1000)
             app = build_app(store or str(tmp_path / "memory.db"), **options)
-            return stack.enter_context(served(app))
+            return stack.enter_context(served(app, connections))
 
         yield start
 

@@ -8,7 +8,6 @@ import signal
 import socket
 import subprocess
 import sys
-import textwrap
 import time
 import urllib.error
 import urllib.request
@@ -52,9 +51,11 @@ def snippets_of(printed: str) -> dict[str, str]:
     """ "key", "curl", "mcp" and "python", as a person would copy them."""
     found = {}
     for name, title in _PARTS.items():
-        match = re.search(rf"{re.escape(title)}\n\n((?:    .*\n|\n)+)", printed)
+        match = re.search(
+            rf"{re.escape(title)}\n\n(.*?)\n\n(?:Connect|Make|Your)", printed, re.DOTALL
+        )
         if match:
-            found[name] = textwrap.dedent(match[1]).strip()
+            found[name] = match[1] if name in ("curl", "python") else match[1].strip()
     return found
 
 
@@ -115,6 +116,6 @@ def _printed(process: subprocess.Popen[str]) -> str:
     lines = []
     for line in process.stdout:
         lines.append(line)
-        if "recollect keys create" in line:
+        if "keys create --scope" in line:
             break
     return "".join(lines)

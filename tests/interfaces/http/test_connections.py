@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -284,3 +287,44 @@ def test_where_somebody_comes_from_cannot_be_claimed(dial: Dial, serve_app: Serv
     forwarded = "X-Forwarded-For: 192.0.2.1\r\nForwarded: for=192.0.2.1\r\nX-Forwarded-Host: e\r\n"
     assert wire.ask("GET /v1/records", forwarded)[0] == 200
     wire.close()
+
+
+def test_one_connection_too_many_is_told_when_to_come_back(
+    dial: Dial, serve_app: ServeApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(protocol, "REFUSED_MAX", 1)
+    server = serve_app("dict:", connections=3)
+    held = [dial(server) for _ in range(3)]
+    assert [wire.ask("GET /health")[0] for wire in held] == [200] * 3
+    late = dial(server)
+    late.say(f"GET /health HTTP/1.1\r\n{late.base}\r\n")
+    answer = late.socket.makefile("rb").read()
+    assert answer.startswith(b"HTTP/1.1 503")
+    assert b"content-type: application/problem+json" in answer.lower()
+    assert b"retry-after: 1" in answer.lower()
+    assert json.loads(answer.partition(b"\r\n\r\n")[2])["error"] == "Unavailable"
+    late, later = dial(server), dial(server)
+    assert later.hear() == (0, b""), "and beyond that it is closed at once"
+    late.close()
+    held.pop().close()
+    time.sleep(0.2)
+    assert dial(server).ask("GET /health")[0] == 200
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits are POSIX's")
+@pytest.mark.parametrize(
+    ("soft", "hard", "room"), [(256, 4096, 1000), (512, 512, 212), (64, 64, 1)]
+)
+def test_a_server_takes_no_more_connections_than_it_has_descriptors_for(
+    soft: int, hard: int, room: int
+) -> None:
+    """Without one, accepting fails over and over, and each failure is logged."""
+    code = (
+        f"import resource; resource.setrlimit(resource.RLIMIT_NOFILE, ({soft}, {hard}))\n"
+        "from recollect.interfaces.http.serving import _room\n"
+        "print(_room(), resource.getrlimit(resource.RLIMIT_NOFILE)[0])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout.split() == [str(room), str(min(hard, 1300))]

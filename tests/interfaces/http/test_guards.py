@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
 import logging
+import time
 from typing import Any
 
 import httpx2
@@ -233,7 +235,7 @@ def test_wrong_routes_and_methods_say_what_to_do(ann: httpx2.Client) -> None:
     is_problem(wrong, 405)
     assert wrong.headers["allow"] == "POST"
     assert "POST" in wrong.json()["detail"]
-    assert ann.head("/v1/records").status_code == 405
+    assert ann.put("/v1/records").status_code == 405
     assert ann.request("TRACE", "/v1/records").status_code == 405
     assert ann.request("BREW", "/v1/records").status_code == 405
 
@@ -374,3 +376,52 @@ def test_metrics_count_by_route_and_status(server: Served, ann: httpx2.Client) -
     with server.client() as nobody:
         assert nobody.get("/metrics").status_code in (401, 429)
     assert text.endswith("\n")
+
+
+def test_whatever_can_be_read_has_a_head(server: Served, ann: httpx2.Client) -> None:
+    """Those who watch a server ask so."""
+    for path in ("/health", "/v1/records", "/v1/stats", "/openapi.json"):
+        whole, head = ann.get(path), ann.head(path)
+        assert (head.status_code, head.content) == (200, b""), path
+        assert head.headers["content-type"] == whole.headers["content-type"]
+        assert head.headers["content-length"] == str(len(whole.content))
+    with server.client() as nobody:
+        assert nobody.head("/v1/records").status_code == 401
+        assert nobody.head("/health").status_code == 200
+    assert ann.head("/v1/remember").status_code == 405
+    assert ann.head("/v1/nothing").status_code == 404
+    assert 'method="HEAD",route="/health",status="200"' in ann.get("/metrics").text
+
+
+def test_the_head_of_a_stream_does_not_wait_for_its_end(
+    serve_app: ServeApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def never(*_: Any, **__: Any) -> None:
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(AsyncMemory, "maintain", never)
+    server = serve_app("dict:")
+    with server.client() as client:
+        address = client.post("/v1/maintain", json={}).headers["location"]
+        head = client.head(f"{address}/events")
+        assert head.status_code == 200
+        assert head.headers["content-type"].startswith("text/event-stream")
+        deadline = time.monotonic() + 10
+        while "recollect_requests_running 1\n" not in client.get("/metrics").text:
+            assert time.monotonic() < deadline, "it goes on though nobody hears it"
+            time.sleep(0.1)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        '{"text": "x"}'.encode("utf-16"),
+        '{"text": "x"}'.encode("utf-32"),
+        b'{"text": "\xff\xfe"}',
+        b'{"text": "x", "importance": ' + b"9" * 5000 + b"}",
+    ],
+)
+def test_json_that_cannot_be_read_says_what_to_send(ann: httpx2.Client, body: bytes) -> None:
+    answer = ann.post("/v1/remember", content=body, headers={"Content-Type": "application/json"})
+    is_problem(answer, 400)
+    assert "JSON in UTF-8" in answer.json()["detail"]

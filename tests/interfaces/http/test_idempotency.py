@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -113,7 +113,7 @@ def test_it_holds_after_a_restart_and_for_a_day(tmp_path: Path) -> None:
             assert again.content == first.content
             assert count(ann) == 1
         items = server.run(
-            server.engine.store.items("user:ann", "idempotency", now=server.engine.now())
+            server.engine.store.items("system:store", "idempotency", now=server.engine.now())
         )
         left = [(item.expires_at - server.engine.now()).total_seconds() for item in items]
         assert [round(seconds / 3600) for seconds in left] == [24]
@@ -127,47 +127,152 @@ KILLED: dict[str, dict[str, Any]] = {
     "remember": {"text": "remembered while dying"},
     "save_procedure": {"name": "dying", "steps": ["hold on"]},
     "note": {"session": "k", "text": "noted while dying"},
+    "set_state": {"session": "there", "state": {"n": 1}},
+    "procedure_used": {"id_or_name": "there", "success": True},
+}
+NEEDED: dict[str, tuple[str, dict[str, Any]]] = {
+    "set_state": ("observe", {"session": "there", "messages": ["hello"]}),
+    "procedure_used": ("save_procedure", {"name": "there", "steps": ["do it"]}),
 }
 
 
-@pytest.mark.parametrize("verb", KILLED)
-def test_X2_a_server_killed_behind_the_write_does_not_do_it_twice(
-    serve_app: ServeApp, monkeypatch: pytest.MonkeyPatch, verb: str
-) -> None:
-    """The write landed, its answer was not put down: the next try must find what is there."""
-    server = serve_app("dict:", embedder="none", mcp=None)
-    put: Callable[..., Any] = idempotency._put
+class Dying:
+    """A store whose process is gone before or behind one of its commits."""
 
-    async def dies(engine: Any, item: Any) -> Any:
-        if "answer" in item.value:
+    def __init__(self, store: Any, commits: int, behind: bool) -> None:
+        self._store = store
+        self._left = commits
+        self._behind = behind
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    async def commit(self, batch: Any) -> int:
+        self._left -= 1
+        if self._left < 0 or (self._left == 0 and not self._behind):
             raise ConnectionAbortedError("killed here")
-        return await put(engine, item)
+        number: int = await self._store.commit(batch)
+        if self._left == 0:
+            raise ConnectionAbortedError("killed here")
+        return number
 
+
+def written(client: httpx2.Client) -> tuple[int, list[int]]:
+    """How many records there are, and how much each change touched, upkeep's left out."""
+    changes = client.get("/v1/changes").json()["items"]
+    return count(client), [len(one["touched"]) for one in changes if one["actor"] == "http"]
+
+
+@pytest.mark.parametrize("behind", [False, True], ids=["before", "behind"])
+@pytest.mark.parametrize("commits", [1, 2, 3])
+@pytest.mark.parametrize("verb", KILLED)
+def test_X2_a_server_killed_at_any_commit_does_not_write_twice(
+    serve_app: ServeApp, verb: str, commits: int, behind: bool
+) -> None:
+    needed, body = NEEDED.get(verb, ("forget", {"ids": ["nothing"]}))
+    unhurt = serve_app("dict:", embedder="hashing", mcp=None)
+    with unhurt.client() as client:
+        client.post(f"/v1/{needed}", json=body)
+        client.post(f"/v1/{verb}", json=KILLED[verb], headers=keyed("killed"))
+        expected = written(client)
+    server = serve_app("dict:", embedder="hashing", mcp=None)
+    door = server.app.state.door
     with server.client() as client:
-        monkeypatch.setattr(idempotency, "_put", dies)
+        client.post(f"/v1/{needed}", json=body)
+        door._engine = replace(server.engine, store=Dying(server.engine.store, commits, behind))
         died = client.post(f"/v1/{verb}", json=KILLED[verb], headers=keyed("killed"))
-        assert died.status_code == 500
-        before = (count(client), client.get("/v1/changes").json())
-        monkeypatch.setattr(idempotency, "_put", put)
+        assert died.status_code in (200, 500)  # some are done before
+        door._engine = server.engine
         again = client.post(f"/v1/{verb}", json=KILLED[verb], headers=keyed("killed"))
         assert again.status_code == 200, again.text
-        assert (count(client), client.get("/v1/changes").json()) == before
+        assert died.status_code == 500 or again.content == died.content
+        assert written(client) == expected
+        third = client.post(f"/v1/{verb}", json=KILLED[verb], headers=keyed("killed"))
+        assert (third.content, third.headers["idempotency-replayed"]) == (again.content, "true")
 
 
-def test_ids_are_the_same_each_time_and_in_the_order_of_their_making() -> None:
-    from recollect.types import Item
+def test_a_keyed_observe_is_one_commit(serve_app: ServeApp) -> None:
+    server = serve_app("dict:", embedder="hashing", mcp=None)
+    commits: list[Any] = []
+
+    class Counting(Dying):
+        async def commit(self, batch: Any) -> int:
+            commits.append(batch)
+            return await super().commit(batch)
+
+    with server.client() as client:
+        body = {"session": "s", "messages": ["to claim the space of vectors"]}
+        client.post("/v1/observe", json=body, headers=keyed("zero"))
+        counting = Counting(server.engine.store, 1000, behind=False)
+        server.app.state.door._engine = replace(server.engine, store=counting)
+        for number, key in enumerate(("one", "two", "two"), start=1):
+            body = {"session": "s", "messages": [key]}
+            client.post("/v1/observe", json=body, headers=keyed(key))
+            assert len(commits) == min(number, 2)
+    assert [batch.reason for batch in commits] == ["observe", "observe"]
+
+
+def test_two_processes_with_one_key_write_once(tmp_path: Path) -> None:
+    store = str(tmp_path / "memory.db")
+    with (
+        served(build_app(store, embedder="hashing", mcp=None)) as one,
+        served(build_app(store, embedder="hashing", mcp=None)) as other,
+        one.client() as here,
+        other.client() as there,
+        ThreadPoolExecutor(2) as pool,
+    ):
+        for number in range(20):
+            for verb, body in (
+                ("observe", {"session": f"s{number}", "messages": ["said by two"]}),
+                ("remember", {"text": f"told by two for the {number}th time"}),
+            ):
+
+                def send(
+                    client: httpx2.Client, verb: str = verb, body: Any = body, n: int = number
+                ) -> tuple[int, bytes]:
+                    answer = client.post(f"/v1/{verb}", json=body, headers=keyed(f"race {n}"))
+                    return answer.status_code, answer.content
+
+                answers = list(pool.map(send, (here, there)))
+                assert answers[0] == answers[1]
+                assert answers[0][0] == 200
+        assert count(here) == 40
+
+
+def test_ids_are_uuids_in_the_order_of_their_making_and_the_same_each_time() -> None:
+    from uuid import UUID
+
     from recollect.wiring import new_uuid7
 
     def ids_behind(first: str) -> list[str]:
-        value = {"body": "", "ids": first}
-        item = Item(scope="user:ann", namespace="idempotency", key="k", value=value)
-        make = idempotency._ids(item)
+        make = idempotency._ids(first)
         return [make() for _ in range(5000)]
 
     one, two = new_uuid7(), new_uuid7()
     assert ids_behind(one) == ids_behind(one)
     made = [one, *ids_behind(one), two, *ids_behind(two), new_uuid7()]
     assert made == sorted(set(made))
+    assert {(len(id_), UUID(id_).version) for id_ in made} == {(36, 7)}
+
+
+def test_a_key_for_every_scope_makes_no_user_of_its_own(serve_app: ServeApp) -> None:
+    server = serve_app("dict:", embedder="hashing", mcp=None)
+    server.key("all", rights=("read", "write", "admin"))
+    with server.client("all") as client:
+        body = {"scope": "user:zoe", "text": "only zoe is known here"}
+        assert client.post("/v1/remember", json=body, headers=keyed("zoe")).status_code == 200
+    assert server.run(server.engine.all_roots()) == ["user:zoe"]
+
+
+def test_one_key_of_many_devices_is_not_one_write(admin: httpx2.Client) -> None:
+    body = {"session": "kitchen or hall", "messages": ["turn on the light"]}
+    ids = set()
+    for device, scope in (("kitchen", "user:ann"), ("hall", "user:bob")):
+        admin.put("/v1/devices", json={"device": device, "scope": scope})
+        headers = {**keyed("device"), "X-Recollect-Device": device}
+        answer = admin.post("/v1/observe", json=body, headers=headers)
+        ids.add(answer.json()["items"][0]["record"])
+    assert len(ids) == 2
 
 
 def test_idempotency_is_no_memory(server: Served, ann: httpx2.Client) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shlex
 import shutil
 import signal
 import socket
@@ -13,6 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,9 @@ import httpx2
 import pytest
 
 from recollect import Memory
-from recollect.interfaces.http.serving import address_of
+from recollect.interfaces.http import build_app
+from recollect.interfaces.http.serving import Server, address_of, server_config
+from recollect.interfaces.http.starting import open_to_others
 from tests.interfaces.http.starts import Start, environment_of, free_port, started
 
 
@@ -274,3 +278,59 @@ def test_upkeep_runs_in_the_background(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_the_address_that_is_shown_can_be_used(host: str, address: str) -> None:
     assert address_of(host, 1) == address
+
+
+def test_a_port_that_is_none_is_told(tmp_path: Path) -> None:
+    """The system would take 99999 for 34463."""
+    done = serve(tmp_path, "serve", "--port", "99999")
+    assert done.returncode == 2
+    assert "65535" in done.stderr
+
+
+def test_A10_a_lost_admin_key_can_be_replaced_as_it_is_said(tmp_path: Path) -> None:
+    store = tmp_path / "my memory.db"
+    with started(tmp_path, "--store", str(store), "--embedder", "none") as start:
+        assert "my memory.db" in start.printed
+    with started(tmp_path, "--store", str(store), "--embedder", "none") as start:
+        assert start.process.stdout is not None
+        said = start.process.stdout.readline().partition("Lost the admin key? ")[2]
+        program, *arguments = shlex.split(said)
+        assert program.endswith("recollect")
+        made = serve(tmp_path, *arguments, "--json")
+        key = {"Authorization": f"Bearer {json.loads(made.stdout)['key']}"}
+        for method, path in (("GET", "/v1/keys"), ("GET", "/v1/records")):
+            answer = httpx2.request(method, f"{start.address}{path}", headers=key)
+            assert answer.status_code == 200, path
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are POSIX's")
+def test_A10_what_others_could_open_is_said(tmp_path: Path) -> None:
+    file = tmp_path / "memory.db"
+    file.touch(0o600)
+    tmp_path.chmod(0o700)
+    said = partial(open_to_others, file)
+    assert list(said(own_folder=True)) == []
+    tmp_path.chmod(0o755)
+    assert list(said(own_folder=False)) == []
+    (told,) = said(own_folder=True)
+    assert f"chmod 700 {tmp_path}" in told
+    tmp_path.chmod(0o777)
+    (told,) = said(own_folder=False)
+    assert "replace" in told
+    file.chmod(0o644)
+    assert f"chmod 600 {file}" in next(said(own_folder=False))
+    tmp_path.chmod(0o700)
+
+
+def test_a_store_below_a_file_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    done = serve(tmp_path, "--store", str(tmp_path / "file" / "memory.db"), "keys", "list")
+    assert done.returncode == 6
+    assert "its folder is a file" in done.stderr
+
+
+def test_X2_a_signal_during_the_start_ends_it_without_a_trace() -> None:
+    app = build_app("dict:", embedder="none")
+    server = Server(server_config(app), app, lambda: None)
+    server.handle_exit(signal.SIGTERM, None)
+    assert server.should_exit

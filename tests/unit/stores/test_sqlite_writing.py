@@ -163,6 +163,27 @@ def test_whoever_stops_waiting_does_not_stop_the_commit(tmp_path: Path) -> None:
     asyncio.run(run())
 
 
+def test_a_loop_that_ended_holds_nobody_up(tmp_path: Path) -> None:
+    first = asyncio.new_event_loop()
+    store = first.run_until_complete(SqliteStore.open(tmp_path / "memory.db"))
+
+    async def give_and_leave() -> None:
+        store._writer.commit(make_batch(make_record("left behind")))
+
+    first.run_until_complete(give_and_leave())
+    first.close()
+
+    async def go_on() -> list[str]:
+        await asyncio.wait_for(put(store, make_record("after")), 10)
+        await store.close()
+        again = await SqliteStore.open(tmp_path / "memory.db")
+        found = await found_ids(again)
+        await again.close()
+        return found
+
+    assert set(asyncio.run(go_on())) >= {"after"}
+
+
 def test_close_finishes_what_was_given(tmp_path: Path) -> None:
     async def run() -> None:
         path = tmp_path / "memory.db"

@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from recollect.errors import Incompatible
+from recollect.interfaces.cli.output import loading
 
 if TYPE_CHECKING:
     from recollect.memory import AsyncMemory
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
 
 def mcp(arguments: argparse.Namespace) -> int:
     try:
-        from recollect.interfaces.mcp import stdio
+        with loading():
+            from recollect.interfaces.mcp import stdio
     except ModuleNotFoundError as error:
         raise Incompatible(
             f"`recollect mcp` needs the extra server ({error.name} is missing): "

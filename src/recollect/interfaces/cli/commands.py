@@ -14,6 +14,7 @@ from recollect.interfaces.cli.output import (
     UNAVAILABLE,
     agreed,
     given,
+    loading,
     open_memory,
     print_json,
     print_lines,
@@ -139,10 +140,8 @@ def context(arguments: argparse.Namespace) -> int:
 
 def note(arguments: argparse.Namespace) -> int:
     with open_memory(arguments) as memory:
-        receipt = memory.note(
-            arguments.session, arguments.text, role=arguments.role, scope=arguments.scope
-        )
-        return show_receipt(arguments, receipt)
+        options = given(arguments, "role", "scope", "actor")
+        return show_receipt(arguments, memory.note(arguments.session, arguments.text, **options))
 
 
 def end(arguments: argparse.Namespace) -> int:
@@ -231,7 +230,8 @@ def model(arguments: argparse.Namespace) -> int:
 
 def serve(arguments: argparse.Namespace) -> int:
     try:
-        from recollect.interfaces.http import serve
+        with loading():
+            from recollect.interfaces.http import serve
     except ImportError as error:
         raise Incompatible(
             f"the server needs {error.name}: pip install 'recollect[server]'"

@@ -5,13 +5,15 @@ from __future__ import annotations
 import argparse
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from recollect import identity
-from recollect.engine import Engine
-from recollect.identity import Key
 from recollect.interfaces.cli.output import print_json, print_lines, screen_for
 from recollect.interfaces.rendering import as_json, visible
+from recollect.types import ALL_RIGHTS
+
+if TYPE_CHECKING:  # loaded when a command needs it: every command waits for what stands here
+    from recollect.engine import Engine
+    from recollect.identity import Key
 
 T = TypeVar("T")
 
@@ -31,13 +33,16 @@ def with_engine(arguments: argparse.Namespace, work: Callable[[Engine], Awaitabl
 
 
 def create(arguments: argparse.Namespace) -> int:
+    from recollect import identity
+
+    rights = arguments.rights or identity.DEFAULT_RIGHTS
     key, secret = with_engine(
         arguments,
         lambda engine: identity.create_key(
             engine,
             name=arguments.name,
             scopes=arguments.scopes,
-            rights=arguments.rights or identity.DEFAULT_RIGHTS,
+            rights=sorted(ALL_RIGHTS) if "all" in rights else rights,
             expires_at=arguments.expires_at,
             actor=arguments.actor,
         ),
@@ -48,6 +53,8 @@ def create(arguments: argparse.Namespace) -> int:
 
 
 def list_(arguments: argparse.Namespace) -> int:
+    from recollect import identity
+
     keys = with_engine(arguments, identity.list_keys)
     if arguments.json:
         return print_json({"keys": as_json(keys)})
@@ -55,6 +62,8 @@ def list_(arguments: argparse.Namespace) -> int:
 
 
 def revoke(arguments: argparse.Namespace) -> int:
+    from recollect import identity
+
     key = with_engine(
         arguments,
         lambda engine: identity.revoke_key(engine, arguments.id, actor=arguments.actor),
@@ -77,6 +86,8 @@ def _about(key: Key) -> list[str]:
 
 
 def map_device(arguments: argparse.Namespace) -> int:
+    from recollect import identity
+
     device = with_engine(
         arguments,
         lambda engine: identity.map_device(
@@ -89,6 +100,8 @@ def map_device(arguments: argparse.Namespace) -> int:
 
 
 def devices(arguments: argparse.Namespace) -> int:
+    from recollect import identity
+
     found = with_engine(arguments, identity.list_devices)
     if arguments.json:
         return print_json({"devices": as_json(found)})

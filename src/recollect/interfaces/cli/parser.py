@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable
 from typing import Any, get_args
 
-from recollect.interfaces.cli import agents, files, keys, reviews, upkeep, workspaces
+from recollect.interfaces.cli import agents, files, keys, lists, reviews, upkeep, workspaces
 from recollect.interfaces.cli import commands as verbs
 from recollect.shapes import Shape
 from recollect.types import Durability, Kind, RelationKind, Right, Source, Status, Type
@@ -29,6 +29,7 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_writing(commands)
     _add_reading(commands)
+    _add_listing(commands)
     _add_correcting(commands)
     _add_running(commands)
     _add_identity(commands)
@@ -152,6 +153,47 @@ def _add_reading(commands: Any) -> None:
     history.add_argument("--limit", type=int, default=50)
 
 
+def _add_listing(commands: Any) -> None:
+    records = _command(commands, "records", lists.records, "list records, page by page")
+    _add_places(records)
+    for name, dest, words in (
+        ("--kind", "kinds", Kind),
+        ("--type", "types", Type),
+        ("--status", "statuses", Status),
+        ("--source", "sources", Source),
+    ):
+        records.add_argument(name, action="append", default=[], dest=dest, choices=get_args(words))
+    records.add_argument("--tag", action="append", default=[], dest="tags")
+    records.add_argument("--author", action="append", default=[], dest="authors")
+    records.add_argument("--session")
+    records.add_argument("--since", metavar="TIME")
+    records.add_argument("--until", metavar="TIME")
+    records.add_argument("--newest", action="store_true", help="the newest first")
+    _add_pages(records)
+
+    sessions = _command(commands, "sessions", lists.sessions, "list sessions, page by page")
+    _add_places(sessions)
+    _add_pages(sessions)
+
+    messages = _command(commands, "messages", lists.messages, "what was said in a session")
+    messages.add_argument("session")
+    messages.add_argument("--scope")
+    messages.add_argument("--newest", action="store_true", help="from the last message back")
+    _add_pages(messages)
+
+    _add_places(_command(commands, "stats", lists.stats, "how much there is"))
+
+
+def _add_places(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--scope", help="this one and its parents; none: everywhere")
+    parser.add_argument("--descend", action="store_true", help="also everything below the scope")
+
+
+def _add_pages(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--cursor", default="", help="where the page before ended")
+    parser.add_argument("--limit", type=int, default=100)
+
+
 def _add_correcting(commands: Any) -> None:
     forget = _command(commands, "forget", verbs.forget, "erase for good, with everything derived")
     forget.add_argument("--id", action="append", default=[], dest="ids")
@@ -265,7 +307,8 @@ def _add_identity(commands: Any) -> None:
     actions = about_keys.add_subparsers(dest="action", required=True, metavar="ACTION")
     create = _command(actions, "create", keys.create, "make a key, which is shown once")
     create.add_argument("--scope", action="append", default=[], dest="scopes")
-    create.add_argument("--right", action="append", dest="rights", choices=get_args(Right))
+    rights = (*get_args(Right), "all")
+    create.add_argument("--right", action="append", dest="rights", choices=rights)
     create.add_argument("--name", default="", help="whose it is")
     create.add_argument("--expires-at", metavar="TIME")
     _command(actions, "list", keys.list_, "show all keys, but not their secrets")

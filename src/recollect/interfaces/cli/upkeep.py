@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable
 
-from recollect.consolidation import diff_line
 from recollect.interfaces.cli.output import (
     given,
     open_memory,
@@ -28,6 +27,8 @@ def maintain(arguments: argparse.Namespace) -> int:
 
 
 def _diff(receipt: Receipt) -> Iterable[str]:
+    from recollect.consolidation import diff_line  # loads all that reads texts
+
     for item in receipt.items:
         yield visible(diff_line(item))
     if not receipt.items:
@@ -62,6 +63,6 @@ def procedure_used(arguments: argparse.Namespace) -> int:
         receipt = memory.procedure_used(
             arguments.id_or_name,
             success=not arguments.failed,
-            **given(arguments, "scope", "note"),
+            **given(arguments, "scope", "note", "actor"),
         )
         return show_receipt(arguments, receipt)

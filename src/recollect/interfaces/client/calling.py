@@ -12,8 +12,9 @@ import random
 import uuid
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from ipaddress import ip_address
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from recollect.errors import Incompatible, Invalid, RecollectError, Unavailable
 from recollect.interfaces.client.failing import error_of
@@ -36,31 +37,43 @@ class Line:
     """A connection that is opened when needed and kept."""
 
     def __init__(self, url: str, key: str | None, seconds: float) -> None:
-        parts = urlsplit(url) if isinstance(url, str) else urlsplit("")
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise Invalid(f'{url!r} is no address; write it as "http://127.0.0.1:4777"')
+        parts = address(url)
         self.url = url.rstrip("/")
-        headers = {"Accept": "application/json"}
-        if key:
-            if not key.isascii() or not key.isprintable():
-                raise Invalid("the key has characters that no key has; copy it again")
-            headers["Authorization"] = f"Bearer {key}"
-        self._http = httpx2.AsyncClient(
-            base_url=self.url,
-            headers=headers,
-            timeout=seconds,
-            # Reading all certificates takes a tenth of a second, and http:// needs none.
-            verify=parts.scheme == "https",
-            # A redirect would carry the key to whoever is named there.
-            follow_redirects=False,
-        )
+        self._seconds = seconds
+        headers = {"Accept": "application/json", **_authorization(key)}
+        try:
+            self._http = httpx2.AsyncClient(
+                base_url=self.url,
+                headers=headers,
+                timeout=seconds,
+                # Reading all certificates takes a tenth of a second, and http:// needs none.
+                verify=parts.scheme == "https",
+                # A redirect would carry the key to whoever is named there.
+                follow_redirects=False,
+                # What is said to this machine is for no proxy.
+                trust_env=not _is_here(parts.hostname or ""),
+            )
+        except (OSError, ValueError) as error:
+            raise Invalid(
+                f"cannot set up a connection to {self.url}: {error}; "
+                "look at SSL_CERT_FILE, SSL_CERT_DIR and the proxies in the environment"
+            ) from None
 
     def __repr__(self) -> str:
         return f"Line({self.url!r})"
 
     async def reach(self) -> None:
-        """Unavailable, if there is no server."""
-        await self._tried("GET", "/health", {}, again=True)
+        """Unavailable if there is no server, Incompatible if it is another one."""
+        response = await self._tried("GET", "/health", {}, again=True)
+        if response.status_code == 404:
+            raise Incompatible(
+                f"there is no recollect at {self.url}; write the address as the server prints it, "
+                "without /v1"
+            )
+        if response.status_code not in (200, 503):
+            raise error_of(response.status_code, response.content, response.headers)
+        if response.status_code == 200 and not _is_ours(response.content):
+            raise Incompatible(f"what answers at {self.url} is not recollect; is it the right one?")
 
     async def read(self, method: str, path: str, **parts: Any) -> Any:
         return await self._answer(method, path, parts, again=True)
@@ -127,7 +140,49 @@ class Line:
 
     def _unreachable(self, error: Exception, *, unknown: bool) -> Unavailable:
         said = str(error) or type(error).__name__
+        if isinstance(error, httpx2.TimeoutException):
+            said = f"no answer within {self._seconds:g} seconds"
+        elif "WRONG_VERSION_NUMBER" in said:
+            said = "it does not speak https; write http://, or put a proxy with TLS before it"
         return Unavailable(f"cannot reach {self.url}: {said}", outcome_unknown=unknown)
+
+
+def address(url: str) -> SplitResult:
+    """The parts of a server's address, or Invalid."""
+    try:
+        parts = urlsplit(url if isinstance(url, str) else "")
+        plain = not (parts.query or parts.fragment or parts.username or parts.password)
+        fits = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:  # a port that is none
+        fits = plain = False
+    if not fits or not plain:
+        raise Invalid(f'{url!r} is no address; write it as "http://127.0.0.1:4777"')
+    return parts
+
+
+def _authorization(key: str | None) -> dict[str, str]:
+    said = key.strip() if isinstance(key, str) else key
+    if said is None or said == "":
+        return {}
+    # Looked at here: what cannot be sent would be shown in an error.
+    if not isinstance(said, str) or not said.isascii() or not said.isprintable() or " " in said:
+        raise Invalid("the key has characters that no key has; copy it again")
+    return {"Authorization": f"Bearer {said}"}
+
+
+def _is_here(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _is_ours(body: bytes) -> bool:
+    try:
+        said = json.loads(body)
+    except ValueError:
+        return False
+    return isinstance(said, dict) and said.get("status") in ("ok", "degraded")
 
 
 def _wait(error: RecollectError, number: int) -> float | None:
@@ -137,7 +192,7 @@ def _wait(error: RecollectError, number: int) -> float | None:
     said = error.retry_after if isinstance(error, Unavailable) else None
     if said is None:
         return _pause(number)
-    return said if said <= PAUSE_SECONDS_MAX else None
+    return max(said, _pause(number)) if said <= PAUSE_SECONDS_MAX else None
 
 
 def _pause(number: int) -> float:

@@ -40,7 +40,7 @@ def error_of(status: int, body: bytes, headers: Mapping[str, str]) -> RecollectE
         return _foreign(status)
     wait = headers.get("retry-after", "")
     told = {"retry_after": float(wait)} if wait.isdigit() else {}
-    return error_of_problem({**told, **problem})
+    return error_of_problem({**told, **problem, "status": status})
 
 
 def error_of_problem(problem: Mapping[str, Any]) -> RecollectError:

@@ -16,12 +16,14 @@ from recollect.errors import RecollectError
 from recollect.interfaces.http.bodies import Bodies, Limits
 from recollect.interfaces.http.callers import Door, Entrance
 from recollect.interfaces.http.describing import describe
+from recollect.interfaces.http.direct import Direct
 from recollect.interfaces.http.guards import App, Guard, Receive, Scope, Send
+from recollect.interfaces.http.heads import Heads
 from recollect.interfaces.http.idempotency import Running
 from recollect.interfaces.http.mcp import mcp_route
 from recollect.interfaces.http.metrics import Measured, Metrics
 from recollect.interfaces.http.problems import problem, problem_of
-from recollect.interfaces.http.routes import TAGS, all_routes
+from recollect.interfaces.http.routes import TAGS, VERBS, all_routes
 from recollect.interfaces.http.routes.health import Health
 from recollect.interfaces.http.watching import Jobs
 from recollect.memory import AsyncMemory
@@ -88,7 +90,7 @@ async def _running(app: FastAPI, memory: AsyncMemory, settings: Settings) -> Asy
     engine = memory._engine
     app.state.memory = memory
     app.state.door = Door(engine, rate=settings.rate, writes_per_day=settings.writes_per_day)
-    app.state.jobs = Jobs(engine.clock, engine.new_id)
+    app.state.jobs = Jobs(engine)
     app.state.running = Running()
     app.state.health = Health(engine)
     counting = asyncio.create_task(app.state.door.quotas.run())
@@ -103,6 +105,8 @@ async def _running(app: FastAPI, memory: AsyncMemory, settings: Settings) -> Asy
 
 def _add_layers(app: FastAPI, settings: Settings, branch: Branch, limits: Limits) -> None:
     """The last one added is the first to see a request."""
+    app.add_middleware(Direct, routes=[route for topic in VERBS for route in topic.router.routes])
+    app.add_middleware(Heads)
     app.add_middleware(Branching, branch=branch)
     app.add_middleware(Bodies, streamed=STREAMED, limits=limits)
     app.add_middleware(Entrance, open_paths=OPEN_PATHS)
@@ -160,7 +164,9 @@ async def _refused(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     headers = error.headers or {}
     said = {
+        400: "the body is no JSON in UTF-8, or a number in it has thousands of digits",
         404: "there is no such route; /openapi.json lists them",
         405: f"this route takes {headers.get('Allow', 'another method')}",
     }.get(error.status_code, str(error.detail))
-    return problem(error.status_code, said, headers=headers)
+    kind = {400: {"error": "Invalid"}, 404: {"error": "NotFound"}}.get(error.status_code, {})
+    return problem(error.status_code, said, headers=headers, **kind)

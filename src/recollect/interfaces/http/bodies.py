@@ -13,6 +13,7 @@ from recollect.interfaces.http.guards import App, Message, Receive, Scope, Send
 from recollect.interfaces.http.problems import Refused
 
 DEPTH_MAX = 64
+BODY = "recollect.body"  # in a request's scope: all of it, unless it is streamed
 JSON, LINES = "application/json", "application/x-ndjson"
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _BRACKET = re.compile(rb"[\[\]{}]")
@@ -53,8 +54,11 @@ class Bodies:
             return None  # whoever asked is gone, and only half of what they asked is here
         if body:
             _check_type(headers, JSON)
+        if b"\0" in body:  # UTF-16 and UTF-32 have them, JSON in UTF-8 has none
+            raise Refused(400, "the body is no JSON in UTF-8")
         if too_deep(body):
             raise Refused(400, f"the JSON is nested deeper than {DEPTH_MAX} levels")
+        scope[BODY] = body
         return await self._app(scope, _replayed(body, receive), send)
 
     async def _whole(self, receive: Receive, most: int) -> bytes | None:

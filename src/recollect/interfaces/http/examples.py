@@ -138,7 +138,13 @@ DUE: Any = as_json(
     Due(work=(Work(kind="embed", root="user:ann", scope="user:ann", id="0197a3c0-one"),), stuck=())
 )
 STATS: Any = as_json(
-    Stats(records=2, sessions=1, types={"fact": 1, "turn": 1}, statuses={"active": 2})
+    Stats(
+        records=2,
+        sessions=1,
+        kinds={"episodic": 1, "semantic": 1},
+        types={"fact": 1, "turn": 1},
+        statuses={"active": 2},
+    )
 )
 POLICIES: Any = {"policies": [as_json(Consent(scope="user:ann", author="", persist=False))]}
 JOB: Any = {

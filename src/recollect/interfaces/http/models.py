@@ -32,6 +32,7 @@ Limit = Annotated[int, Field(ge=1, le=LIMIT_MAX)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Ids = Annotated[list[Name], Field(max_length=IDS_MAX)]
 Tags = Annotated[list[Name], Field(max_length=TAGS_MAX)]
+Actor = Annotated[str, Field(max_length=200)]
 Question = Annotated[str, Field(max_length=QUERY_MAX)]  # in an address
 
 
@@ -60,7 +61,7 @@ class Asked(BaseModel):
 
 
 class Write(Asked):
-    actor: Annotated[str, Field(max_length=200)] = ""
+    actor: Actor = ""
 
 
 class Observe(Write):
@@ -156,7 +157,7 @@ class End(Write):
     outcome: Text | None = None
 
 
-class Note(Asked):
+class Note(Write):
     model_config = example(session="chat/42", scope="user:ann", text="waits for the landlord")
     session: Name
     text: Text
@@ -186,7 +187,7 @@ class SaveProcedure(Write):
     tags: Tags = []
 
 
-class ProcedureUsed(Asked):
+class ProcedureUsed(Write):
     model_config = example(id_or_name="deploy", scope="org:acme", success=True)
     id_or_name: Name
     success: bool

@@ -1,17 +1,27 @@
-"""HTTP/1.1 as uvicorn speaks it, with two things it lacks: headers have to arrive in time, and
-what is no HTTP is answered with a problem too."""
+"""HTTP/1.1 as uvicorn speaks it, with three things it lacks: headers have to arrive in time, and
+what is no HTTP, or one connection too many, is answered with a problem too."""
 
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from recollect.interfaces.http.answers import json_bytes
-from recollect.interfaces.http.problems import MEDIA_TYPE, body_of
+from recollect.interfaces.http.problems import MEDIA_TYPE, body_of, problem
 
 HEADER_SECONDS = 10.0
+CONNECTIONS_MAX = 1000
+REFUSED_MAX = 100  # connections too many that are told so at once; the rest are only closed
+BUSY = problem(
+    503,
+    "the server has as many connections as it takes; try again soon",
+    headers={"Retry-After": "1", "Connection": "close"},
+    error="Unavailable",
+    retry_after=1.0,
+)
 
 
 class Protocol(H11Protocol):
@@ -19,9 +29,17 @@ class Protocol(H11Protocol):
 
     _waiting: asyncio.TimerHandle | None = None
 
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._most = self.limit_concurrency or CONNECTIONS_MAX
+        self.limit_concurrency = None  # uvicorn's own answer would be plain text
+
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._wait_for_headers()
+        if len(self.connections) > self._most + REFUSED_MAX:
+            transport.abort()  # each holds a descriptor, also if it never says a word
+        else:
+            self._wait_for_headers()
 
     def data_received(self, data: bytes) -> None:
         before = self.cycle
@@ -30,6 +48,11 @@ class Protocol(H11Protocol):
             self._stop_waiting()
         elif self._is_idle() and self._waiting is None:
             self._wait_for_headers()  # the next request of a kept connection has begun
+
+    def handle_events(self) -> None:
+        full = len(self.connections) > self._most
+        self.app = BUSY if full else self.config.loaded_app
+        super().handle_events()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_waiting()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 import socket
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -15,15 +17,22 @@ from fastapi import FastAPI
 
 from recollect.errors import Invalid, Unavailable
 from recollect.interfaces.http.app import build_app
-from recollect.interfaces.http.protocol import Protocol
-from recollect.interfaces.http.starting import check_and_admit, greeting
+from recollect.interfaces.http.protocol import CONNECTIONS_MAX, REFUSED_MAX, Protocol
+from recollect.interfaces.http.starting import (
+    Keeping,
+    check_and_admit,
+    greeting,
+    open_to_others,
+    options_of,
+)
 from recollect.memory import AsyncMemory
 from recollect.settings import Settings
-from recollect.wiring import read_settings
+from recollect.wiring import file_of, read_settings
 
 DRAIN_SECONDS = 10
-CONNECTIONS_MAX = 1000
-BACKLOG = 512
+BACKLOG = 128
+PORT_MAX = 65_535
+DESCRIPTORS_ELSE = 200  # the store, standard output, files of exports
 
 
 def serve(
@@ -48,24 +57,32 @@ async def _serve(
     listener: socket.socket,
 ) -> None:
     async with await AsyncMemory.open(store, profile=profile, embedder=embedder) as memory:
-        secret = await check_and_admit(memory._engine, settings.host)
+        file = file_of(store, profile)
+        keeping = Keeping(file, memory._engine.embedder, options_of(store, profile))
+        secret = await check_and_admit(memory._engine, settings.host, keeping)
         app = build_app(memory=memory, settings=settings)
-        lines = list(greeting(address_of(settings.host, listener.getsockname()[1]), secret))
-        server = Server(server_config(app), app, lambda: print("\n".join(lines), flush=True))
+        address = address_of(settings.host, listener.getsockname()[1])
+        for trouble in open_to_others(file, own_folder=store is None):
+            print(f"recollect: {trouble}", file=sys.stderr)
+        lines = list(greeting(address, secret, keeping))
+        server = Server(
+            server_config(app, _room()), app, lambda: print("\n".join(lines), flush=True)
+        )
         await server.serve(sockets=[listener])
 
 
-def server_config(app: FastAPI) -> uvicorn.Config:
+def server_config(app: FastAPI, connections: int = CONNECTIONS_MAX) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         http=Protocol,
         ws="none",
         lifespan="on",
-        log_level="warning",
+        log_level="error",  # whoever sends what is no HTTP must not fill the log
         access_log=False,  # a query string is what somebody looked for
         proxy_headers=False,  # nobody may say where they come from
         server_header=False,
-        limit_concurrency=CONNECTIONS_MAX,
+        limit_concurrency=connections,
+        backlog=BACKLOG,
         timeout_graceful_shutdown=DRAIN_SECONDS,
     )
 
@@ -80,6 +97,8 @@ class Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
+        gc.collect()
+        gc.freeze()  # what a server starts with stays: nobody need look through it again
         if self.started and not self.should_exit:
             self._ready()
 
@@ -98,15 +117,34 @@ class Server(uvicorn.Server):
         if self.should_exit:
             os._exit(128 + sig)
         self.should_exit = True
-        self._fastapi.state.jobs.stop_watching()
+        if jobs := getattr(self._fastapi.state, "jobs", None):  # None: it is still starting
+            jobs.stop_watching()
 
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
+def _room() -> int:
+    """As many connections as there are descriptors for. Where they are scarce, as they often are
+    by default, this process asks for more: without one, no connection could even be refused."""
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return CONNECTIONS_MAX
+    wanted = CONNECTIONS_MAX + REFUSED_MAX + DESCRIPTORS_ELSE
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return CONNECTIONS_MAX
+    most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    return max(1, most - REFUSED_MAX - DESCRIPTORS_ELSE)
+
+
 @contextmanager
 def _listening(settings: Settings) -> Iterator[socket.socket]:
     """The port is taken before the store is opened: who cannot have it makes no key."""
+    if not 0 <= settings.port <= PORT_MAX:  # the system would take another one, and not say so
+        raise Invalid(f"port {settings.port} is none; write one from 1 to {PORT_MAX}")
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE

@@ -84,7 +84,11 @@ async def procedure_used(
     Returns the procedure's id.
     """
     receipt = await current().memory.procedure_used(
-        procedure, success=success, scope=scope_for(project, scope), note=note
+        procedure,
+        success=success,
+        scope=scope_for(project, scope),
+        note=note,
+        actor=current().actor,
     )
     return told_receipt(receipt)
 

@@ -1,7 +1,8 @@
 """``recollect mcp``: the server for one agent, over standard input and output.
 
-Any number of them may run on one file. The protocol is answered before the store is open, so that
-a client need not wait; the first tool waits for it. Standard output carries the protocol alone.
+Any number of them may run on one file. The store is opened when the client has had its first
+answer, so that nothing slows that down; the first tool waits for it. Standard output carries the
+protocol alone.
 """
 
 from __future__ import annotations
@@ -45,8 +46,7 @@ def run(open_memory: Open, *, actor: str) -> int:
 
 async def _serve(open_memory: Open, actor: str) -> None:
     opening = Opening(open_memory, actor)
-    serving = asyncio.create_task(_speak(build_server(opening.asker)))
-    opening.begin()
+    serving = asyncio.create_task(_speak(build_server(opening.asker), opening))
     told_to_stop = asyncio.create_task(_signalled())
     await asyncio.wait({serving, told_to_stop}, return_when=asyncio.FIRST_COMPLETED)
     told_to_stop.cancel()
@@ -69,11 +69,21 @@ async def _signalled() -> None:
     await stop.wait()
 
 
-async def _speak(server: MCPServer[Any]) -> None:
-    lines = cast("anyio.AsyncFile[str]", _Lines(lines_of(STDIN)))
+async def _speak(server: MCPServer[Any], opening: Opening) -> None:
+    lines = cast("anyio.AsyncFile[str]", _Lines(_heard(lines_of(STDIN), opening)))
     async with stdio_server(stdin=lines) as (incoming, outgoing):
         low = server._lowlevel_server
         await low.run(incoming, outgoing, low.create_initialization_options())
+
+
+async def _heard(lines: AsyncIterator[str], opening: Opening) -> AsyncIterator[str]:
+    """Whoever says a second thing has had the answer to the first."""
+    number = 0
+    async for line in lines:
+        number += 1
+        if number == 2:
+            opening.begin()
+        yield line
 
 
 class _Lines:
@@ -94,19 +104,19 @@ class Opening:
         self._actor = actor
         self._opened: asyncio.Task[AsyncMemory] | None = None
 
-    def begin(self) -> None:
-        self._opened = asyncio.create_task(self._open_it())
+    def begin(self) -> asyncio.Task[AsyncMemory]:
+        """What failed, such as a locked file, is tried again."""
+        if self._opened is None or (self._opened.done() and self._opened.exception()):
+            self._opened = asyncio.create_task(self._open_it())
+        return self._opened
 
     async def _open_it(self) -> AsyncMemory:
         return await self._open()
 
     async def asker(self, _: object) -> Asker:
-        """Waits until it is open. What failed, such as a locked file, is tried again."""
-        if self._opened is None or (self._opened.done() and self._opened.exception()):
-            self.begin()
-        assert self._opened is not None
+        """Waits until it is open."""
         # A call that is cancelled must not take the opening with it.
-        return Caller(memory=await asyncio.shield(self._opened), actor=self._actor)
+        return Caller(memory=await asyncio.shield(self.begin()), actor=self._actor)
 
     async def close(self) -> None:
         if self._opened is None:

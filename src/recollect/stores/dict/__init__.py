@@ -16,7 +16,7 @@ from recollect.errors import Invalid, Unavailable
 from recollect.scopes import root_of
 from recollect.stores.batches import check_batch
 from recollect.stores.dict.committing import Application
-from recollect.stores.dict.searching import search
+from recollect.stores.dict.searching import count, search
 from recollect.stores.dict.tables import (
     Tables,
     detached_item,
@@ -30,13 +30,16 @@ from recollect.types import (
     Entry,
     Hit,
     Item,
+    Kind,
     Message,
     Query,
     Record,
     Relation,
     Session,
     SessionKey,
+    Status,
     Summary,
+    Type,
     Work,
     WorkKind,
 )
@@ -108,6 +111,7 @@ class DictStore:
         now: datetime,
         ids: Sequence[str] = (),
         after: int = 0,
+        before: int | None = None,
         limit: int = 100,
         newest: bool = False,
     ) -> list[Message]:
@@ -120,7 +124,7 @@ class DictStore:
         found.sort(key=lambda message: message.seq)
         if ids:
             return [message for message in found if message.id in set(ids)]
-        found = [message for message in found if message.seq > after]
+        found = [m for m in found if m.seq > after and (before is None or m.seq < before)]
         return found[max(0, len(found) - max(0, limit)) :] if newest else _first(found, limit)
 
     async def summaries(
@@ -226,6 +230,11 @@ class DictStore:
             and row.record.review_at <= now
         ]
         return _first((one for one in work if not kinds or one.kind in kinds), limit)
+
+    async def counts(
+        self, scopes: Sequence[str], *, now: datetime, descend: bool = False
+    ) -> dict[tuple[Kind, Type, Status], int]:
+        return count(self._open_tables().rows.values(), scopes, now, descend=descend)
 
     async def roots(self, *, after: str = "", limit: int = 100) -> list[str]:
         tables = self._open_tables()

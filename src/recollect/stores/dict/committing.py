@@ -46,6 +46,8 @@ class Application:
     def run(self) -> int:
         """The batch's number in the journal, or the last one if it takes none."""
         batch = self._batch
+        if batch.mark is not None:
+            self._put_item(batch.mark, "mark")
         if batch.sweep:
             self._sweep()
         if batch.drop_space:
@@ -324,6 +326,10 @@ class Application:
     # Items
 
     def _write_item(self, given: Item) -> None:
+        self._touched.append(touches.touch_item(*self._put_item(given, "item")))
+
+    def _put_item(self, given: Item, kind: str) -> tuple[Item | None, Item]:
+        """The item as it was and as it is."""
         tables, key = self._tables, (given.scope, given.namespace, given.key)
         stored = tables.items.get(key)
         if stored is not None and is_expired(stored, self._batch.at):
@@ -331,9 +337,9 @@ class Application:
         if given.version != (stored.version if stored else 0):
             raise Conflict(
                 f"item {given.key!r} of {given.namespace!r} was changed meanwhile; read it again",
-                kind="item",
+                kind=kind,
                 ids=(given.key,),
             )
         new = replace(detached_item(given), version=given.version + 1)
         tables.put(tables.items, key, new)
-        self._touched.append(touches.touch_item(stored, new))
+        return stored, new

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import struct
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from recollect import lexical
 from recollect.errors import Invalid
@@ -12,9 +14,9 @@ from recollect.filters import passes
 from recollect.neighbours import share, usual_length
 from recollect.scopes import is_visible, root_of
 from recollect.spread import Spread
-from recollect.stores.dict.surroundings import neighbours
+from recollect.stores.dict.surroundings import Around, neighbours
 from recollect.stores.dict.tables import Row, detached_record, is_expired
-from recollect.types import Hit, Query, Record, Vector
+from recollect.types import Hit, Kind, Query, Record, Status, Type, Vector
 
 
 def search(rows: Iterable[Row], query: Query) -> list[Hit]:
@@ -39,10 +41,20 @@ def _ordered(records: list[Record], query: Query) -> list[Record]:
     by_id = sorted(records, key=lambda record: record.id)
     if query.order == "id":
         return [record for record in by_id if record.id > query.after]
+    if query.order == "newest":
+        return [one for one in reversed(by_id) if not query.after or one.id < query.after]
     recent = sorted(by_id, key=lambda record: record.at, reverse=True)
     if query.order == "important":
         return sorted(recent, key=lambda record: record.importance, reverse=True)
     return recent
+
+
+def count(
+    rows: Iterable[Row], scopes: Sequence[str], now: datetime, *, descend: bool
+) -> dict[tuple[Kind, Type, Status], int]:
+    query = Query(scopes=tuple(scopes), now=now, descend=descend)
+    seen = [row.record for row in rows if _is_seen(row.record, query)]
+    return dict(Counter((record.kind, record.type, record.status) for record in seen))
 
 
 def _best_of_both_arms(seen: Sequence[Row], passing: Sequence[Row], query: Query) -> list[Hit]:
@@ -90,17 +102,17 @@ class _Scorer:
         """These records and every one that has one of them as a neighbour."""
         return ids | {
             id_
-            for id_, places in self._neighbours.items()
-            if any(row.record.id in ids for _, row in places)
+            for id_, around in self._neighbours.items()
+            if any(row.record.id in ids for _, row in around.places)
         }
 
     def with_surroundings(self, hit: Hit, row: Row) -> Hit:
-        places = self._neighbours.get(row.record.id, ())
+        around = self._neighbours.get(row.record.id, Around())
         counts: dict[str, float] = dict(row.counts)
         length: float = row.length
-        weights = [weight for weight, _ in places]
+        weights = [weight for weight, _ in around.places]
         similar, similar_weight = hit.similarity or 0.0, 1.0
-        for weight, other in places:
+        for weight, other in around.places:
             part = share(weight, other.length)
             length += part * other.length
             for term in self._weights:
@@ -112,6 +124,7 @@ class _Scorer:
             hit,
             keyword_around=self._bm25(counts, length, usual_length(self._average, weights)),
             lift_around=None if hit.lift is None else self._spread.lift(similar / similar_weight),
+            after_question=any(lexical.QUESTION in one.counts for _, one in around.before[:1]),
         )
 
     def _bm25(self, counts: Mapping[str, float], length: float, average: float) -> float:

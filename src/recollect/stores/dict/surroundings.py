@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from recollect.neighbours import AFTER, BEFORE, PAUSE_SECONDS
 from recollect.stores.dict.tables import Row
 
-Places = Sequence[tuple[float, Row]]  # neighbours with the weights of their places
+Places = Sequence[tuple[float, Row]]  # neighbours with the weights of their places, nearest first
+
+
+class Around(NamedTuple):
+    """The neighbours of a turn."""
+
+    before: Places = ()
+    after: Places = ()
+
+    @property
+    def places(self) -> Places:
+        return (*self.before, *self.after)
 
 
 def conversations(rows: Iterable[Row]) -> list[list[Row]]:
@@ -21,15 +33,15 @@ def conversations(rows: Iterable[Row]) -> list[list[Row]]:
     return [sorted(turns, key=lambda row: row.record.at) for turns in found.values()]
 
 
-def neighbours(rows: Iterable[Row]) -> Mapping[str, Places]:
+def neighbours(rows: Iterable[Row]) -> Mapping[str, Around]:
     """By record id; what has none is left out."""
-    found: dict[str, Places] = {}
+    found: dict[str, Around] = {}
     for turns in conversations(rows):
         for place, row in enumerate(turns):
             before = _reach(row, reversed(turns[:place]), BEFORE)
-            after = _reach(row, turns[place + 1 :], AFTER)
-            if any(_speaker(other) != _speaker(row) for _, other in (*before, *after)):
-                found[row.record.id] = (*before, *after)
+            around = Around(before, _reach(row, turns[place + 1 :], AFTER))
+            if any(_speaker(other) != _speaker(row) for _, other in around.places):
+                found[row.record.id] = around
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import apsw
@@ -11,7 +11,7 @@ import apsw
 from recollect.stores.batches import check_batch, takes_a_number
 from recollect.stores.sqlite import erasing, recording, sessions
 from recollect.stores.sqlite.ledger import Ledger
-from recollect.stores.sqlite.recording import PreparedRecord, prepare_record
+from recollect.stores.sqlite.recording import PreparedRecord, prepare_record, prepare_vector
 from recollect.types import Batch
 
 
@@ -21,6 +21,7 @@ class Prepared:
 
     batch: Batch
     records: Sequence[PreparedRecord]
+    small: Mapping[str, bytes]  # the vectors in one byte per number
     size: int  # roughly, in bytes
 
 
@@ -28,23 +29,21 @@ def prepare(batch: Batch) -> Prepared:
     """Check the batch by itself. Raises Invalid."""
     check_batch(batch)
     records = [prepare_record(record, batch.at) for record in batch.records]
+    small = {id_: prepare_vector(id_, vector) for id_, vector in batch.vectors.items()}
     size = sum(len(message.text) + len(message.original) for message in batch.messages)
     size += sum(len(record.text) for record in batch.records)
     size += sum(map(len, batch.vectors.values()))
-    return Prepared(batch, records, size)
+    return Prepared(batch, records, small, size)
 
 
 def apply(db: apsw.Connection, prepared: Prepared) -> int:
     """The batch's number in the journal of its root. Raises Conflict or Invalid; the caller
     rolls back."""
     ledger, batch = Ledger(db, prepared.batch), prepared.batch
-    earlier = ledger.get(
-        "SELECT seq FROM journal WHERE batch = ? AND root = (SELECT pk FROM root WHERE name = ?)",
-        batch.id,
-        batch.root,
-    )
-    if earlier is not None:
-        return int(earlier)
+    if (earlier := ledger.earlier()) is not None:
+        return earlier
+    if batch.mark is not None:
+        sessions.put_item(ledger, batch.mark, "mark")
     if batch.sweep:
         erasing.sweep(ledger)
     if batch.drop_space:
@@ -70,7 +69,7 @@ def _apply_records(ledger: Ledger, prepared: Prepared) -> None:
     for relation in batch.relations:
         recording.write_relation(ledger, relation)
     for id_, vector in batch.vectors.items():
-        recording.write_vector(ledger, id_, vector)
+        recording.write_vector(ledger, id_, vector, prepared.small[id_])
     for item in batch.items:
         sessions.write_item(ledger, item)
 

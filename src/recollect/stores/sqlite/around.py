@@ -8,6 +8,7 @@ import numpy as np
 
 from recollect import lexical
 from recollect.neighbours import AFTER, BEFORE, PAUSE_SECONDS, WORDS_MAX
+from recollect.stores.sqlite.derived import hash_of
 from recollect.stores.sqlite.index import Array, Vectors
 from recollect.stores.sqlite.scoring import Parts, Probe, Share, Words
 from recollect.stores.sqlite.turns import NONE
@@ -87,6 +88,13 @@ def _counts(parts: Parts, rows: Array) -> Array:
             held = owners[place] == rows
             counts[held] = times[place[held]]
     return counts
+
+
+def after_question(share: Share, around: Surroundings) -> Array:
+    """Whether the turn just before each row asks."""
+    asking = list(share.index.postings.find(hash_of(lexical.QUESTION)))
+    asked: Array = _counts(asking, around.others[:, 0]) > 0
+    return asked
 
 
 def similarity_around(

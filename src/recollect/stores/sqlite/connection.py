@@ -44,6 +44,8 @@ def create_private(path: str) -> None:
             Path(path).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with contextlib.suppress(FileExistsError):  # another program was quicker
                 os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        except (FileExistsError, NotADirectoryError):
+            raise Unavailable(f"cannot create {path}: its folder is a file") from None
         except OSError as error:
             raise Unavailable(f"cannot create {path}: {error.strerror or error}") from error
 
@@ -81,6 +83,8 @@ def _connect_to_still_file(path: str) -> apsw.Connection:
 def _set_up(connection: apsw.Connection) -> None:
     # Until the file is known to be ours, closing it must not touch it.
     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    # Else SQLite looks at the values bound to a statement, and plans it anew each time it runs.
+    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     connection.set_busy_timeout(BUSY_MILLISECONDS)
     connection.execute(
         "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON;"

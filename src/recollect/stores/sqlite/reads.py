@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import apsw
 
 from recollect.errors import Invalid
-from recollect.stores.sqlite.connection import select
+from recollect.scopes import root_of
 from recollect.stores.sqlite.rows import (
     MESSAGE_COLUMNS,
     RECORD_WITH_SCOPE,
@@ -39,11 +40,14 @@ from recollect.types import (
     Touch,
 )
 
+FEW = 8
+
 _ROOT = "(SELECT pk FROM root WHERE name = ?)"
 _SESSION = (
     "(SELECT session.pk FROM session JOIN scope ON scope.pk = session.scope"
     " WHERE scope.path = ? AND session.id = ?)"
 )
+_CURSORS = "(SELECT json_group_object(reader, seq) FROM cursor WHERE cursor.session = session.pk)"
 
 
 def records(
@@ -83,28 +87,20 @@ def sessions(
 ) -> list[Session]:
     columns = ", ".join(f"session.{name}" for name in SESSION_COLUMNS.split(", "))
     sql = (
-        f"SELECT session.pk, scope.path, {columns} FROM session"
-        f" JOIN scope ON scope.pk = session.scope WHERE scope.root = {_ROOT} AND "
+        f"SELECT scope.path, {_CURSORS}, {columns} FROM scope"
+        " CROSS JOIN session ON session.scope = scope.pk WHERE "
     )
+    rows: list[Any] = []
     if not keys:
         rows = db.execute(
-            f"{sql} (scope.path, session.id) > (?, ?) ORDER BY scope.path, session.id LIMIT ?",
+            f"{sql} scope.root = {_ROOT} AND (scope.path, session.id) > (?, ?)"
+            " ORDER BY scope.path, session.id LIMIT ?",
             (root, *(after or ("", "")), max(0, limit)),
         ).fetchall()
-        return _with_cursors(db, rows)
-    rows = []
-    for scope, id_ in keys:
-        bindings = (root, scope, id_)
-        rows += db.execute(f"{sql} scope.path = ? AND session.id = ?", bindings).fetchall()
-    return _with_cursors(db, rows)
-
-
-def _with_cursors(db: apsw.Connection, rows: Iterable[Sequence[Any]]) -> list[Session]:
-    found = []
-    for pk, path, *columns in rows:
-        cursors = dict(select(db, "SELECT reader, seq FROM cursor WHERE session = ?", pk))
-        found.append(session_of(path, columns, cursors))
-    return found
+    for key in keys:
+        if root_of(key.scope) == root:
+            rows += db.execute(f"{sql} scope.path = ? AND session.id = ?", key).fetchall()
+    return [session_of(path, row, json.loads(cursors)) for path, cursors, *row in rows]
 
 
 def messages(
@@ -112,7 +108,7 @@ def messages(
     session: SessionKey,
     now: datetime,
     ids: Sequence[str],
-    after: int,
+    between: tuple[int, int | None],
     limit: int,
     newest: bool,
 ) -> list[Message]:
@@ -125,8 +121,9 @@ def messages(
         condition = "id IN (SELECT value FROM json_each(?)) ORDER BY seq"
         rows = db.execute(sql + condition, (*bindings, to_json(list(ids)))).fetchall()
     else:
-        condition = f"seq > ? ORDER BY seq {'DESC' if newest else 'ASC'} LIMIT ?"
-        rows = db.execute(sql + condition, (*bindings, after, max(0, limit))).fetchall()
+        way = "DESC" if newest else "ASC"
+        condition = f"seq > ? AND seq < ifnull(?, 1 << 62) ORDER BY seq {way} LIMIT ?"
+        rows = db.execute(sql + condition, (*bindings, *between, max(0, limit))).fetchall()
         if newest:
             rows.reverse()
     return [message_of(*session, row) for row in rows]
@@ -157,6 +154,10 @@ def items(
     after: Item | None,
     limit: int,
 ) -> list[Item]:
+    if namespace is not None and not prefix and after is None:
+        named = [(scope, namespace, key) for scope in scopes for key in keys]
+        if 0 < len(named) <= FEW:
+            return _named_items(db, root, named, now)[: max(0, limit)]
     conditions = [
         f"item.root = {_ROOT}",
         "(item.expires_at IS NULL OR item.expires_at > ?)",
@@ -180,8 +181,24 @@ def items(
         f" JOIN scope ON scope.pk = item.scope WHERE {' AND '.join(conditions)}"
         " ORDER BY namespace, scope.path, key LIMIT ?",
         (*bindings, max(0, limit)),
-    )
+    ).fetchall()
     return [item_of(row) for row in rows]
+
+
+def _named_items(
+    db: apsw.Connection, root: str, named: Sequence[tuple[str, str, str]], now: datetime
+) -> list[Item]:
+    """A few by scope, namespace and key, each along the index: every request looks some up."""
+    rows = db.execute(
+        f"WITH asked AS (VALUES {', '.join(['(?, ?, ?)'] * len(named))})"
+        " SELECT scope.path, namespace, key, value, expires_at, version FROM asked"
+        " CROSS JOIN scope ON scope.path = column1"
+        " CROSS JOIN item ON item.root = scope.root AND item.namespace = column2"
+        " AND item.scope = scope.pk AND item.key = column3"
+        f" WHERE (expires_at IS NULL OR expires_at > ?) AND item.root = {_ROOT}",
+        (*(part for name in named for part in name), micros(now), root),
+    ).fetchall()
+    return [item_of(row) for row in sorted(set(rows))]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,8 +33,11 @@ from recollect.stores.sqlite.rows import (
 )
 from recollect.types import Record, Relation, Touch, Vector
 
-_COLUMNS = ("root", "scope", "changed", *RECORD_BIRTH, *RECORD_CHANGES)
-_INSERT = f"INSERT INTO record ({', '.join(_COLUMNS)}) VALUES ({', '.join('?' * len(_COLUMNS))})"
+_COLUMNS = ("root", "scope", "changed", "space", *RECORD_BIRTH, *RECORD_CHANGES)
+_INSERT = (
+    f"INSERT INTO record ({', '.join(_COLUMNS)}) VALUES ({', '.join('?' * len(_COLUMNS))})"
+    " ON CONFLICT (id) DO NOTHING"
+)
 _UPDATE = (
     "UPDATE record SET changed = ?, "
     + ", ".join(f"{name} = ?" for name in RECORD_CHANGES)
@@ -57,8 +60,18 @@ def prepare_record(given: Record, at: datetime) -> PreparedRecord:
     return PreparedRecord(record, birth, record_changes(record, at))
 
 
+def prepare_vector(id_: str, vector: Vector) -> bytes:
+    """The vector in one byte per number. Raises Invalid."""
+    if not vector or len(vector) % 4:
+        raise Invalid(f"the vector of {id_!r} is not a row of float32 numbers")
+    return quantised(vector)
+
+
 def write_record(ledger: Ledger, prepared: PreparedRecord) -> None:
     record = prepared.record
+    single = is_single(record, ledger.batch.at)
+    if prepared.birth and not single and _create(ledger, prepared):
+        return
     row = ledger.get("SELECT pk, root, version, expires_at FROM record WHERE id = ?", record.id)
     if row is not None and row[3] is not None and row[3] <= ledger.at:
         drop_record(ledger, row[0])
@@ -71,7 +84,7 @@ def write_record(ledger: Ledger, prepared: PreparedRecord) -> None:
             kind="record",
             ids=(record.id,),
         )
-    if is_single(record, ledger.batch.at):
+    if single:
         _make_room(ledger, record)
     if row is None:
         _create(ledger, prepared)
@@ -97,14 +110,22 @@ def _make_room(ledger: Ledger, record: Record) -> None:
         drop_record(ledger, pk)
 
 
-def _create(ledger: Ledger, prepared: PreparedRecord) -> None:
+def _create(ledger: Ledger, prepared: PreparedRecord) -> bool:
+    """False if the id is taken."""
     record, root = prepared.record, ledger.root
     scope = ledger.scope(record.scope)
     changed = ledger.stamp(root, scope)
-    ledger.db.execute(_INSERT, (root, scope, changed, *prepared.birth, *prepared.changes))
+    vector = ledger.batch.vectors.get(record.id)
+    space = _space(ledger, len(vector) // 4) if vector else None
+    ledger.db.execute(_INSERT, (root, scope, changed, space, *prepared.birth, *prepared.changes))
+    if not ledger.db.changes():
+        return False
     pk = ledger.db.last_insert_rowid()
+    if record.expires_at is None or record.expires_at > ledger.batch.at:
+        ledger.made[record.id] = (pk, scope, record.scope)
     ledger.db.executemany("INSERT INTO lineage VALUES (?, ?, ?, ?)", lineage_rows(root, pk, record))
     ledger.touch(touches.touch_record(None, record))
+    return True
 
 
 def _change(ledger: Ledger, pk: int, prepared: PreparedRecord) -> None:
@@ -124,7 +145,7 @@ def _change(ledger: Ledger, pk: int, prepared: PreparedRecord) -> None:
 
 def _find(ledger: Ledger, id_: str) -> tuple[int, int, str] | None:
     """Key, scope and path of an unexpired record of this root."""
-    found: tuple[int, int, str] | None = ledger.get(
+    found: tuple[int, int, str] | None = ledger.made.get(id_) or ledger.get(
         "SELECT record.pk, record.scope, scope.path FROM record"
         " JOIN scope ON scope.pk = record.scope WHERE record.id = ? AND record.root = ?"
         " AND (record.expires_at IS NULL OR record.expires_at > ?)",
@@ -171,12 +192,11 @@ def write_relation(ledger: Ledger, given: Relation) -> None:
     ledger.touch(touches.touch_relation(old, new), also=new.target)
 
 
-def write_vector(ledger: Ledger, id_: str, vector: Vector) -> None:
+def write_vector(ledger: Ledger, id_: str, vector: Vector, small: bytes) -> None:
+    """``small`` is the same in one byte per number."""
     found = _find(ledger, id_)
     if found is None:
         raise Invalid(f"a vector for {id_!r}, but no such record in this root")
-    if not vector or len(vector) % 4:
-        raise Invalid(f"the vector of {id_!r} is not a row of float32 numbers")
     pk, scope, path = found
     space = _space(ledger, len(vector) // 4)
     ledger.db.execute(
@@ -186,10 +206,12 @@ def write_vector(ledger: Ledger, id_: str, vector: Vector) -> None:
     )
     ledger.db.execute(
         "INSERT OR REPLACE INTO quantised VALUES (?, ?, ?, ?)",
-        (scope, space, pk, quantised(vector)),
+        (scope, space, pk, small),
     )
-    stamp = ledger.stamp(ledger.root, scope)
-    ledger.db.execute("UPDATE record SET space = ?, changed = ? WHERE pk = ?", (space, stamp, pk))
+    if id_ not in ledger.made:  # which was made with it
+        stamp = ledger.stamp(ledger.root, scope)
+        sql = "UPDATE record SET space = ?, changed = ? WHERE pk = ?"
+        ledger.db.execute(sql, (space, stamp, pk))
     after = {"space": ledger.batch.space}
     ledger.touch(Touch(kind="vector", id=id_, scope=path, after=after))
 
@@ -197,16 +219,17 @@ def write_vector(ledger: Ledger, id_: str, vector: Vector) -> None:
 def _space(ledger: Ledger, dimensions: int) -> int:
     """The key of the batch's vector space; its first vector fixes the dimensions."""
     name = ledger.batch.space
-    row = ledger.get("SELECT pk, dimensions FROM space WHERE name = ?", name)
+    row = ledger.space or ledger.get("SELECT pk, dimensions FROM space WHERE name = ?", name)
     if row is None:
         ledger.db.execute(
             "INSERT INTO space (name, dimensions) VALUES (?, ?)", (plain(name), dimensions)
         )
-        return ledger.db.last_insert_rowid()
+        row = (ledger.db.last_insert_rowid(), dimensions)
     if row[1] != dimensions:
         raise Invalid(
             f"a vector of {dimensions} numbers for the space {name!r}, which has {row[1]}"
         )
+    ledger.space = row
     return int(row[0])
 
 

@@ -97,9 +97,14 @@ def moment_or_none(number: int | None) -> datetime | None:
     return None if number is None else moment(number)
 
 
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+
+
 def to_json(value: Any) -> str:
+    if value == () or value == []:  # most lists are empty
+        return "[]"
     try:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        return _encode(value)
     except (TypeError, ValueError) as error:
         raise Invalid(f"a stored value must be plain JSON: {error}") from error
 
@@ -271,7 +276,7 @@ def message_row(message: Message, seq: int) -> tuple[Any, ...]:
         message.trust,
         int(message.pending),
         micros_or_none(message.expires_at),
-        to_json([[call.id, call.name, call.arguments] for call in message.calls]),
+        _calls_as_json(message),
         to_json(message.answers),
         message.text,
         message.original,
@@ -279,8 +284,11 @@ def message_row(message: Message, seq: int) -> tuple[Any, ...]:
     )
 
 
+def _calls_as_json(message: Message) -> str:
+    return to_json([[call.id, call.name, call.arguments] for call in message.calls])
+
+
 def message_checksum(message: Message, seq: int) -> bytes:
-    calls = [[call.id, call.name, call.arguments] for call in message.calls]
     return checksum(
         message.scope,
         message.session,
@@ -289,7 +297,7 @@ def message_checksum(message: Message, seq: int) -> bytes:
         message.role,
         micros(message.at),
         message.author,
-        to_json(calls),
+        _calls_as_json(message),
         to_json(message.answers),
         message.text,
         message.original,

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import NamedTuple
 
 import apsw
@@ -13,9 +11,10 @@ import numpy as np
 
 from recollect import lexical
 from recollect.errors import Invalid
-from recollect.scopes import root_of, visible_from
+from recollect.scopes import root_of
 from recollect.spread import Spread
 from recollect.stores.sqlite.around import (
+    after_question,
     keyword_around,
     near_rows,
     similarity_around,
@@ -23,16 +22,9 @@ from recollect.stores.sqlite.around import (
 )
 from recollect.stores.sqlite.cache import IndexCache
 from recollect.stores.sqlite.connection import select
-from recollect.stores.sqlite.index import Array, ScopeIndex
+from recollect.stores.sqlite.index import Array
 from recollect.stores.sqlite.masks import Filter
-from recollect.stores.sqlite.rows import (
-    RECORD_WITH_SCOPE,
-    STATUSES,
-    code,
-    micros,
-    record_of,
-    to_json,
-)
+from recollect.stores.sqlite.rows import RECORD_WITH_SCOPE, micros, record_of
 from recollect.stores.sqlite.scoring import (
     Probe,
     Share,
@@ -42,6 +34,13 @@ from recollect.stores.sqlite.scoring import (
     find_words,
     score_words,
     weigh,
+)
+from recollect.stores.sqlite.walking import (
+    BY_ID,
+    is_walk,
+    listed_by_id,
+    visible_scopes,
+    walked,
 )
 from recollect.types import Hit, Query, Record
 
@@ -57,6 +56,7 @@ class Candidate(NamedTuple):
     worded: bool  # found by the keyword arm
     keyword_around: float = 0.0
     around: tuple[float, float] = (0.0, 0.0)  # neighbours' similarities, weighed; their weights
+    after_question: bool = False
 
 
 class Found(NamedTuple):
@@ -81,8 +81,10 @@ def search(db: apsw.Connection, cache: IndexCache, query: Query) -> list[Hit]:
     if query.limit <= 0 or not query.scopes:
         return []
     listing = not query.text and query.vector is None
-    if listing and _is_walk(query):
-        return [Hit(record=record) for record in _walked(db, query)]
+    if listing and is_walk(query):
+        keys = walked(db, query)
+        found = _records(db, keys)
+        return [Hit(record=found[key]) for key in keys]
     with cache.lock_of(root_of(query.scopes[0])):
         space = _space(db, query)
         terms = lexical.query_terms(query.text)
@@ -116,7 +118,7 @@ def _shares(
     terms: Sequence[str],
 ) -> list[Share]:
     """The indexes of all scopes that the query can see, with what passes its filters."""
-    visible = _visible(db, query)
+    visible = visible_scopes(db, query)
     if not visible:
         return []
     root: int = db.execute("SELECT root FROM scope WHERE pk = ?", (next(iter(visible)),)).get
@@ -131,24 +133,13 @@ def _shares(
     return shares
 
 
-def _visible(db: apsw.Connection, query: Query) -> dict[int, int]:
-    """Key and stamp of every visible scope that ever held a record."""
-    named = query.scopes if query.exact else visible_from(query.scopes)
-    sql = "SELECT pk, stamp FROM scope WHERE stamp > 0 AND path"
-    found = dict(select(db, f"{sql} IN (SELECT value FROM json_each(?))", to_json(list(named))))
-    if query.descend:
-        for scope in query.scopes:  # ";" follows ":"
-            found.update(select(db, f"{sql} > ? AND path < ?", scope + ":", scope + ";"))
-    return found
-
-
 # Listings
 
 
 def _listed(db: apsw.Connection, shares: Sequence[Share], query: Query) -> list[int]:
     """The records' keys, in order."""
-    if query.order == "id":
-        return _listed_by_id(db, shares, query)
+    if query.order in BY_ID:
+        return listed_by_id(db, shares, query)
     entries: list[tuple[float, int, bytes, int]] = []
     for share in shares:
         index, rows = share.index, np.flatnonzero(share.passing)
@@ -166,70 +157,6 @@ def _listed(db: apsw.Connection, shares: Sequence[Share], query: Query) -> list[
             strict=True,
         )
     return [pk for _, _, _, pk in sorted(entries)[: query.limit]]
-
-
-def _listed_by_id(db: apsw.Connection, shares: Sequence[Share], query: Query) -> list[int]:
-    """Walk the ids of all scopes at once and stop when there are enough."""
-    walks = [_walk(db, share.index, share.passing, query.after) for share in shares]
-    found: list[int] = []
-    for _, pk in heapq.merge(*walks):
-        found.append(pk)
-        if len(found) == query.limit:
-            break
-    return found
-
-
-def _walk(
-    db: apsw.Connection, index: ScopeIndex, passing: Array, after: str
-) -> Iterator[tuple[str, int]]:
-    while True:
-        page = select(
-            db,
-            "SELECT id, pk FROM record WHERE scope = ? AND id > ? ORDER BY id LIMIT 500",
-            index.scope,
-            after,
-        )
-        for id_, pk in page:
-            if passing[index.rows_of(np.array([pk]))].any():
-                yield id_, pk
-        if len(page) < 500:
-            return
-        after = page[-1][0]
-
-
-def _is_walk(query: Query) -> bool:
-    """By id with no other filter than scope and status: what walks through everything, and must
-    not load an index of everything to do it."""
-    plain = Query(
-        scopes=query.scopes,
-        now=query.now,
-        descend=query.descend,
-        exact=query.exact,
-        statuses=query.statuses,
-        order="id",
-        after=query.after,
-        limit=query.limit,
-    )
-    return query == plain
-
-
-def _walked(db: apsw.Connection, query: Query) -> list[Record]:
-    """One cursor a scope, read only as far as the page needs of it."""
-    statuses = to_json([code(STATUSES, status) for status in query.statuses or STATUSES])
-    sql = (
-        "SELECT id, pk FROM record WHERE scope = ? AND id > ?"
-        " AND status IN (SELECT value FROM json_each(?))"
-        " AND (expires_at IS NULL OR expires_at > ?) ORDER BY id LIMIT ?"
-    )
-    rest = (query.after, statuses, micros(query.now), query.limit)
-    cursors = [db.execute(sql, (scope, *rest)) for scope in _visible(db, query)]
-    try:
-        keys = [pk for _, pk in islice(heapq.merge(*cursors), query.limit)]
-    finally:
-        for cursor in cursors:
-            cursor.close(force=True)
-    found = _records(db, keys)
-    return [found[key] for key in keys]
 
 
 # Both arms
@@ -295,10 +222,11 @@ def _surrounded(
     vectors = index.vectors(db, space.pk) if space else None
     if vectors is not None and query.vector is not None:
         sums, weights = similarity_around(Probe.of(query.vector), vectors, around, index.size)
-    for one, score, *others in zip(
-        candidates, keyword.tolist(), sums.tolist(), weights.tolist(), strict=True
+    columns = (keyword, sums, weights, after_question(share, around))
+    for one, score, total, weight, asked in zip(
+        candidates, *(column.tolist() for column in columns), strict=True
     ):
-        yield one._replace(keyword_around=score, around=(others[0], others[1]))
+        yield one._replace(keyword_around=score, around=(total, weight), after_question=bool(asked))
 
 
 def _best_by_words(shares: Sequence[Share], limit: int) -> dict[int, Array]:
@@ -432,6 +360,7 @@ def _hit(
         lift=lift,
         keyword_around=one.keyword_around,
         lift_around=around,
+        after_question=one.after_question,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from recollect.errors import Conflict, Invalid
@@ -27,6 +27,7 @@ from recollect.types import CursorMove, Item, Message, Session, SessionKey, Summ
 
 _INSERT_MESSAGE = (
     f"INSERT INTO message (session, {MESSAGE_COLUMNS}, checksum) VALUES ({', '.join('?' * 16)})"
+    " ON CONFLICT (session, id) DO NOTHING"
 )
 _INSERT_SUMMARY = (
     f"INSERT INTO summary (scope, session, {SUMMARY_COLUMNS}) VALUES ({', '.join('?' * 9)})"
@@ -77,21 +78,65 @@ def _create_session(ledger: Ledger, scope: int, new: Session) -> int:
 
 def append_messages(ledger: Ledger, messages: Sequence[Message]) -> None:
     """Number the messages and add them, each to its session, made if missing."""
-    _check_message_ids(ledger, messages)
     ends: dict[SessionKey, tuple[int, int]] = {}  # key and last number of each session
+    taken: dict[str, None] = {}
+    out_of_order: Conflict | None = None
     for message in messages:
         key = SessionKey(message.scope, message.session)
         pk, last = ends.get(key) or _end_of_session(ledger, key)
-        seq = next_seq(message, last)
+        ends[key] = (pk, last)
+        try:
+            if message.seq and not _is_free(ledger, pk, message.id):
+                taken[message.id] = None
+                continue
+            seq = next_seq(message, last)
+        except Conflict as conflict:
+            out_of_order = out_of_order or conflict
+            continue
         ends[key] = (pk, seq)
-        ledger.db.execute(_INSERT_MESSAGE, (pk, *message_row(message, seq)))
-        stored = replace(message, seq=seq)
-        ledger.touch(touches.touch_message(stored), also=message.session)
+        if not _append(ledger, pk, message, seq):
+            taken[message.id] = None
+        ledger.touch(touches.touch_message(replace(message, seq=seq)), also=message.session)
+    _check_appended(taken, out_of_order)
     for pk, last in ends.values():
         ledger.db.execute("UPDATE session SET last_seq = ? WHERE pk = ?", (last, pk))
         ledger.db.execute(
             "UPDATE cursor SET behind = 1 WHERE session = ? AND seq < ? AND behind = 0", (pk, last)
         )
+
+
+def _check_appended(taken: Iterable[str], out_of_order: Conflict | None) -> None:
+    """Conflict with all ids that are taken; only if there are none, about a number."""
+    if taken:
+        raise Conflict(
+            f"message ids {', '.join(map(repr, taken))} are already in their session",
+            kind="message",
+            ids=tuple(taken),
+        )
+    if out_of_order is not None:
+        raise out_of_order
+
+
+def _append(ledger: Ledger, session: int, message: Message, seq: int) -> bool:
+    """False if its id is taken. Looked at only then: nearly all are new."""
+    row = (session, *message_row(message, seq))
+    ledger.db.execute(_INSERT_MESSAGE, row)
+    if not ledger.db.changes() and _is_free(ledger, session, message.id):
+        ledger.db.execute(_INSERT_MESSAGE, row)
+    return bool(ledger.db.changes())
+
+
+def _is_free(ledger: Ledger, session: int, id_: str) -> bool:
+    """An expired message makes room."""
+    row = ledger.get(
+        "SELECT pk, expires_at FROM message WHERE session = ? AND id = ?", session, id_
+    )
+    if row is None:
+        return True
+    if row[1] is None or row[1] > ledger.at:
+        return False
+    ledger.db.execute("DELETE FROM message WHERE pk = ?", (row[0],))
+    return True
 
 
 def _end_of_session(ledger: Ledger, key: SessionKey) -> tuple[int, int]:
@@ -110,40 +155,6 @@ def _find_session(ledger: Ledger, key: SessionKey) -> tuple[int, int] | None:
         key.id,
     )
     return found
-
-
-def _check_message_ids(ledger: Ledger, messages: Sequence[Message]) -> None:
-    """Conflict with all ids that are taken; an expired message makes room."""
-    seen: set[tuple[str, str, str]] = set()
-    taken: dict[str, None] = {}
-    for message in messages:
-        key = (message.scope, message.session, message.id)
-        if key in seen or not _is_free(ledger, message):
-            taken[message.id] = None
-        seen.add(key)
-    if taken:
-        raise Conflict(
-            f"message ids {', '.join(map(repr, taken))} are already in their session",
-            kind="message",
-            ids=tuple(taken),
-        )
-
-
-def _is_free(ledger: Ledger, message: Message) -> bool:
-    row = ledger.get(
-        "SELECT message.pk, message.expires_at FROM message"
-        " JOIN session ON session.pk = message.session"
-        " WHERE session.scope = ? AND session.id = ? AND message.id = ?",
-        ledger.scope(message.scope),
-        message.session,
-        message.id,
-    )
-    if row is None:
-        return True
-    if row[1] is None or row[1] > ledger.at:
-        return False
-    ledger.db.execute("DELETE FROM message WHERE pk = ?", (row[0],))
-    return True
 
 
 def move_cursor(ledger: Ledger, move: CursorMove) -> None:
@@ -187,7 +198,13 @@ def add_summary(ledger: Ledger, summary: Summary) -> None:
 
 
 def write_item(ledger: Ledger, given: Item) -> None:
-    key = (ledger.root, plain(given.namespace), ledger.scope(given.scope), plain(given.key))
+    ledger.touch(touches.touch_item(*put_item(ledger, given, "item")))
+
+
+def put_item(ledger: Ledger, given: Item, kind: str) -> tuple[Item | None, Item]:
+    """The item as it was and as it is; ``kind`` names it if it was changed meanwhile."""
+    root, scope = ledger.root_of(given.scope), ledger.scope(given.scope)
+    key = (root, plain(given.namespace), scope, plain(given.key))
     row = ledger.get(
         "SELECT value, expires_at, version FROM item"
         " WHERE root = ? AND namespace = ? AND scope = ? AND key = ?",
@@ -199,7 +216,7 @@ def write_item(ledger: Ledger, given: Item) -> None:
     if given.version != (old.version if old else 0):
         raise Conflict(
             f"item {given.key!r} of {given.namespace!r} was changed meanwhile; read it again",
-            kind="item",
+            kind=kind,
             ids=(given.key,),
         )
     value = to_json(given.value)
@@ -208,4 +225,4 @@ def write_item(ledger: Ledger, given: Item) -> None:
         "INSERT OR REPLACE INTO item VALUES (?, ?, ?, ?, ?, ?, ?)",
         (*key, new.version, micros_or_none(new.expires_at), value),
     )
-    ledger.touch(touches.touch_item(old, new))
+    return old, new

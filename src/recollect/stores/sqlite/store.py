@@ -29,19 +29,23 @@ from recollect.stores.sqlite.connection import (
 from recollect.stores.sqlite.failures import speaking_of
 from recollect.stores.sqlite.migrate import bring_up_to_date
 from recollect.stores.sqlite.search import search
+from recollect.stores.sqlite.walking import counts
 from recollect.stores.sqlite.writer import Writer, truncate_log
 from recollect.types import (
     Batch,
     Entry,
     Hit,
     Item,
+    Kind,
     Message,
     Query,
     Record,
     Relation,
     Session,
     SessionKey,
+    Status,
     Summary,
+    Type,
     Work,
     WorkKind,
 )
@@ -102,8 +106,7 @@ class SqliteStore:
     # Writing
 
     async def commit(self, batch: Batch) -> int:
-        # Shielded: whoever stops waiting must not stop a commit half-way, nor lose its order.
-        return await asyncio.shield(asyncio.wrap_future(self._writer.commit(batch)))
+        return await self._writer.commit(batch)
 
     async def scrub(self) -> bool:
         done: bool = await asyncio.shield(asyncio.wrap_future(self._writer.run(truncate_log)))
@@ -144,7 +147,10 @@ class SqliteStore:
         after: SessionKey | None = None,
         limit: int = 100,
     ) -> list[Session]:
-        return await self._read(lambda db: reads.sessions(db, root, keys, after, limit))
+        def read(db: apsw.Connection) -> list[Session]:
+            return reads.sessions(db, root, keys, after, limit)
+
+        return self._read_here(read) if len(keys) == 1 else await self._read(read)
 
     async def messages(
         self,
@@ -153,11 +159,12 @@ class SqliteStore:
         now: datetime,
         ids: Sequence[str] = (),
         after: int = 0,
+        before: int | None = None,
         limit: int = 100,
         newest: bool = False,
     ) -> list[Message]:
         return await self._read(
-            lambda db: reads.messages(db, session, now, ids, after, limit, newest)
+            lambda db: reads.messages(db, session, now, ids, (after, before), limit, newest)
         )
 
     async def summaries(
@@ -229,6 +236,11 @@ class SqliteStore:
     ) -> list[Work]:
         return await self._read(lambda db: due.due(db, now, kinds, space, limit))
 
+    async def counts(
+        self, scopes: Sequence[str], *, now: datetime, descend: bool = False
+    ) -> dict[tuple[Kind, Type, Status], int]:
+        return await self._read(lambda db: counts(db, scopes, now, descend=descend))
+
     async def roots(self, *, after: str = "", limit: int = 100) -> list[str]:
         return await self._read(lambda db: reads.roots(db, after, limit))
 
@@ -238,9 +250,12 @@ class SqliteStore:
         return await self._on_reader_thread(lambda: self._reading(read))
 
     def _read_here(self, read: Callable[[apsw.Connection], T]) -> T:
-        """A look-up of a few keys takes less than the way to another thread and back."""
+        """A look-up of a few keys takes less than the way to another thread and back. It has to
+        be a single statement, which needs no transaction to be of one moment."""
+        if self._closed:
+            raise Unavailable("this store is closed; open it again")
         with speaking_of(self._path):
-            return self._reading(read)
+            return read(self._connection())
 
     def _reading(self, read: Callable[[apsw.Connection], T]) -> T:
         if self._closed:

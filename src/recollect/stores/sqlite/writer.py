@@ -3,11 +3,11 @@ sync of the disk); each has its own savepoint, so a conflict fails only its own 
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import queue
 import threading
-from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +21,7 @@ from recollect.stores.sqlite.failures import speaking_of
 from recollect.types import Batch
 
 GROUP_BYTES_MAX = 8 * 1024 * 1024
+LOG_PAGES = 1000  # after so many the log is moved into the file
 CHECKPOINT_MILLISECONDS = 250  # how long an erasing commit waits for readers to let go
 
 # Failures that end the transaction or leave it in doubt; all others concern one batch.
@@ -40,11 +41,17 @@ _OF_THE_GROUP = (
 
 
 @dataclass(slots=True)
-class _Job:
-    work: Batch | Callable[[apsw.Connection], Any]
+class _Work:
+    work: Callable[[apsw.Connection], Any]
     future: Future[Any]
+
+
+@dataclass(slots=True)
+class _Commit:
+    batch: Batch
+    waiting: asyncio.Future[int]
     prepared: Prepared | None = None
-    answer: Any = None
+    answer: int | Exception = 0
 
 
 class Writer:
@@ -54,37 +61,59 @@ class Writer:
     def __init__(self, path: str, group_max: int) -> None:
         self._path = path
         self._group_max = max(1, group_max)
-        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._jobs: queue.SimpleQueue[_Commit | _Work | None] = queue.SimpleQueue()
+        # In this turn of each event loop.
+        self._gathered: dict[asyncio.AbstractEventLoop, list[_Commit]] = {}
         self._lock = threading.Lock()  # keeps jobs out of a closed queue
         self._thread: threading.Thread | None = None
         self._closed = False
         self._db: apsw.Connection | None = None
+        self._log_pages = 0
 
-    def commit(self, batch: Batch) -> Future[int]:
-        return self._give(batch)
+    def commit(self, batch: Batch) -> asyncio.Future[int]:
+        """Whoever stops waiting does not stop the commit. What an event loop commits in one turn
+        is handed over together, at its end: this thread would only be in its way before."""
+        loop = asyncio.get_running_loop()
+        job = _Commit(batch, loop.create_future())
+        with self._lock:
+            self._check_open()
+            if loop not in self._gathered:
+                loop.call_soon(self._hand_over, loop)
+            self._gathered.setdefault(loop, []).append(job)
+        return job.waiting
 
     def run(self, work: Callable[[apsw.Connection], Any]) -> Future[Any]:
         """Do something with the writing connection, outside any transaction."""
-        return self._give(work)
-
-    def _give(self, work: Batch | Callable[[apsw.Connection], Any]) -> Future[Any]:
-        job = _Job(work, Future())
-        job.future.set_running_or_notify_cancel()  # from here on nobody can cancel it
+        future: Future[Any] = Future()
+        future.set_running_or_notify_cancel()  # from here on nobody can cancel it
         with self._lock:
-            if self._closed:
-                raise Unavailable("this store is closed; open it again")
-            if self._thread is None:
-                self._thread = threading.Thread(
-                    target=self._loop, name="recollect-writer", daemon=True
-                )
-                self._thread.start()
+            self._check_open()
+            self._give(*self._gathered, then=_Work(work, future))
+        return future
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise Unavailable("this store is closed; open it again")
+
+    def _hand_over(self, loop: asyncio.AbstractEventLoop) -> None:
+        with self._lock:
+            self._give(loop)
+
+    def _give(self, *loops: asyncio.AbstractEventLoop, then: _Work | None = None) -> None:
+        """What these loops gathered, and some work behind it. Needs the lock."""
+        jobs: list[_Commit | _Work] = [j for loop in loops for j in self._gathered.pop(loop, ())]
+        jobs += [then] if then else []
+        if self._thread is None and jobs:
+            self._thread = threading.Thread(target=self._loop, name="recollect-writer", daemon=True)
+            self._thread.start()
+        for job in jobs:
             self._jobs.put(job)
-        return job.future
 
     def close(self) -> None:
         """Finish what was given, then end."""
         with self._lock:
             self._closed = True
+            self._give(*self._gathered)
             thread = self._thread
             self._thread = None
         if thread is not None:
@@ -96,19 +125,20 @@ class Writer:
     def _loop(self) -> None:
         job = self._jobs.get()
         while job is not None:
-            if isinstance(job.work, Batch):
+            if isinstance(job, _Commit):
                 job = self._do_group(job)
             else:
                 self._do_work(job)
                 job = self._jobs.get()
         self._disconnect()
 
-    def _do_group(self, job: _Job | None) -> _Job | None:
+    def _do_group(self, job: _Commit | _Work | None) -> _Commit | _Work | None:
         """Commit the job and those that wait behind it; the next job that is not among them."""
-        group: list[_Job] = []
+        group: list[_Commit] = []
         size = 0
-        while job is not None and isinstance(job.work, Batch):
-            size += self._prepare(job, group)
+        while isinstance(job, _Commit):
+            group.append(job)
+            size += self._prepare(job)
             if len(group) >= self._group_max or size >= GROUP_BYTES_MAX or self._jobs.empty():
                 self._commit_group(group)
                 return self._jobs.get()
@@ -116,46 +146,45 @@ class Writer:
         self._commit_group(group)
         return job
 
-    def _prepare(self, job: _Job, group: list[_Job]) -> int:
-        """Compute all that needs no lock, and put the job into the group, unless that already
-        failed; its size in bytes."""
-        assert isinstance(job.work, Batch)
+    def _prepare(self, job: _Commit) -> int:
+        """Compute all that needs no lock; its size in bytes."""
         try:
             with speaking_of(self._path):
-                job.prepared = prepare(job.work)
+                job.prepared = prepare(job.batch)
         except Exception as error:
-            job.future.set_exception(error)
+            job.answer = error
             return 0
-        group.append(job)
         return job.prepared.size
 
-    def _commit_group(self, group: list[_Job]) -> None:
-        if not group:
-            return
-        applied: list[_Job] = []
-        waiting = deque(group)
+    def _commit_group(self, group: list[_Commit]) -> None:
+        fit = [job for job in group if job.prepared]
         committing = False
         try:
-            db = self._connected()
-            db.execute("BEGIN IMMEDIATE")
-            while waiting:
-                if self._apply(db, waiting[0]):
-                    applied.append(waiting[0])
-                waiting.popleft()
-            committing = True
-            db.execute("COMMIT")
+            if fit:
+                db = self._connected()
+                db.execute("BEGIN IMMEDIATE")
+                fit = [job for job in fit if self._apply(db, job)]
+                committing = True
+                db.execute("COMMIT")
         except Exception as error:
             failure = self._recover(error, committing)
-            for job in (*applied, *waiting):
-                job.future.set_exception(failure)
-            return
-        if any(isinstance(job.work, Batch) and job.work.erase for job in applied):
-            self._try_to_scrub(db)
-        for job in applied:
-            job.future.set_result(job.answer)
+            for job in fit:
+                job.answer = failure
+        else:
+            if any(job.batch.erase for job in fit):
+                self._try_to_scrub(db)
+        _tell(group)
+        self._shorten_log()
 
-    def _apply(self, db: apsw.Connection, job: _Job) -> bool:
-        """Apply one batch in its savepoint; False if it does not fit and was answered so.
+    def _shorten_log(self) -> None:
+        """While those who waited do something else; SQLite by itself would keep them waiting."""
+        if self._db is not None and self._log_pages >= LOG_PAGES:
+            self._log_pages = 0
+            with contextlib.suppress(apsw.Error):
+                self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+
+    def _apply(self, db: apsw.Connection, job: _Commit) -> bool:
+        """Apply one batch in its savepoint; False if it does not fit, which is its answer.
         Errors of the disk pass through: they concern the whole group."""
         assert job.prepared is not None
         db.execute("SAVEPOINT batch")
@@ -166,7 +195,7 @@ class Writer:
         except Exception as error:
             db.execute("ROLLBACK TO batch")
             db.execute("RELEASE batch")
-            job.future.set_exception(_in_our_words(error, self._path))
+            job.answer = _in_our_words(error, self._path)
             return False
         db.execute("RELEASE batch")
         return True
@@ -189,8 +218,7 @@ class Writer:
         with contextlib.suppress(apsw.Error):
             truncate_log(db)
 
-    def _do_work(self, job: _Job) -> None:
-        assert not isinstance(job.work, Batch)
+    def _do_work(self, job: _Work) -> None:
         try:
             job.future.set_result(job.work(self._connected()))
         except Exception as error:
@@ -199,12 +227,37 @@ class Writer:
     def _connected(self) -> apsw.Connection:
         if self._db is None:
             self._db = connect_writer(self._path)
+            self._db.set_wal_hook(self._note_log)
         return self._db
+
+    def _note_log(self, _: apsw.Connection, __: str, pages: int) -> int:
+        self._log_pages = pages
+        return apsw.SQLITE_OK
 
     def _disconnect(self) -> None:
         if self._db is not None:
             self._db.close(True)
             self._db = None
+
+
+def _tell(group: Iterable[_Commit]) -> None:
+    """Answer those who wait, all of an event loop at once: waking it takes longer than a commit."""
+    loops: dict[asyncio.AbstractEventLoop, list[_Commit]] = {}
+    for job in group:
+        loops.setdefault(job.waiting.get_loop(), []).append(job)
+    for loop, jobs in loops.items():
+        with contextlib.suppress(RuntimeError):  # it was closed: nobody waits
+            loop.call_soon_threadsafe(_answer, jobs)
+
+
+def _answer(jobs: Iterable[_Commit]) -> None:
+    for job in jobs:
+        if job.waiting.cancelled():
+            continue
+        if isinstance(job.answer, Exception):
+            job.waiting.set_exception(job.answer)
+        else:
+            job.waiting.set_result(job.answer)
 
 
 def _in_our_words(error: Exception, path: str) -> Exception:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+from recollect.errors import Conflict, Invalid
 from recollect.ports import Store
 from recollect.scopes import SYSTEM_ROOT
-from recollect.testing.harness import Contract, clause
-from recollect.testing.values import NOW, ROOT, make_item, put
+from recollect.testing.harness import Contract, clause, refusal
+from recollect.testing.values import NOW, ROOT, make_batch, make_item, moment, put
 from recollect.types import Item
 
 AGENT = f"{ROOT}:agent:cto"
@@ -82,3 +84,64 @@ class ItemClauses(Contract):
         await put(store, make_item("space", "hashing/384", SYSTEM_ROOT, namespace="settings"))
         [item] = await store.items(SYSTEM_ROOT, "settings", now=NOW, keys=["space"])
         assert item.value == "hashing/384"
+
+    @clause
+    async def test_X2_a_mark_is_put_down_with_its_batch(self, store: Store) -> None:
+        """In the store's own root, whatever the batch's root is, and without a word about it."""
+        assert await put(store, make_item("a"), mark=_mark("m", "first")) == 1
+        assert [item.value for item in await _marks(store)] == ["first"]
+        [entry] = await store.journal(ROOT)
+        assert [touch.id for touch in entry.touched] == ["policy/a"]
+        assert await store.journal(SYSTEM_ROOT) == []
+        assert await store.roots() == [ROOT]
+
+    @clause
+    async def test_X2_a_mark_that_is_there_undoes_the_batch(self, store: Store) -> None:
+        """Two that want to put it down: one does, and of the other nothing is left."""
+        await put(store, make_item("a"), mark=_mark("m", "first"))
+        late = make_batch(make_item("b"), mark=_mark("m", "second"))
+        error = await refusal(store, late, Conflict)
+        assert (error.kind, error.ids) == ("mark", ("m",))
+        assert await _found(store) == [f"{ROOT} a"]
+        assert [item.value for item in await _marks(store)] == ["first"]
+
+    @clause
+    async def test_X2_a_batch_that_fails_puts_no_mark_down(self, store: Store) -> None:
+        """All of it or nothing."""
+        await put(store, make_item("a"))
+        await refusal(store, make_batch(make_item("a"), mark=_mark("m", 1)), Conflict)
+        assert await _marks(store) == []
+
+    @clause
+    async def test_X2_a_batch_that_is_known_leaves_its_mark_alone(self, store: Store) -> None:
+        """The same batch again answers again, with whatever mark it comes."""
+        batch = make_batch(make_item("a"), mark=_mark("m", 1))
+        assert await store.commit(batch) == 1
+        again = replace(batch, mark=replace(_mark("m", 2), version=1))
+        assert await store.commit(again) == await store.commit(batch) == 1
+        assert [(item.value, item.version) for item in await _marks(store)] == [(1, 1)]
+
+    @clause
+    async def test_a_mark_is_changed_by_version_and_expires(self, store: Store) -> None:
+        """Like any item, and also in a batch of nothing else."""
+        mark = _mark("m", 1, expires_at=moment(5))
+        assert await put(store, mark=mark, root=SYSTEM_ROOT) == 0
+        await put(store, mark=replace(mark, value=2, version=1), root=SYSTEM_ROOT)
+        assert [(item.value, item.version) for item in await _marks(store)] == [(2, 2)]
+        await refusal(store, make_batch(mark=mark, root=SYSTEM_ROOT), Conflict)
+        await put(store, mark=_mark("m", 3), root=SYSTEM_ROOT, at=moment(6))
+        assert [(item.value, item.version) for item in await _marks(store)] == [(3, 1)]
+
+    @clause
+    async def test_a_mark_is_of_the_stores_own_root(self, store: Store) -> None:
+        """Nobody's items are changed in another's batch."""
+        await refusal(store, make_batch(make_item("a"), mark=make_item("m")), Invalid)
+        assert await store.roots() == []
+
+
+def _mark(key: str, value: Any, **fields: Any) -> Item:
+    return make_item(key, value, SYSTEM_ROOT, namespace="mark", **fields)
+
+
+async def _marks(store: Store) -> list[Item]:
+    return await store.items(SYSTEM_ROOT, "mark", now=NOW)

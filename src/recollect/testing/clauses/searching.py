@@ -24,6 +24,7 @@ from recollect.testing.values import (
 )
 from recollect.types import Hit
 
+BELOW = f"{ROOT}:agent:cto"
 TEXTS = {
     "a": "the deploy goes out on tuesday",
     "b": "deploy deploy deploy",
@@ -427,6 +428,41 @@ class ListingClauses(Contract):
             after = page[-1]
         assert seen == ids
         assert all(a < b for a, b in pairwise(seen))
+
+    @clause
+    async def test_paging_from_the_newest_over_250_records(self, store: Store) -> None:
+        """The same downwards, over several scopes and with every filter."""
+        ids = [f"r{n:03}" for n in range(250)]
+        for start in range(0, 250, 50):
+            some = ids[start : start + 50]
+            await put(store, *(make_record(i, scope=BELOW if i[-1] > "4" else ROOT) for i in some))
+        for types in ((), ("fact",)):
+            seen: list[str] = []
+            asked: dict[str, Any] = {"order": "newest", "descend": True, "types": types}
+            while page := await found_ids(store, **asked, after=(seen or [""])[-1], limit=60):
+                seen += page
+            assert seen == ids[::-1]
+        above = [id_ for id_ in ids if id_[-1] <= "4"]
+        assert await found_ids(store, order="newest", limit=3) == above[:-4:-1]
+
+    @clause
+    async def test_X16_counts_are_of_what_a_listing_shows(self, store: Store) -> None:
+        """By kind, type and status; nothing of other scopes, nothing that expired."""
+        await put(
+            store,
+            make_record("a"),
+            make_record("b", status="archived"),
+            make_record("c", type_="preference", scope=BELOW),
+            make_record("d", expires_at=moment(1)),
+        )
+        await put(store, make_record("e", scope=f"{ROOT}x"))
+        fact, like = ("semantic", "fact", "active"), ("semantic", "preference", "active")
+        gone = ("semantic", "fact", "archived")
+        assert await store.counts((ROOT,), now=NOW) == {fact: 2, gone: 1}
+        assert await store.counts((ROOT,), now=NOW, descend=True) == {fact: 2, gone: 1, like: 1}
+        assert await store.counts((BELOW,), now=moment(2)) == {fact: 1, gone: 1, like: 1}
+        assert await store.counts(("org:nobody",), now=NOW, descend=True) == {}
+        assert await store.counts((), now=NOW) == {}
 
     @clause
     async def test_limit_of_nothing(self, store: Store) -> None:

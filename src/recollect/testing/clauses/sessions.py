@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from recollect.errors import Conflict, Invalid
 from recollect.ports import Store
@@ -73,17 +74,20 @@ class SessionClauses(Contract):
 
     @clause
     async def test_messages_are_read_in_pages(self, store: Store) -> None:
-        """After a number, at most so many, the newest if asked, always in order."""
+        """After a number and before one, at most so many, the newest if asked, always in order."""
         await put(store, *(make_message(f"m{n}") for n in range(1, 11)))
 
-        async def seqs(after: int = 0, limit: int = 100, newest: bool = False) -> list[int]:
-            found = await store.messages(CHAT, now=NOW, after=after, limit=limit, newest=newest)
-            return [message.seq for message in found]
+        async def seqs(**asked: Any) -> list[int]:
+            return [message.seq for message in await store.messages(CHAT, now=NOW, **asked)]
 
         assert await seqs() == list(range(1, 11))
         assert await seqs(after=3, limit=2) == [4, 5]
         assert await seqs(limit=3, newest=True) == [8, 9, 10]
         assert await seqs(after=8, limit=5, newest=True) == [9, 10]
+        assert await seqs(before=4) == [1, 2, 3]
+        assert await seqs(after=3, before=9, limit=2, newest=True) == [7, 8]
+        assert await seqs(after=3, before=9, limit=2) == [4, 5]
+        assert await seqs(before=1) == []
         assert await seqs(after=10) == []
         assert await seqs(limit=0) == []
         assert await seqs(limit=0, newest=True) == []

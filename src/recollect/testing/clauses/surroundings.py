@@ -57,7 +57,7 @@ class SurroundingsClauses(Contract):
 
     @clause
     async def test_L8_a_turn_is_found_by_the_words_before_it(self, store: Store) -> None:
-        """Three turns behind the word and one before it, and no others."""
+        """Three turns behind the word and two before it, and no others."""
         await _plant_talk(store)
         assert await found_ids(store, text="soup") == ["z"]
         found = await _hits(store, text="soup", around=True)
@@ -65,7 +65,7 @@ class SurroundingsClauses(Contract):
         scores = [found[id_].keyword_around for id_ in "zyxw"]
         assert scores == sorted(scores, reverse=True)
         assert [found[id_].keyword for id_ in "yxw"] == [0, 0, 0]
-        assert set(await _hits(store, text="butter", around=True)) == {"v", "w", "u"}
+        assert set(await _hits(store, text="butter", around=True)) == {"v", "w", "u", "x"}
 
     @clause
     async def test_L8_the_score_is_bm25_of_turn_and_neighbours(self, store: Store) -> None:
@@ -79,6 +79,22 @@ class SurroundingsClauses(Contract):
             length = lengths[id_] + share(place, lengths[other]) * lengths[other]
             expected = bm25(weight, frequency, length, usual_length(average, [place]))
             assert math.isclose(found[id_].keyword_around, expected, rel_tol=1e-6), id_
+
+    @clause
+    async def test_L8_an_answer_to_a_question_is_known(self, store: Store) -> None:
+        """The turn just before it asks; another one further away does not count."""
+        await put(
+            store,
+            _turn("a", "shall we have soup? "),
+            _turn("b", "soup, yes", 1, "bob"),
+            _turn("c", "soup it is", 2),
+            _turn("d", "soup?", 24 * 60, "bob"),
+        )
+        found = await _hits(store, text="soup", around=True)
+        assert {id_ for id_, hit in found.items() if hit.after_question} == {"b"}
+        plain = await _hits(store, text="soup")
+        assert not any(hit.after_question for hit in plain.values())
+        assert await found_ids(store, text="?") == []
 
     @clause
     async def test_L8_only_conversations_have_neighbours(self, store: Store) -> None:
@@ -105,7 +121,7 @@ class SurroundingsClauses(Contract):
         assert set(found) == set()
         await put(store, _turn("t", "soup again", 6))
         found = await _hits(store, text="soup", around=True, authors=("ann",))
-        assert set(found) == {"z", "x", "t"}
+        assert set(found) == {"z", "x", "v", "t"}
 
     @clause
     async def test_L8_what_was_erased_is_nobodys_neighbour(self, store: Store) -> None:
@@ -115,7 +131,7 @@ class SurroundingsClauses(Contract):
         assert await _hits(store, text="soup", around=True) == {}
         await put(store, _turn("s", "soup for two", 4.5, "bob", expires_at=moment(60)))
         found = await _hits(store, text="soup", around=True)
-        assert set(found) == {"s", "v", "u"}
+        assert set(found) == {"s", "v", "w", "u"}
         assert await _hits(store, text="soup", around=True, now=moment(61)) == {}
 
     @clause

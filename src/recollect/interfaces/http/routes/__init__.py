@@ -28,10 +28,13 @@ TAGS = {
 }
 
 
+VERBS = (writing, reading, correcting, listing)
+
+
 def all_routes() -> APIRouter:
     router = APIRouter()
     strict = [Depends(no_strangers)]
-    for topic in (writing, reading, correcting, listing, long, identity):
+    for topic in (*VERBS, long, identity):
         router.include_router(topic.router, dependencies=strict)
     for topic in (agtos, health):
         router.include_router(topic.router)

@@ -17,6 +17,7 @@ from recollect.interfaces.http.idempotency import Write, once
 from recollect.interfaces.http.models import Asked
 from recollect.types import Right
 
+KEY_HEADER = "Idempotency-Key"
 DeviceHeader = Annotated[
     str | None,
     Header(
@@ -27,7 +28,7 @@ DeviceHeader = Annotated[
 KeyHeader = Annotated[
     str | None,
     Header(
-        alias="Idempotency-Key",
+        alias=KEY_HEADER,
         description="sent again with the same body, the first answer comes again",
     ),
 ]

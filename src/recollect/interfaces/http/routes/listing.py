@@ -51,14 +51,17 @@ async def records(
     session: models.Name | None = None,
     since: str | None = None,
     until: str | None = None,
+    newest: bool = False,
     cursor: Cursor = "",
     limit: models.Limit = 100,
 ) -> Response:
-    """Records in the order of their making, of every status unless told otherwise."""
+    """Records in the order of their making, or the newest first; of every status unless told
+    otherwise."""
     some: dict[str, Any] = {"kinds": kinds, "types": types, "tags": tags, "statuses": statuses}
     some |= {"sources": sources, "authors": authors, "since": since, "until": until}
+    some |= {"session": session, "newest": newest}
     page = await caller.memory.records(
-        scope=scope, descend=descend, session=session, cursor=cursor, limit=limit, **some
+        scope=scope, descend=descend, cursor=cursor, limit=limit, **some
     )
     return answer(page)
 
@@ -94,7 +97,7 @@ async def messages(
     cursor: Cursor = "",
     limit: models.Limit = 100,
 ) -> Response:
-    """What was said in a session, in order; with `newest` the last ones."""
+    """What was said in a session, in order; with `newest` from the last message back."""
     page = await caller.memory.messages(
         session, scope=scope, newest=newest, cursor=cursor, limit=limit
     )
@@ -144,7 +147,8 @@ async def due(
 async def stats(
     caller: Asking, scope: models.Scope | None = None, descend: bool = False
 ) -> Response:
-    """How many records and sessions there are."""
+    """How many records there are, by kind, type and status, and how many sessions. If `complete`
+    is false, `sessions` means "at least"; records are always exact."""
     return answer(await caller.memory.stats(scope=scope, descend=descend))
 
 

@@ -57,14 +57,16 @@ _EVENTS = {
 async def maintain(asked: models.Maintain, request: Request, caller: Asking) -> Response:
     """One round of upkeep and consolidation now. Needs the right `admin`."""
     caller.engine.allow("admin")
-    return _begun(request, caller, "maintain", lambda _: caller.memory.maintain(**asked.given()))
+    return await _begun(
+        request, caller, "maintain", lambda _: caller.memory.maintain(**asked.given())
+    )
 
 
 @router.post("/reembed", **_BEGUN)
 async def reembed(request: Request, caller: Asking) -> Response:
     """Move the store to the server's embedder. Needs the right `admin`."""
     caller.engine.allow("admin")
-    return _begun(request, caller, "reembed", lambda job: caller.memory.reembed(job.advance))
+    return await _begun(request, caller, "reembed", lambda job: caller.memory.reembed(job.advance))
 
 
 @router.post("/export", **_BEGUN)
@@ -77,7 +79,7 @@ async def export(asked: models.Export, request: Request, caller: Asking) -> Resp
         job.file = _spool()
         return await caller.memory.export_to(job.file, **asked.given())
 
-    return _begun(request, caller, "export", work)
+    return await _begun(request, caller, "export", work)
 
 
 @router.post(
@@ -92,26 +94,32 @@ async def export(asked: models.Export, request: Request, caller: Asking) -> Resp
     **_BEGUN,
 )
 async def import_(
-    request: Request, caller: Asking, dry_run: bool = False, partial: bool = False
+    request: Request,
+    caller: Asking,
+    dry_run: bool = False,
+    partial: bool = False,
+    actor: models.Actor = "",
 ) -> Response:
     """Read an export in. Doing it again changes nothing."""
     caller.engine.allow("write")
+    _jobs(request).check_room(caller)
     await caller.before_write()
     spool = await _received(request)
+    signed = caller.acting_for(actor)
 
     async def work(_: Job) -> Receipt:
         with spool:
             return await caller.memory.import_from(
-                spool, dry_run=dry_run, partial=partial, actor=caller.actor
+                spool, dry_run=dry_run, partial=partial, actor=signed
             )
 
-    return _begun(request, caller, "import", work)
+    return await _begun(request, caller, "import", work)
 
 
 @router.get("/work", **about(object_of("Jobs", work=tuple[JobShape, ...]), {"work": [JOB]}))  # type: ignore[valid-type]
 async def list_work(request: Request, caller: Asking) -> Response:
     """The work this key has begun lately."""
-    return answer({"work": [job.shown() for job in _jobs(request).all_of(caller)]})
+    return answer({"work": [job.shown() for job in await _jobs(request).all_of(caller)]})
 
 
 @router.get("/work/{id}", **about(JobShape, JOB))
@@ -122,9 +130,10 @@ async def work(
     wait: Annotated[float, Query(ge=0, le=WAIT_SECONDS_MAX)] = 0,
 ) -> Response:
     """How it stands; with `wait`, as soon as something changes."""
-    job = _jobs(request).get(caller, id)
+    jobs = _jobs(request)
+    job = await jobs.get(caller, id)
     if wait and job.state == "running":
-        await job.wait(wait)
+        job = await jobs.look_again(caller, job, wait)
     return answer(job.shown())
 
 
@@ -132,13 +141,14 @@ async def work(
 async def work_events(id: str, request: Request, caller: Asking) -> Response:
     """Watch it: server-sent events until it is over."""
     jobs = _jobs(request)
-    return StreamingResponse(jobs.watch(jobs.get(caller, id)), media_type="text/event-stream")
+    job = await jobs.get(caller, id)
+    return StreamingResponse(jobs.watch(caller, job), media_type="text/event-stream")
 
 
 @router.get("/work/{id}/file", response_class=StreamingResponse, responses={200: _LINES})
 async def work_file(id: str, request: Request, caller: Asking) -> Response:
     """What an export wrote."""
-    job = _jobs(request).get(caller, id)
+    job = await _jobs(request).get(caller, id)
     if job.file is None or job.state != "done":
         raise NotFound(f"work {id!r} has written no file, or not yet")
     return StreamingResponse(_read(job.file), media_type=LINES)
@@ -149,8 +159,8 @@ def _jobs(request: Request) -> Jobs:
     return jobs
 
 
-def _begun(request: Request, caller: Caller, operation: str, work: Work) -> Response:
-    job = _jobs(request).begin(caller, operation, work)
+async def _begun(request: Request, caller: Caller, operation: str, work: Work) -> Response:
+    job = await _jobs(request).begin(caller, operation, work)
     return answer(job.shown(), 202, {"Location": f"/v1/work/{job.id}"})
 
 

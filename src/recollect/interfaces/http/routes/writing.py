@@ -55,7 +55,7 @@ async def end(asked: models.End, writing: MayWrite) -> Response:
 @router.post("/note", **_RECEIPT)
 async def note(asked: models.Note, writing: MayWrite) -> Response:
     """Add a short note by role to the block of a session."""
-    return await writing.once(lambda memory: memory.note(**asked.given()))
+    return await writing.once(lambda memory: memory.note(**writing.given(asked)))
 
 
 @router.post("/relate", **_RECEIPT)
@@ -73,7 +73,7 @@ async def save_procedure(asked: models.SaveProcedure, writing: MayWrite) -> Resp
 @router.post("/procedure_used", **_RECEIPT)
 async def procedure_used(asked: models.ProcedureUsed, writing: MayWrite) -> Response:
     """Count that a procedure was followed, and whether it worked."""
-    return await writing.once(lambda memory: memory.procedure_used(**asked.given()))
+    return await writing.once(lambda memory: memory.procedure_used(**writing.given(asked)))
 
 
 @router.post("/set_policy", **_RECEIPT)

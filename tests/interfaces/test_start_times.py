@@ -1,0 +1,28 @@
+"""What a start waits for: only what its first answer needs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+LATER = ("recollect.memory", "recollect.engine", "recollect.extraction", "numpy", "apsw")
+
+
+@pytest.mark.parametrize(
+    ("module", "unwanted"),
+    [
+        ("recollect.interfaces.cli", (*LATER, "pydantic", "mcp", "fastapi", "httpx2")),
+        ("recollect.interfaces.mcp.stdio", LATER),
+    ],
+)
+def test_X8_what_is_not_needed_at_once_is_loaded_later(
+    module: str, unwanted: tuple[str, ...]
+) -> None:
+    """An agent waits for the first answer of ``recollect mcp``, a person for every command."""
+    code = f"import sys, {module}; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert set(done.stdout.split()).isdisjoint(unwanted)
