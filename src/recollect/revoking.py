@@ -98,7 +98,7 @@ async def _survivors(engine: Engine, doomed: Doomed, named: frozenset[str]) -> d
     sources: dict[str, list[str]] = {}
     for id_, record in doomed.records.items():
         if record.type != "turn" and id_ not in named:
-            messages = await messages_of(engine, doomed, record)
+            messages = list((await messages_of(engine, doomed, [record])).values())
             sources[id_] = await _sources(engine, doomed, record, messages)
             if _is_confirmed(record, messages):
                 staying[id_] = "somebody more trusted has said it too"

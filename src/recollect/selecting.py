@@ -281,43 +281,63 @@ async def _add_sources(
 ) -> None:
     """A turn and its message are one thing. Other sources and copies survive unless asked; those
     of others survive, and are not even named where they cannot be seen."""
+    messages = await messages_of(engine, doomed, records)
+    origins = await _origins_of(engine, doomed, records)
     for record in records:
         key = record.session_key
         ours = erase_them and engine.may_change(key.scope)
-        for message in await messages_of(engine, doomed, record):
+        for message in (messages[key, id_] for id_ in record.lineage if (key, id_) in messages):
             if record.type == "turn" or ours:
                 doomed.messages.setdefault((key, message.id), message)
             elif (key, message.id) not in doomed.messages and engine.may_see(key.scope):
                 doomed.survivors[message.id] = "message"
-        for source in await _origins_of(engine, doomed, record):
+        for source in origins.of(record):
             if erase_them and engine.may_change(source.scope):
                 doomed.records.setdefault(source.id, source)
             elif source.id not in doomed.records and engine.may_see(source.scope):
                 doomed.survivors[source.id] = "record"
 
 
-async def messages_of(engine: Engine, doomed: Doomed, record: Record) -> list[Message]:
-    if not record.session or not record.lineage:
-        return []
-    return await doomed.store.messages(
-        record.session_key, now=engine.now(), ids=record.lineage, limit=len(record.lineage)
-    )
+async def messages_of(
+    engine: Engine, doomed: Doomed, records: Iterable[Record]
+) -> dict[MessageKey, Message]:
+    """The messages that these were made from, as far as they are still there."""
+    wanted: dict[SessionKey, dict[str, None]] = {}
+    for record in records:
+        if record.session and record.lineage:
+            wanted.setdefault(record.session_key, {}).update(dict.fromkeys(record.lineage))
+    found: dict[MessageKey, Message] = {}
+    for key, ids in wanted.items():
+        for part in slices(list(ids)):
+            page = await doomed.store.messages(key, now=engine.now(), ids=part, limit=len(part))
+            found |= {(key, message.id): message for message in page}
+    return found
 
 
-async def _origins_of(engine: Engine, doomed: Doomed, record: Record) -> list[Record]:
+@dataclass(frozen=True, slots=True)
+class _Origins:
+    """What records were made of, and copies of them."""
+
+    sources: dict[str, Record]
+    copies: dict[str, list[Record]]  # by origin
+
+    def of(self, record: Record) -> list[Record]:
+        found = [self.sources[id_] for id_ in record.derived_from if id_ in self.sources]
+        found += self.copies.get(record.origin, ()) if record.origin else ()
+        return [other for other in found if other.id != record.id]
+
+
+async def _origins_of(engine: Engine, doomed: Doomed, records: list[Record]) -> _Origins:
+    origins = _Origins({}, {})
     now = engine.now()
-    found = await doomed.store.records(doomed.root, record.derived_from, now=now)
-    if record.origin:
-        copies = Query(
-            scopes=(doomed.root,),
-            now=now,
-            descend=True,
-            statuses=EVERY_STATUS,
-            origins=(record.origin,),
-            limit=PAGE,
-        )
-        found += [hit.record for hit in await doomed.store.search(copies)]
-    return [other for other in found if other.id != record.id]
+    for ids in slices(list(dict.fromkeys(id_ for r in records for id_ in r.derived_from))):
+        for record in await doomed.store.records(doomed.root, ids, now=now):
+            origins.sources[record.id] = record
+    everywhere = Query(scopes=(doomed.root,), now=now, descend=True, statuses=EVERY_STATUS)
+    for ids in slices(list(dict.fromkeys(r.origin for r in records if r.origin))):
+        async for record in _listed(doomed.store, replace(everywhere, origins=ids)):
+            origins.copies.setdefault(record.origin, []).append(record)
+    return origins
 
 
 async def _add_summaries(doomed: Doomed) -> None:

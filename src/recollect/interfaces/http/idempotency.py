@@ -114,7 +114,7 @@ async def _mark(engine: Engine, name: str, body: str) -> Item:
 async def _do(engine: Engine, marking: Marking, write: Write) -> Response:
     again = replace(engine, new_id=_ids(marking.mark.value["ids"]), once=marking)
     try:
-        result = as_json(await write(AsyncMemory(again)))
+        result = await write(AsyncMemory(again))
     except OvertakenError:
         raise
     except RecollectError:
@@ -125,7 +125,7 @@ async def _do(engine: Engine, marking: Marking, write: Write) -> Response:
     if "answer" not in marking.mark.value:
         with suppress(Unavailable):  # what is done is done, also if the disk is full by now
             await marking.put(_empty_batch(engine), lambda: result, engine.store.commit)
-    return answer(result)
+    return answer(marking.mark.value.get("answer", result))
 
 
 def _empty_batch(engine: Engine) -> Batch:
