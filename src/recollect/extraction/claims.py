@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from recollect.extraction.english import Speaker, clause_in, expanded, without_opening
 from recollect.extraction.foreign import foreign_findings
@@ -19,8 +20,12 @@ _FRAMED = re.compile(
 def claim_in(text: str, *, speaker: str = "") -> Claim | None:
     """The claim that a statement makes, said by ``speaker``; None if no rule reads it, or if the
     text says more than one sentence can. "The user" is the speaker without a name."""
-    if len(text) > SENTENCE_CHARACTERS_MAX:
-        return None
+    return _read_once(text, speaker) if len(text) <= SENTENCE_CHARACTERS_MAX else None
+
+
+@lru_cache(maxsize=2000)
+def _read_once(text: str, speaker: str) -> Claim | None:
+    """A new text is compared with many known ones, again and again the same."""
     text = plain(text)
     if framed := _FRAMED.match(text):
         who = framed["who"]
