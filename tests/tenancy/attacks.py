@@ -24,10 +24,16 @@ from tests.tenancy.world import MALFORMED, NEIGHBOURS, World
 
 ATTACKS = ("foreign id", "foreign scope", "prefix", "look-alike", "batch mix", "no scope")
 
+
+def _widened(id_: str) -> str:
+    """The last character in its full-width form."""
+    return id_[:-1] + chr(ord(id_[-1]) + 0xFEE0)
+
+
 # An id that is nearly somebody's.
 BENT: dict[str, tuple[Callable[[str], str], ...]] = {
     "prefix": (lambda id_: id_[:-1], lambda id_: id_[:8], lambda id_: f"{id_[:8]}%"),
-    "look-alike": (str.upper, lambda id_: f"{id_}\u200b", lambda id_: id_.replace("0", "\u041e")),
+    "look-alike": (str.upper, lambda id_: f"{id_}\u200b", _widened),
 }
 
 # What no surface can be asked, because the verb takes no such argument.
@@ -86,24 +92,26 @@ class Attacker:
     scope: str
     world: World
     spare: list[str]  # own memories that are used up
+    victims: int  # at how many others' ids it aims
 
     @property
     def own(self) -> Estate:
         return self.world.own[self.scope]
 
     def neighbours(self, how: str) -> list[Estate]:
-        """Others of that kind; in a short run those of the attacker's own root or kind."""
+        """Others of that kind; in a short run a few of the attacker's own root or kind."""
         scopes = NEIGHBOURS[how]
         if not PROVING:
             begin = self.scope.split(":")[0]
-            scopes = tuple(scope for scope in scopes if scope.startswith(begin))
+            scopes = tuple(scope for scope in scopes if scope.startswith(begin))[:2]
         return [self.world.others[scope] for scope in scopes]
 
     def aims(self, kinds: tuple[str, ...] = SHORT) -> list[Aim]:
         """At whom; in a short run at one, by few kinds of ids."""
-        others = self.world.others.values() if PROVING else self.neighbours("foreign")[:1]
+        others = [*self.neighbours("foreign"), *self.world.others.values()]
+        once = list({estate.scope: estate for estate in others}.values())
         chosen = kinds if PROVING else SHORT
-        return [Aim(self.own, theirs, chosen, self.spare) for theirs in others]
+        return [Aim(self.own, theirs, chosen, self.spare) for theirs in once[: self.victims]]
 
 
 def calls_of(attacker: Attacker, operation: str, attack: str) -> Iterator[Call]:

@@ -15,8 +15,8 @@ TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:\+00:00|Z
 KEY = re.compile(r"\bkey:[0-9a-f]{12}\b")
 DIGEST = re.compile(r"\b[0-9a-f]{64}\b")
 FRACTION = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
-# The journal of a root is numbered for all who share it.
-NUMBER = re.compile(r'"seq": ?\d+')
+# The journal of a root is numbered for all who share it; tokens are those of new ids too.
+NUMBER = re.compile(r'"(seq|tokens)": ?\d+')
 CLOSE = 1e-3  # scores move a little while time goes by
 
 
@@ -46,7 +46,7 @@ def _plain(said: Said, known: frozenset[str]) -> tuple[str, list[float]]:
     """The text without what is new each time, and the fractions in it."""
     text = KEY.sub("KEY", TIME.sub("TIME", said.text))
     text = ID.sub(lambda found: found[0] if found[0] in known else "NEW", text)
-    text = NUMBER.sub('"seq": N', DIGEST.sub("DIGEST", text))
+    text = NUMBER.sub(r'"\1": N', DIGEST.sub("DIGEST", text))
     return FRACTION.sub("F", text), [float(number) for number in FRACTION.findall(text)]
 
 

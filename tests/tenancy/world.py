@@ -18,7 +18,7 @@ from tests.tenancy.estates import MARK, Estate, exported, keep_books, settle
 ANN = "user:ann"
 CTO = "org:x:agent:a"  # shares its root with others
 ABOVE = "org:x"  # its parent: read by all of them, changed by none
-SPARES = 120 if PROVING else 12
+SPARES = 240 if PROVING else 14
 
 # Others, by how they resemble the attackers.
 NEIGHBOURS: dict[str, tuple[str, ...]] = {
