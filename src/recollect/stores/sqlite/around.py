@@ -29,6 +29,8 @@ class Surroundings:
 
 def surroundings(share: Share, rows: Array) -> Surroundings:
     turns, alive = share.index.turns, share.alive
+    if not turns.in_session(rows).any():
+        return _no_neighbours(rows)
     columns: list[Array] = []
     for step, places in ((turns.before, len(BEFORE)), (turns.after, len(AFTER))):
         last = rows
@@ -46,9 +48,16 @@ def surroundings(share: Share, rows: Array) -> Surroundings:
     return Surroundings(rows, others, present * np.minimum(1.0, WORDS_MAX / words), present)
 
 
+def _no_neighbours(rows: Array) -> Surroundings:
+    shape = (len(rows), len(_WEIGHTS))
+    return Surroundings(rows, np.full(shape, NONE), np.zeros(shape), np.zeros(shape))
+
+
 def near_rows(share: Share, rows: Array) -> Array:
-    """These rows and all that have one of them as a neighbour, as far as they pass."""
+    """These rows, which pass, and all that have one of them as a neighbour, as far as they do."""
     turns, alive = share.index.turns, share.alive
+    if not turns.in_session(rows).any():
+        return rows
     found = [rows]
     for step, places in ((turns.after, len(BEFORE)), (turns.before, len(AFTER))):
         last = rows
@@ -65,6 +74,9 @@ def near_rows(share: Share, rows: Array) -> Array:
 
 def keyword_around(share: Share, words: Words, around: Surroundings) -> Array:
     """BM25 of every row together with its neighbours, in the very steps of ``lexical.bm25``."""
+    assert share.keyword is not None
+    if not around.present.any():
+        return share.keyword[around.rows]
     lengths = share.index.column("words")
     length = lengths[around.rows] + (around.shares * lengths[around.others]).sum(axis=1)
     usual = words.average + around.present.sum(axis=1) * min(words.average, WORDS_MAX)

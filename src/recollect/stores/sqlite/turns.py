@@ -83,6 +83,11 @@ class Turns:
                 self._link(before, after, int(self._sessions[row]))
                 self._before[row] = self._after[row] = self._sessions[row] = NONE
 
+    def in_session(self, rows: Array) -> Array:
+        """Which of these rows are turns."""
+        held: Array = self._sessions[rows] != NONE
+        return held
+
     def before(self, rows: Array, alive: Array | None) -> Array:
         """The row before each, or NONE; of NONE again NONE."""
         return _step(self._before, rows, alive)
