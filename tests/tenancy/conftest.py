@@ -47,6 +47,7 @@ class Pair:
     crowded: Surface
     empty: Surface
     owner: Memory  # sees everything beside others
+    bound: bool  # has the surface a key, or another bound?
 
     @property
     def world(self) -> World:
@@ -63,7 +64,7 @@ def paired(world: World, folder: Path, surface: str, scope: str) -> Iterator[Pai
         for file in (copies.crowded, copies.empty):
             begun.append(stack.enter_context(surface_on(file, surface, scope)))
         owner = stack.enter_context(opened(copies.crowded))
-        yield Pair(Attacker(scope, copies, spare, victims), *begun, owner)
+        yield Pair(Attacker(scope, copies, spare, victims), *begun, owner, surface != "cli")
 
 
 @contextmanager

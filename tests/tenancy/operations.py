@@ -199,6 +199,7 @@ def stats_scope(scope: str) -> Iterator[Call]:
 def consolidate_scope(scope: str) -> Iterator[Call]:
     yield call("maintain", scope=scope, dry_run=True)
     yield call("maintain", scope=scope)
+    yield call("maintain", scope=scope, retry=True)
 
 
 def packet_scope(scope: str) -> Iterator[Call]:

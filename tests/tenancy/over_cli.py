@@ -84,6 +84,14 @@ COMMANDS: dict[str, Command] = {
 }
 
 
+def lacks(asked: Call) -> str:
+    """Why no command can be asked this; "" if one can."""
+    if asked.verb not in COMMANDS:
+        return f"no command does {asked.verb}"
+    strange = COMMANDS[asked.verb].strange(asked.arguments)
+    return f"{asked.verb} takes no {', '.join(strange)}" if strange else ""
+
+
 class Cli:
     """Runs the command in this process; some times each, where that is asked for, in one of its
     own: that takes ten times as long."""
@@ -92,12 +100,6 @@ class Cli:
         self._begin = ["--store", str(store), "--embedder", "hashing", "--no-background", "--json"]
         self._apart = apart
         self._run: Counter[str] = Counter()
-
-    def lacks(self, asked: Call) -> str:
-        if asked.verb not in COMMANDS:
-            return f"no command does {asked.verb}"
-        strange = COMMANDS[asked.verb].strange(asked.arguments)
-        return f"{asked.verb} takes no {', '.join(strange)}" if strange else ""
 
     def ask(self, asked: Call) -> Said:
         line = COMMANDS[asked.verb].line(asked.arguments)

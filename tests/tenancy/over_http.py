@@ -21,9 +21,6 @@ class Http:
         sent = {"Authorization": f"Bearer {key}", **headers}
         self.client = httpx2.Client(base_url=url, headers=sent, timeout=60)
 
-    def lacks(self, _: Call) -> str:
-        return ""
-
     def ask(self, asked: Call) -> Said:
         given = {name: value for name, value in asked.arguments.items() if value is not None}
         if asked.verb == "import_from":

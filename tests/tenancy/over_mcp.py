@@ -61,6 +61,20 @@ TOOLS: Mapping[str, tuple[str, Mapping[str, str], Arguments]] = {
 ONE_SCOPE = ("memory_context", "procedure_find")
 
 
+def lacks(asked: Call) -> str:
+    """Why no tool can be asked this; "" if one can."""
+    if asked.verb == "get":
+        return ""
+    if asked.verb not in TOOLS:
+        return f"no tool does {asked.verb}"
+    tool, names, _ = TOOLS[asked.verb]
+    if strange := sorted(asked.arguments.keys() - names.keys()):
+        return f"{tool} takes no {', '.join(strange)}"
+    if tool in ONE_SCOPE and isinstance(asked.arguments.get("scope"), list):
+        return f"{tool} takes one scope"
+    return ""
+
+
 class Mcp:
     """A client that stays connected, on a loop of its own."""
 
@@ -88,18 +102,6 @@ class Mcp:
         return asyncio.run_coroutine_threadsafe(work(self.client), self._loop).result(
             PATIENCE_SECONDS
         )
-
-    def lacks(self, asked: Call) -> str:
-        if asked.verb == "get":
-            return ""
-        if asked.verb not in TOOLS:
-            return f"no tool does {asked.verb}"
-        tool, names, _ = TOOLS[asked.verb]
-        if strange := sorted(asked.arguments.keys() - names.keys()):
-            return f"{tool} takes no {', '.join(strange)}"
-        if tool in ONE_SCOPE and isinstance(asked.arguments.get("scope"), list):
-            return f"{tool} takes one scope"
-        return ""
 
     def ask(self, asked: Call) -> Said:
         if asked.verb == "get":

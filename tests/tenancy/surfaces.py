@@ -43,10 +43,6 @@ class Said:
 class Surface(Protocol):
     """One way to reach a memory, for somebody who may not reach all of it."""
 
-    def lacks(self, asked: Call, /) -> str:
-        """Why this cannot be asked here; "" if it can."""
-        ...
-
     def ask(self, asked: Call) -> Said: ...
 
     def close(self) -> None: ...
@@ -57,9 +53,6 @@ class Library:
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
-
-    def lacks(self, _: Call) -> str:
-        return ""
 
     def ask(self, asked: Call) -> Said:
         arguments = dict(asked.arguments)

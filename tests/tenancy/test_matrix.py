@@ -7,22 +7,25 @@ without them. Both must answer the same.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 import pytest
 
 from recollect.interfaces.cli import build_parser
 from tests.conftest import PROVING
 from tests.interfaces.mcp_world import TOOLS as REAL_TOOLS
-from tests.tenancy.attacks import ABSENT, ATTACKS, NOWHERE, as_owner, calls_of
+from tests.tenancy import over_cli, over_mcp
+from tests.tenancy.attacks import ABSENT, ATTACKS, NOWHERE, Attacker, as_owner, calls_of
 from tests.tenancy.comparing import differences, leaks
 from tests.tenancy.conftest import SURFACES, Pair, Pairs
 from tests.tenancy.operations import OPERATIONS
 from tests.tenancy.over_cli import COMMANDS
 from tests.tenancy.over_mcp import TOOLS
 from tests.tenancy.surfaces import Call
-from tests.tenancy.world import ANN, CTO, state_of
+from tests.tenancy.world import ANN, CTO, World, state_of
 
 SPELLINGS = ("prefix", "look-alike")
-Cell = tuple[str, str, str, str]
+LACKS = {"mcp": over_mcp.lacks, "cli": over_cli.lacks}
 
 
 def why_absent(surface: str, operation: str, attack: str) -> str:
@@ -30,49 +33,74 @@ def why_absent(surface: str, operation: str, attack: str) -> str:
     return NOWHERE.get((operation, attack)) or ABSENT.get(kind, {}).get((operation, attack), "")
 
 
-def cells() -> list[Cell]:
-    """In a short run the second attacker comes by the library only, where the verbs are, and
-    where two surfaces are one behind the first step, one is asked about spellings. By the command
-    line only the first attacker comes: it shows the journal of a whole root."""
-    short = {*((ANN, surface) for surface in SURFACES if surface != "client"), (CTO, "library")}
-    whole = {(scope, surface) for scope in (ANN, CTO) for surface in SURFACES} - {(CTO, "cli")}
+def rows() -> list[tuple[str, str, tuple[str, ...]]]:
+    """Who comes by which surface, and for what. In a short run the second attacker comes by the
+    library only, where the verbs are. By the command line only the first one ever comes: it shows
+    the journal of a whole root."""
+    if not PROVING:
+        short = [(ANN, surface) for surface in SURFACES if surface != "client"]
+        return [(scope, surface, OPERATIONS) for scope, surface in (*short, (CTO, "library"))]
+    whole = [(scope, surface) for scope in (ANN, CTO) for surface in SURFACES]
     return [
-        (scope, surface, operation, attack)
-        for scope in (ANN, CTO)
-        for surface in SURFACES
-        if (scope, surface) in (whole if PROVING else short)
+        (scope, surface, (operation,))
+        for scope, surface in whole
+        if (scope, surface) != (CTO, "cli")
         for operation in OPERATIONS
-        for attack in ATTACKS
-        if not why_absent(surface, operation, attack)
-        if PROVING or surface not in ("cli", "mcp stdio") or attack not in SPELLINGS
     ]
 
 
-def calls(pair: Pair, surface: str, operation: str, attack: str) -> list[Call]:
-    asked = calls_of(pair.attacker, operation, attack)
+def cells(surface: str, operations: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """In a short run, where two surfaces are one behind the first step, one is asked about
+    spellings."""
+    for operation in operations:
+        for attack in ATTACKS:
+            again = attack in SPELLINGS and surface in ("cli", "mcp stdio") and not PROVING
+            if not again and not why_absent(surface, operation, attack):
+                yield operation, attack
+
+
+def calls(attacker: Attacker, surface: str, operation: str, attack: str) -> list[Call]:
+    asked = calls_of(attacker, operation, attack)
     if surface == "cli":
-        asked = as_owner(asked, attack, pair.attacker.scope)
-    once = {str(one): one for one in asked if not pair.crowded.lacks(one)}
+        asked = as_owner(asked, attack, attacker.scope)
+    lacks = LACKS.get(surface.split()[0])
+    once = {str(one): one for one in asked if lacks is None or not lacks(one)}
     return list(once.values())
 
 
-@pytest.mark.parametrize(("scope", "surface", "operation", "attack"), cells())
+def _name(part: str | tuple[str, ...]) -> str:
+    return part if isinstance(part, str) else part[0] if len(part) == 1 else "all"
+
+
+@pytest.mark.parametrize(("scope", "surface", "operations"), rows(), ids=_name)
 def test_A10_nothing_told_depends_on_others(
-    pairs: Pairs, scope: str, surface: str, operation: str, attack: str
+    pairs: Pairs,
+    others_state: list[bytes],
+    scope: str,
+    surface: str,
+    operations: tuple[str, ...],
 ) -> None:
     pair = pairs(surface, scope)
-    before = state_of(pair.owner, pair.world.others) if PROVING else []
-    asked = calls(pair, surface, operation, attack)
-    assert asked, "nothing is asked: say why in the table"
-    for one in asked:
-        told, alone = pair.crowded.ask(one), pair.empty.ask(one)
-        assert not leaks(told, one, pair.world.others), f"{one}: {told.text[:2000]}"
-        difference = differences(told, alone, pair.attacker.own.every_id)
-        assert not difference, f"{one}: {difference}"
-        if surface != "cli" and not _stays_inside(one, scope):
-            assert not told.ok, f"{one} was done: {told.text[:2000]}"
-    if PROVING:
-        assert state_of(pair.owner, pair.world.others) == before
+    wrong: list[str] = []
+    for operation, attack in cells(surface, operations):
+        asked = calls(pair.attacker, surface, operation, attack)
+        assert asked, f"nothing is asked for {operation} by {attack}: say why in the table"
+        wrong += [f"{operation} by {attack}: {w}" for one in asked if (w := _wrong(pair, one))]
+    assert not wrong, f"{len(wrong)} answers:\n" + "\n".join(wrong[:20])
+    assert len(others_state) > 100
+    assert state_of(pair.owner, pair.world.others) == others_state
+
+
+def _wrong(pair: Pair, asked: Call) -> str:
+    """What is wrong with an answer; "" if nothing is."""
+    told, alone = pair.crowded.ask(asked), pair.empty.ask(asked)
+    if found := leaks(told, asked, pair.world.others):
+        return f"{asked} tells {found[:5]}: {told.text[:1000]}"
+    if difference := differences(told, alone, pair.attacker.own.every_id):
+        return f"{asked} differs: {difference}"
+    if pair.bound and told.ok and not _stays_inside(asked, pair.attacker.scope):
+        return f"{asked} was done: {told.text[:1000]}"
+    return ""
 
 
 def _stays_inside(asked: Call, own: str) -> bool:
@@ -82,25 +110,15 @@ def _stays_inside(asked: Call, own: str) -> bool:
     return all(one == own or one.startswith(f"{own}:") for one in several)
 
 
-@pytest.mark.parametrize(("scope", "surface"), sorted({(c[0], c[1]) for c in cells()}))
-def test_A10_nothing_of_others_was_changed(
-    pairs: Pairs, others_state: list[bytes], scope: str, surface: str
-) -> None:
-    """Behind all attacks: every line of everybody else, the journal too, is as it was."""
-    pair = pairs(surface, scope)
-    assert len(others_state) > 100
-    assert state_of(pair.owner, pair.world.others) == others_state
-
-
-def test_every_cell_is_asked_or_explained(pairs: Pairs) -> None:
+@pytest.mark.parametrize("surface", ["library", "mcp", "cli"])
+def test_every_cell_is_asked_or_explained(built: World, surface: str) -> None:
     """No reason in the tables is out of date, and no cell is empty without one."""
-    for surface in ("library", "mcp stdio", "cli"):
-        pair = pairs(surface, ANN)
-        for operation in OPERATIONS:
-            for attack in ATTACKS:
-                is_asked = bool(calls(pair, surface, operation, attack))
-                is_explained = bool(why_absent(surface, operation, attack))
-                assert is_asked != is_explained, (surface, operation, attack)
+    attacker = Attacker(ANN, built, list(built.spare[ANN]), victims=1)
+    for operation in OPERATIONS:
+        for attack in ATTACKS:
+            is_asked = bool(calls(attacker, surface, operation, attack))
+            is_explained = bool(why_absent(surface, operation, attack))
+            assert is_asked != is_explained, (surface, operation, attack)
 
 
 def test_no_tool_and_no_command_is_left_out() -> None:
