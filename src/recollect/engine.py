@@ -35,6 +35,13 @@ class Once(Protocol):
     ) -> int: ...
 
 
+@dataclass(slots=True)
+class Disk:
+    """Why the last write was refused; "" if it was not."""
+
+    trouble: str = ""
+
+
 @dataclass(slots=True, kw_only=True)
 class Engine:
     store: Store
@@ -55,6 +62,7 @@ class Engine:
     used: Tally[str] = field(default_factory=Tally)
     claimed: set[str] = field(default_factory=set)  # spaces that the store is known to have
     volatile_roots: set[str] = field(default_factory=set)
+    disk: Disk = field(default_factory=Disk)
     once: Once | None = None
 
     def now(self) -> datetime:
@@ -181,8 +189,13 @@ class Engine:
 
     async def _commit(self, store: Store, batch: Batch) -> int:
         try:
-            return await store.commit(batch)
+            number = await store.commit(batch)
+            if store is self.store:
+                self.disk.trouble = ""
+            return number
         except Unavailable as error:
+            if store is self.store:
+                self.disk.trouble = str(error)
             if not error.outcome_unknown:
                 raise
         except Invalid:
@@ -293,11 +306,14 @@ class Engine:
         if not found or self.embedder is None:
             return {}, "", f"vectors pending: {embedded.trouble}" if embedded.trouble else ""
         if self.embedder.space not in self.claimed:
-            self.claimed.add(self.embedder.space)
-            if not await self.space():
-                await self.claim_space(self.embedder.space)
+            try:
+                if not await self.space():
+                    await self.claim_space(self.embedder.space)
+            except Unavailable as error:  # what is to be written may still find a place
+                return {}, "", f"vectors pending: {error}"
             if trouble := await self.vector_trouble():
                 return {}, "", f"vectors pending: {trouble}"
+            self.claimed.add(self.embedder.space)
         return found, self.embedder.space, ""
 
 

@@ -43,10 +43,12 @@ class Candidate:
     hit: Hit
     score: float = 0.0
     why: list[tuple[str, float, str]] = field(default_factory=list)
+    record: Record = field(init=False)
+    among_equals: tuple[float, str] = field(init=False)  # its place: the more recent first
 
-    @property
-    def record(self) -> Record:
-        return self.hit.record
+    def __post_init__(self) -> None:
+        self.record = record = self.hit.record
+        self.among_equals = (-record.at.timestamp(), record.id)
 
     def add(self, stage: str, value: float, detail: str = "") -> None:
         self.score += value
@@ -82,10 +84,9 @@ def of_equal_say(rankings: Sequence[Candidates]) -> Candidates:
     return sorted((candidate for ranked in rankings for candidate in ranked), key=order)
 
 
-def order(candidate: Candidate) -> tuple[float, float, str]:
+def order(candidate: Candidate) -> tuple[float, tuple[float, str]]:
     """Best first; of equals the more recent."""
-    record = candidate.record
-    return (-candidate.score, -record.at.timestamp(), record.id)
+    return -candidate.score, candidate.among_equals
 
 
 def above_threshold(candidates: Candidates, asked: Asked) -> Candidates:
@@ -265,7 +266,7 @@ def one_per_source(candidates: Candidates, asked: Asked) -> Candidates:
         for id_ in candidate.record.lineage
     }
     dropped: set[str] = set()
-    for fact in sorted(candidates, key=order):
+    for fact in sorted(candidates, key=order) if turns else ():
         turn = _best_turn(fact.record, turns)
         if turn is None or turn.record.id in dropped:
             continue

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from recollect.extraction.claims import claim_in
 from recollect.extraction.gating import gate
-from recollect.extraction.running import extract
+from recollect.extraction.running import Reading, extract
 from recollect.extraction.values import Extraction, Gated
 
-__all__ = ["Extraction", "Gated", "claim_in", "extract", "gate"]
+__all__ = ["Extraction", "Gated", "Reading", "claim_in", "extract", "gate"]

@@ -46,24 +46,42 @@ _WHOLE_TASK = re.compile(
 )
 
 
-def extract(messages: Sequence[Message], *, earlier: Sequence[Message] = ()) -> Extraction:
-    """What the messages say that is worth keeping. ``earlier`` is what was said before them:
-    nothing is learned from it again, but corrections may be about it."""
-    told: dict[str, list[Told]] = {}
-    for message in earlier[-LOOK_BACK:]:
-        if message.role == "user" and not gate(message).skip:
-            _read(message, told.setdefault(message.author, []))
-    lessons: list[Lesson] = []
-    skipped: dict[str, str] = {}
-    for message in messages:
+class Reading:
+    """Messages read one after the other: what each teaches, and what was told so far."""
+
+    def __init__(self, earlier: Sequence[Message] = ()) -> None:
+        """``earlier`` is what was said before them: nothing is learned from it again, but
+        corrections may be about it."""
+        self._told: dict[str, list[Told]] = {}
+        self._lessons: list[Lesson] = []
+        self._skipped: dict[str, str] = {}
+        for message in earlier[-LOOK_BACK:]:
+            if message.role == "user" and not gate(message).skip:
+                _read(message, self._told_by(message))
+
+    def read(self, message: Message) -> None:
         reason = gate(message).skip
         if not reason:
-            found = _lessons_of(message, told.setdefault(message.author, []))
-            lessons += found
+            found = _lessons_of(message, self._told_by(message))
+            self._lessons += found
             reason = "" if found else NOTHING
         if reason:
-            skipped[message.id] = reason
-    return Extraction(lessons=tuple(lessons), skipped=skipped)
+            self._skipped[message.id] = reason
+
+    def _told_by(self, message: Message) -> list[Told]:
+        return self._told.setdefault(message.author, [])
+
+    @property
+    def found(self) -> Extraction:
+        return Extraction(lessons=tuple(self._lessons), skipped=dict(self._skipped))
+
+
+def extract(messages: Sequence[Message], *, earlier: Sequence[Message] = ()) -> Extraction:
+    """What the messages say that is worth keeping, all at once; see ``Reading``."""
+    reading = Reading(earlier)
+    for message in messages:
+        reading.read(message)
+    return reading.found
 
 
 def _lessons_of(message: Message, told: list[Told]) -> list[Lesson]:

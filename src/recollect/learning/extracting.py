@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -9,7 +10,7 @@ from recollect.calls import sum_of
 from recollect.embedding import Embedded
 from recollect.engine import Engine
 from recollect.errors import Invalid
-from recollect.extraction import Gated, extract, gate
+from recollect.extraction import Extraction, Gated, Reading, gate
 from recollect.learning.answers import read_answer
 from recollect.learning.showing import known_as_text, messages_as_text, show
 from recollect.learning.values import Candidate, Learned, Turns
@@ -24,13 +25,22 @@ SEARCH_CHARACTERS_MAX = 2000
 UNTOLD = "the model found nothing in it"
 
 
-def by_rules(turns: Turns) -> Learned:
+async def by_rules(turns: Turns) -> Learned:
     """What the rules find; it costs nothing."""
-    found = extract(turns.messages, earlier=turns.earlier)
+    found = await _read_by_rules(turns)
     return Learned(
         candidates=tuple(Candidate(lesson=lesson, how="rules") for lesson in found.lessons),
         skipped={**found.skipped, **turns.unheard},
     )
+
+
+async def _read_by_rules(turns: Turns) -> Extraction:
+    """Whoever waits for something else gets a turn after each message."""
+    reading = Reading(turns.earlier)
+    for message in turns.messages:
+        await asyncio.sleep(0)
+        reading.read(message)
+    return reading.found
 
 
 def worth_asking(turns: Turns) -> bool:
@@ -55,7 +65,7 @@ async def by_model(engine: Engine, turns: Turns, *, draft: str) -> tuple[Learned
     )
     authors = {message.author for message in shown.messages.values()}
     reply = await engine.models.ask(prompt, scope=turns.session.scope, authors=authors)
-    rules = extract(turns.messages, earlier=turns.earlier)
+    rules = await _read_by_rules(turns)
     try:
         learned = read_answer(reply.data, shown, rules, engine.redactor)
     except Invalid as error:

@@ -77,7 +77,7 @@ async def _learn_session(
         if with_model and (worth_asking(turns) or episode):
             learned, note = await _asked(engine, turns, episode, done)
         else:
-            learned, note = by_rules(turns), ""
+            learned, note = await by_rules(turns), ""
         if note or learned is None:
             done.items.append(ReceiptItem(id=key.id, status="failed", reason=note))
             return

@@ -363,6 +363,28 @@ def test_health_says_when_the_store_does_not_answer(
         assert answer.json() == {"status": "unavailable", "stuck": 0}
 
 
+HELLO = {"role": "user", "content": "Hello"}
+
+
+def test_X1_health_says_that_the_disk_takes_no_writes_until_it_does(
+    serve_app: ServeApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = serve_app("dict:")
+
+    async def full(*_: Any, **__: Any) -> None:
+        raise Unavailable("cannot write /secret/memory.db: disk full")
+
+    with server.client() as client:
+        with monkeypatch.context() as patched:
+            patched.setattr(server.engine.store, "commit", full)
+            kept = client.post("/v1/observe", json={"session": "chat", "messages": [HELLO]})
+            assert kept.json()["items"][0]["status"] == "volatile"
+            assert client.get("/health").json() == {"status": "degraded", "stuck": 0}
+        client.post("/v1/observe", json={"session": "chat", "messages": [HELLO]})
+        assert client.get("/health").json() == {"status": "ok", "stuck": 0}
+        assert server.run(server.engine.space()), "whoever comes next must know the vectors' space"
+
+
 def test_metrics_count_by_route_and_status(server: Served, ann: httpx2.Client) -> None:
     ann.get("/v1/records/no-such-thing-at-all")
     ann.get("/nothing-of-that-name")

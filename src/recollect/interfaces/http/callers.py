@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
 from ipaddress import ip_address
@@ -72,6 +73,7 @@ class Door:
         self._rate = Buckets(rate)
         self._failures = Buckets(FAILURES_PER_MINUTE)
         self.quotas = Quotas(engine, writes_per_day)
+        self._let_in: dict[str, tuple[Key, Engine]] = {}  # in this turn of the loop, by secret
 
     async def caller(self, connection: HTTPConnection) -> Caller:
         """Unknown, Denied, NotFound (of a device) or TooMany if there is none."""
@@ -90,7 +92,7 @@ class Door:
         scheme, _, secret = header.partition(" ")
         if scheme.lower() == "bearer" and secret.strip():
             try:
-                return await identity.with_key(self._engine, secret.strip())
+                return await self._with_key(secret.strip())
             except Denied as denied:
                 raise self._failed(connection, str(denied)) from None
         if header or await self._any_keys():
@@ -98,6 +100,18 @@ class Door:
         if not is_loopback(connection.client.host if connection.client else ""):
             raise self._failed(connection, ONLY_HERE)
         return None, self._engine
+
+    async def _with_key(self, secret: str) -> tuple[Key, Engine]:
+        """Requests that arrived together look up a key together; the next ones look again, so a
+        key that was revoked, by whichever process, is refused from then on."""
+        here = self._let_in
+        if secret not in here:
+            asyncio.get_running_loop().call_soon(self._forget_who_came)
+            here[secret] = await identity.with_key(self._engine, secret)
+        return here[secret]
+
+    def _forget_who_came(self) -> None:
+        self._let_in = {}  # a look-up that took longer fills the old one, which nobody asks
 
     def _failed(self, connection: HTTPConnection, said: str) -> Unknown | TooMany:
         wait = self._failures.take(connection.client.host if connection.client else "")

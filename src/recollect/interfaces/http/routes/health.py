@@ -52,14 +52,16 @@ class Health:
             if self._clock() - self._looked >= LOOK_SECONDS:
                 self._stuck = len(await list_stuck(self._engine, None, STUCK_MAX))
                 self._looked = self._clock()
-        return ("degraded" if self._stuck else "ok"), self._stuck
+        unwell = self._stuck or self._engine.disk.trouble
+        return ("degraded" if unwell else "ok"), self._stuck
 
 
 @router.get(
     "/health", **about(_Health, {"status": "ok", "stuck": 0}, responses={503: _UNWELL[503]})
 )
 async def health(request: Request) -> Response:
-    """Does the store answer, and is any work stuck? Needs no key and tells no more."""
+    """Does the store answer, was the last write taken, is any work stuck? Needs no key and tells
+    no more."""
     looking: Health = request.app.state.health
     try:
         status, stuck = await looking.look()
