@@ -5,7 +5,8 @@ SHELL := /bin/sh
 PYTHON ?= python3
 UV ?= uv
 VENV ?= .venv
-WORKERS ?= 2
+# More than there are cores: many tests wait for processes.
+WORKERS ?= 4
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check

@@ -22,7 +22,8 @@ def remembered(recollect: Run, text: str, *options: str) -> str:
     return str(parsed(recollect("remember", text, "--json", *options))["items"][0]["id"])
 
 
-def test_O3_remember_and_recall_as_the_readme_says(recollect: Run) -> None:
+def test_O3_remember_and_recall_as_the_readme_says(recollect_process: Run) -> None:
+    recollect = recollect_process
     done = recollect(
         "remember", "Deploys go out on Tuesdays", "--scope", "org:acme", "--tag", "deploy"
     )
@@ -194,9 +195,9 @@ def test_control_characters_in_a_memory_cannot_drive_the_terminal(recollect: Run
     assert "\u202e" not in done.stdout
 
 
-def test_an_emoji_does_not_crash_an_ascii_pipe(recollect: Run) -> None:
+def test_an_emoji_does_not_crash_an_ascii_pipe(recollect: Run, recollect_process: Run) -> None:
     remembered(recollect, "party 🎉 time", "--scope", "user:ann")
-    done = recollect("recall", "party", "--scope", "user:ann", PYTHONIOENCODING="ascii")
+    done = recollect_process("recall", "party", "--scope", "user:ann", PYTHONIOENCODING="ascii")
     assert done.returncode == 0
     assert "party" in done.stdout
 
