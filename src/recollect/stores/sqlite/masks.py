@@ -78,7 +78,7 @@ class Filter:
         """A mask over the rows of the index."""
         mask = np.ones(index.size, dtype=bool) if alive is None else alive.copy()
         for name, table in self._codes.items():
-            mask &= table[index.column(name)]
+            mask &= table.take(index.column(name))
         if self._labels:
             mask &= _only(index.labelled(self._labels), index.size)
         for keys in self._keys:
@@ -95,7 +95,7 @@ class Filter:
         if query.as_of is not None or query.known_at is not None:
             self._as_it_was(index, mask)
         elif query.statuses:
-            mask &= _table(STATUSES, query.statuses)[index.column("status")]
+            mask &= _table(STATUSES, query.statuses).take(index.column("status"))
 
     def _as_it_was(self, index: ScopeIndex, mask: Array) -> None:
         """The four times decide: true at ``as_of``, believed at ``known_at``."""

@@ -17,6 +17,8 @@ from recollect.types import Vector
 GATHER_SHARE = 0.3
 THREADS_FROM = 200_000  # rows, from which a second thread pays
 
+BLOCKS = 8  # for each value that is looked for; see ``kth_largest``
+
 # Rounding to one byte moves a product by so many times its usual error at most; see ``doubt``.
 SIGMAS = 4.5
 
@@ -115,12 +117,13 @@ class Probe:
         """About the dot product with each of these rows."""
         if not len(rows):
             return np.zeros(0, dtype=np.float32)
+        scales = vectors.scales[:size] if len(rows) == size else vectors.scales[rows]
         if len(rows) < GATHER_SHARE * size:
             dots = self._dots(vectors.matrix[rows])
         else:
             dots = self._dots(vectors.matrix[:size])
             dots = dots if len(rows) == size else dots[rows]
-        products: Array = dots.astype(np.float32) * (vectors.scales[rows] * np.float32(self.scale))
+        products: Array = dots.astype(np.float32) * (scales * np.float32(self.scale))
         return products
 
     def _dots(self, matrix: Array) -> Array:
@@ -135,6 +138,17 @@ class Probe:
         return doubt
 
 
+def kth_largest(values: Array, k: int) -> float:
+    """Exactly, for 1 <= k <= len(values). The k-th largest of the maxima of many blocks cannot be
+    larger, and few values are as large: only those are sorted out, not all of them."""
+    block = len(values) // (BLOCKS * k)
+    if block > 1:
+        whole = len(values) // block * block
+        tops = values[:whole].reshape(-1, block).max(axis=1)
+        values = values[values >= kth_largest(tops, k)]
+    return float(np.partition(values, len(values) - k)[len(values) - k])
+
+
 def best(rows: Array, keys: Sequence[Array], ids: Array, limit: int) -> Array:
     """The ``limit`` rows with the largest keys, ties broken by the next key and at last by
     id. Not sorted. Each key is an array beside ``rows``; ``ids`` is over the whole index."""
@@ -145,7 +159,7 @@ def best(rows: Array, keys: Sequence[Array], ids: Array, limit: int) -> Array:
     if not keys:
         return rows[np.argsort(ids[rows], kind="stable")[:limit]]
     first, *others = keys
-    bar = np.partition(first, len(rows) - limit)[len(rows) - limit]
+    bar = kth_largest(first, limit)
     above, tied = first > bar, first == bar
     rest = best(rows[tied], [key[tied] for key in others], ids, limit - int(above.sum()))
     return np.concatenate([rows[above], rest])

@@ -32,6 +32,7 @@ from recollect.stores.sqlite.scoring import (
     best,
     coverage,
     find_words,
+    kth_largest,
     score_words,
     weigh,
 )
@@ -254,25 +255,27 @@ def _best_around(
 def _best_of_all(
     shares: Sequence[Share], scored: Sequence[tuple[Array, Array]], limit: int
 ) -> dict[int, Array]:
+    """Of the rows of each share, in ascending order, with their scores."""
     entries: list[tuple[float, bytes, int, int]] = []
     for place, (rows, scores) in enumerate(scored):
         ids = shares[place].index.column("id")
-        kept = best(np.arange(len(rows)), [scores], ids[rows], limit)
+        kept = best(rows, [scores], ids, limit)
         entries += zip(
-            (-scores[kept]).tolist(),
-            ids[rows[kept]].tolist(),
+            (-scores[np.searchsorted(rows, kept)]).tolist(),
+            ids[kept].tolist(),
             [place] * len(kept),
-            rows[kept].tolist(),
+            kept.tolist(),
             strict=True,
         )
     return _by_place([(place, row) for _, _, place, row in sorted(entries)[:limit]])
 
 
 def _by_place(pairs: Sequence[tuple[int, int]]) -> dict[int, Array]:
+    """In ascending order."""
     found: dict[int, list[int]] = {}
     for place, row in pairs:
         found.setdefault(place, []).append(row)
-    return {place: np.array(rows, dtype=np.int64) for place, rows in found.items()}
+    return {place: np.array(sorted(rows), dtype=np.int64) for place, rows in found.items()}
 
 
 def _near(
@@ -282,22 +285,44 @@ def _near(
     and how the products of all are spread."""
     assert query.vector is not None
     probe = Probe.of(query.vector)
-    scanned: list[tuple[int, Array, Array, Array]] = []
+    scanned: list[_Scanned] = []
     for place, share in enumerate(shares):
         vectors = share.index.vectors(db, space.pk)
         if vectors is None:
             continue
         rows = np.flatnonzero(share.passing & vectors.held[: share.index.size])
+        if not len(rows):
+            continue
         products = probe.products(vectors, rows, share.index.size)
-        scanned.append((place, rows, products, probe.doubt(vectors.scales[rows])))
+        scanned.append(_Scanned(place, rows, products, vectors.scales[: share.index.size]))
+    spread = _spread([one.products for one in scanned])
+    # Whatever is off by how much: none that is lower than this can be among the best.
+    far_off = 2 * max((float(probe.doubt(one.scales.max())) for one in scanned), default=0.0)
+    floor = _kth_largest([one.products for one in scanned], query.limit) - far_off
+    scanned = [one.from_(floor) for one in scanned]
+    doubts = [probe.doubt(one.scales[one.rows]) for one in scanned]
     # The best that surely are as high as this make room for no row that surely is lower.
-    bar = _kth_largest([products - doubt for _, _, products, doubt in scanned], query.limit)
+    surely = [one.products - doubt for one, doubt in zip(scanned, doubts, strict=True)]
+    bar = max(_kth_largest(surely, query.limit), query.similar_above)
     found = {}
-    for place, rows, products, doubt in scanned:
-        high = products + doubt >= max(bar, query.similar_above)
-        ids = shares[place].index.column("id")
-        found[place] = best(rows[high], [products[high]], ids, query.limit + EXACT_MAX)
-    return found, _spread([products for _, _, products, _ in scanned])
+    for one, doubt in zip(scanned, doubts, strict=True):
+        high = one.products + doubt >= bar
+        ids = shares[one.place].index.column("id")
+        found[one.place] = best(one.rows[high], [one.products[high]], ids, query.limit + EXACT_MAX)
+    return found, spread
+
+
+class _Scanned(NamedTuple):
+    """The rounded products of one share's rows; ``scales`` are those of its whole index."""
+
+    place: int
+    rows: Array
+    products: Array
+    scales: Array
+
+    def from_(self, floor: float) -> _Scanned:
+        kept = self.products >= floor
+        return self._replace(rows=self.rows[kept], products=self.products[kept])
 
 
 def _spread(parts: Sequence[Array]) -> Spread:
@@ -308,12 +333,9 @@ def _spread(parts: Sequence[Array]) -> Spread:
 
 def _kth_largest(parts: Sequence[Array], k: int) -> float:
     """Or minus infinity, if there are fewer."""
-    tops = [
-        np.partition(part, len(part) - k)[len(part) - k :] if len(part) > k else part
-        for part in parts
-    ]
+    tops = [part[part >= kth_largest(part, k)] if len(part) > k else part for part in parts]
     values = np.concatenate(tops) if tops else _NO_ROWS
-    return float(np.sort(values)[-k]) if len(values) >= k else float("-inf")
+    return kth_largest(values, k) if len(values) >= k else float("-inf")
 
 
 # From candidates to hits
