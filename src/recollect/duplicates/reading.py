@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from typing import NamedTuple
 
 from recollect.duplicates import words as known
 from recollect.lexical import fold, stem
@@ -87,6 +88,7 @@ class Reading:
 
 
 CACHED_LENGTH_MAX = 1000
+CACHED_CHUNK_MAX = 32
 
 
 def read(text: str) -> Reading:
@@ -158,22 +160,41 @@ def _is_content(token: Token) -> bool:
 
 
 def _tokens(text: str) -> tuple[list[str], list[Token], str]:
-    identifiers: list[str] = []
+    chunks = [
+        _chunk_once(chunk) if len(chunk) <= CACHED_CHUNK_MAX else _chunk(chunk)
+        for chunk in text.split()
+    ]
+    tokens = [token for chunk in chunks for token in chunk.tokens]
+    identifiers = [chunk.identifier for chunk in chunks if chunk.identifier]
+    return identifiers, list(_spell_out(tokens)), "".join(chunk.dense for chunk in chunks)
+
+
+class _Chunk(NamedTuple):
+    """What stands between two blanks."""
+
+    identifier: str
+    tokens: tuple[Token, ...]
+    dense: str
+
+
+@lru_cache(maxsize=10_000)
+def _chunk_once(chunk: str) -> _Chunk:
+    return _chunk(chunk)
+
+
+def _chunk(chunk: str) -> _Chunk:
+    bare = chunk.strip(_EDGES)
+    if _is_identifier(bare):
+        comma = (Token(",", "comma"),) if chunk[-1] in ",;" else ()
+        return _Chunk(bare.casefold(), comma, "")
     tokens: list[Token] = []
     dense: list[str] = []
-    for chunk in text.split():
-        bare = chunk.strip(_EDGES)
-        if _is_identifier(bare):
-            identifiers.append(bare.casefold())
-            if chunk[-1] in ",;":
-                tokens.append(Token(",", "comma"))
-            continue
-        for match in _PIECE.finditer(_join_initials(chunk)):
-            if match.lastgroup == "dense":
-                dense.append(match.group())
-            else:
-                tokens.extend(_pieces(match))
-    return identifiers, list(_spell_out(tokens)), "".join(dense)
+    for match in _PIECE.finditer(_join_initials(chunk)):
+        if match.lastgroup == "dense":
+            dense.append(match.group())
+        else:
+            tokens.extend(_pieces(match))
+    return _Chunk("", tuple(tokens), "".join(dense))
 
 
 def _is_identifier(chunk: str) -> bool:
