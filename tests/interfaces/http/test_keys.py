@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +17,12 @@ from recollect import identity
 from recollect.interfaces.http import build_app
 from recollect.interfaces.http.callers import is_loopback
 from recollect.interfaces.http.limits import Buckets
+from recollect.memory import AsyncMemory
 from recollect.settings import Settings
 from tests.interfaces.http.conftest import ServeApp, Served, served
 
 OPEN = {"/health", "/openapi.json"}
+CALLERS = 12
 
 
 def test_A10_every_route_but_health_and_the_documentation_wants_a_key(
@@ -148,6 +153,38 @@ def test_A10_a_device_narrows_a_key_and_never_widens_it(
     assert unknown.status_code == theirs.status_code == 404
     assert unknown.text.replace("attic", "garage") == theirs.text
     assert server.keys
+
+
+def test_A10_a_key_revoked_elsewhere_is_refused_at_once_however_many_use_it(
+    serve_app: ServeApp, tmp_path: Path
+) -> None:
+    file = str(tmp_path / "memory.db")
+    server = serve_app(file)
+    revoked = threading.Event()
+    late: list[int] = []
+
+    def ask(secret: str) -> None:
+        with server.client(headers={"Authorization": f"Bearer {secret}"}) as client:
+            known = True
+            while known:
+                sent_late = revoked.is_set()
+                status = client.get("/v1/usage").status_code
+                late.extend([status] if sent_late else [])
+                known = status == 200 and len(late) < CALLERS
+
+    async def revoke() -> None:
+        async with await AsyncMemory.open(file, embedder="none", background=False) as other:
+            await identity.revoke_key(other._engine, id_)
+
+    made = server.run(identity.create_key(server.engine, name="shared", scopes=("user:ann",)))
+    id_, secret = made[0].id, made[1]
+    with ThreadPoolExecutor(CALLERS) as pool:
+        asking = [pool.submit(ask, secret) for _ in range(CALLERS)]
+        asyncio.run(revoke())
+        revoked.set()
+        for one in asking:
+            one.result()
+    assert set(late) <= {401, 429}, "a request was let in that was sent after the key was gone"
 
 
 def test_A10_keys_are_made_listed_and_revoked_by_an_admin_only(
