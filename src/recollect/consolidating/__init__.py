@@ -55,7 +55,7 @@ async def consolidate_due(engine: Engine) -> Receipt:
         tried = await last_tries(engine, part)
         due += [root for root in part if root not in tried or engine.now() - tried[root] >= pause]
     done = {
-        root: await _run_in(engine, root, (root,), dry_run=False, force=False)
+        root: await _run_in(engine, root, (root,), dry_run=False, force=False, gently=True)
         for root in due[:ROOTS_PER_ROUND]
     }
     return _joined(done)
@@ -79,7 +79,13 @@ def _joined(done: Mapping[str, Receipt]) -> Receipt:
 
 
 async def _run_in(
-    engine: Engine, root: str, scopes: tuple[str, ...], *, dry_run: bool, force: bool
+    engine: Engine,
+    root: str,
+    scopes: tuple[str, ...],
+    *,
+    dry_run: bool,
+    force: bool,
+    gently: bool = False,
 ) -> Receipt:
     holder = "" if dry_run else engine.new_id()
     key = lease_key(root)
@@ -96,6 +102,7 @@ async def _run_in(
         started=engine.now(),
         renewed=engine.now(),
         dry=dry_run,
+        gently=gently,
         holder=holder,
     )
     try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -15,6 +17,7 @@ from recollect.scopes import SYSTEM_ROOT
 from recollect.types import ReceiptItem, Record, Relation, Usage
 
 LEASE_SECONDS = 300
+REST_SECONDS_MAX = 0.1
 RENEWED_AFTER = timedelta(seconds=60)
 REASON = "consolidate"
 
@@ -32,6 +35,8 @@ class Run:
     started: datetime
     renewed: datetime  # when the lease was taken or kept
     dry: bool = False
+    gently: bool = False  # nobody waits for it
+    worked_since: float = field(default_factory=time.perf_counter)
     holder: str = ""  # of the lease; a dry run has none
     wrote: bool = False
     items: list[ReceiptItem] = field(default_factory=list)
@@ -41,6 +46,13 @@ class Run:
     @property
     def whole(self) -> bool:
         return self.scopes == (self.root,)
+
+    async def give_way(self) -> None:
+        """After each small piece of work: whoever asks something comes first, and where nobody
+        waits for the run, half of the time is theirs."""
+        worked = time.perf_counter() - self.worked_since
+        await asyncio.sleep(min(worked, REST_SECONDS_MAX) if self.gently else 0)
+        self.worked_since = time.perf_counter()
 
     async def keep_lease(self) -> None:
         """Between two commits; who has lost it must not go on beside another worker."""

@@ -26,10 +26,11 @@ from recollect.extraction import claim_in
 from recollect.merging import claim_of, slot_tag
 from recollect.merging.claims import same_slot
 from recollect.scopes import is_visible
-from recollect.types import KIND_OF_TYPE, LIVE, Entry, Query, Record, Relation
+from recollect.types import KIND_OF_TYPE, LIVE, Query, Record, Relation, Touch
 from recollect.vectors import says_nothing
 
 PAGE = 500
+ENTRIES = 20  # of the journal; each may be about thousands of records
 DISPUTED_MAX = 2000
 STEPS_MAX = 50_000
 COMPARED_MAX = 300  # new facts whose neighbours one run looks for
@@ -99,24 +100,27 @@ async def _walked(run: Run) -> AsyncIterator[Record]:
         for hit in hits:
             yield hit.record
         after = hits[-1].record.id
+        await run.give_way()
 
 
 async def news(run: Run) -> News:
     """From the journal, so that its cost is that of what happened since."""
     found = News(seq=run.mark.seq)
     after = run.mark.seq
-    while entries := await run.engine.store.journal(run.root, after=after, limit=PAGE):
+    while entries := await run.engine.store.journal(run.root, after=after, limit=ENTRIES):
         for entry in entries:
             full = len(found.fresh) >= COMPARED_MAX
-            _take_in(entry, found, full=full)
+            for start in range(0, len(entry.touched), PAGE):
+                await run.give_way()
+                _take_in(entry.touched[start : start + PAGE], found, full=full)
             found.seq = found.seq if full else entry.seq
         after = entries[-1].seq
     return found
 
 
-def _take_in(entry: Entry, found: News, *, full: bool) -> None:
+def _take_in(touched: Sequence[Touch], found: News, *, full: bool) -> None:
     """What is too much for one run is found again by the next."""
-    for touch in entry.touched:
+    for touch in touched:
         if touch.kind != "record" or touch.after is None:
             continue
         if touch.before is None and touch.after.get("type") in FACTS and not full:
