@@ -52,10 +52,11 @@ class Run:
         waits for the run, half of the time is theirs."""
         worked = time.perf_counter() - self.worked_since
         await asyncio.sleep(min(worked, REST_SECONDS_MAX) if self.gently else 0)
+        await self.keep_lease()
         self.worked_since = time.perf_counter()
 
     async def keep_lease(self) -> None:
-        """Between two commits; who has lost it must not go on beside another worker."""
+        """Every now and then; who has lost it must not go on beside another worker."""
         engine = self.engine
         if not self.holder or engine.now() - self.renewed < RENEWED_AFTER:
             return
