@@ -8,7 +8,7 @@ the others: where everything is about as similar, similarity says little.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from recollect.types import Hit
 
@@ -16,8 +16,7 @@ from recollect.types import Hit
 OWN_SHARE = 0.3
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
+class Parts(NamedTuple):
     """What words and meaning add to a hit's score."""
 
     words: float

@@ -36,13 +36,17 @@ class Asked:
     prefer_facts: bool = False  # of a turn and a fact learned from it; else the turn stays
 
 
+# In words, or how to put it: of a hundred candidates a few are told.
+Detail = str | Callable[[Hit], str]
+
+
 @dataclass(slots=True)
 class Candidate:
     """A hit on its way through the stages."""
 
     hit: Hit
     score: float = 0.0
-    why: list[tuple[str, float, str]] = field(default_factory=list)
+    why: list[tuple[str, float, Detail]] = field(default_factory=list)
     record: Record = field(init=False)
     among_equals: tuple[float, str] = field(init=False)  # its place: the more recent first
 
@@ -50,12 +54,15 @@ class Candidate:
         self.record = record = self.hit.record
         self.among_equals = (-record.at.timestamp(), record.id)
 
-    def add(self, stage: str, value: float, detail: str = "") -> None:
+    def add(self, stage: str, value: float, detail: Detail = "") -> None:
         self.score += value
         self.why.append((stage, value, detail))
 
     def as_hit(self) -> Hit:
-        reasons = tuple(Why(stage=s, value=v, detail=d) for s, v, d in self.why)
+        reasons = tuple(
+            Why(stage=stage, value=value, detail=told if isinstance(told, str) else told(self.hit))
+            for stage, value, told in self.why
+        )
         return replace(self.hit, score=self.score, why=reasons)
 
 
@@ -121,8 +128,8 @@ def fuse(candidates: Candidates, asked: Asked) -> Candidates:
         by_root.setdefault(root_of(candidate.record.scope), []).append(candidate)
     for group in by_root.values():
         for candidate, parts in zip(group, fused([c.hit for c in group], weight), strict=True):
-            candidate.add("similarity", parts.meaning, _cosine_text(candidate.hit))
-            candidate.add("keyword", parts.words, _bm25_text(candidate.hit))
+            candidate.add("similarity", parts.meaning, _cosine_text)
+            candidate.add("keyword", parts.words, _bm25_text)
     return candidates
 
 

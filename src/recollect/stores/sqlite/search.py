@@ -184,50 +184,59 @@ def _candidates(
         by_meaning = near.get(place, _NO_ROWS)
         if not len(by_word) and not len(by_meaning):
             continue
-        here = list(_described(share, words, by_word, by_meaning))
-        found += _surrounded(db, share, words, here, query, space) if query.around else here
+        found += _described(db, share, words, (by_word, by_meaning), query, space)
     return Found(found, spread)
 
 
 _NO_ROWS = np.zeros(0, dtype=np.int64)
 
 
-def _described(share: Share, words: Words, worded: Array, near: Array) -> Iterator[Candidate]:
-    assert share.keyword is not None
-    by_word, by_meaning = set(worded.tolist()), set(near.tolist())
-    rows = np.array(sorted(by_word | by_meaning), dtype=np.int64)
-    columns = (
-        rows,
-        share.index.column("pk")[rows],
-        share.keyword[rows],
-        coverage(share, words, rows),
-    )
-    for row, pk, keyword, held in zip(*(column.tolist() for column in columns), strict=True):
-        yield Candidate(pk, keyword, held, row in by_meaning, row in by_word)
-
-
-def _surrounded(
+def _described(
     db: apsw.Connection,
     share: Share,
     words: Words,
-    candidates: Sequence[Candidate],
+    arms: tuple[Array, Array],
     query: Query,
     space: _Space | None,
 ) -> Iterator[Candidate]:
-    """The same with the scores of their surroundings."""
+    """All that is known of the rows that the arms found, by word and by meaning."""
+    assert share.keyword is not None
+    by_word, by_meaning = (set(rows.tolist()) for rows in arms)
+    rows = np.array(sorted(by_word | by_meaning), dtype=np.int64)
+    around = _around(db, share, words, rows, query, space) if query.around else None
+    no_sum = [0.0] * len(rows)
+    for row, pk, keyword, held, wide, total, weight, asked in zip(
+        rows.tolist(),
+        share.index.column("pk")[rows].tolist(),
+        share.keyword[rows].tolist(),
+        coverage(share, words, rows).tolist(),
+        *(around or (no_sum, no_sum, no_sum, [False] * len(rows))),
+        strict=True,
+    ):
+        yield Candidate(
+            pk, keyword, held, row in by_meaning, row in by_word, wide, (total, weight), asked
+        )
+
+
+def _around(
+    db: apsw.Connection,
+    share: Share,
+    words: Words,
+    rows: Array,
+    query: Query,
+    space: _Space | None,
+) -> tuple[list[float], list[float], list[float], list[bool]]:
+    """The scores of the rows' surroundings: by word; by meaning, as sums and their weights; and
+    whether the turn before asks."""
     index = share.index
-    rows = index.rows_of(np.array([one.pk for one in candidates], dtype=np.int64))
     around = surroundings(share, rows)
     keyword = keyword_around(share, words, around)
     sums = weights = np.zeros(len(rows))
     vectors = index.vectors(db, space.pk) if space else None
     if vectors is not None and query.vector is not None:
         sums, weights = similarity_around(Probe.of(query.vector), vectors, around, index.size)
-    columns = (keyword, sums, weights, after_question(share, around))
-    for one, score, total, weight, asked in zip(
-        candidates, *(column.tolist() for column in columns), strict=True
-    ):
-        yield one._replace(keyword_around=score, around=(total, weight), after_question=bool(asked))
+    asked = after_question(share, around)
+    return keyword.tolist(), sums.tolist(), weights.tolist(), asked.tolist()
 
 
 def _best_by_words(shares: Sequence[Share], limit: int) -> dict[int, Array]:
