@@ -83,5 +83,5 @@ class Baselines:
 
 
 def _scaled(scores: Scores) -> Scores:
-    low, high = float(scores.min()), float(scores.max())
+    low, high = float(np.min(scores)), float(np.max(scores))
     return (scores - low) / (high - low) if high > low else np.zeros_like(scores)
