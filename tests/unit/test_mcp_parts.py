@@ -12,8 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.interfaces.mcp.lines import lines_of, split
+from recollect.interfaces.mcp.results import done_lines, done_of
 from recollect.interfaces.mcp.schemas import lean
 from recollect.trusting import PREFACE, without_recalled
+from recollect.types import Receipt, ReceiptItem
 
 LINES = st.lists(st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"])))
 
@@ -115,3 +117,17 @@ def test_X9_many_broken_results_take_no_longer_than_one() -> None:
     began = time.monotonic()
     without_recalled(broken * 20_000)
     assert time.monotonic() - began < 10
+
+
+def test_A10_what_a_receipt_says_names_no_file_of_this_machine() -> None:
+    reason = "kept in this process only: no space left for /home/ann/memory.db; free some"
+    done = done_of(
+        Receipt(
+            items=(ReceiptItem(id="m1", status="volatile", reason=reason),),
+            notes=("vectors pending: cannot read 'C:\\Users\\ann\\memory.db'",),
+        )
+    )
+    told = done_lines(done)
+    assert "ann" not in told
+    assert "no space left for the file; free some" in told
+    assert done.notes == ["vectors pending: cannot read 'the file'"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 import unicodedata
 from collections.abc import Iterable, Mapping
@@ -25,6 +26,16 @@ STATUS_COLOURS = {
     "skipped": "2",
     "failed": "31",
 }
+
+
+# Where the files of this machine lie is nobody's business on the other end.
+_PATH = re.compile(
+    r"(?:(?<=[\s'\"(=])|\A)(?:[A-Za-z]:)?[/\\](?:[^\s'\":;,()]+[/\\])*[^\s'\":;,()]+"
+)
+
+
+def without_paths(text: str) -> str:
+    return _PATH.sub("the file", text)
 
 
 _AS_IT_IS = frozenset((str, int, float, bool, type(None)))

@@ -379,6 +379,14 @@ def test_X1_health_says_that_the_disk_takes_no_writes_until_it_does(
             patched.setattr(server.engine.store, "commit", full)
             kept = client.post("/v1/observe", json={"session": "chat", "messages": [HELLO]})
             assert kept.json()["items"][0]["status"] == "volatile"
+            assert "disk full" in kept.json()["items"][0]["reason"]
+            assert "secret" not in kept.text, "where the file lies is nobody's business"
+            again = client.post(
+                "/v1/observe",
+                json={"session": "chat", "messages": [HELLO]},
+                headers={"Idempotency-Key": "again"},
+            )
+            assert "secret" not in again.text
             assert client.get("/health").json() == {"status": "degraded", "stuck": 0}
         client.post("/v1/observe", json={"session": "chat", "messages": [HELLO]})
         assert client.get("/health").json() == {"status": "ok", "stuck": 0}

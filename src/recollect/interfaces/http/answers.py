@@ -9,7 +9,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from recollect.interfaces.rendering import as_json
+from recollect.interfaces.rendering import as_json, without_paths
 from recollect.types import Packet
 
 DEGRADED_HEADER = "X-Recollect-Degraded"
@@ -21,9 +21,23 @@ def json_bytes(value: Any) -> bytes:
     return text.encode("utf-8", "backslashreplace")
 
 
+def outward(value: Any) -> Any:
+    """As JSON. Some reasons and notes are the words of an error, which may name a file here."""
+    body = as_json(value)
+    if isinstance(body, dict):
+        if isinstance(notes := body.get("notes"), list):
+            body["notes"] = [without_paths(note) for note in notes]
+        for item in body.get("items") or ():
+            if isinstance(item, dict) and isinstance(reason := item.get("reason"), str):
+                item["reason"] = without_paths(reason)
+        if isinstance(body.get("receipt"), dict):  # of long work
+            body["receipt"] = outward(body["receipt"])
+    return body
+
+
 def answer(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     return Response(
-        json_bytes(as_json(value)),
+        json_bytes(outward(value)),
         status_code=status,
         headers=dict(headers or {}),
         media_type="application/json",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
@@ -19,6 +18,7 @@ from recollect.errors import (
     Unavailable,
 )
 from recollect.interfaces.http.answers import json_bytes
+from recollect.interfaces.rendering import without_paths
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -30,11 +30,6 @@ STATUS_OF_ERROR: Mapping[type[RecollectError], int] = {
     Incompatible: 500,
     Unavailable: 503,
 }
-
-# Where the files of this machine lie is nobody's business on the other end.
-_PATH = re.compile(
-    r"(?:(?<=[\s'\"(=])|\A)(?:[A-Za-z]:)?[/\\](?:[^\s'\":;,()]+[/\\])*[^\s'\":;,()]+"
-)
 
 
 class TooMany(RecollectError):
@@ -95,7 +90,7 @@ def described(error: RecollectError) -> tuple[int, dict[str, Any]]:
 def told(error: RecollectError) -> str:
     """What it says, without paths of this machine."""
     if isinstance(error, Unavailable | Incompatible):
-        return _PATH.sub("the file", str(error))
+        return without_paths(str(error))
     return str(error)
 
 

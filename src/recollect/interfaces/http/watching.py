@@ -16,7 +16,7 @@ from typing import IO, Any, Literal
 
 from recollect.engine import Engine
 from recollect.errors import NotFound, RecollectError
-from recollect.interfaces.http.answers import json_bytes
+from recollect.interfaces.http.answers import json_bytes, outward
 from recollect.interfaces.http.callers import Caller
 from recollect.interfaces.http.problems import TooMany, body_of, described, told
 from recollect.interfaces.http.workbook import ALIVE, Entry, Workbook, short
@@ -150,7 +150,13 @@ class Jobs:
         """Server-sent events: one at once, one for each change, until it is over."""
         while True:
             name = "progress" if job.state == "running" else job.state
-            yield b"event: " + name.encode() + b"\ndata: " + json_bytes(job.shown()) + b"\n\n"
+            yield (
+                b"event: "
+                + name.encode()
+                + b"\ndata: "
+                + json_bytes(outward(job.shown()))
+                + b"\n\n"
+            )
             if job.state != "running" or self._closing:
                 return
             progress = job.progress

@@ -259,4 +259,5 @@ async def memory_review(
         receipt = await memory.undo(id, scope=where, actor=actor)
     else:
         receipt = await memory.resolve(id, action, text=text, into=into, actor=actor)
-    return told(done_lines(receipt), Review(done=done_of(receipt)))
+    done = done_of(receipt)
+    return told(done_lines(done), Review(done=done))

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from mcp_types import CallToolResult, TextContent
 from pydantic import BaseModel, Field
 
-from recollect.interfaces.rendering import visible
+from recollect.interfaces.rendering import visible, without_paths
 from recollect.packing import TRUST_WORDS, Packed, Section, memory_section, pack
 from recollect.tokens import ESTIMATE
 from recollect.trusting import PREFACE
@@ -137,7 +137,7 @@ def refused(message: str) -> CallToolResult:
 def told_hits(hits: Sequence[Hit], notes: Sequence[str], *, explain: bool) -> CallToolResult:
     """In sections, as far as a model can be expected to read."""
     packed = packed_hits(hits)
-    said = [*notes]
+    said = [*map(without_paths, notes)]
     if packed.near_misses:
         left_out = ", ".join(hit.record.id for hit in packed.near_misses)
         said.append(f"too long to show: {left_out}; read memory://record/<id>")
@@ -180,7 +180,7 @@ def memory_of(record: Record, *, hit: Hit | None = None, explain: bool = False) 
 
 
 def told_packet(packet: Packet) -> CallToolResult:
-    notes = list(packet.notes)
+    notes = [*map(without_paths, packet.notes)]
     if packet.pending:
         notes.append(
             f"{len(packet.pending)} waiting messages were delivered; they come again until "
@@ -203,25 +203,29 @@ def told_packet(packet: Packet) -> CallToolResult:
 
 def done_of(receipt: Receipt) -> Done:
     return Done(
-        items=[Done.Item(id=i.id, status=i.status, reason=i.reason) for i in receipt.items],
+        items=[
+            Done.Item(id=item.id, status=item.status, reason=without_paths(item.reason))
+            for item in receipt.items
+        ],
         change=receipt.change,
         survivors=list(receipt.survivors),
-        notes=list(receipt.notes),
+        notes=[*map(without_paths, receipt.notes)],
     )
 
 
-def done_lines(receipt: Receipt, begin: str = "") -> str:
+def done_lines(done: Done, begin: str = "") -> str:
     lines = [begin] if begin else []
-    lines += [f"{i.status} {i.id}" + (f": {i.reason}" if i.reason else "") for i in receipt.items]
-    if not receipt.items:
+    lines += [f"{i.status} {i.id}" + (f": {i.reason}" if i.reason else "") for i in done.items]
+    if not done.items:
         lines.append("nothing to do")
-    if receipt.change:
-        lines.append(f"change {receipt.change}")
-    return "\n".join([*lines, *_noted(receipt.notes)])
+    if done.change:
+        lines.append(f"change {done.change}")
+    return "\n".join([*lines, *_noted(done.notes)])
 
 
 def told_receipt(receipt: Receipt, begin: str = "") -> CallToolResult:
-    return told(done_lines(receipt, begin), done_of(receipt))
+    done = done_of(receipt)
+    return told(done_lines(done, begin), done)
 
 
 def _noted(notes: Iterable[str]) -> list[str]:
