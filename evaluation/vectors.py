@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,7 @@ class CachedEmbedder:
     def __init__(self, inner: Embedder, folder: Path) -> None:
         self._inner = inner
         self._folder = folder
-        self._file: sqlite3.Connection | None = None
+        self._path: Path | None = None
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
@@ -46,29 +47,32 @@ class CachedEmbedder:
         return self._inner.dimensions
 
     async def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        file = self._file or await self._opened()
+        self._path = self._path or await self._place()
         keys = [_key(text) for text in texts]
-        known = _known(file, keys)
-        new = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
-        if new:
-            rows = np.asarray(await self._inner.embed(list(new.values())), dtype="<f4")
-            known |= dict(zip(new, rows, strict=True))
-            pairs = [(key, known[key].tobytes()) for key in new]
-            with file:
-                file.executemany("INSERT OR IGNORE INTO vector VALUES (?, ?)", pairs)
+        with closing(_opened(self._path)) as file:
+            known = _known(file, keys)
+            new = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
+            if new:
+                rows = np.asarray(await self._inner.embed(list(new.values())), dtype="<f4")
+                known |= dict(zip(new, rows, strict=True))
+                pairs = [(key, known[key].tobytes()) for key in new]
+                with file:
+                    file.executemany("INSERT OR IGNORE INTO vector VALUES (?, ?)", pairs)
         return [known[key] for key in keys]  # type: ignore[misc]  # rows serve as sequences
 
-    async def _opened(self) -> sqlite3.Connection:
+    async def _place(self) -> Path:
         answers = np.asarray(await self._inner.embed(PROBES), dtype="<f4")
         mark = blake2b(np.round(answers, 2).tobytes(), digest_size=6).hexdigest()
         self._folder.mkdir(parents=True, exist_ok=True)
-        path = self._folder / f"{self.space.replace('/', '-')}-{mark}.db"
-        file = sqlite3.connect(path, timeout=BUSY_MS / 1000, check_same_thread=False)
-        file.execute("PRAGMA journal_mode = WAL")
-        file.execute("PRAGMA synchronous = OFF")  # losing it costs time, nothing else
-        file.execute("CREATE TABLE IF NOT EXISTS vector (key BLOB PRIMARY KEY, row BLOB NOT NULL)")
-        self._file = file
-        return file
+        return self._folder / f"{self.space.replace('/', '-')}-{mark}.db"
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    file = sqlite3.connect(path, timeout=BUSY_MS / 1000)
+    file.execute("PRAGMA journal_mode = WAL")
+    file.execute("PRAGMA synchronous = OFF")  # losing it costs time, nothing else
+    file.execute("CREATE TABLE IF NOT EXISTS vector (key BLOB PRIMARY KEY, row BLOB NOT NULL)")
+    return file
 
 
 def _key(text: str) -> bytes:

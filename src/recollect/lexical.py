@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
@@ -130,6 +130,15 @@ def stem(word: str) -> str:
 def idf(documents: int, containing: int) -> float:
     """How much a term says; always above 0."""
     return math.log(1 + (documents - containing + 0.5) / (containing + 0.5))
+
+
+def total(numbers: Iterable[float]) -> float:
+    """Added one after the other: the built-in sum rounds otherwise since Python 3.12, and every
+    store has to find the same."""
+    result = 0.0
+    for number in numbers:
+        result += number
+    return result
 
 
 def bm25(weight: float, frequency: float, length: float, average_length: float) -> float:

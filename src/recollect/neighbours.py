@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from recollect import lexical
+
 BEFORE = (0.6, 0.36, 0.216)  # what the turn before counts, the one before that, ...
 AFTER = (0.6, 0.36)
 WORDS_MAX = 20
@@ -26,4 +28,4 @@ def share(weight: float, words: int) -> float:
 
 def usual_length(average: float, weights: Sequence[float]) -> float:
     """How many words a turn of average length has, together with neighbours at such places."""
-    return average + sum(weights) * min(average, WORDS_MAX)
+    return average + lexical.total(weights) * min(average, WORDS_MAX)

@@ -88,13 +88,13 @@ class _Scorer:
 
     def hit(self, row: Row) -> Hit:
         held = [term for term in self._weights if term in row.counts]
-        total = sum(self._weights.values())
+        total = lexical.total(self._weights.values())
         similarity = _similarity(row, self._query)
         return Hit(
             record=detached_record(row.record),
             similarity=similarity,
             keyword=self._bm25(row.counts, row.length, self._average),
-            coverage=sum(self._weights[term] for term in held) / total if total else 0.0,
+            coverage=lexical.total(self._weights[term] for term in held) / total if total else 0.0,
             lift=None if similarity is None else self._spread.lift(similarity),
         )
 
@@ -128,7 +128,7 @@ class _Scorer:
         )
 
     def _bm25(self, counts: Mapping[str, float], length: float, average: float) -> float:
-        return sum(
+        return lexical.total(
             lexical.bm25(weight, counts[term], length, average)
             for term, weight in self._weights.items()
             if counts.get(term)

@@ -45,7 +45,7 @@ class Words:
 
     @property
     def total(self) -> float:
-        return sum(self.weights)
+        return lexical.total(self.weights)
 
 
 def find_words(index: ScopeIndex, alive: Array | None, terms: Sequence[str]) -> list[Parts]:
