@@ -11,10 +11,6 @@ The weights were chosen with cross-validation; see docs/explanation/recall.md.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from recollect import lexical
-
 BEFORE = (0.6, 0.36, 0.216)  # what the turn before counts, the one before that, ...
 AFTER = (0.6, 0.36)
 WORDS_MAX = 20
@@ -26,6 +22,7 @@ def share(weight: float, words: int) -> float:
     return weight * min(1.0, WORDS_MAX / max(words, 1))
 
 
-def usual_length(average: float, weights: Sequence[float]) -> float:
-    """How many words a turn of average length has, together with neighbours at such places."""
-    return average + lexical.total(weights) * min(average, WORDS_MAX)
+def usual_length(average: float, weights: float) -> float:
+    """How many words a turn of average length has, together with neighbours at places of these
+    weights, added up."""
+    return average + weights * min(average, WORDS_MAX)

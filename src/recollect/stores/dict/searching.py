@@ -110,7 +110,7 @@ class _Scorer:
         around = self._neighbours.get(row.record.id, Around())
         counts: dict[str, float] = dict(row.counts)
         length: float = row.length
-        weights = [weight for weight, _ in around.places]
+        weights = lexical.total(weight for weight, _ in around.places)
         similar, similar_weight = hit.similarity or 0.0, 1.0
         for weight, other in around.places:
             part = share(weight, other.length)
