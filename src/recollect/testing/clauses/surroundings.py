@@ -77,7 +77,7 @@ class SurroundingsClauses(Contract):
         for id_, frequency, place in (("a", 2 + 0.6 * 1, AFTER[0]), ("b", 1 + 0.6 * 2, BEFORE[0])):
             other = "b" if id_ == "a" else "a"
             length = lengths[id_] + share(place, lengths[other]) * lengths[other]
-            expected = bm25(weight, frequency, length, usual_length(average, [place]))
+            expected = bm25(weight, frequency, length, usual_length(average, place))
             assert math.isclose(found[id_].keyword_around, expected, rel_tol=1e-6), id_
 
     @clause
