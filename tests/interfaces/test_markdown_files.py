@@ -398,12 +398,15 @@ def test_B2_B6_a_killed_sync_never_shrinks_or_doubles_the_log(desk: Desk, provin
 
 
 def test_B9_watching_takes_a_save_in_by_itself(desk: Desk) -> None:
+    # Whoever was started in the background may ignore this signal, and its children would too.
+    ours = signal.signal(signal.SIGINT, signal.default_int_handler)
     watch = subprocess.Popen(
         [*CLI, "sync", str(desk.path), "--watch"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env={**os.environ, "PYTHONFAULTHANDLER": "1"},
     )
+    signal.signal(signal.SIGINT, ours)
     try:
         _until(lambda: (desk.path / "memory" / ".last.json").exists())
         desk.add("- Ann lives in Berlin")
