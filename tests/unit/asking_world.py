@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -50,12 +51,13 @@ class World:
         self.now = datetime(2026, 11, 15, 22, 0, tzinfo=UTC)
         self.slept: list[float] = []
         self._ids = count()
+        self._name = uuid4()  # two worlds may meet in one store
 
     def clock(self) -> datetime:
         return self.now
 
     def new_id(self) -> str:
-        return f"{id(self)}-{next(self._ids)}"
+        return f"{self._name}-{next(self._ids)}"
 
     async def sleep(self, seconds: float) -> None:
         self.slept.append(seconds)
