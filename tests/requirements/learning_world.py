@@ -48,7 +48,7 @@ def model_at(server: ScriptedServer, **settings: str) -> Iterator[None]:
     given = {
         "RECOLLECT_MODEL": "openai-compatible:test",
         "RECOLLECT_MODEL_URL": server.url,
-        "RECOLLECT_MODEL_TIMEOUT_SECONDS": "2",
+        "RECOLLECT_MODEL_TIMEOUT_SECONDS": "30",  # a busy machine needs some
         **settings,
     }
     before = {name: os.environ.get(name) for name in given}
@@ -67,7 +67,7 @@ def engine_of(memory: Memory) -> Engine:
     return memory._memory._engine
 
 
-def impatient(memory: Memory, seconds: float = 2.0) -> Memory:
+def impatient(memory: Memory, seconds: float = 30.0) -> Memory:
     """One try, no pause: the tests are about what happens afterwards."""
     models = engine_of(memory).models
     assert models is not None

@@ -11,8 +11,9 @@ from recollect.embedding import CarefulEmbedder
 from tests.requirements.conftest import OpenMemory
 
 
-def opened(open_memory: OpenMemory, **options: Any) -> Memory:
-    """Without upkeep in the background, without pauses, and without a chosen embedder."""
+def opened(open_memory: OpenMemory, *, seconds: float = 30.0, **options: Any) -> Memory:
+    """Without upkeep in the background, without pauses, and without a chosen embedder. A busy
+    machine needs some seconds for an answer; where none comes, say fewer."""
     memory = open_memory(**{"background": False, "embedder": None, **options})
     embedder = memory._memory._engine.embedder
 
@@ -20,7 +21,7 @@ def opened(open_memory: OpenMemory, **options: Any) -> Memory:
 
     if isinstance(embedder, CarefulEmbedder):
         embedder._sleep = no_pause
-        embedder._patience = Patience(tries=1, seconds=1.0)
+        embedder._patience = Patience(tries=1, seconds=seconds)
     return memory
 
 

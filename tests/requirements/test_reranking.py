@@ -32,7 +32,7 @@ def opened(
 ) -> Callable[..., Memory]:
     monkeypatch.setenv("RECOLLECT_MODEL", "openai-compatible:test")
     monkeypatch.setenv("RECOLLECT_MODEL_URL", server.url)
-    monkeypatch.setenv("RECOLLECT_MODEL_TIMEOUT_SECONDS", "2")
+    monkeypatch.setenv("RECOLLECT_MODEL_TIMEOUT_SECONDS", "30")
 
     def opens(profile: str = "lota", **options: Any) -> Memory:
         memory = open_memory(profile=profile, background=False, **options)
