@@ -189,13 +189,8 @@ class Engine:
 
     async def _commit(self, store: Store, batch: Batch) -> int:
         try:
-            number = await store.commit(batch)
-            if store is self.store:
-                self.disk.trouble = ""
-            return number
+            return await self._write(store, batch)
         except Unavailable as error:
-            if store is self.store:
-                self.disk.trouble = str(error)
             if not error.outcome_unknown:
                 raise
         except Invalid:
@@ -203,7 +198,18 @@ class Engine:
                 told = f"records were erased meanwhile: {', '.join(gone)}"
                 raise Conflict(told, kind="record", ids=gone) from None
             raise
-        return await store.commit(batch)
+        return await self._write(store, batch)
+
+    async def _write(self, store: Store, batch: Batch) -> int:
+        try:
+            number = await store.commit(batch)
+        except Unavailable as error:
+            if store is self.store:
+                self.disk.trouble = str(error)
+            raise
+        if store is self.store:
+            self.disk.trouble = ""
+        return number
 
     # Vectors
 

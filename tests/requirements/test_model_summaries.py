@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,6 +11,7 @@ from recollect import Memory
 from recollect.testing import scripted
 from recollect.testing.scripted import ScriptedServer, says_json
 from tests.requirements.conftest import MovableClock, OpenMemory
+from tests.requirements.learning_world import impatient, model_at
 
 pytest.importorskip("pydantic_ai", reason="needs the extra llm")
 
@@ -23,28 +23,9 @@ def server() -> Iterator[ScriptedServer]:
 
 
 @pytest.fixture
-def memory(
-    open_memory: OpenMemory, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
-) -> Memory:
-    monkeypatch.setenv("RECOLLECT_MODEL", "openai-compatible:test")
-    monkeypatch.setenv("RECOLLECT_MODEL_URL", server.url)
-    monkeypatch.setenv("RECOLLECT_MODEL_TIMEOUT_SECONDS", "30")
-    memory = open_memory(profile="otto", background=False)
-    models = memory._memory._engine.models
-    assert models is not None
-
-    async def no_pause(_: float) -> None: ...
-
-    models._sleep = no_pause
-    wait(memory, seconds=30)  # a busy machine needs some
-    return memory
-
-
-def wait(memory: Memory, *, seconds: float) -> None:
-    """One try, of so long."""
-    models = memory._memory._engine.models
-    assert models is not None
-    models._patience = replace(models._patience, tries=1, seconds=seconds)
+def memory(open_memory: OpenMemory, server: ScriptedServer) -> Iterator[Memory]:
+    with model_at(server):
+        yield impatient(open_memory(profile="otto", background=False))
 
 
 def chat(memory: Memory, count: int, start: int = 0) -> None:
@@ -110,9 +91,8 @@ def test_O13_a_misbehaving_model_costs_nothing_but_time(
 ) -> None:
     chat(memory, 13)
     server.script(behaviour)
-    wait(memory, seconds=1 if behaviour is BAD["hangs"] else 30)
-    receipt = memory.maintain()
-    wait(memory, seconds=30)
+    receipt = impatient(memory, seconds=1 if behaviour is BAD["hangs"] else 30).maintain()
+    impatient(memory)
     failures = [item for item in receipt.items if item.status == "failed"]
     assert len(failures) == 1
     assert "tried again" in failures[0].reason

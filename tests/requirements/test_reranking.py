@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +12,7 @@ from recollect.testing import scripted
 from recollect.testing.scripted import ScriptedServer, says_json
 from tests.requirements.asking import texts
 from tests.requirements.conftest import OpenMemory
+from tests.requirements.learning_world import impatient, model_at
 
 pytest.importorskip("pydantic_ai", reason="needs the extra llm")
 
@@ -27,27 +27,15 @@ def server() -> Iterator[ScriptedServer]:
 
 
 @pytest.fixture
-def opened(
-    open_memory: OpenMemory, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., Memory]:
-    monkeypatch.setenv("RECOLLECT_MODEL", "openai-compatible:test")
-    monkeypatch.setenv("RECOLLECT_MODEL_URL", server.url)
-    monkeypatch.setenv("RECOLLECT_MODEL_TIMEOUT_SECONDS", "30")
-
+def opened(open_memory: OpenMemory, server: ScriptedServer) -> Iterator[Callable[..., Memory]]:
     def opens(profile: str = "lota", **options: Any) -> Memory:
-        memory = open_memory(profile=profile, background=False, **options)
-        models = memory._memory._engine.models
-        assert models is not None
-
-        async def no_pause(_: float) -> None: ...
-
-        models._sleep = no_pause
-        models._patience = replace(models._patience, tries=1)
+        memory = impatient(open_memory(profile=profile, background=False, **options))
         for tea in TEAS:
             memory.remember(f"{tea} is a tea in the kitchen", scope=ANN)
         return memory
 
-    return opens
+    with model_at(server):
+        yield opens
 
 
 def test_L8_a_model_chooses_the_order_when_there_are_more_candidates_than_results(

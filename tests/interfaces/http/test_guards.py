@@ -346,6 +346,10 @@ def test_health_counts_stuck_work(serve_app: ServeApp) -> None:
     with server.client() as client:
         answer = client.get("/health")
         assert answer.json() == {"status": "degraded", "stuck": 1}
+        for path in ("/v1/review", "/v1/due"):
+            told = client.get(path).text
+            assert "the file: gone" in told
+            assert "secret" not in told
 
 
 def test_health_says_when_the_store_does_not_answer(
@@ -391,6 +395,26 @@ def test_X1_health_says_that_the_disk_takes_no_writes_until_it_does(
         client.post("/v1/observe", json={"session": "chat", "messages": [HELLO]})
         assert client.get("/health").json() == {"status": "ok", "stuck": 0}
         assert server.run(server.engine.space()), "whoever comes next must know the vectors' space"
+
+
+def test_X1_a_write_that_worked_the_second_time_is_no_trouble(
+    serve_app: ServeApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = serve_app("dict:", embedder="none")
+    commit = server.engine.store.commit
+    failures = [Unavailable("who knows", outcome_unknown=True)]
+
+    async def shaky(batch: Any) -> int:
+        if failures:
+            raise failures.pop()
+        return await commit(batch)
+
+    monkeypatch.setattr(server.engine.store, "commit", shaky)
+    with server.client() as client:
+        kept = client.post("/v1/observe", json={"session": "chat", "messages": [HELLO]})
+        assert kept.json()["items"][0]["status"] == "stored"
+        assert not failures
+        assert client.get("/health").json() == {"status": "ok", "stuck": 0}
 
 
 def test_metrics_count_by_route_and_status(server: Served, ann: httpx2.Client) -> None:

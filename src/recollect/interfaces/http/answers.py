@@ -21,18 +21,30 @@ def json_bytes(value: Any) -> bytes:
     return text.encode("utf-8", "backslashreplace")
 
 
+# What may be the words of an error, and where else to look for it.
+_TOLD = ("notes", "reason", "why")
+_WITHIN = ("items", "receipt", "stuck")
+
+
 def outward(value: Any) -> Any:
-    """As JSON. Some reasons and notes are the words of an error, which may name a file here."""
-    body = as_json(value)
-    if isinstance(body, dict):
-        if isinstance(notes := body.get("notes"), list):
-            body["notes"] = [without_paths(note) for note in notes]
-        for item in body.get("items") or ():
-            if isinstance(item, dict) and isinstance(reason := item.get("reason"), str):
-                item["reason"] = without_paths(reason)
-        if isinstance(body.get("receipt"), dict):  # of long work
-            body["receipt"] = outward(body["receipt"])
-    return body
+    """As JSON, without the paths of this machine that an error may have named."""
+    return _without_paths(as_json(value))
+
+
+def _without_paths(body: Any) -> Any:
+    if isinstance(body, list):
+        return [_without_paths(part) for part in body]
+    if not isinstance(body, dict):
+        return body
+    told = {name: _hushed(body[name]) for name in _TOLD if name in body}
+    within = {name: _without_paths(body[name]) for name in _WITHIN if name in body}
+    return {**body, **told, **within} if told or within else body
+
+
+def _hushed(said: Any) -> Any:
+    if isinstance(said, list):
+        return [_hushed(part) for part in said]
+    return without_paths(said) if isinstance(said, str) else said
 
 
 def answer(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:

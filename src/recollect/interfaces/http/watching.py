@@ -150,13 +150,7 @@ class Jobs:
         """Server-sent events: one at once, one for each change, until it is over."""
         while True:
             name = "progress" if job.state == "running" else job.state
-            yield (
-                b"event: "
-                + name.encode()
-                + b"\ndata: "
-                + json_bytes(outward(job.shown()))
-                + b"\n\n"
-            )
+            yield b"event: %b\ndata: %b\n\n" % (name.encode(), json_bytes(outward(job.shown())))
             if job.state != "running" or self._closing:
                 return
             progress = job.progress

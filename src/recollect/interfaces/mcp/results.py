@@ -290,14 +290,14 @@ def told_review(items: Sequence[ReviewItem]) -> CallToolResult:
 
 def _question_line(item: ReviewItem) -> str:
     others = f" beside {', '.join(one.id for one in item.touches)}" if item.touches else ""
-    return f"{item.kind} {item.id}{others}: {item.why} [{' | '.join(item.actions)}]"
+    return f"{item.kind} {item.id}{others}: {without_paths(item.why)} [{' | '.join(item.actions)}]"
 
 
 def _question(item: ReviewItem) -> Question:
     return Question(
         id=item.id,
         kind=item.kind,
-        why=item.why,
+        why=without_paths(item.why),
         scope=item.scope,
         since=item.since.isoformat() if item.since else "",
         actions=list(item.actions),
