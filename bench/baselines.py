@@ -14,7 +14,7 @@ import numpy as np
 import simsimd
 
 from bench.texts import DIMENSIONS, Array, Chunk
-from recollect.lexical import STOP_WORDS
+from recollect.text.analysis import STOP_WORDS
 
 PRUNED_TERMS = 4
 KEYWORD_LIMIT = 50

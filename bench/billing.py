@@ -17,16 +17,16 @@ from pathlib import Path
 from typing import Any
 
 from bench.talk import Turn
-from recollect.consolidating import consolidate_due
 from recollect.engine import Engine
-from recollect.learning.showing import EARLIER_MAX, messages_as_text, show
-from recollect.maintenance import one_round
 from recollect.memory import AsyncMemory
+from recollect.models.prompts import extract as extract_prompt
 from recollect.ports import Prompt, Reply
-from recollect.prompts import extract as extract_prompt
 from recollect.testing.learner import answer_for
-from recollect.tokens import estimate
+from recollect.text.tokens import estimate
 from recollect.types import Message, Usage
+from recollect.upkeep.consolidate import consolidate_due
+from recollect.upkeep.learn.shown import EARLIER_MAX, messages_as_text, show
+from recollect.upkeep.loop import one_round
 from recollect.wiring import open_engine
 
 SCOPE = "user:ann"

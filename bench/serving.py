@@ -74,9 +74,9 @@ def asking(scope: str, questions: list[Question], rounds: int) -> dict[str, Any]
 
 async def serve_recollect(database: str, asked: dict[str, Any], listener: socket.socket) -> None:
     from bench.filling import GivenVectors
-    from recollect import identity
+    from recollect.access import keys
     from recollect.interfaces.http import build_app
-    from recollect.interfaces.http.serving import Server, server_config
+    from recollect.interfaces.http.serve import Server, server_config
     from recollect.memory import AsyncMemory
     from recollect.settings import Settings
     from recollect.stores.sqlite import SqliteStore
@@ -88,7 +88,7 @@ async def serve_recollect(database: str, asked: dict[str, Any], listener: socket
             await memory._engine.store.close()
             memory._engine.store = await SqliteStore.open(database, group_max=asked["group_max"])
         seconds = await _asked_in_process(memory, asked)
-        _, secret = await identity.create_key(memory._engine, rights=("read", "write", "admin"))
+        _, secret = await keys.create_key(memory._engine, rights=("read", "write", "admin"))
         app = build_app(memory=memory, settings=Settings(rate=0), mcp=None)
         ready = {"key": secret, "in_process": seconds}
         server = Server(server_config(app), app, lambda: _tell(listener, ready))

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.cases import Case, Question
-from recollect.lexical import STOP_WORDS, terms, words
 from recollect.ports import Embedder
+from recollect.text.analysis import STOP_WORDS, terms, words
 
 K1, B = 1.2, 0.75
 BM25, VECTORS, SUM = "BM25 alone", "vectors alone", "weighted sum"

@@ -10,7 +10,7 @@ from typing import Any
 from evaluation.asking import Variant
 from recollect.errors import Invalid
 from recollect.profiles import Profile, profile_named
-from recollect.ranking import STAGES
+from recollect.rank.stages import STAGES
 
 EACH = "each"
 

@@ -17,8 +17,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from recollect.extraction import extract
-from recollect.lessons import Lesson
+from recollect.text.claims import extract
+from recollect.text.claims.lessons import Lesson
 from recollect.types import Message
 
 TIME_FORMATS = ("%I:%M %p on %d %B, %Y", "%I:%M %p on %d %b, %Y")

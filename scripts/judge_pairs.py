@@ -26,12 +26,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
-from recollect.duplicates import text_hash
-from recollect.merging import Known, judge
+from recollect.lifecycle.merge import Known, judge
+from recollect.models.providers.hashing import HashingEmbedder
+from recollect.models.providers.minilm.model import MiniLmEmbedder
 from recollect.ports import Embedder
 from recollect.profiles import Profile
-from recollect.providers.hashing import HashingEmbedder
-from recollect.providers.minilm.model import MiniLmEmbedder
+from recollect.text.compare import text_hash
 from recollect.types import Record
 from recollect.wiring import model_folder
 

@@ -15,11 +15,11 @@ from typing import Any, TypeVar
 
 import uvicorn
 
-from recollect import identity
+from recollect.access import keys
 from recollect.engine import Engine
 from recollect.interfaces.http.app import build_app
 from recollect.interfaces.http.bodies import Limits
-from recollect.interfaces.http.serving import server_config
+from recollect.interfaces.http.serve import server_config
 from recollect.memory import AsyncMemory
 from recollect.types import ALL_RIGHTS
 
@@ -70,7 +70,7 @@ class Served:
 
     def key(self, *scopes: str, rights: Any = ALL_RIGHTS) -> str:
         """A new key's secret; without scopes it reaches all of them."""
-        return self.run(lambda engine: identity.create_key(engine, scopes=scopes, rights=rights))[1]
+        return self.run(lambda engine: keys.create_key(engine, scopes=scopes, rights=rights))[1]
 
     def _main(self) -> None:
         with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
@@ -205,7 +205,7 @@ class Plugged:
 
     def key(self, *scopes: str, rights: Any = ALL_RIGHTS) -> str:
         """A new key's secret; without scopes it reaches all of them."""
-        made = identity.create_key(self.engine, scopes=scopes, rights=rights)
+        made = keys.create_key(self.engine, scopes=scopes, rights=rights)
         return self._board.run(made)[1]
 
     def unplug(self) -> None:

@@ -25,13 +25,13 @@ from bench.talk import Turn, conversation
 from bench.texts import DIMENSIONS, Chunk
 from evaluation.cases import find
 from evaluation.sets.locomo import load
-from recollect.extraction import extract
 from recollect.memory import AsyncMemory
+from recollect.models.prompts import extract as extract_prompt
+from recollect.models.prompts import profile, summarize
 from recollect.ports import Prompt
-from recollect.prompts import extract as extract_prompt
-from recollect.prompts import profile, summarize
-from recollect.redaction import Redactor
-from recollect.reranking import rerank_prompt
+from recollect.rank.rerank import rerank_prompt
+from recollect.text.claims import extract
+from recollect.text.redact import Redactor
 from recollect.types import Message
 
 MESSAGES_PER_HYBRID = 50  # records of the hybrid part for each message here

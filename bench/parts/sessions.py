@@ -9,7 +9,7 @@ from bench.report import Claim, Result, Table, ms, times
 from bench.running import Bench
 from bench.timing import Times
 from recollect import AsyncMemory
-from recollect.policies import fold_count, policy_of
+from recollect.packet.policy import fold_count, policy_of
 from recollect.profiles import profile_named
 from recollect.types import Message, ToolCall
 

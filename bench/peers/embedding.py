@@ -18,7 +18,7 @@ from bench.peers.venvs import InstallError, python_of
 from bench.texts import Corpus
 from bench.timing import Times
 from recollect.errors import RecollectError
-from recollect.providers.minilm import sources, weights
+from recollect.models.providers.minilm import sources, weights
 from recollect.wiring import model_folder
 
 KEY = "embedding"
@@ -76,7 +76,7 @@ def _published(run: Run) -> Path:
 
 
 async def _ours(told: dict[str, Any]) -> dict[str, Any]:
-    from recollect.providers.minilm.model import MiniLmEmbedder
+    from recollect.models.providers.minilm.model import MiniLmEmbedder
 
     embedder = MiniLmEmbedder(model_folder("minilm"), threads=told["threads"])
     texts: list[str] = told["texts"]

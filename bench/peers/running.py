@@ -148,7 +148,7 @@ def _home(desk: Path, *, real: bool) -> Path | None:
 
 
 def _model_is_there() -> bool:
-    from recollect.providers.minilm.weights import status
+    from recollect.models.providers.minilm.weights import status
 
     return status(model_folder("minilm")).ready
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
         Unavailable,
     )
     from recollect.memory import AsyncMemory
-    from recollect.packing import as_text
+    from recollect.packet.text import as_text
     from recollect.scopes import make_scope
     from recollect.sync import Memory
     from recollect.types import (
@@ -58,7 +58,7 @@ _HOMES = {
     "Unavailable": "errors",
     "Usage": "types",
     "Why": "types",
-    "as_text": "packing",
+    "as_text": "packet.text",
     "make_scope": "scopes",
 }
 

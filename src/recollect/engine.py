@@ -9,16 +9,16 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
-from recollect.asking import Careful
-from recollect.embedding import CarefulEmbedder, Embedded
 from recollect.errors import Conflict, Denied, Invalid, Unavailable
+from recollect.index.vectors import embedding_text, packed
+from recollect.models.careful import Careful
+from recollect.models.embedder import CarefulEmbedder, Embedded
 from recollect.ports import Clock, Embedder, NewId, Store
 from recollect.profiles import Profile
-from recollect.redaction import Redactor
 from recollect.scopes import SYSTEM_ROOT, is_within, parents, parse_scope, root_of
-from recollect.tokens import ESTIMATE, Counter
+from recollect.text.redact import Redactor
+from recollect.text.tokens import ESTIMATE, Counter
 from recollect.types import ALL_RIGHTS, Batch, Item, Record, Right, Vector
-from recollect.vectors import embedding_text, packed
 
 ATTEMPTS_MAX = 16
 ROOTS_PAGE = 500

@@ -9,35 +9,35 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self
 
-from recollect.archiving import archive
-from recollect.assembling import Wanted, context
-from recollect.buffers import confirm
-from recollect.consenting import set_policy
-from recollect.ending import end
+from recollect.access.rights import needs
 from recollect.engine import Engine
-from recollect.exporting import Target, export_to
-from recollect.forgetting import forget
-from recollect.importing import Source as ImportSource
-from recollect.importing import import_from
-from recollect.inputs import When
-from recollect.listing import Lists, records_by_id
-from recollect.maintenance import flush_uses, maintain, run_in_background
-from recollect.messages import MessageInput
-from recollect.observing import observe
-from recollect.procedures import find_procedures, procedure_used, save_procedure
-from recollect.recalling import Question, recall
-from recollect.reembedding import reembed
-from recollect.relating import relate
-from recollect.remembering import Statement, remember
-from recollect.resolving import resolve
-from recollect.reviewing import review
-from recollect.revoking import revoke
-from recollect.rights import needs
-from recollect.selecting import Selection
-from recollect.stating import note, set_state
-from recollect.telling import history
+from recollect.text.inputs import When
+from recollect.text.messages import MessageInput
 from recollect.types import Answer, Entry, Packet, Receipt, Record, ReviewItem
-from recollect.undoing import undo
+from recollect.upkeep.loop import flush_uses, maintain, run_in_background
+from recollect.verbs.archive import archive
+from recollect.verbs.confirm import confirm
+from recollect.verbs.context import Wanted, context
+from recollect.verbs.end import end
+from recollect.verbs.export import Target, export_to
+from recollect.verbs.forget import forget
+from recollect.verbs.history import history
+from recollect.verbs.import_ import Source as ImportSource
+from recollect.verbs.import_ import import_from
+from recollect.verbs.lists import Lists, records_by_id
+from recollect.verbs.observe import observe
+from recollect.verbs.procedures import find_procedures, procedure_used, save_procedure
+from recollect.verbs.recall import Question, recall
+from recollect.verbs.reembed import reembed
+from recollect.verbs.relate import relate
+from recollect.verbs.remember import Statement, remember
+from recollect.verbs.resolve import resolve
+from recollect.verbs.review import review
+from recollect.verbs.revoke import revoke
+from recollect.verbs.selection import Selection
+from recollect.verbs.set_policy import set_policy
+from recollect.verbs.state import note, set_state
+from recollect.verbs.undo import undo
 
 
 class AsyncMemory(Lists):

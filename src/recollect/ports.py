@@ -211,7 +211,7 @@ class Rows:
 
 @runtime_checkable
 class EmbeddingService(Protocol):
-    """An embedder behind a network. It asks once and never retries: ``recollect.embedding``
+    """An embedder behind a network. It asks once and never retries: ``recollect.models.embedder``
     does that, and keeps to the limits and the budgets."""
 
     @property
@@ -265,7 +265,7 @@ class AnswerError(Invalid):
 
 
 class Model(Protocol):
-    """A language model. It asks once and never retries: ``recollect.asking`` does that."""
+    """A language model. It asks once and never retries: ``recollect.models.careful`` does that."""
 
     @property
     def name(self) -> str:

@@ -41,7 +41,7 @@ def test_a_mention_is_written_in_full(module: Path, text: str, name: str) -> Non
     ("text", "name"),
     [
         ("import numpy.linalg", "numpy.linalg"),
-        ("from recollect import lexical", "recollect.lexical"),
+        ("from recollect import ports", "recollect.ports"),
         ("from .. import memory", "recollect.memory"),
         ("from ..memory import Memory", "recollect.memory.Memory"),
         ("from . import index", "recollect.stores.index"),

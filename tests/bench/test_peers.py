@@ -22,7 +22,7 @@ from bench.peers.peers import LARGE, PEERS, RECOLLECT, SEVERAL, SMALL, Job, jobs
 from bench.peers.report import result
 from bench.peers.running import MeasuringError, Run, process
 from bench.report import BEGIN, END
-from recollect.providers.minilm import weights
+from recollect.models.providers.minilm import weights
 
 PINS = sorted(venvs.HERE.glob("*.txt"))
 RECORDS = 600
@@ -248,7 +248,7 @@ def test_the_plain_float32_loop_gives_the_vectors_of_the_model(tmp_path: Path) -
     assert found["texts"] > 0
     import asyncio
 
-    from recollect.providers.minilm.model import MiniLmEmbedder
+    from recollect.models.providers.minilm.model import MiniLmEmbedder
 
     ours = np.asarray(asyncio.run(MiniLmEmbedder(built).embed(texts)))
     assert (ours * np.load(tmp_path / "plain.npy")).sum(axis=1).min() > 0.985

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from recollect.interfaces.cli import build_parser
-from recollect.interfaces.mcp.asking import Asker
+from recollect.interfaces.mcp.caller import Asker
 from recollect.interfaces.mcp.server import build_server
 from tests.docs.pages import PROJECT, blocks_of
 

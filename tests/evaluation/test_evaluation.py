@@ -14,8 +14,8 @@ import pytest
 from evaluation.__main__ import CANNOT, GOOD, WORSE, main
 from evaluation.baselines import BM25, SUM, VECTORS
 from evaluation.sets import SETS
-from recollect import ranking
-from recollect.providers.minilm import weights
+from recollect.models.providers.minilm import weights
+from recollect.rank import stages
 
 DATA = Path(__file__).parent / "data"
 MINILM = Path(sys.prefix) / "models" / "minilm"  # where the tests of the model keep it
@@ -87,11 +87,11 @@ def test_X17_a_broken_ranking_fails_the_comparison(
     assert run(DATA, *options) == GOOD
     assert "not worse than the run of" in capsys.readouterr().out
 
-    def worst_first(candidate: ranking.Candidate) -> tuple[float, str]:
+    def worst_first(candidate: stages.Candidate) -> tuple[float, str]:
         return (candidate.score, candidate.record.id)
 
-    monkeypatch.setattr(ranking, "order", worst_first)
-    monkeypatch.setattr("recollect.recalling.order", worst_first)
+    monkeypatch.setattr(stages, "order", worst_first)
+    monkeypatch.setattr("recollect.verbs.recall.order", worst_first)
     assert run(DATA, *options) == WORSE
     printed = capsys.readouterr().out
     assert "WORSE than the run of" in printed

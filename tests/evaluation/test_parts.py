@@ -19,7 +19,7 @@ from evaluation.cases import DataError, find
 from evaluation.scores import compare, difference, measured, score, summarise
 from evaluation.sets import SETS
 from evaluation.vectors import CachedEmbedder
-from recollect.providers.hashing import HashingEmbedder
+from recollect.models.providers.hashing import HashingEmbedder
 from recollect.types import Hit, Record
 
 DATA = Path(__file__).parent / "data"

@@ -14,7 +14,7 @@ from typing import Any
 from mcp import Client, StdioServerParameters
 from mcp_types import CallToolResult
 
-from recollect.interfaces.mcp.asking import Asker, Caller
+from recollect.interfaces.mcp.caller import Asker, Caller
 from recollect.interfaces.mcp.server import build_server
 from recollect.memory import AsyncMemory
 from recollect.types import ALL_RIGHTS

@@ -28,8 +28,8 @@ from recollect import (
     Unavailable,
 )
 from recollect.interfaces.client import RemoteMemory
-from recollect.interfaces.client.encoding import as_query, plain
-from recollect.interfaces.client.failing import error_of, error_of_problem
+from recollect.interfaces.client.encode import as_query, plain
+from recollect.interfaces.client.failures import error_of, error_of_problem
 from recollect.interfaces.http.app import build_app
 from tests.interfaces.lossy import LossyProxy
 from tests.serving import Served, served

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from recollect.duplicates import text_hash
 from recollect.interfaces.markdown import folders
+from recollect.text.compare import text_hash
 from tests.interfaces.workspaces import SCOPE, Desk
 
 WORDS = "tea sun rain ink oak fog elm ash yew bay fir gum hop ivy jet kit log map net owl".split()

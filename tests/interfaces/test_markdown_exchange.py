@@ -205,7 +205,7 @@ def test_B5_an_update_that_drops_too_much_is_held_for_review(desk: Desk) -> None
 
 def proposals(desk: Desk) -> list[Item]:
     async def read() -> list[Item]:
-        from recollect.interfaces.markdown.opening import opened_mirror
+        from recollect.interfaces.markdown.watch import opened_mirror
 
         async with opened_mirror(str(desk.path), embedder="hashing") as mirror:
             engine = mirror.engine

@@ -299,9 +299,9 @@ def test_B9_a_save_while_we_write_is_not_overwritten(
     desk.remember("Ann lives in Berlin")
     desk.sync()
     desk.remember("Bob likes chess")
-    from recollect.interfaces.markdown import syncing
+    from recollect.interfaces.markdown import sync
 
-    real = syncing.memory_page
+    real = sync.memory_page
     saves = iter(["- Carl plays the flute"])
 
     async def saved_meanwhile(*arguments: Any) -> Any:
@@ -310,7 +310,7 @@ def test_B9_a_save_while_we_write_is_not_overwritten(
             desk.add(line)
         return page
 
-    monkeypatch.setattr(syncing, "memory_page", saved_meanwhile)
+    monkeypatch.setattr(sync, "memory_page", saved_meanwhile)
     desk.sync()
     assert sorted(desk.texts()) == [
         "Ann lives in Berlin",
@@ -353,7 +353,7 @@ def test_B9_who_holds_the_lock_is_waited_for_and_not_for_ever(
 
 SYNCING = """
 import asyncio, sys
-from recollect.interfaces.markdown.opening import opened_mirror
+from recollect.interfaces.markdown.watch import opened_mirror
 async def main():
     async with opened_mirror(sys.argv[1], embedder="hashing") as mirror:
         print("ready", flush=True)
@@ -443,8 +443,8 @@ def test_a_round_that_changes_nothing_writes_nothing_to_the_store(desk: Desk) ->
     desk.sync()
 
     async def numbers() -> list[int]:
-        from recollect.interfaces.markdown.looking import last_number
-        from recollect.interfaces.markdown.opening import opened_mirror
+        from recollect.interfaces.markdown.view import last_number
+        from recollect.interfaces.markdown.watch import opened_mirror
 
         found = []
         async with opened_mirror(str(desk.path), embedder="hashing") as mirror:

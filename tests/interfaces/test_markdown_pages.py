@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.duplicates import text_hash
 from recollect.errors import Invalid
 from recollect.interfaces.markdown.config import MEMORY_WINDOW, read_config
 from recollect.interfaces.markdown.edits import Known, Plan, Written, flat, plan_edits
@@ -28,6 +27,7 @@ from recollect.interfaces.markdown.pages import (
     written_id,
 )
 from recollect.interfaces.markdown.workspace import session_file
+from recollect.text.compare import text_hash
 from recollect.types import Record
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)

@@ -16,8 +16,8 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from recollect import identity
-from recollect.interfaces.mcp.mounting import PATH
+from recollect.access import keys
+from recollect.interfaces.mcp.mount import PATH
 from tests.interfaces.mcp_world import TOOLS, Agent, run
 from tests.serving import Served, served
 
@@ -264,8 +264,8 @@ def test_a_revoked_key_ends_with_the_next_call(fresh_server: Served) -> None:
             await agent.saves("Ann likes tea")
 
             async def revoke(engine: Any) -> None:
-                for known in await identity.list_keys(engine):
-                    await identity.revoke_key(engine, known.id)
+                for known in await keys.list_keys(engine):
+                    await keys.revoke_key(engine, known.id)
 
             await asyncio.to_thread(server.run, revoke)
             with pytest.raises(Exception, match=r"."):

@@ -13,8 +13,8 @@ from mcp.shared.exceptions import MCPError
 
 from recollect.interfaces.mcp.results import ANSWER_TOKENS_MAX
 from recollect.memory import AsyncMemory
-from recollect.tokens import estimate
-from recollect.trusting import PREFACE, without_recalled
+from recollect.text.tokens import estimate
+from recollect.text.trust import PREFACE, without_recalled
 from tests.interfaces.mcp_world import TOOLS, Agent, agent_of, opened, run
 
 Scenario = Callable[[Agent, AsyncMemory], Awaitable[None]]

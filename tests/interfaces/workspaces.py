@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from recollect import Memory, Receipt
-from recollect.interfaces.markdown.opening import opened_mirror
 from recollect.interfaces.markdown.pages import Line, parse
-from recollect.interfaces.markdown.syncing import Mirror
+from recollect.interfaces.markdown.sync import Mirror
+from recollect.interfaces.markdown.watch import opened_mirror
 from recollect.interfaces.markdown.workspace import Workspace
 
 SCOPE = "user:default"

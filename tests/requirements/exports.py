@@ -11,7 +11,6 @@ from typing import Any
 
 from recollect import Memory, Receipt
 from recollect.ports import Store
-from recollect.serial import TYPES
 from recollect.testing.values import (
     EVERY_STATUS,
     make_batch,
@@ -23,6 +22,7 @@ from recollect.testing.values import (
     moment,
 )
 from recollect.types import CursorMove, Erase, Record, Session, SessionKey, ToolCall
+from recollect.types.serial import TYPES
 
 ROOTS = ("org:acme", "user:ann")
 BELOW = ("", ":agent:cto", ":agent:cto:task:é")

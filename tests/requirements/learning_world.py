@@ -10,10 +10,10 @@ from typing import Any
 
 from recollect import Memory, Receipt, Record
 from recollect.engine import Engine
-from recollect.maintenance import one_round
 from recollect.scopes import root_of
 from recollect.testing.scripted import Answer, Asked, ScriptedServer, says_json
 from recollect.types import Query, Session, SessionKey
+from recollect.upkeep.loop import one_round
 
 ANN, BOB = "user:ann", "user:bob"
 EVERY_STATUS = ["active", "superseded", "archived", "disputed", "quarantined"]

@@ -6,8 +6,8 @@ import asyncio
 from typing import Any
 
 from recollect import Memory
-from recollect.calls import Patience
-from recollect.embedding import CarefulEmbedder
+from recollect.models.calls import Patience
+from recollect.models.embedder import CarefulEmbedder
 from tests.requirements.conftest import OpenMemory
 
 

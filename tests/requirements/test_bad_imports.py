@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from recollect import Incompatible, Invalid, Memory, NotFound
-from recollect.serial import to_plain
 from recollect.testing.values import make_relation
+from recollect.types.serial import to_plain
 from tests.conftest import PROVING
 from tests.requirements.asking import stored, texts
 from tests.requirements.conftest import OpenMemory

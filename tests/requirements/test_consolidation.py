@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from recollect import Conflict, Denied, Memory, Receipt, Unavailable
-from recollect.consolidating import apply_held, consolidate, consolidate_due, drop_held
-from recollect.leases import hold
 from recollect.ports import Prompt, Reply
 from recollect.scopes import SYSTEM_ROOT
 from recollect.testing.snapshots import Snapshot, snapshot
 from recollect.types import Item, Query, Record, Relation, Usage
+from recollect.upkeep.consolidate import apply_held, consolidate, consolidate_due, drop_held
+from recollect.upkeep.leases import hold
 from tests.requirements.asking import stored, texts
 from tests.requirements.conftest import MovableClock, OpenMemory
 

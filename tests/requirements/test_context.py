@@ -11,7 +11,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from recollect import Invalid, Memory, Packet
-from recollect.packing import PREFACE
+from recollect.packet.text import PREFACE
 from tests.requirements.asking import stored
 from tests.requirements.conftest import MovableClock, OpenMemory
 

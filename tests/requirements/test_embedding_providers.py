@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Invalid, embedding
-from recollect.calls import Patience
-from recollect.providers.minilm.weights import status
+from recollect import Invalid
+from recollect.models import embedder
+from recollect.models.calls import Patience
+from recollect.models.providers.minilm.weights import status
 from recollect.testing import scripted
 from recollect.testing.scripted import Answer, Asked, Behaviour, ScriptedServer, embeds, says_json
 from recollect.wiring import model_folder
@@ -336,7 +337,7 @@ def test_X1_a_misbehaving_service_loses_nothing_and_is_tried_again(
 ) -> None:
     # The last answers are good ones, so that a busy machine is given its time.
     seconds = 2.0 if behaviour is BAD["hangs"] else 30.0
-    monkeypatch.setattr(embedding, "QUERY", Patience(tries=1, seconds=seconds))
+    monkeypatch.setattr(embedder, "QUERY", Patience(tries=1, seconds=seconds))
     memory = opened(open_memory, embedder=OPENAI, seconds=seconds)
     at_server.otherwise = behaviour
     stored(memory, "Ann likes green tea", scope="user:ann")

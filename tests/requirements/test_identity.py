@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from recollect import AsyncMemory, Conflict, Denied, Invalid, NotFound
-from recollect import identity as ids
+from recollect.access import keys as ids
 from recollect.engine import Engine
 from tests.requirements.conftest import MovableClock
 

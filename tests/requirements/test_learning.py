@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from recollect import Memory
-from recollect.learning import LEARNED, READER
 from recollect.types import CursorMove, SessionKey
+from recollect.upkeep.learn import LEARNED, READER
 from tests.requirements.conftest import MovableClock, OpenMemory
 from tests.requirements.learning_world import (
     ANN,

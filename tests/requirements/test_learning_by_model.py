@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from recollect import Memory
-from recollect.learning import AT_ONCE, DIGEST, LEARNED
 from recollect.testing.scripted import Answer, Asked, ScriptedServer, fails
+from recollect.upkeep.learn import AT_ONCE, DIGEST, LEARNED
 from tests.requirements.conftest import MovableClock, OpenMemory
 from tests.requirements.learning_world import (
     ANN,

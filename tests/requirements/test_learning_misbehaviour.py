@@ -41,9 +41,9 @@ BOBS = learns(fact("Bob works as a baker.", claim="bob / job / baker"))
 @pytest.fixture(scope="module", autouse=True)
 def _library() -> None:
     """Loading it takes a second, which is no part of an answer's time."""
-    from recollect.providers.models import calling
+    from recollect.models.providers.llm import wire
 
-    calling.load("openai-compatible")
+    wire.load("openai-compatible")
 
 
 @pytest.fixture
@@ -167,7 +167,7 @@ def test_L6_what_is_stuck_is_tried_again_when_somebody_has_looked(
 
 def forgive(memory: Memory) -> None:
     """A proof of fifty needs more than the five tries a piece of work has."""
-    from recollect.leases import succeeded
+    from recollect.upkeep.leases import succeeded
     from tests.requirements.learning_world import engine_of
 
     if TIMES > 5:

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from recollect import AsyncMemory, Conflict, Invalid
-from recollect.asking import Careful
-from recollect.calls import Patience
 from recollect.engine import Engine
+from recollect.models.calls import Patience
+from recollect.models.careful import Careful
 from recollect.ports import Prompt, Reply
 from recollect.stores.dict import DictStore
 from recollect.types import Batch, Erase, Query, Record, Relation

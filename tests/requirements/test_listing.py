@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from recollect import AsyncMemory, Denied, Invalid, Memory, NotFound
-from recollect import identity as ids
-from recollect.budgets import Booking, Budgets, Ledger, Price
-from recollect.leases import ATTEMPTS_MAX, failed
-from recollect.listing import Lists, Page
+from recollect.access import keys as ids
+from recollect.models.budgets import Booking, Budgets, Ledger, Price
 from recollect.types import Usage
+from recollect.upkeep.leases import ATTEMPTS_MAX, failed
+from recollect.verbs.lists import Lists, Page
 from tests.requirements.conftest import MovableClock, OpenMemory
 
 
@@ -136,8 +136,8 @@ def test_stats_count(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     assert stats.types == {"fact": 1, "turn": 2}
     assert stats.statuses == {"active": 2, "archived": 1}
     memory.observe("later", "hello there", scope="user:ann")
-    monkeypatch.setattr("recollect.listing.upkeep.SESSIONS_COUNTED_MAX", 1)
-    monkeypatch.setattr("recollect.listing.upkeep.PAGE", 1)
+    monkeypatch.setattr("recollect.verbs.lists.upkeep.SESSIONS_COUNTED_MAX", 1)
+    monkeypatch.setattr("recollect.verbs.lists.upkeep.PAGE", 1)
     counted = memory.stats()
     assert (counted.complete, counted.sessions, counted.records) == (False, 1, 4), "at least"
 

@@ -20,9 +20,6 @@ from hypothesis import strategies as st
 
 from recollect import Denied, Invalid, Memory, Unavailable
 from recollect.engine import Engine
-from recollect.exporting import export_to
-from recollect.importing import import_from
-from recollect.serial import TYPES, from_plain, to_plain
 from recollect.testing.values import (
     NOW,
     make_item,
@@ -33,6 +30,9 @@ from recollect.testing.values import (
     moment,
 )
 from recollect.types import Entry, Session, ToolCall, Touch
+from recollect.types.serial import TYPES, from_plain, to_plain
+from recollect.verbs.export import export_to
+from recollect.verbs.import_ import import_from
 from recollect.wiring import open_engine
 from tests.conftest import PROVING
 from tests.requirements.asking import stored, texts

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from recollect import Memory
-from recollect.trusting import without_recalled
+from recollect.text.trust import without_recalled
 from tests.requirements.conftest import OpenMemory
 
 SCOPE = "user:ann"

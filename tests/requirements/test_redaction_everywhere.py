@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from recollect import Memory, RecollectError
-from recollect.redaction import Redactor
 from recollect.testing.scripted import Asked, ScriptedServer, says_json
+from recollect.text.redact import Redactor
 from tests.requirements.conftest import OpenMemory
 
 SCOPE = "user:ann"

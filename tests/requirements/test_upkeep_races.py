@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from recollect import Memory
-from recollect.consolidating import consolidate
-from recollect.forgetting import forget
-from recollect.selecting import Selection
 from recollect.types import Batch
+from recollect.upkeep.consolidate import consolidate
+from recollect.verbs.forget import forget
+from recollect.verbs.selection import Selection
 from tests.requirements.conftest import OpenMemory
 from tests.requirements.test_consolidation import engine_of, heavy, lines, record, run
 from tests.requirements.test_procedures import ANN, deploy, learned

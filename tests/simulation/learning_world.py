@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from recollect import AsyncMemory, RecollectError, Unavailable
-from recollect.asking import Careful
-from recollect.calls import Patience
-from recollect.maintenance import one_round
+from recollect.models.calls import Patience
+from recollect.models.careful import Careful
 from recollect.ports import AnswerError, Prompt, Reply, Store
 from recollect.scopes import root_of
 from recollect.stores.dict import DictStore
 from recollect.testing.learner import answer_for
 from recollect.types import Batch, Message, Query, Receipt, Record, SessionKey, Status, Usage
+from recollect.upkeep.loop import one_round
 from recollect.wiring import open_engine
 
 ROOT = "user:ann"

@@ -14,15 +14,15 @@ from typing import Any
 import pytest
 
 from recollect import AsyncMemory, Conflict, RecollectError, Unavailable
-from recollect.asking import Careful
-from recollect.calls import Patience
-from recollect.consolidating import apply_held, consolidate, drop_held
-from recollect.consolidation import is_pinned
-from recollect.maintenance import one_round
+from recollect.models.calls import Patience
+from recollect.models.careful import Careful
 from recollect.ports import AnswerError, Prompt, Reply
 from recollect.profiles import Stale
 from recollect.stores.dict import DictStore
 from recollect.types import LIVE, Query, Receipt, Record, SessionKey, Status, Usage
+from recollect.upkeep.consolidate import apply_held, consolidate, drop_held
+from recollect.upkeep.consolidate.age import is_pinned
+from recollect.upkeep.loop import one_round
 from recollect.wiring import open_engine
 from tests.simulation.test_sessions import Killed, MortalStore
 

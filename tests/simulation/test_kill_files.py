@@ -18,7 +18,7 @@ from recollect.stores.sqlite import doctor
 # Everything is loaded before it says "ready", so that the kill hits the work itself.
 CHILD = """
 import asyncio, sys
-import recollect.importing, recollect.stores.sqlite.backup, recollect.providers.hashing
+import recollect.verbs.import_, recollect.stores.sqlite.backup, recollect.models.providers.hashing
 from recollect import Memory
 from recollect.wiring import backup_store, restore_store
 verb, store, file = sys.argv[1:]

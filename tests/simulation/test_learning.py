@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from recollect import AsyncMemory
-from recollect.lessons import claim_from_data
-from recollect.messages import turn_id
+from recollect.text.claims.lessons import claim_from_data
+from recollect.text.messages import turn_id
 from recollect.types import LIVE, Message, Record, SessionKey
 from tests.simulation.learning_world import KEYS, ROOT, ZOE, Killed, World
 

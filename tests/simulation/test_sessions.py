@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from recollect import AsyncMemory, Unavailable
-from recollect.asking import Careful, Patience
-from recollect.buffers import CONSUMED, PENDING
+from recollect.models.careful import Careful, Patience
+from recollect.packet.buffers import CONSUMED, PENDING
 from recollect.ports import AnswerError, Prompt, Reply
 from recollect.stores.dict import DictStore
 from recollect.types import Batch, Query, SessionKey, Usage

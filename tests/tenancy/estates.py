@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from recollect import Memory, identity
+from recollect import Memory
+from recollect.access import keys
 from recollect.engine import Engine
 from recollect.scopes import root_of
 from recollect.types import Item
@@ -134,7 +135,7 @@ async def _books(engine: Engine, scope: str, word: str) -> None:
     )
     batch = engine.batch(root_of(scope), "books", actor="", change="", items=items)
     await engine.commit(engine.store, batch)
-    await identity.map_device(engine, names["device"], scope)
+    await keys.map_device(engine, names["device"], scope)
 
 
 def exported(memory: Memory, *scopes: str) -> list[bytes]:

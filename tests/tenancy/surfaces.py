@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from recollect import Memory, RecollectError
-from recollect.interfaces.rendering import as_json
+from recollect.interfaces.render import as_json
 from recollect.types import Message, Packet
 
 Arguments = Mapping[str, Any]

@@ -8,7 +8,8 @@ from datetime import timedelta
 
 import pytest
 
-from recollect import Memory, identity
+from recollect import Memory
+from recollect.access import keys
 from recollect.engine import Engine
 from recollect.types import ALL_RIGHTS, Right
 from tests.tenancy import over_mcp
@@ -31,9 +32,9 @@ def house(built: World, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ho
 def test_A10_expired_and_revoked_keys_are_like_unknown_ones(house: House) -> None:
     async def made(engine: Engine) -> list[str]:
         soon = engine.now() + timedelta(milliseconds=30)
-        _, expiring = await identity.create_key(engine, scopes=[BOB], expires_at=soon)
-        revoked, secret = await identity.create_key(engine, scopes=[BOB])
-        await identity.revoke_key(engine, revoked.id)
+        _, expiring = await keys.create_key(engine, scopes=[BOB], expires_at=soon)
+        revoked, secret = await keys.create_key(engine, scopes=[BOB])
+        await keys.revoke_key(engine, revoked.id)
         return [expiring, secret, "rck_" + "A" * 43]
 
     secrets = house.server.run(made)
@@ -102,7 +103,7 @@ def test_A10_keys_and_devices_are_an_admins_and_of_his_scopes_only(house: House)
         listed = get(part, f"/v1/{verb}")
         assert listed.ok
         assert BOB not in house.clean(listed)
-    bobs = house.server.run(identity.list_keys)
+    bobs = house.server.run(keys.list_keys)
     foreign = next(key.id for key in bobs if key.scopes == (BOB,))
     told = said(part.client.delete(f"/v1/keys/{foreign}"))
     missing = said(part.client.delete(f"/v1/keys/{'0' * len(foreign)}"))

@@ -11,9 +11,9 @@ from uuid import uuid4
 
 import pytest
 
-from recollect.asking import Careful, Gate
-from recollect.budgets import Price
 from recollect.errors import RecollectError
+from recollect.models.budgets import Price
+from recollect.models.careful import Careful, Gate
 from recollect.ports import AnswerError, Prompt, Reply, Store
 from recollect.stores.dict import DictStore
 from recollect.types import Usage

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from recollect.errors import RecollectError
-from recollect.providers.minilm import sources, weights
+from recollect.models.providers.minilm import sources, weights
 
 # Kept beside the packages of this environment from run to run, away from anybody's own cache.
 MODELS = Path(sys.prefix) / "models"

@@ -9,8 +9,8 @@ from importlib.util import find_spec
 
 import pytest
 
-from recollect.asking import Careful, Patience
 from recollect.errors import Invalid, Unavailable
+from recollect.models.careful import Careful, Patience
 from recollect.ports import AnswerError, Prompt, Reply
 from recollect.settings import Settings
 from recollect.stores.dict import DictStore

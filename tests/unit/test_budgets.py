@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect.asking import Patience
-from recollect.budgets import Budgets
 from recollect.errors import Conflict, Unavailable
+from recollect.models.budgets import Budgets
+from recollect.models.careful import Patience
 from recollect.ports import Prompt, Reply
 from recollect.stores.dict import DictStore
 from recollect.types import Batch, Usage

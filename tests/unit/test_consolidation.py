@@ -10,28 +10,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.consolidation import (
-    Age,
-    Dispute,
-    Draft,
-    Evidence,
+from recollect.profiles import Profile
+from recollect.types import LIVE, ReceiptItem, Record, Relation
+from recollect.upkeep.consolidate.age import Age, look_at, moved_importance
+from recollect.upkeep.consolidate.disputes import Dispute, Evidence, settled
+from recollect.upkeep.consolidate.doubles import doubles
+from recollect.upkeep.consolidate.portraits import extract, grounded, portrait
+from recollect.upkeep.consolidate.rows import Draft
+from recollect.upkeep.consolidate.stable import chosen_block
+from recollect.upkeep.consolidate.steps import (
     Plan,
     Step,
-    chosen_block,
     diff_line,
-    doubles,
-    extract,
-    grounded,
-    look_at,
-    moved_importance,
     plain_step,
-    portrait,
-    settled,
     step_from,
     would_words,
 )
-from recollect.profiles import Profile
-from recollect.types import LIVE, ReceiptItem, Record, Relation
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 DAY = timedelta(days=1)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.duplicates import difference, normalise, same_statement, text_hash
+from recollect.text.compare import difference, normalise, same_statement, text_hash
 
 DIFFERENT = [
     # numbers, quantities, dates, times, versions, units

@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from recollect import embedding
-from recollect.budgets import Budgets
-from recollect.calls import Patience
-from recollect.embedding import CarefulEmbedder, Embedded, batches, clip
 from recollect.errors import Invalid, Unavailable
-from recollect.maintenance import _pause_after
+from recollect.models import embedder
+from recollect.models.budgets import Budgets
+from recollect.models.calls import Patience
+from recollect.models.embedder import CarefulEmbedder, Embedded, batches, clip
 from recollect.ports import Limits, Rows, Store
 from recollect.stores.dict import DictStore
-from recollect.tokens import estimate
+from recollect.text.tokens import estimate
 from recollect.types import Receipt, ReceiptItem, Usage
+from recollect.upkeep.loop import _pause_after
 from tests.unit.asking_world import ANN, DOLLARS, World, usage_in
 
 Rule = Callable[[Sequence[str]], Rows | Exception]
@@ -226,18 +226,18 @@ def test_a_query_is_said_to_be_one_and_tried_once() -> None:
 
 
 def test_X1_a_query_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedding, "QUERY", Patience(tries=1, seconds=0.2))
+    monkeypatch.setattr(embedder, "QUERY", Patience(tries=1, seconds=0.2))
     service = Service()
     service.delay = 30.0
     begun = time.monotonic()
     found = run(careful(service), ["tea?"], query=True)
     assert time.monotonic() - begun < 3
     assert "did not answer within 0.2 seconds" in found.trouble
-    assert embedding.QUERY_SECONDS <= 5, "a few seconds"
+    assert embedder.QUERY_SECONDS <= 5, "a few seconds"
 
 
 def test_a_call_ends_in_time_and_keeps_what_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedding, "DOCUMENTS_SECONDS", 0.3)
+    monkeypatch.setattr(embedder, "DOCUMENTS_SECONDS", 0.3)
 
     class Stuck(Service):
         async def ask(self, texts: Sequence[str], *, query: bool) -> Rows:

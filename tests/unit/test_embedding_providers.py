@@ -13,15 +13,15 @@ from typing import Any
 import pytest
 
 from recollect.errors import Invalid, RecollectError, Unavailable
-from recollect.ports import AnswerError, EmbeddingService, Rows
-from recollect.providers.embedding import (
+from recollect.models.providers.embedding import (
     RemoteEmbedder,
     name_by_provider,
     paired_name,
     target_of,
 )
-from recollect.providers.models.names import place_of
-from recollect.providers.models.prices import known_price
+from recollect.models.providers.llm.names import place_of
+from recollect.models.providers.llm.prices import known_price
+from recollect.ports import AnswerError, EmbeddingService, Rows
 from recollect.testing import scripted
 from recollect.testing.scripted import Answer, Behaviour, ScriptedServer, embeds
 
@@ -421,8 +421,8 @@ def test_X1_a_missing_extra_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 
     monkeypatch.setitem(sys.modules, "httpx2", None)
-    for module in [m for m in sys.modules if m.startswith("recollect.providers")]:
-        if module.endswith((".sending", ".limited")):
+    for module in [m for m in sys.modules if m.startswith("recollect.models.providers")]:
+        if module.endswith((".request", ".limited")):
             monkeypatch.delitem(sys.modules, module)
     error = failure(RemoteEmbedder(target_of("ollama:nomic-embed-text")))
     assert "pip install recollect[llm]" in str(error)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.extraction import claim_in, extract, gate
-from recollect.lessons import Claim, Lesson
+from recollect.text.claims import claim_in, extract, gate
+from recollect.text.claims.lessons import Claim, Lesson
 from recollect.types import Message, Role, Source
 
 AT = datetime(2026, 3, 9, 10, 0, tzinfo=timezone(timedelta(hours=1)))

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from recollect.extraction import extract
-from recollect.lessons import SPEAKER, Claim, Lesson
+from recollect.text.claims import extract
+from recollect.text.claims.lessons import SPEAKER, Claim, Lesson
 from recollect.types import Message
 
 DATA = Path(__file__).parent / "data" / "learning"

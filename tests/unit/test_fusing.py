@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from recollect.fusing import fused
-from recollect.lexical import asks
+from recollect.index.spread import Spread
 from recollect.profiles import PROFILES
-from recollect.questions import asks_for_the_assistant, names, parts, periods
-from recollect.ranking import Asked, Candidate, of_equal_say, rank
-from recollect.spread import Spread
+from recollect.rank.fusion import fused
+from recollect.rank.question import asks_for_the_assistant, names, parts, periods
+from recollect.rank.stages import Asked, Candidate, of_equal_say, rank
 from recollect.testing.values import NOW, make_record
+from recollect.text.analysis import asks
 from recollect.types import Hit
 
 WEIGHT = 0.16

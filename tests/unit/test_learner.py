@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from recollect.extraction import gate
-from recollect.learning.showing import messages_as_text, show
-from recollect.prompts import extract, extract_schema
-from recollect.providers.models.answers import fit
+from recollect.models.prompts import extract, extract_schema
+from recollect.models.providers.llm.answers import fit
 from recollect.testing.learner import answer_for, learns_by_rules
 from recollect.testing.scripted import Asked
+from recollect.text.claims import gate
 from recollect.types import Message, Role
+from recollect.upkeep.learn.shown import messages_as_text, show
 
 AT = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 

@@ -8,17 +8,17 @@ from typing import Any
 import pytest
 
 from recollect.errors import Invalid
-from recollect.extraction import extract, gate
-from recollect.learning.answers import read_answer
-from recollect.learning.claiming import claim_of_fact, names_in
-from recollect.learning.dating import times_of
-from recollect.learning.grounding import ground_of, turned_round, ungrounded
-from recollect.learning.records import scopes_of
-from recollect.learning.showing import Shown, known_as_text, messages_as_text, show
-from recollect.learning.values import Learned
-from recollect.lessons import Claim
-from recollect.redaction import Redactor
+from recollect.text.claims import extract, gate
+from recollect.text.claims.lessons import Claim
+from recollect.text.redact import Redactor
 from recollect.types import Message, Record, SessionKey
+from recollect.upkeep.learn.answers import read_answer
+from recollect.upkeep.learn.claims import claim_of_fact, names_in
+from recollect.upkeep.learn.grounds import ground_of, turned_round, ungrounded
+from recollect.upkeep.learn.records import scopes_of
+from recollect.upkeep.learn.shown import Shown, known_as_text, messages_as_text, show
+from recollect.upkeep.learn.times import times_of
+from recollect.upkeep.learn.values import Learned
 
 BERLIN_TIME = timezone(timedelta(hours=1))
 

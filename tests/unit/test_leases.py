@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from recollect.leases import lagging
 from recollect.types import Work
+from recollect.upkeep.leases import lagging
 
 NOW = datetime(2026, 11, 15, tzinfo=UTC)
 

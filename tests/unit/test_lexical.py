@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.lexical import bm25, fold, idf, query_terms, terms
+from recollect.text.analysis import bm25, fold, idf, query_terms, terms
 
 
 @given(st.text())

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from recollect.interfaces.mcp.lines import lines_of, split
 from recollect.interfaces.mcp.results import done_lines, done_of
 from recollect.interfaces.mcp.schemas import lean
-from recollect.trusting import PREFACE, without_recalled
+from recollect.text.trust import PREFACE, without_recalled
 from recollect.types import Receipt, ReceiptItem
 
 LINES = st.lists(st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"])))

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.duplicates import text_hash
-from recollect.lessons import Claim, claim_as_data
-from recollect.merging import Known, Verdict, claim_of, copies, judge, settle, with_claim
-from recollect.merging.claims import conflict
+from recollect.lifecycle.merge import Known, Verdict, claim_of, copies, judge, settle, with_claim
+from recollect.lifecycle.merge.claims import conflict
+from recollect.text.claims.lessons import Claim, claim_as_data
+from recollect.text.compare import text_hash
 from recollect.types import Record
 
 MAY = datetime(2026, 5, 1, tzinfo=UTC)

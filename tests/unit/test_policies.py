@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.policies import Policy, fold_count, policy_from, policy_of, turn_starts
+from recollect.packet.policy import Policy, fold_count, policy_from, policy_of, turn_starts
+from recollect.packet.window import units
 from recollect.profiles import profile_named
-from recollect.summarising import extract_summary
-from recollect.tokens import estimate
+from recollect.text.summary import extract_summary
+from recollect.text.tokens import estimate
 from recollect.types import Message
-from recollect.working import units
 from tests.unit.test_working import conversations, message
 
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.practice import Run, complains, is_error, last_request, lore, runs
 from recollect.types import Message, ToolCall
+from recollect.upkeep.consolidate.practice import Run, complains, is_error, last_request, lore, runs
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 

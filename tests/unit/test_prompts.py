@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect import prompts
 from recollect.errors import Invalid
-from recollect.prompts import as_data, pieces_of, render, summarize
-from recollect.tokens import estimate
+from recollect.models import prompts
+from recollect.models.prompts import as_data, pieces_of, render, summarize
+from recollect.text.tokens import estimate
 
 GOLDEN = Path(__file__).parent / "data" / "summarize_prompt.txt"
 OVERHEAD_TOKENS_MAX = 900

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.packing import Section, alone, memory_line, memory_section, pack, text_section
-from recollect.tokens import ESTIMATE
-from recollect.trusting import PREFACE, without_recalled
+from recollect.packet.text import Section, alone, memory_line, memory_section, pack, text_section
+from recollect.text.tokens import ESTIMATE
+from recollect.text.trust import PREFACE, without_recalled
 from recollect.types import Hit, Record
 
 AT = datetime(2026, 11, 15, tzinfo=UTC)

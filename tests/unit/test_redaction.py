@@ -18,7 +18,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from recollect.errors import Invalid
-from recollect.redaction import KIND_NAMES, Finding, Redactor, redact, redact_value
+from recollect.text.redact import KIND_NAMES, Finding, Redactor, redact, redact_value
 
 _random = random.Random(11)
 ALNUM = string.ascii_letters + string.digits

@@ -12,7 +12,7 @@ import time
 import pytest
 
 from recollect.errors import Invalid
-from recollect.redaction import KIND_NAMES, redact, redact_value, redactor_from
+from recollect.text.redact import KIND_NAMES, redact, redact_value, redactor_from
 
 _random = random.Random(5)
 TOKEN = "gh" + "p_" + "".join(_random.choices(string.ascii_letters + string.digits, k=36))

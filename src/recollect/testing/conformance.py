@@ -14,12 +14,13 @@ methods named ``test_*`` will do. Ids such as X2 or L5 name the requirement a cl
 from __future__ import annotations
 
 from recollect.testing.clauses.atomicity import AtomicityClauses
+from recollect.testing.clauses.commits import WritingClauses
 from recollect.testing.clauses.concurrency import ConcurrencyClauses
-from recollect.testing.clauses.erasing import EraseClauses
+from recollect.testing.clauses.erasure import EraseClauses
 from recollect.testing.clauses.items import ItemClauses
 from recollect.testing.clauses.journal import JournalClauses
 from recollect.testing.clauses.scopes import ScopeClauses
-from recollect.testing.clauses.searching import (
+from recollect.testing.clauses.search import (
     FilterClauses,
     KeywordClauses,
     ListingClauses,
@@ -31,7 +32,6 @@ from recollect.testing.clauses.surroundings import SurroundingsClauses
 from recollect.testing.clauses.times import ExpiryClauses, TwoAxesClauses
 from recollect.testing.clauses.upkeep import UpkeepClauses
 from recollect.testing.clauses.versions import VersionClauses
-from recollect.testing.clauses.writing import WritingClauses
 
 
 class StoreContract(

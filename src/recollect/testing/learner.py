@@ -14,11 +14,11 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from recollect.extraction import extract
-from recollect.lessons import Lesson
-from recollect.prompts import LEARNED_TYPES
+from recollect.models.prompts import LEARNED_TYPES
 from recollect.testing.scripted import Answer, Asked, says_json, summarises
-from recollect.tokens import estimate
+from recollect.text.claims import extract
+from recollect.text.claims.lessons import Lesson
+from recollect.text.tokens import estimate
 from recollect.types import Message, Role
 
 ROLES: Mapping[str, Role] = {"USER": "user", "ASSISTANT": "assistant", "TOOL": "tool"}

@@ -22,7 +22,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Literal
 
-from recollect.providers.hashing import HashingEmbedder
+from recollect.models.providers.hashing import HashingEmbedder
 
 DRIP_SECONDS = 0.05
 HUGE_BYTES = 10 << 20

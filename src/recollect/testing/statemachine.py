@@ -18,8 +18,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from recollect.errors import Conflict, RecollectError
 from recollect.ports import Store
 from recollect.stores.dict import DictStore
-from recollect.testing import drawing
-from recollect.testing.drawing import Draft
+from recollect.testing import draws
+from recollect.testing.draws import Draft
 from recollect.testing.snapshots import snapshot
 from recollect.testing.values import NOW
 from recollect.types import Batch, Query, SessionKey
@@ -58,11 +58,11 @@ class StoreMachine(RuleBasedStateMachine):
         self._now += timedelta(minutes=minutes)
         self._changed = True
 
-    @rule(drafts=st.lists(drawing.drafts(), min_size=1, max_size=3))
+    @rule(drafts=st.lists(draws.drafts(), min_size=1, max_size=3))
     def commit(self, drafts: list[Draft]) -> None:
         for draft in drafts:
             id_ = f"batch-{len(self._batches)}"
-            batch = self._runner.run(drawing.complete(self._reference, draft, id_, self._now))
+            batch = self._runner.run(draws.complete(self._reference, draft, id_, self._now))
             self._batches.append(batch)
             self._commit_to_both(batch)
             self.both_hold_the_same()
@@ -72,34 +72,34 @@ class StoreMachine(RuleBasedStateMachine):
     def commit_again(self, data: st.DataObject) -> None:
         self._commit_to_both(data.draw(st.sampled_from(self._batches)))
 
-    @rule(query=drawing.listings())
+    @rule(query=draws.listings())
     def list_records(self, query: Query) -> None:
         query = replace(query, now=self._now)
         self._compare(lambda store: store.search(query))
 
-    @rule(query=drawing.searches())
+    @rule(query=draws.searches())
     def search(self, query: Query) -> None:
         query = replace(query, now=self._now)
         self._compare(lambda store: _scores(store, query))
 
-    @rule(query=drawing.searches(), limit=st.integers(0, 3))
+    @rule(query=draws.searches(), limit=st.integers(0, 3))
     def search_the_best(self, query: Query, limit: int) -> None:
         """Of equally good hits a store may choose either, so only the scores are compared."""
         query = replace(query, now=self._now, limit=limit)
         self._compare(lambda store: _best_scores(store, query))
 
-    @rule(root=st.sampled_from([None, *drawing.ROOTS]), ids=drawing.record_ids())
+    @rule(root=st.sampled_from([None, *draws.ROOTS]), ids=draws.record_ids())
     def read_by_id(self, root: str | None, ids: list[str]) -> None:
         self._compare(lambda store: store.records(root, ids, now=self._now))
 
-    @rule(touching=drawing.touched_ids(), change=st.sampled_from(["", "run", "batch-1"]))
+    @rule(touching=draws.touched_ids(), change=st.sampled_from(["", "run", "batch-1"]))
     def read_history(self, touching: str, change: str) -> None:
         self._compare(
             lambda store: store.journal(None, touching=touching, change=change, limit=1000)
         )
 
     @rule(
-        key=drawing.session_keys(),
+        key=draws.session_keys(),
         after=st.integers(0, 4),
         limit=st.integers(0, 3),
         newest=st.booleans(),
@@ -153,12 +153,12 @@ async def _outcome(call: Awaitable[object]) -> object:
 
 
 async def _everything(store: Store, now: datetime) -> object:
-    space = drawing.SPACES[0]
+    space = draws.SPACES[0]
     held = [
-        await snapshot(store, root, now=now, namespaces=drawing.NAMESPACES, space=space)
-        for root in drawing.ROOTS
+        await snapshot(store, root, now=now, namespaces=draws.NAMESPACES, space=space)
+        for root in draws.ROOTS
     ]
-    found = [await _scores(store, replace(one, now=now)) for one in drawing.standing_queries()]
+    found = [await _scores(store, replace(one, now=now)) for one in draws.standing_queries()]
     return held, found, await store.roots()
 
 

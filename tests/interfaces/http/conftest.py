@@ -15,10 +15,10 @@ import pytest
 import uvicorn
 from fastapi import FastAPI
 
-from recollect import identity
+from recollect.access import keys
 from recollect.engine import Engine
 from recollect.interfaces.http import build_app
-from recollect.interfaces.http.serving import server_config
+from recollect.interfaces.http.serve import server_config
 from recollect.memory import AsyncMemory
 
 ALL = ("read", "write", "erase", "admin")
@@ -47,7 +47,7 @@ class Served:
 
     def key(self, name: str, *scopes: str, rights: tuple[str, ...] = ("read", "write")) -> str:
         """Make a key of this name."""
-        made = identity.create_key(self.engine, name=name, scopes=scopes, rights=rights)
+        made = keys.create_key(self.engine, name=name, scopes=scopes, rights=rights)
         self.keys[name] = self.run(made)[1]
         return self.keys[name]
 

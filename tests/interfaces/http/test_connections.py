@@ -321,7 +321,7 @@ def test_a_server_takes_no_more_connections_than_it_has_descriptors_for(
     """Without one, accepting fails over and over, and each failure is logged."""
     code = (
         f"import resource; resource.setrlimit(resource.RLIMIT_NOFILE, ({soft}, {hard}))\n"
-        "from recollect.interfaces.http.serving import _room\n"
+        "from recollect.interfaces.http.serve import _room\n"
         "print(_room(), resource.getrlimit(resource.RLIMIT_NOFILE)[0])"
     )
     done = subprocess.run(

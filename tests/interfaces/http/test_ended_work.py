@@ -15,7 +15,7 @@ import pytest
 from recollect.engine import Engine
 from recollect.errors import NotFound
 from recollect.interfaces.http import build_app
-from recollect.interfaces.http.watching import KEPT, Job, Jobs
+from recollect.interfaces.http.long_work import KEPT, Job, Jobs
 from recollect.interfaces.http.workbook import ALIVE
 from recollect.memory import AsyncMemory
 from recollect.types import Receipt, ReceiptItem

@@ -337,7 +337,7 @@ def test_health_tells_how_it_is_and_no_more(server: Served) -> None:
 
 
 def test_health_counts_stuck_work(serve_app: ServeApp) -> None:
-    from recollect.leases import ATTEMPTS_MAX, failed
+    from recollect.upkeep.leases import ATTEMPTS_MAX, failed
 
     server = serve_app("dict:")
     engine = server.engine

@@ -13,7 +13,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from recollect import identity
+from recollect.access import keys
 from recollect.interfaces.http import build_app
 from recollect.interfaces.http.callers import is_loopback
 from recollect.interfaces.http.limits import Buckets
@@ -76,7 +76,7 @@ def test_A10_while_there_is_no_key_this_machine_may_all_and_then_nobody(
         assert client.get("/v1/records").status_code == 401
         client.headers["Authorization"] = f"bearer {made.json()['key']}"
         assert client.get("/v1/records").status_code == 200
-        revoked = server.run(identity.revoke_key(server.engine, made.json()["id"]))
+        revoked = server.run(keys.revoke_key(server.engine, made.json()["id"]))
         assert revoked.revoked_at is not None
         assert client.get("/v1/records").status_code == 401
         del client.headers["Authorization"]
@@ -175,9 +175,9 @@ def test_A10_a_key_revoked_elsewhere_is_refused_at_once_however_many_use_it(
 
     async def revoke() -> None:
         async with await AsyncMemory.open(file, embedder="none", background=False) as other:
-            await identity.revoke_key(other._engine, id_)
+            await keys.revoke_key(other._engine, id_)
 
-    made = server.run(identity.create_key(server.engine, name="shared", scopes=("user:ann",)))
+    made = server.run(keys.create_key(server.engine, name="shared", scopes=("user:ann",)))
     id_, secret = made[0].id, made[1]
     with ThreadPoolExecutor(CALLERS) as pool:
         asking = [pool.submit(ask, secret) for _ in range(CALLERS)]

@@ -13,7 +13,7 @@ import httpx2
 import pytest
 
 from recollect.errors import Unavailable
-from recollect.interfaces.http import watching
+from recollect.interfaces.http import long_work
 from recollect.memory import AsyncMemory
 from recollect.types import Receipt
 from tests.interfaces.http.conftest import ALL, ServeApp, Served
@@ -171,7 +171,7 @@ def test_what_ended_long_ago_is_forgotten(
     with server.client() as client:
         address = begun(client.post("/v1/export", json={}))
         finished(client, address)
-        monkeypatch.setattr(watching, "KEPT", timedelta(0))
+        monkeypatch.setattr(long_work, "KEPT", timedelta(0))
         assert client.get(address).status_code == 404
 
 

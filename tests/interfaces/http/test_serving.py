@@ -23,8 +23,8 @@ import pytest
 
 from recollect import Memory
 from recollect.interfaces.http import build_app
-from recollect.interfaces.http.serving import Server, address_of, server_config
-from recollect.interfaces.http.starting import open_to_others
+from recollect.interfaces.http.first_start import open_to_others
+from recollect.interfaces.http.serve import Server, address_of, server_config
 from tests.interfaces.http.starts import Start, environment_of, free_port, started
 
 

@@ -12,10 +12,10 @@ import pytest
 
 from recollect.interfaces.http import models
 from recollect.interfaces.http.models import Asked
-from recollect.interfaces.rendering import as_json
+from recollect.interfaces.render import as_json
 from recollect.memory import AsyncMemory
-from recollect.serial import from_plain
 from recollect.types import Answer, Entry, Hit, Message, Packet, Receipt, Record, Why
+from recollect.types.serial import from_plain
 from tests.interfaces.http.conftest import Served
 
 

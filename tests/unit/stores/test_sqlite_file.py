@@ -13,10 +13,10 @@ from pathlib import Path
 import apsw
 import pytest
 
-from recollect import lexical
 from recollect.errors import Incompatible, Unavailable
 from recollect.stores.sqlite import SqliteStore, migrate
 from recollect.testing.values import NOW, found_ids, make_record, make_summary, one_record, put
+from recollect.text import analysis
 
 OPEN_AND_COMMIT = """
 import asyncio, sys
@@ -193,9 +193,9 @@ def test_words_are_cut_anew_when_the_analyser_changed(
         await put(store, make_record("a", "blue whale"))
 
     with_store(memory_db, write)
-    monkeypatch.setattr(lexical, "ANALYSER_VERSION", lexical.ANALYSER_VERSION + 1)
-    monkeypatch.setattr(lexical, "terms", lambda text: [word + "!" for word in text.split()])
-    monkeypatch.setattr(lexical, "query_terms", lambda text: tuple(text.split()))
+    monkeypatch.setattr(analysis, "ANALYSER_VERSION", analysis.ANALYSER_VERSION + 1)
+    monkeypatch.setattr(analysis, "terms", lambda text: [word + "!" for word in text.split()])
+    monkeypatch.setattr(analysis, "query_terms", lambda text: tuple(text.split()))
 
     async def find(store: SqliteStore) -> None:
         assert await found_ids(store, text="whale!") == ["a"]
@@ -238,13 +238,13 @@ def test_M1_four_read_only_views(memory_db: Path) -> None:
 
 READ_ONLY = """
 import asyncio, os, sys, urllib.parse
-from recollect import lexical
+from recollect.text import analysis
 from recollect.errors import Unavailable
 from recollect.stores.sqlite import SqliteStore
 from recollect.stores.sqlite.migrate import migrations
 from recollect.testing.values import found_ids, make_record, put
 
-migrations(), lexical.terms("load the stemmer")  # whoever we become may not read our files
+migrations(), analysis.terms("load the stemmer")  # whoever we become may not read our files
 if os.getuid() == 0:
     os.setgid(65534)
     os.setuid(65534)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from recollect.stores.dict import DictStore
-from recollect.stores.sqlite import SqliteStore, erasing
+from recollect.stores.sqlite import SqliteStore, erase
 from recollect.stores.sqlite.derived import terms_blob
 from recollect.stores.sqlite.postings import Postings, merged, segment_of
 from recollect.stores.sqlite.rows import (
@@ -177,7 +177,7 @@ def test_an_index_that_lost_most_of_its_rows_is_built_anew(tmp_path: Path) -> No
 def test_a_store_that_missed_the_list_of_what_is_gone_loads_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(erasing, "ERASED_MAX", 3)
+    monkeypatch.setattr(erase, "ERASED_MAX", 3)
 
     async def run() -> None:
         one = await SqliteStore.open(tmp_path / "memory.db")

@@ -21,7 +21,7 @@ from recollect.interfaces.cli.output import (
     screen_for,
     show_receipt,
 )
-from recollect.interfaces.rendering import as_json
+from recollect.interfaces.render import as_json
 from recollect.types import Receipt
 
 OBSERVED_PER_CALL = 500

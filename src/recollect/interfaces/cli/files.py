@@ -19,7 +19,7 @@ from recollect.interfaces.cli.output import (
     show_receipt,
 )
 from recollect.interfaces.cli.workspaces import print_findings, repair
-from recollect.interfaces.rendering import as_json
+from recollect.interfaces.render import as_json
 from recollect.types import Receipt
 
 SOME_FAILED = 9

@@ -8,12 +8,12 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from recollect.interfaces.cli.output import print_json, print_lines, screen_for
-from recollect.interfaces.rendering import as_json, visible
+from recollect.interfaces.render import as_json, visible
 from recollect.types import ALL_RIGHTS
 
 if TYPE_CHECKING:  # loaded when a command needs it: every command waits for what stands here
+    from recollect.access.keys import Key
     from recollect.engine import Engine
-    from recollect.identity import Key
 
 T = TypeVar("T")
 
@@ -33,12 +33,12 @@ def with_engine(arguments: argparse.Namespace, work: Callable[[Engine], Awaitabl
 
 
 def create(arguments: argparse.Namespace) -> int:
-    from recollect import identity
+    from recollect.access import keys
 
-    rights = arguments.rights or identity.DEFAULT_RIGHTS
+    rights = arguments.rights or keys.DEFAULT_RIGHTS
     key, secret = with_engine(
         arguments,
-        lambda engine: identity.create_key(
+        lambda engine: keys.create_key(
             engine,
             name=arguments.name,
             scopes=arguments.scopes,
@@ -53,20 +53,20 @@ def create(arguments: argparse.Namespace) -> int:
 
 
 def list_(arguments: argparse.Namespace) -> int:
-    from recollect import identity
+    from recollect.access import keys
 
-    keys = with_engine(arguments, identity.list_keys)
+    found = with_engine(arguments, keys.list_keys)
     if arguments.json:
-        return print_json({"keys": as_json(keys)})
-    return print_lines(_lines(arguments, keys) or ["no keys: only this machine may connect"])
+        return print_json({"keys": as_json(found)})
+    return print_lines(_lines(arguments, found) or ["no keys: only this machine may connect"])
 
 
 def revoke(arguments: argparse.Namespace) -> int:
-    from recollect import identity
+    from recollect.access import keys
 
     key = with_engine(
         arguments,
-        lambda engine: identity.revoke_key(engine, arguments.id, actor=arguments.actor),
+        lambda engine: keys.revoke_key(engine, arguments.id, actor=arguments.actor),
     )
     return print_json(as_json(key)) if arguments.json else print_lines(_lines(arguments, [key]))
 
@@ -86,11 +86,11 @@ def _about(key: Key) -> list[str]:
 
 
 def map_device(arguments: argparse.Namespace) -> int:
-    from recollect import identity
+    from recollect.access import keys
 
     device = with_engine(
         arguments,
-        lambda engine: identity.map_device(
+        lambda engine: keys.map_device(
             engine, arguments.device, arguments.scope, actor=arguments.actor
         ),
     )
@@ -100,9 +100,9 @@ def map_device(arguments: argparse.Namespace) -> int:
 
 
 def devices(arguments: argparse.Namespace) -> int:
-    from recollect import identity
+    from recollect.access import keys
 
-    found = with_engine(arguments, identity.list_devices)
+    found = with_engine(arguments, keys.list_devices)
     if arguments.json:
         return print_json({"devices": as_json(found)})
     return print_lines([f"{visible(d.id)}  {d.scope}" for d in found] or ["no devices are mapped"])

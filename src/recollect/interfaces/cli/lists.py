@@ -13,11 +13,11 @@ from recollect.interfaces.cli.output import (
     print_lines,
     screen_for,
 )
-from recollect.interfaces.rendering import as_json, visible
+from recollect.interfaces.render import as_json, visible
 from recollect.types import Message, Record, Session
 
 if TYPE_CHECKING:
-    from recollect.listing.values import Page, Stats
+    from recollect.verbs.lists.values import Page, Stats
 
 T = TypeVar("T")
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from recollect.interfaces.rendering import Screen, as_json
+from recollect.interfaces.render import Screen, as_json
 from recollect.types import Receipt
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 from recollect.interfaces.cli import agents, files, keys, lists, reviews, upkeep, workspaces
 from recollect.interfaces.cli import commands as verbs
-from recollect.shapes import Shape
+from recollect.packet.shapes import Shape
 from recollect.types import Durability, Kind, RelationKind, Right, Source, Status, Type
 
 EPILOG = """\

@@ -20,7 +20,7 @@ from recollect.interfaces.cli.output import (
     screen_for,
     show_receipt,
 )
-from recollect.interfaces.rendering import Screen, as_json, visible
+from recollect.interfaces.render import Screen, as_json, visible
 from recollect.types import Receipt, Record, ReviewItem
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def _use_workspace(arguments: argparse.Namespace) -> None:
     """A workspace has a store of its own, and its own profile."""
     if arguments.workspace is None:
         return
-    from recollect.interfaces.markdown.opening import PROFILE
+    from recollect.interfaces.markdown.watch import PROFILE
     from recollect.interfaces.markdown.workspace import Workspace
 
     if arguments.store is not None:

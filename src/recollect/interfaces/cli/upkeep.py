@@ -13,7 +13,7 @@ from recollect.interfaces.cli.output import (
     screen_for,
     show_receipt,
 )
-from recollect.interfaces.rendering import as_json, visible
+from recollect.interfaces.render import as_json, visible
 from recollect.types import Receipt
 
 
@@ -27,7 +27,7 @@ def maintain(arguments: argparse.Namespace) -> int:
 
 
 def _diff(receipt: Receipt) -> Iterable[str]:
-    from recollect.consolidation import diff_line  # loads all that reads texts
+    from recollect.upkeep.consolidate.steps import diff_line
 
     for item in receipt.items:
         yield visible(diff_line(item))

@@ -13,7 +13,7 @@ from recollect.interfaces.cli.output import print_json, show_receipt
 from recollect.types import Receipt
 
 if TYPE_CHECKING:
-    from recollect.interfaces.markdown.syncing import Mirror
+    from recollect.interfaces.markdown.sync import Mirror
 
 SOME_FAILED = 9
 
@@ -62,13 +62,13 @@ def _has_failed(receipt: Receipt) -> bool:
 
 
 def _profile(arguments: argparse.Namespace) -> str:
-    from recollect.interfaces.markdown.opening import PROFILE
+    from recollect.interfaces.markdown.watch import PROFILE
 
     return str(arguments.profile or PROFILE)
 
 
 async def _sync(arguments: argparse.Namespace) -> Receipt:
-    from recollect.interfaces.markdown.opening import opened_mirror
+    from recollect.interfaces.markdown.watch import opened_mirror
 
     async with opened_mirror(
         arguments.workspace,
@@ -85,7 +85,7 @@ async def _sync(arguments: argparse.Namespace) -> Receipt:
 
 async def _watch(arguments: argparse.Namespace, mirror: Mirror) -> None:
     """Rounds until somebody stops it. What fails is said, once, and tried again."""
-    from recollect.interfaces.markdown.opening import seen_now, until_something_changes
+    from recollect.interfaces.markdown.watch import seen_now, until_something_changes
 
     complained = ""
     while True:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recollect.interfaces.client.calling import SECONDS, Line
+from recollect.interfaces.client.connection import SECONDS, Line
 from recollect.interfaces.client.remote import RemoteMemory
 
 __all__ = ["RemoteMemory", "connect"]

@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from typing import IO, Any
 
-from recollect.exporting import Target, target_opened
-from recollect.importing import Source, source_opened
-from recollect.interfaces.client.calling import Line
-from recollect.interfaces.client.failing import error_of_problem
+from recollect.interfaces.client.connection import Line
+from recollect.interfaces.client.failures import error_of_problem
+from recollect.verbs.export import Target, target_opened
+from recollect.verbs.import_ import Source, source_opened
 
 PIECE_BYTES = 1 << 18
 WAIT_SECONDS = 20

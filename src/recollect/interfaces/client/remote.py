@@ -11,13 +11,13 @@ from collections.abc import Callable, Coroutine
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from recollect.interfaces.client import decoding
-from recollect.interfaces.client.calling import Line
-from recollect.interfaces.client.encoding import as_query, plain
+from recollect.interfaces.client import decode
+from recollect.interfaces.client.connection import Line
+from recollect.interfaces.client.encode import as_query, plain
 from recollect.interfaces.client.files import download, finished, upload
-from recollect.listing.values import Consent, Due, Spent, Stats
 from recollect.memory import AsyncMemory
 from recollect.types import Entry, Message, Receipt, Record, Relation, ReviewItem, Session
+from recollect.verbs.lists.values import Consent, Due, Spent, Stats
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -25,7 +25,7 @@ Verb = Callable[Concatenate[Any, P], Coroutine[Any, Any, R]]
 Send = Callable[[Line, str, dict[str, Any]], Coroutine[Any, Any, Any]]
 
 
-def _made(method: Verb[P, R], send: Send, read: decoding.Read[R]) -> Verb[P, R]:
+def _made(method: Verb[P, R], send: Send, read: decode.Read[R]) -> Verb[P, R]:
     """The verb, done elsewhere; only what the caller said is sent."""
     signature = inspect.signature(method)
     path = f"/v1/{method.__name__}"
@@ -79,14 +79,14 @@ async def _import(line: Line, _: str, given: dict[str, Any]) -> Any:
 
 
 def writes(method: Verb[P, Receipt]) -> Verb[P, Receipt]:
-    return _made(method, _write, decoding.one(Receipt))
+    return _made(method, _write, decode.one(Receipt))
 
 
-def asks(method: Verb[P, R], read: decoding.Read[R]) -> Verb[P, R]:
+def asks(method: Verb[P, R], read: decode.Read[R]) -> Verb[P, R]:
     return _made(method, _post, read)
 
 
-def lists(method: Verb[P, R], read: decoding.Read[R]) -> Verb[P, R]:
+def lists(method: Verb[P, R], read: decode.Read[R]) -> Verb[P, R]:
     return _made(method, _get, read)
 
 
@@ -115,29 +115,29 @@ class RemoteMemory(AsyncMemory):
     resolve = writes(AsyncMemory.resolve)
     set_policy = writes(AsyncMemory.set_policy)
 
-    recall = asks(AsyncMemory.recall, decoding.answer)
-    context = asks(AsyncMemory.context, decoding.packet)
-    find_procedures = asks(AsyncMemory.find_procedures, decoding.answer)
-    get = asks(AsyncMemory.get, decoding.several("records", Record))
+    recall = asks(AsyncMemory.recall, decode.answer)
+    context = asks(AsyncMemory.context, decode.packet)
+    find_procedures = asks(AsyncMemory.find_procedures, decode.answer)
+    get = asks(AsyncMemory.get, decode.several("records", Record))
 
-    history = lists(AsyncMemory.history, decoding.several("entries", Entry))
-    review = lists(AsyncMemory.review, decoding.several("items", ReviewItem))
-    records = lists(AsyncMemory.records, decoding.page(Record))
-    relations = lists(AsyncMemory.relations, decoding.several("relations", Relation))
-    sessions = lists(AsyncMemory.sessions, decoding.page(Session))
-    messages = lists(AsyncMemory.messages, decoding.page(Message))
-    pending = lists(AsyncMemory.pending, decoding.several("messages", Message))
-    changes = lists(AsyncMemory.changes, decoding.page(Entry))
-    usage = lists(AsyncMemory.usage, decoding.page(Spent))
-    due = lists(AsyncMemory.due, decoding.one(Due))
-    stats = lists(AsyncMemory.stats, decoding.one(Stats))
-    policies = lists(AsyncMemory.policies, decoding.several("policies", Consent))
+    history = lists(AsyncMemory.history, decode.several("entries", Entry))
+    review = lists(AsyncMemory.review, decode.several("items", ReviewItem))
+    records = lists(AsyncMemory.records, decode.page(Record))
+    relations = lists(AsyncMemory.relations, decode.several("relations", Relation))
+    sessions = lists(AsyncMemory.sessions, decode.page(Session))
+    messages = lists(AsyncMemory.messages, decode.page(Message))
+    pending = lists(AsyncMemory.pending, decode.several("messages", Message))
+    changes = lists(AsyncMemory.changes, decode.page(Entry))
+    usage = lists(AsyncMemory.usage, decode.page(Spent))
+    due = lists(AsyncMemory.due, decode.one(Due))
+    stats = lists(AsyncMemory.stats, decode.one(Stats))
+    policies = lists(AsyncMemory.policies, decode.several("policies", Consent))
 
-    confirm = _made(AsyncMemory.confirm, _confirm, decoding.one(Receipt))
-    maintain = _made(AsyncMemory.maintain, _maintain, decoding.one(Receipt))
-    reembed = _made(AsyncMemory.reembed, _reembed, decoding.one(Receipt))
-    export_to = _made(AsyncMemory.export_to, _export, decoding.one(Receipt))
-    import_from = _made(AsyncMemory.import_from, _import, decoding.one(Receipt))
+    confirm = _made(AsyncMemory.confirm, _confirm, decode.one(Receipt))
+    maintain = _made(AsyncMemory.maintain, _maintain, decode.one(Receipt))
+    reembed = _made(AsyncMemory.reembed, _reembed, decode.one(Receipt))
+    export_to = _made(AsyncMemory.export_to, _export, decode.one(Receipt))
+    import_from = _made(AsyncMemory.import_from, _import, decode.one(Receipt))
 
     async def close(self) -> None:
         """Let go of the connection; the server's memory stays open."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from recollect.interfaces.rendering import as_json, without_paths
+from recollect.interfaces.render import as_json, without_paths
 from recollect.types import Packet
 
 DEGRADED_HEADER = "X-Recollect-Degraded"

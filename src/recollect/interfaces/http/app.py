@@ -15,17 +15,17 @@ from starlette.responses import Response
 from recollect.errors import RecollectError
 from recollect.interfaces.http.bodies import Bodies, Limits
 from recollect.interfaces.http.callers import Door, Entrance
-from recollect.interfaces.http.describing import describe
 from recollect.interfaces.http.direct import Direct
 from recollect.interfaces.http.guards import App, Guard, Receive, Scope, Send
 from recollect.interfaces.http.heads import Heads
 from recollect.interfaces.http.idempotency import Running
+from recollect.interfaces.http.long_work import Jobs
 from recollect.interfaces.http.mcp import mcp_route
 from recollect.interfaces.http.metrics import Measured, Metrics
+from recollect.interfaces.http.openapi import describe
 from recollect.interfaces.http.problems import problem, problem_of
 from recollect.interfaces.http.routes import TAGS, VERBS, all_routes
 from recollect.interfaces.http.routes.health import Health
-from recollect.interfaces.http.watching import Jobs
 from recollect.memory import AsyncMemory
 from recollect.settings import Settings
 from recollect.wiring import read_settings

@@ -10,10 +10,10 @@ from typing import Any
 
 from starlette.requests import HTTPConnection
 
-from recollect import identity
+from recollect.access import keys
+from recollect.access.keys import Key
 from recollect.engine import Engine
 from recollect.errors import Denied
-from recollect.identity import Key
 from recollect.interfaces.http.guards import App, Receive, Scope, Send
 from recollect.interfaces.http.limits import FAILURES_PER_MINUTE, Buckets, Quotas
 from recollect.interfaces.http.problems import TooMany, Unknown
@@ -83,7 +83,7 @@ class Door:
             raise TooMany("this key asks too often; slow down", wait)
         device = connection.headers.get(DEVICE_HEADER)
         if device is not None:
-            scope = await identity.scope_of_device(engine, device)
+            scope = await keys.scope_of_device(engine, device)
             engine = engine.narrowed((scope,), engine.rights)
         return Caller(memory=AsyncMemory(engine), engine=engine, key=key, quotas=self.quotas)
 
@@ -107,7 +107,7 @@ class Door:
         here = self._let_in
         if secret not in here:
             asyncio.get_running_loop().call_soon(self._forget_who_came)
-            here[secret] = await identity.with_key(self._engine, secret)
+            here[secret] = await keys.with_key(self._engine, secret)
         return here[secret]
 
     def _forget_who_came(self) -> None:
@@ -118,7 +118,7 @@ class Door:
         return TooMany("too many requests without a valid key", wait) if wait else Unknown(said)
 
     async def _any_keys(self) -> bool:
-        self._keys_exist = self._keys_exist or await identity.any_key_was_made(self._engine)
+        self._keys_exist = self._keys_exist or await keys.any_key_was_made(self._engine)
         return self._keys_exist
 
 

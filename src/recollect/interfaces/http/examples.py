@@ -5,8 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from recollect.interfaces.rendering import as_json
-from recollect.listing import Consent, Due, Page, Spent, Stats
+from recollect.interfaces.render import as_json
 from recollect.types import (
     Answer,
     Entry,
@@ -24,6 +23,7 @@ from recollect.types import (
     Why,
     Work,
 )
+from recollect.verbs.lists import Consent, Due, Page, Spent, Stats
 
 _AT = datetime(2026, 5, 3, 8, 0, tzinfo=UTC)
 

@@ -23,15 +23,15 @@ from starlette.responses import Response
 
 from recollect.engine import Engine
 from recollect.errors import Conflict, Invalid, RecollectError, Unavailable
-from recollect.ids import id_behind, id_for
 from recollect.interfaces.http.answers import answer
 from recollect.interfaces.http.bodies import BODY
 from recollect.interfaces.http.callers import Caller
-from recollect.interfaces.rendering import as_json
+from recollect.interfaces.render import as_json
 from recollect.memory import AsyncMemory
 from recollect.ports import NewId
 from recollect.scopes import SYSTEM_ROOT
 from recollect.types import Batch, Item
+from recollect.types.ids import id_behind, id_for
 
 NAMESPACE = "idempotency"
 KEPT = timedelta(hours=24)

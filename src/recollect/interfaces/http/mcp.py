@@ -10,7 +10,7 @@ from starlette.requests import HTTPConnection
 from recollect.interfaces.http.callers import Caller, caller_of
 from recollect.interfaces.http.guards import App
 from recollect.interfaces.http.problems import told
-from recollect.interfaces.mcp.mounting import McpRoute
+from recollect.interfaces.mcp.mount import McpRoute
 
 
 @asynccontextmanager

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator, WithJsonSchema
 
-from recollect.inputs import LIMIT_MAX, TAGS_MAX
+from recollect.text.inputs import LIMIT_MAX, TAGS_MAX
 from recollect.types import (
     Durability,
     Kind,

@@ -18,7 +18,7 @@ from recollect.errors import (
     Unavailable,
 )
 from recollect.interfaces.http.answers import json_bytes
-from recollect.interfaces.rendering import without_paths
+from recollect.interfaces.render import without_paths
 
 MEDIA_TYPE = "application/problem+json"
 

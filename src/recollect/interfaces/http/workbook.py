@@ -13,7 +13,7 @@ from typing import Any
 
 from recollect.engine import Engine
 from recollect.errors import Conflict, RecollectError
-from recollect.interfaces.rendering import as_json
+from recollect.interfaces.render import as_json
 from recollect.scopes import SYSTEM_ROOT
 from recollect.types import Item, Receipt
 

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from recollect.duplicates import text_hash
 from recollect.interfaces.markdown.pages import Line
+from recollect.text.compare import text_hash
 from recollect.types import LIVE, Record
 
 RETIRED_AT_ONCE_MAX = 3  # more than that, and more than a third of all: is it meant?

@@ -14,12 +14,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from recollect.duplicates import difference
 from recollect.errors import Invalid
 from recollect.interfaces.markdown.edits import flat, is_more_than_a_third
 from recollect.interfaces.markdown.pages import Fact, Line, parse
-from recollect.lexical import terms
 from recollect.ports import Prompt, Reply
+from recollect.text.analysis import terms
+from recollect.text.compare import difference
 from recollect.types import Message, Usage
 
 OPERATION = "consolidate"

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 
 from recollect.interfaces.markdown.pages import MARKER, escaped, read_id, written_id
 from recollect.interfaces.markdown.workspace import session_file
-from recollect.summarising import WEIGHTS, short
+from recollect.text.summary import WEIGHTS, short
 from recollect.types import Record, Summary
 
 SENTENCES_MIN = 2

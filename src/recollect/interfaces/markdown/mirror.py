@@ -8,10 +8,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from recollect.duplicates import text_hash
 from recollect.engine import Engine
 from recollect.errors import Invalid
-from recollect.folding import session_policy
 from recollect.interfaces.markdown.edits import Written
 from recollect.interfaces.markdown.folders import Folder
 from recollect.interfaces.markdown.history import (
@@ -23,17 +21,19 @@ from recollect.interfaces.markdown.history import (
     without,
     without_torn_end,
 )
-from recollect.interfaces.markdown.looking import (
+from recollect.interfaces.markdown.pages import EMPTY_HISTORY, Fact, fact_line, render
+from recollect.interfaces.markdown.view import (
     conflict_groups,
     count_of_waiting,
     episodes_of,
     records_by_id,
     sessions_of,
 )
-from recollect.interfaces.markdown.pages import EMPTY_HISTORY, Fact, fact_line, render
 from recollect.interfaces.markdown.workspace import HISTORY_FILE, session_file
 from recollect.scopes import root_of
+from recollect.text.compare import text_hash
 from recollect.types import Message, Record, Session, SessionKey, Summary
+from recollect.upkeep.fold import session_policy
 
 SNAPSHOT_FILE = ".last.json"
 SNAPSHOT_BYTES_MAX = 64 << 20

@@ -7,14 +7,14 @@ from dataclasses import replace
 from recollect.engine import Engine
 from recollect.errors import Invalid
 from recollect.interfaces.markdown.exchange import update_of
-from recollect.interfaces.markdown.learning import PROPOSALS, apply_update
-from recollect.interfaces.markdown.looking import facts_of
+from recollect.interfaces.markdown.intake import Outcome
 from recollect.interfaces.markdown.mirror import memory_page
 from recollect.interfaces.markdown.pages import Fact
-from recollect.interfaces.markdown.taking import Outcome
-from recollect.reviewing import CONSOLIDATION, desks_of, held_record, items_of
+from recollect.interfaces.markdown.updates import PROPOSALS, apply_update
+from recollect.interfaces.markdown.view import facts_of
 from recollect.scopes import root_of
 from recollect.types import Erase, Item, Receipt, Record, Summary
+from recollect.verbs.review import CONSOLIDATION, desks_of, held_record, items_of
 
 
 async def held_update(engine: Engine, id_: str) -> Item | None:

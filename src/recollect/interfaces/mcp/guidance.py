@@ -9,7 +9,7 @@ from mcp.server.mcpserver.resources import FunctionResource, Resource
 from pydantic import Field
 
 from recollect.errors import NotFound
-from recollect.interfaces.mcp.asking import current, scope_for
+from recollect.interfaces.mcp.caller import current, scope_for
 from recollect.interfaces.mcp.results import packed_hits
 from recollect.types import Hit
 

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from recollect.errors import Invalid
 from recollect.interfaces.mcp.arguments import Project, Scope, Scopes, Tags, Time
-from recollect.interfaces.mcp.asking import current, scope_for
+from recollect.interfaces.mcp.caller import current, scope_for
 from recollect.interfaces.mcp.results import (
     Context,
     Done,
@@ -25,7 +25,7 @@ from recollect.interfaces.mcp.results import (
     told_receipt,
     told_review,
 )
-from recollect.trusting import suspicion
+from recollect.text.trust import suspicion
 from recollect.types import Durability
 
 SavedType = Literal["fact", "preference", "episode", "interest", "entity", "user_request"]

@@ -2,7 +2,7 @@
 
 Every value that carries memories begins with ``about``, the preface by which a model knows them
 for quoted data, and by which recollect knows them when they come back (see
-``recollect.trusting.without_recalled``).
+``recollect.text.trust.without_recalled``).
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from collections.abc import Iterable, Sequence
 from mcp_types import CallToolResult, TextContent
 from pydantic import BaseModel, Field
 
-from recollect.interfaces.rendering import visible, without_paths
-from recollect.packing import TRUST_WORDS, Packed, Section, memory_section, pack
-from recollect.tokens import ESTIMATE
-from recollect.trusting import PREFACE
+from recollect.interfaces.render import visible, without_paths
+from recollect.packet.text import TRUST_WORDS, Packed, Section, memory_section, pack
+from recollect.text.tokens import ESTIMATE
+from recollect.text.trust import PREFACE
 from recollect.types import Entry, Hit, Packet, Receipt, Record, ReviewItem, Touch
 
 ANSWER_TOKENS_MAX = 8000

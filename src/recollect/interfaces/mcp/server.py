@@ -27,8 +27,8 @@ from pydantic import AnyUrl, ValidationError
 
 from recollect import __version__
 from recollect.errors import NotFound, RecollectError
-from recollect.interfaces.mcp import doing, guidance, memories
-from recollect.interfaces.mcp.asking import Asker, asked_by
+from recollect.interfaces.mcp import guidance, memories, procedures
+from recollect.interfaces.mcp.caller import Asker, asked_by
 from recollect.interfaces.mcp.results import refused
 from recollect.interfaces.mcp.schemas import lean
 
@@ -45,10 +45,10 @@ _TOOLS: tuple[tuple[Callable[..., Any], str, bool, bool, bool], ...] = (
     (memories.memory_forget, "Forget memories", False, True, True),
     (memories.memory_history, "History of memories", True, False, True),
     (memories.memory_review, "Review memories", False, True, False),
-    (doing.procedure_save, "Save a procedure", False, False, True),
-    (doing.procedure_find, "Find procedures", True, False, True),
-    (doing.procedure_used, "Count a procedure's use", False, False, False),
-    (doing.session_log, "Log a session", False, False, False),
+    (procedures.procedure_save, "Save a procedure", False, False, True),
+    (procedures.procedure_find, "Find procedures", True, False, True),
+    (procedures.procedure_used, "Count a procedure's use", False, False, False),
+    (procedures.session_log, "Log a session", False, False, False),
 )
 
 

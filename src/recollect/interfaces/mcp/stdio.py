@@ -20,7 +20,7 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.stdio import stdio_server
 
 from recollect.errors import RecollectError
-from recollect.interfaces.mcp.asking import Asker, Caller
+from recollect.interfaces.mcp.caller import Asker, Caller
 from recollect.interfaces.mcp.lines import lines_of
 from recollect.interfaces.mcp.server import build_server
 

@@ -15,8 +15,8 @@ from typing import TypeVar
 from recollect.errors import Invalid, Unavailable
 from recollect.scopes import root_of
 from recollect.stores.batches import check_batch
-from recollect.stores.dict.committing import Application
-from recollect.stores.dict.searching import count, search
+from recollect.stores.dict.commit import Application
+from recollect.stores.dict.search import count, search
 from recollect.stores.dict.tables import (
     Tables,
     detached_item,

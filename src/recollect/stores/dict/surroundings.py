@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from recollect.neighbours import AFTER, BEFORE, PAUSE_SECONDS
+from recollect.index.neighbours import AFTER, BEFORE, PAUSE_SECONDS
 from recollect.stores.dict.tables import Row
 
 Places = Sequence[tuple[float, Row]]  # neighbours with the weights of their places, nearest first

@@ -10,9 +10,9 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from recollect import lexical
 from recollect.errors import Invalid
 from recollect.scopes import root_of
+from recollect.text import analysis
 from recollect.types import Entry, Item, Message, Record, Relation, Session, Summary, Vector
 
 K = TypeVar("K")
@@ -40,7 +40,7 @@ class Row(NamedTuple):
 
 
 def row_of(record: Record) -> Row:
-    found = lexical.document_terms(record.text, record.author)
+    found = analysis.document_terms(record.text, record.author)
     return Row(record, Counter(found), len(found), {})
 
 

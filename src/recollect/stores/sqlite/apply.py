@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import apsw
 
 from recollect.stores.batches import check_batch, takes_a_number
-from recollect.stores.sqlite import erasing, recording, sessions
+from recollect.stores.sqlite import erase, records, sessions
 from recollect.stores.sqlite.ledger import Ledger
-from recollect.stores.sqlite.recording import PreparedRecord, prepare_record, prepare_vector
+from recollect.stores.sqlite.records import PreparedRecord, prepare_record, prepare_vector
 from recollect.types import Batch
 
 
@@ -45,11 +45,11 @@ def apply(db: apsw.Connection, prepared: Prepared) -> int:
     if batch.mark is not None:
         sessions.put_item(ledger, batch.mark, "mark")
     if batch.sweep:
-        erasing.sweep(ledger)
+        erase.sweep(ledger)
     if batch.drop_space:
-        recording.drop_space(ledger, batch.drop_space)
-    for erase in batch.erase:
-        erasing.erase(ledger, erase)
+        records.drop_space(ledger, batch.drop_space)
+    for one in batch.erase:
+        erase.erase(ledger, one)
     for session in batch.sessions:
         sessions.write_session(ledger, session)
     sessions.append_messages(ledger, batch.messages)
@@ -65,11 +65,11 @@ def apply(db: apsw.Connection, prepared: Prepared) -> int:
 def _apply_records(ledger: Ledger, prepared: Prepared) -> None:
     batch = prepared.batch
     for record in prepared.records:
-        recording.write_record(ledger, record)
+        records.write_record(ledger, record)
     for relation in batch.relations:
-        recording.write_relation(ledger, relation)
+        records.write_relation(ledger, relation)
     for id_, vector in batch.vectors.items():
-        recording.write_vector(ledger, id_, vector, prepared.small[id_])
+        records.write_vector(ledger, id_, vector, prepared.small[id_])
     for item in batch.items:
         sessions.write_item(ledger, item)
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recollect import lexical
-from recollect.neighbours import AFTER, BEFORE, PAUSE_SECONDS, WORDS_MAX
+from recollect.index.neighbours import AFTER, BEFORE, PAUSE_SECONDS, WORDS_MAX
 from recollect.stores.sqlite.derived import hash_of
 from recollect.stores.sqlite.index import Array, Vectors
 from recollect.stores.sqlite.scoring import Parts, Probe, Share, Words
 from recollect.stores.sqlite.turns import NONE
+from recollect.text import analysis
 
 _WEIGHTS = np.array([*BEFORE, *AFTER])
 _PAUSE = PAUSE_SECONDS * 1_000_000
@@ -73,21 +73,21 @@ def near_rows(share: Share, rows: Array) -> Array:
 
 
 def keyword_around(share: Share, words: Words, around: Surroundings) -> Array:
-    """BM25 of every row together with its neighbours, in the very steps of ``lexical.bm25``."""
+    """BM25 of every row together with its neighbours, in the very steps of ``analysis.bm25``."""
     assert share.keyword is not None
     if not around.present.any():
         return share.keyword[around.rows]
     lengths = share.index.column("words")
     length = lengths[around.rows] + (around.shares * lengths[around.others]).sum(axis=1)
     usual = words.average + around.present.sum(axis=1) * min(words.average, WORDS_MAX)
-    norm = lexical.K1 * (1 - lexical.B + lexical.B * length / np.where(usual > 0, usual, 1.0))
+    norm = analysis.K1 * (1 - analysis.B + analysis.B * length / np.where(usual > 0, usual, 1.0))
     scores = np.zeros(len(around.rows))
     for weight, parts in zip(words.weights, share.found, strict=True):
         own = _counts(parts, around.rows)
         others = _counts(parts, around.others.reshape(-1)).reshape(around.others.shape)
         frequency = own + (around.shares * others).sum(axis=1)
         held = frequency > 0
-        scores[held] += (weight * frequency * (lexical.K1 + 1) / (frequency + norm))[held]
+        scores[held] += (weight * frequency * (analysis.K1 + 1) / (frequency + norm))[held]
     return scores
 
 
@@ -104,7 +104,7 @@ def _counts(parts: Parts, rows: Array) -> Array:
 
 def after_question(share: Share, around: Surroundings) -> Array:
     """Whether the turn just before each row asks."""
-    asking = list(share.index.postings.find(hash_of(lexical.QUESTION)))
+    asking = list(share.index.postings.find(hash_of(analysis.QUESTION)))
     asked: Array = _counts(asking, around.others[:, 0]) > 0
     return asked
 

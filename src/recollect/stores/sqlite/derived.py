@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from recollect import lexical
 from recollect.errors import Invalid
-from recollect.lessons import findable_tags
+from recollect.text import analysis
+from recollect.text.claims.lessons import findable_tags
 from recollect.types import Record, Vector
 
 COUNT_MAX = 0xFFFF
@@ -34,12 +34,12 @@ def hash_of(term: str) -> int:
 
 def label_of(tag: str) -> int:
     """Labels have their own namespace: no word begins with NUL."""
-    return hash_of("\x00tag:" + lexical.fold(tag))
+    return hash_of("\x00tag:" + analysis.fold(tag))
 
 
 def terms_blob(text: str, author: str) -> tuple[int, bytes]:
     """How many words a record has, and which."""
-    found = lexical.document_terms(text, author)
+    found = analysis.document_terms(text, author)
     counts = sorted(Counter(map(hash_of, found)).items())
     return len(found), b"".join(_PAIR.pack(hash_, min(n, COUNT_MAX)) for hash_, n in counts)
 

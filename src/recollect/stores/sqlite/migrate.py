@@ -10,7 +10,6 @@ from importlib import resources
 
 import apsw
 
-from recollect import lexical
 from recollect.errors import Incompatible, Unavailable
 from recollect.stores.sqlite.connection import (
     APPLICATION_ID,
@@ -19,6 +18,7 @@ from recollect.stores.sqlite.connection import (
     use_write_ahead_log,
 )
 from recollect.stores.sqlite.rebuild import rebuild_terms
+from recollect.text import analysis
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ def _note(connection: apsw.Connection, version: int) -> None:
 
 def _write_analyser(connection: apsw.Connection) -> None:
     connection.execute(
-        "INSERT OR REPLACE INTO meta VALUES ('analyser', ?)", (str(lexical.ANALYSER_VERSION),)
+        "INSERT OR REPLACE INTO meta VALUES ('analyser', ?)", (str(analysis.ANALYSER_VERSION),)
     )
 
 
@@ -149,4 +149,4 @@ def _check_analyser(connection: apsw.Connection, path: str) -> None:
 
 def _has_current_words(connection: apsw.Connection) -> bool:
     stored = connection.execute("SELECT value FROM meta WHERE key = 'analyser'").get
-    return bool(stored == str(lexical.ANALYSER_VERSION))
+    return bool(stored == str(analysis.ANALYSER_VERSION))

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import simsimd
 
-from recollect import lexical
 from recollect.stores.sqlite.derived import hash_of, quantised
 from recollect.stores.sqlite.index import Array, ScopeIndex, Vectors
+from recollect.text import analysis
 from recollect.types import Vector
 
 # Beyond this share of rows that pass, scanning all is quicker than gathering those.
@@ -45,7 +45,7 @@ class Words:
 
     @property
     def total(self) -> float:
-        return lexical.total(self.weights)
+        return analysis.total(self.weights)
 
 
 def find_words(index: ScopeIndex, alive: Array | None, terms: Sequence[str]) -> list[Parts]:
@@ -72,20 +72,20 @@ def weigh(shares: Sequence[Share], terms: Sequence[str]) -> Words:
     weights = []
     for place in range(len(terms)):
         containing = sum(len(rows) for share in shares for rows, _ in share.found[place])
-        weights.append(lexical.idf(documents, containing))
+        weights.append(analysis.idf(documents, containing))
     return Words(weights, words / documents if documents else 0.0)
 
 
 def score_words(share: Share, words: Words) -> None:
-    """BM25 of every row, in the very steps of ``lexical.bm25``."""
+    """BM25 of every row, in the very steps of ``analysis.bm25``."""
     scores = np.zeros(share.index.size)
     lengths = share.index.column("words")
     average = words.average or 1.0
     for weight, parts in zip(words.weights, share.found, strict=True):
         for rows, counts in parts:
             frequency = counts.astype(np.float64)
-            norm = lexical.K1 * (1 - lexical.B + lexical.B * lengths[rows] / average)
-            scores[rows] += weight * frequency * (lexical.K1 + 1) / (frequency + norm)
+            norm = analysis.K1 * (1 - analysis.B + analysis.B * lengths[rows] / average)
+            scores[rows] += weight * frequency * (analysis.K1 + 1) / (frequency + norm)
     share.keyword = scores
 
 

@@ -9,10 +9,9 @@ from typing import NamedTuple
 import apsw
 import numpy as np
 
-from recollect import lexical
 from recollect.errors import Invalid
+from recollect.index.spread import Spread
 from recollect.scopes import root_of
-from recollect.spread import Spread
 from recollect.stores.sqlite.around import (
     after_question,
     keyword_around,
@@ -36,13 +35,14 @@ from recollect.stores.sqlite.scoring import (
     score_words,
     weigh,
 )
-from recollect.stores.sqlite.walking import (
+from recollect.stores.sqlite.walk import (
     BY_ID,
     is_walk,
     listed_by_id,
     visible_scopes,
     walked,
 )
+from recollect.text import analysis
 from recollect.types import Hit, Query, Record
 
 # However many vectors look alike, at most this many more are compared exactly.
@@ -88,7 +88,7 @@ def search(db: apsw.Connection, cache: IndexCache, query: Query) -> list[Hit]:
         return [Hit(record=found[key]) for key in keys]
     with cache.lock_of(root_of(query.scopes[0])):
         space = _space(db, query)
-        terms = lexical.query_terms(query.text)
+        terms = analysis.query_terms(query.text)
         shares = _shares(db, cache, query, space, terms)
         if listing:
             keys = _listed(db, shares, query)

@@ -29,7 +29,7 @@ from recollect.stores.sqlite.connection import (
 from recollect.stores.sqlite.failures import speaking_of
 from recollect.stores.sqlite.migrate import bring_up_to_date
 from recollect.stores.sqlite.search import search
-from recollect.stores.sqlite.walking import counts
+from recollect.stores.sqlite.walk import counts
 from recollect.stores.sqlite.writer import Writer, truncate_log
 from recollect.types import (
     Batch,

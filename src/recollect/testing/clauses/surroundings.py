@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from recollect.lexical import bm25, idf
-from recollect.neighbours import AFTER, BEFORE, share, usual_length
+from recollect.index.neighbours import AFTER, BEFORE, share, usual_length
+from recollect.index.spread import Spread
 from recollect.ports import Store
-from recollect.spread import Spread
 from recollect.testing.harness import Contract, clause
 from recollect.testing.values import (
     ROOT,
@@ -20,6 +19,7 @@ from recollect.testing.values import (
     put,
     unit,
 )
+from recollect.text.analysis import bm25, idf
 from recollect.types import Erase, Hit, Record
 
 COMPASS = {"east": (1, 0, 0), "north": (0, 1, 0), "west": (-1, 0, 0), "between": (1, 1, 0)}

@@ -6,13 +6,13 @@ from fastapi import APIRouter, Depends
 
 from recollect.interfaces.http.routes import (
     agtos,
-    correcting,
+    corrections,
     health,
     identity,
-    listing,
+    lists,
     long,
-    reading,
-    writing,
+    reads,
+    writes,
 )
 from recollect.interfaces.http.routes.calls import no_strangers
 
@@ -28,7 +28,7 @@ TAGS = {
 }
 
 
-VERBS = (writing, reading, correcting, listing)
+VERBS = (writes, reads, corrections, lists)
 
 
 def all_routes() -> APIRouter:

@@ -10,8 +10,8 @@ from starlette.responses import Response
 from recollect.errors import Invalid, Unavailable
 from recollect.interfaces.http.answers import DEGRADED_HEADER, answer, header_text
 from recollect.interfaces.http.callers import Caller
-from recollect.interfaces.http.describing import about
 from recollect.interfaces.http.examples import EPISODES
+from recollect.interfaces.http.openapi import about
 from recollect.interfaces.http.problems import told
 from recollect.interfaces.http.routes.calls import Asking
 from recollect.interfaces.http.shapes import object_of

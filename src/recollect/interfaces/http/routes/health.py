@@ -13,12 +13,12 @@ from starlette.responses import PlainTextResponse, Response
 from recollect.engine import Engine
 from recollect.errors import RecollectError
 from recollect.interfaces.http.answers import answer
-from recollect.interfaces.http.describing import about
 from recollect.interfaces.http.metrics import Metrics
+from recollect.interfaces.http.openapi import about
 from recollect.interfaces.http.routes.calls import Asking
 from recollect.interfaces.http.shapes import object_of
-from recollect.listing.upkeep import list_stuck
 from recollect.scopes import SYSTEM_ROOT
+from recollect.verbs.lists.upkeep import list_stuck
 
 router = APIRouter(tags=["server"])
 

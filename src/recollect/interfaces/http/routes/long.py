@@ -17,11 +17,11 @@ from recollect.interfaces.http import models
 from recollect.interfaces.http.answers import answer
 from recollect.interfaces.http.bodies import LINES
 from recollect.interfaces.http.callers import Caller
-from recollect.interfaces.http.describing import about
 from recollect.interfaces.http.examples import JOB
+from recollect.interfaces.http.long_work import Job, Jobs, Work
+from recollect.interfaces.http.openapi import about
 from recollect.interfaces.http.routes.calls import Asking
 from recollect.interfaces.http.shapes import object_of
-from recollect.interfaces.http.watching import Job, Jobs, Work
 from recollect.types import Receipt
 
 router = APIRouter(prefix="/v1", tags=["long work"])

@@ -1,0 +1,1 @@
+"""Who may do what: rights of a handle, keys, and the users that devices belong to."""

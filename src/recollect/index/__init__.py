@@ -1,0 +1,1 @@
+"""Searching arrays in memory: filters, neighbours, vectors. No database driver."""

@@ -1,0 +1,157 @@
+"""The first start: a key for whoever started the server, and three ways to connect."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from recollect.access import keys
+from recollect.engine import Engine
+from recollect.errors import Invalid
+from recollect.interfaces.http.callers import is_loopback
+from recollect.ports import Embedder
+from recollect.types import ALL_RIGHTS
+
+FIRST_KEY = "first start"
+
+
+async def check_and_admit(engine: Engine, host: str, keeping: Keeping) -> str:
+    """The secret of the first key, or "" if there are keys. Invalid if others could connect and
+    nobody has a key that works."""
+    if not is_loopback(host) and not await keys.any_key_works(engine):
+        raise Invalid(
+            f"{host} can be reached from other machines, and no key works; make one first: "
+            f"{keeping.command('keys create --scope user:ann')} (or --right all for every scope), "
+            "or listen on 127.0.0.1"
+        )
+    if await keys.any_key_was_made(engine):
+        return ""
+    _, secret = await keys.create_key(
+        engine, name=FIRST_KEY, rights=sorted(ALL_RIGHTS), actor="serve"
+    )
+    return secret
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """Where a server keeps what it is told, and how others reach the same: the options that every
+    other command needs."""
+
+    file: Path | None
+    embedder: Embedder | None
+    options: str = ""
+
+    def told(self) -> str:
+        if self.file is None:
+            return "Its memory is in this process only, and gone when it ends."
+        meaning = f" and by meaning ({self.embedder.space})" if self.embedder else ""
+        return f"Its memory is {shown(self.file)}, searched by words{meaning}."
+
+    def command(self, *words: str) -> str:
+        return " ".join((program(), *filter(None, (self.options,)), *words))
+
+
+def program() -> str:
+    """What to type to run this program: its name, or where it is if the shell would not find it."""
+    beside = Path(sys.executable).with_name("recollect")
+    if shutil.which("recollect") or not beside.exists():
+        return "recollect"
+    near = beside.is_relative_to(Path.cwd())
+    return shlex.quote(str(beside.relative_to(Path.cwd()) if near else beside))
+
+
+def options_of(store: str | None, profile: str | None) -> str:
+    given = (("--store", store), ("--profile", profile))
+    return " ".join(f"{name} {shlex.quote(value)}" for name, value in given if value is not None)
+
+
+def shown(file: Path) -> str:
+    """As a person would write it."""
+    home = Path.home()
+    return f"~/{file.relative_to(home)}" if file.is_relative_to(home) else str(file)
+
+
+def open_to_others(file: Path | None, *, own_folder: bool) -> Iterator[str]:
+    """What other users of this machine could do with the file, if anything. ``own_folder``: it is
+    ours alone, where nobody else has to look."""
+    if file is None or os.name != "posix":
+        return
+    if file.stat().st_mode & 0o077:
+        yield f"others on this machine may open {file}; close it: {_chmod('600', file)}"
+    folder = file.absolute().parent
+    mode = folder.stat().st_mode
+    if mode & 0o022 and not mode & 0o1000:  # in a sticky folder nobody replaces others' files
+        yield f"others may replace what is in {folder}; close it: {_chmod('700', folder)}"
+    elif own_folder and mode & 0o077:
+        yield f"others may look into {folder}; close it: {_chmod('700', folder)}"
+
+
+def _chmod(mode: str, path: Path) -> str:
+    return f"chmod {mode} {shlex.quote(str(path))}"
+
+
+def greeting(address: str, secret: str, keeping: Keeping) -> Iterator[str]:
+    """What the person who started it reads."""
+    yield f"recollect listens on {address}"
+    yield keeping.told()
+    for_others = keeping.command("keys create --scope user:ann")
+    if not secret:
+        yield f"Keys are shown once, when they are made. For another: {for_others}"
+        yield f"Lost the admin key? {keeping.command('keys create --right all')}"
+        return
+    yield ""
+    yield "Your admin key, for every scope. It is shown once; keep it safe:"
+    yield ""
+    yield f"    {secret}"
+    yield ""
+    yield "Connect with curl:"
+    yield ""
+    yield from _indented(curl_line(address, secret))
+    yield ""
+    yield "Connect an MCP client:"
+    yield ""
+    yield from _indented(mcp_configuration(address, secret))
+    yield ""
+    yield "Connect from Python:"
+    yield ""
+    yield python_snippet(address, secret)  # not indented: Python minds
+    yield ""
+    yield f"Make keys for others: {for_others}"
+
+
+def curl_line(address: str, secret: str) -> str:
+    return (
+        f"curl {address}/v1/remember -H 'Authorization: Bearer {secret}' "
+        """-H 'Content-Type: application/json' -d '{"text": "Deploys go out on Tuesdays"}'"""
+    )
+
+
+def mcp_configuration(address: str, secret: str) -> str:
+    server = {
+        "type": "http",
+        "url": f"{address}/mcp",
+        "headers": {"Authorization": f"Bearer {secret}"},
+    }
+    return json.dumps({"mcpServers": {"recollect": server}}, indent=2)
+
+
+def python_snippet(address: str, secret: str) -> str:
+    return "\n".join(
+        (
+            "from recollect import Memory",
+            "",
+            f'with Memory.connect("{address}", key="{secret}") as memory:',
+            '    for hit in memory.recall("when do we deploy?").hits:',
+            "        print(hit.record.text)",
+        )
+    )
+
+
+def _indented(text: str) -> Iterator[str]:
+    yield from (f"    {line}" if line else "" for line in text.split("\n"))

@@ -1,0 +1,242 @@
+"""Work that takes longer than a request should: begun here, looked at elsewhere.
+
+It ends with its server. That is safe: importing, re-embedding, exporting and consolidating may all
+be begun again; and a server that is started again says that it has to be.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import IO, Any, Literal
+
+from recollect.engine import Engine
+from recollect.errors import NotFound, RecollectError
+from recollect.interfaces.http.answers import json_bytes, outward
+from recollect.interfaces.http.callers import Caller
+from recollect.interfaces.http.problems import TooMany, body_of, described, told
+from recollect.interfaces.http.workbook import ALIVE, Entry, Workbook, short
+from recollect.interfaces.render import as_json
+from recollect.types import Receipt
+
+log = logging.getLogger(__name__)
+
+KEPT = timedelta(hours=1)
+KEPT_MAX = 200
+RUNNING_MAX = 4  # for one caller
+PULSE_SECONDS = 15.0
+LOOK_SECONDS = 2.0  # at work that another server does
+NOTED = ("operation", "owner", "state", "progress", "begun_at", "ended_at", "problem")
+
+State = Literal["running", "done", "failed"]
+Work = Callable[["Job"], Awaitable[Receipt]]
+
+STOPPED = "the server that did this was stopped meanwhile; begin again"
+GONE = "what this wrote went with the server that wrote it; begin again"
+
+
+@dataclass(slots=True, kw_only=True)
+class Job:
+    """One piece of work. ``file`` is what it wrote, where it wrote something. ``here``: this
+    server does it; else it is only what the workbook says of it."""
+
+    id: str
+    operation: str
+    owner: str
+    begun_at: datetime
+    state: State = "running"
+    progress: int = 0
+    ended_at: datetime | None = None
+    receipt: Any = None  # as JSON
+    problem: dict[str, Any] | None = None
+    file: IO[bytes] | None = None
+    here: bool = True
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def shown(self) -> dict[str, Any]:
+        done = self.state == "done"
+        return {
+            "id": self.id,
+            "operation": self.operation,
+            "state": self.state,
+            "progress": self.progress,
+            "begun_at": as_json(self.begun_at),
+            "ended_at": as_json(self.ended_at),
+            "receipt": self.receipt,
+            "problem": self.problem,
+            "file": f"/v1/work/{self.id}/file" if done and self.file is not None else None,
+        }
+
+    def advance(self, progress: int) -> None:
+        self.progress = progress
+        self.announce()
+
+    def announce(self) -> None:
+        """Wake whoever watches; who watches next waits for what comes next."""
+        changed, self.changed = self.changed, asyncio.Event()
+        changed.set()
+
+    def end(self, state: State, problem: dict[str, Any] | None, at: datetime) -> None:
+        """However often it is said, the first word counts."""
+        if self.ended_at is None:
+            self.state, self.problem, self.ended_at = state, problem, at
+            self.announce()
+
+    async def wait(self, seconds: float) -> None:
+        """Until something changed, or for so long."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self.changed.wait()
+
+    def drop(self) -> None:
+        if self.file is not None:
+            self.file.close()
+            self.file = None
+
+
+class Jobs:
+    """All work of this server. What is over is kept for a while."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._book = Workbook(engine)
+        self._jobs: dict[str, Job] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._closing = False
+
+    def check_room(self, caller: Caller) -> None:
+        """TooMany if this caller has begun as much as one may."""
+        running = [j for j in self._jobs.values() if j.owner == caller.name and not j.ended_at]
+        if len(running) >= RUNNING_MAX:
+            raise TooMany(f"{RUNNING_MAX} pieces of work are running; wait for one to end", 10)
+
+    async def begin(self, caller: Caller, operation: str, work: Work) -> Job:
+        self.check_room(caller)
+        id_, now = self._engine.new_id(), self._engine.now()
+        job = Job(id=id_, operation=operation, owner=caller.name, begun_at=now)
+        self._jobs[job.id] = job
+        await self._forget_old()
+        await self._note(job)
+        task = asyncio.create_task(self._run(job, work))
+        self._tasks.add(task)
+        # Also a task that was cancelled before its first step has ended.
+        task.add_done_callback(lambda _: self._stopped(job))
+        task.add_done_callback(self._tasks.discard)
+        return job
+
+    async def get(self, caller: Caller, id_: str) -> Job:
+        """Somebody else's work is not found, like work that never was."""
+        await self._forget_old()
+        job = self._jobs.get(id_) or self._remembered(await self._book.read(id_)).get(id_)
+        if job is None or not _may_see(caller, job):
+            raise NotFound(f"there is no work {id_!r}, or it ended long ago")
+        return job
+
+    async def all_of(self, caller: Caller) -> list[Job]:
+        await self._forget_old()
+        known = {**self._remembered(await self._book.read()), **self._jobs}
+        return [job for _, job in sorted(known.items()) if _may_see(caller, job)]
+
+    async def look_again(self, caller: Caller, job: Job, seconds: float) -> Job:
+        """The job as it is when something has changed, or after so long."""
+        await job.wait(seconds if job.here else min(seconds, LOOK_SECONDS))
+        return job if job.here else await self.get(caller, job.id)
+
+    async def watch(self, caller: Caller, job: Job) -> AsyncIterator[bytes]:
+        """Server-sent events: one at once, one for each change, until it is over."""
+        while True:
+            name = "progress" if job.state == "running" else job.state
+            yield b"event: %b\ndata: %b\n\n" % (name.encode(), json_bytes(outward(job.shown())))
+            if job.state != "running" or self._closing:
+                return
+            progress = job.progress
+            while (job.state, job.progress) == ("running", progress) and not self._closing:
+                job = await self.look_again(caller, job, PULSE_SECONDS)
+                yield b": still there\n\n"
+
+    async def _run(self, job: Job, work: Work) -> None:
+        beating = asyncio.create_task(self._beat(job))
+        try:
+            job.receipt = as_json(receipt := await work(job))
+            job.end("done", None, self._engine.now())
+        except RecollectError as error:
+            status, more = described(error)
+            job.end("failed", body_of(status, told(error), **more), self._engine.now())
+        except Exception as error:
+            log.error("%s failed: %s", job.operation, type(error).__name__)
+            told_less = body_of(500, "the server failed to do this; it was logged")
+            job.end("failed", told_less, self._engine.now())
+        finally:
+            beating.cancel()
+            self._stopped(job)
+        await self._note(job, receipt if job.state == "done" else None)
+
+    def _stopped(self, job: Job) -> None:
+        """It has ended; if nothing was said of how, it was made to."""
+        job.end("failed", body_of(503, STOPPED, error="Unavailable"), self._engine.now())
+        if job.state == "failed":
+            job.drop()
+
+    async def _beat(self, job: Job) -> None:
+        while True:
+            await asyncio.sleep(ALIVE.total_seconds() / 3)
+            await self._note(job)
+
+    async def _note(self, job: Job, receipt: Receipt | None = None) -> None:
+        entry = {name: as_json(getattr(job, name)) for name in NOTED}
+        entry |= {"receipt": short(receipt), "file": job.file is not None}
+        await self._book.write(job.id, entry, kept=KEPT)
+
+    def _remembered(self, entries: dict[str, Entry]) -> dict[str, Job]:
+        """What other servers, or this one before it was started again, have written down."""
+        found = {id_: self._read(id_, entry) for id_, entry in entries.items()}
+        return {id_: job for id_, job in found.items() if not self._is_old(job)}
+
+    def _read(self, id_: str, entry: Entry) -> Job:
+        noted = {name: entry[name] for name in NOTED}
+        for name in ("begun_at", "ended_at"):
+            noted[name] = datetime.fromisoformat(noted[name]) if noted[name] else None
+        job = Job(id=id_, here=False, receipt=entry["receipt"], **noted)
+        if job.state == "running" and not self._book.is_alive(entry):
+            until = datetime.fromisoformat(entry["alive_until"])
+            job.end("failed", body_of(503, STOPPED, error="Unavailable"), until)
+        elif job.state == "done" and entry["file"]:
+            job.state, job.problem = "failed", body_of(503, GONE, error="Unavailable")
+        return job
+
+    def _is_old(self, job: Job) -> bool:
+        return job.ended_at is not None and self._engine.now() - job.ended_at > KEPT
+
+    def stop_watching(self) -> None:
+        """The server is about to end: whoever watches is let go."""
+        self._closing = True
+        for job in self._jobs.values():
+            job.announce()
+
+    async def close(self) -> None:
+        self.stop_watching()
+        stopped = [job for job in self._jobs.values() if not job.ended_at]
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for job in stopped:
+            self._stopped(job)
+            await self._note(job)
+        for job in self._jobs.values():
+            job.drop()
+
+    async def _forget_old(self) -> None:
+        over = [job for job in self._jobs.values() if job.ended_at]
+        old = [job for job in over if self._is_old(job)]
+        for job in {j.id: j for j in (*old, *over[: max(0, len(over) - KEPT_MAX)])}.values():
+            job.drop()
+            self._jobs.pop(job.id, None)
+            await self._book.drop(job.id)
+
+
+def _may_see(caller: Caller, job: Job) -> bool:
+    return job.owner == caller.name or caller.is_master

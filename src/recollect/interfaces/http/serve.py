@@ -1,0 +1,173 @@
+"""``recollect serve``: one process with HTTP, MCP and upkeep, that starts and ends cleanly."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import signal
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+import uvicorn
+from fastapi import FastAPI
+
+from recollect.errors import Invalid, Unavailable
+from recollect.interfaces.http.app import build_app
+from recollect.interfaces.http.first_start import (
+    Keeping,
+    check_and_admit,
+    greeting,
+    open_to_others,
+    options_of,
+)
+from recollect.interfaces.http.protocol import CONNECTIONS_MAX, REFUSED_MAX, Protocol
+from recollect.memory import AsyncMemory
+from recollect.settings import Settings
+from recollect.wiring import file_of, read_settings
+
+DRAIN_SECONDS = 10
+SWITCH_SECONDS = 0.001
+BACKLOG = 128
+PORT_MAX = 65_535
+DESCRIPTORS_ELSE = 200  # the store, standard output, files of exports
+
+
+def serve(
+    *,
+    store: str | None = None,
+    profile: str | None = None,
+    embedder: str | None = None,
+    host: str | None = None,
+    port: int | None = None,
+) -> None:
+    """Run until told to stop. Without keys only this machine may connect."""
+    settings = read_settings(profile=profile, host=host, port=None if port is None else str(port))
+    with _listening(settings) as listener:
+        asyncio.run(_serve(store, profile, embedder, settings, listener))
+
+
+async def _serve(
+    store: str | None,
+    profile: str | None,
+    embedder: str | None,
+    settings: Settings,
+    listener: socket.socket,
+) -> None:
+    async with await AsyncMemory.open(store, profile=profile, embedder=embedder) as memory:
+        file = file_of(store, profile)
+        keeping = Keeping(file, memory._engine.embedder, options_of(store, profile))
+        secret = await check_and_admit(memory._engine, settings.host, keeping)
+        app = build_app(memory=memory, settings=settings)
+        address = address_of(settings.host, listener.getsockname()[1])
+        for trouble in open_to_others(file, own_folder=store is None):
+            print(f"recollect: {trouble}", file=sys.stderr)
+        lines = list(greeting(address, secret, keeping))
+        server = Server(
+            server_config(app, _room()), app, lambda: print("\n".join(lines), flush=True)
+        )
+        await server.serve(sockets=[listener])
+
+
+def server_config(app: FastAPI, connections: int = CONNECTIONS_MAX) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        http=Protocol,
+        ws="none",
+        lifespan="on",
+        log_level="error",  # whoever sends what is no HTTP must not fill the log
+        access_log=False,  # a query string is what somebody looked for
+        proxy_headers=False,  # nobody may say where they come from
+        server_header=False,
+        limit_concurrency=connections,
+        backlog=BACKLOG,
+        timeout_graceful_shutdown=DRAIN_SECONDS,
+    )
+
+
+class Server(uvicorn.Server):
+    """Says when it is ready. A first signal lets running requests end; a second ends at once."""
+
+    def __init__(self, config: uvicorn.Config, app: FastAPI, ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._fastapi = app
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        gc.collect()
+        gc.freeze()  # what a server starts with stays: nobody need look through it again
+        # A request must not wait the usual 5 ms whenever upkeep computes on another thread.
+        sys.setswitchinterval(SWITCH_SECONDS)
+        if self.started and not self.should_exit:
+            self._ready()
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Unlike the inherited one it does not send itself the signal again: having ended as
+        told is a success."""
+        before = {sig: signal.signal(sig, self.handle_exit) for sig in _SIGNALS}
+        try:
+            yield
+        finally:
+            for sig, handler in before.items():
+                signal.signal(sig, handler)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002
+        if self.should_exit:
+            os._exit(128 + sig)
+        self.should_exit = True
+        if jobs := getattr(self._fastapi.state, "jobs", None):  # None: it is still starting
+            jobs.stop_watching()
+
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+def _room() -> int:
+    """As many connections as there are descriptors for. Where they are scarce, as they often are
+    by default, this process asks for more: without one, no connection could even be refused."""
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return CONNECTIONS_MAX
+    wanted = CONNECTIONS_MAX + REFUSED_MAX + DESCRIPTORS_ELSE
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return CONNECTIONS_MAX
+    most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    return max(1, most - REFUSED_MAX - DESCRIPTORS_ELSE)
+
+
+@contextmanager
+def _listening(settings: Settings) -> Iterator[socket.socket]:
+    """The port is taken before the store is opened: who cannot have it makes no key."""
+    if not 0 <= settings.port <= PORT_MAX:  # the system would take another one, and not say so
+        raise Invalid(f"port {settings.port} is none; write one from 1 to {PORT_MAX}")
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+    except OSError as error:
+        raise Invalid(f"host {settings.host!r} is no address here: {error.strerror}") from None
+    with socket.socket(family, kind, protocol) as listener:
+        if os.name == "posix":
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind(address)
+            listener.listen(BACKLOG)
+        except OSError as error:
+            raise Unavailable(
+                f"cannot listen on {address_of(settings.host, settings.port)}: {error.strerror}; "
+                "is a server running already? Another port: --port, or RECOLLECT_PORT"
+            ) from None
+        yield listener
+
+
+def address_of(host: str, port: int) -> str:
+    name = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
+    return f"http://{name}:{port}"

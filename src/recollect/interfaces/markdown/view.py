@@ -1,0 +1,231 @@
+"""What the store holds for a workspace: its facts, their conflicts, and what became of lines."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from datetime import datetime
+
+from recollect.engine import Engine
+from recollect.forgotten.tombstones import buried, key_of, text_mark
+from recollect.interfaces.markdown.edits import Known, Written
+from recollect.interfaces.markdown.pages import MEMORY_TYPES, Line
+from recollect.scopes import root_of
+from recollect.text.compare import text_hash
+from recollect.types import Entry, Query, Record, Relation, Session, SessionKey
+
+PAGE = 500
+HOPS_MAX = 100
+# Whatever changes a file of the workspace; numbers, leases and vectors do not.
+TELLING = ("record", "message", "session", "summary", "relation")
+
+
+async def facts_of(engine: Engine, scope: str) -> dict[str, Record]:
+    """The long-term facts of one scope, in the order they were learned."""
+    found: list[Record] = []
+    after = ""
+    while True:
+        query = Query(
+            scopes=(scope,),
+            now=engine.now(),
+            exact=True,
+            kinds=("semantic",),
+            types=MEMORY_TYPES,
+            order="id",
+            after=after,
+            limit=PAGE,
+        )
+        hits = await engine.store.search(query)
+        if not hits:
+            break
+        found += [hit.record for hit in hits]
+        after = hits[-1].record.id
+    found.sort(key=lambda record: (record.learned_at, record.id))
+    return {record.id: record for record in found}
+
+
+async def count_of_waiting(engine: Engine, scope: str) -> int:
+    """How many facts of a scope are not shown because they look like orders to a model."""
+    query = Query(
+        scopes=(scope,),
+        now=engine.now(),
+        exact=True,
+        kinds=("semantic",),
+        types=MEMORY_TYPES,
+        statuses=("quarantined",),
+        limit=PAGE,
+    )
+    return len(await engine.store.search(query))
+
+
+async def episodes_of(engine: Engine, scope: str) -> list[Record]:
+    found: list[Record] = []
+    after = ""
+    while True:
+        query = Query(
+            scopes=(scope,),
+            now=engine.now(),
+            exact=True,
+            types=("episode",),
+            order="id",
+            after=after,
+            limit=PAGE,
+        )
+        hits = await engine.store.search(query)
+        if not hits:
+            return found
+        found += [hit.record for hit in hits]
+        after = hits[-1].record.id
+
+
+async def records_by_id(engine: Engine, root: str, ids: Iterable[str]) -> dict[str, Record]:
+    found: dict[str, Record] = {}
+    for part in _parts(ids):
+        records = await engine.store.records(root, part, now=engine.now())
+        found |= {record.id: record for record in records}
+    return found
+
+
+async def edges(engine: Engine, root: str, ids: Iterable[str], kind: str) -> list[Relation]:
+    """Relations of one kind that still hold and touch these records."""
+    found: dict[tuple[str, str], Relation] = {}
+    for part in _parts(ids):
+        for edge in await engine.store.relations(root, part):
+            if edge.kind == kind and edge.retired_at is None:
+                found[edge.source, edge.target] = edge
+    return list(found.values())
+
+
+def _parts(ids: Iterable[str]) -> Iterable[list[str]]:
+    listed = list(dict.fromkeys(ids))
+    return (listed[start : start + PAGE] for start in range(0, len(listed), PAGE))
+
+
+async def known_about(
+    engine: Engine, scope: str, lines: Sequence[Line], last: Mapping[str, Written]
+) -> Known:
+    root = root_of(scope)
+    facts = await facts_of(engine, scope)
+    named = [id_ for id_ in (*(line.id for line in lines if line.id), *last) if id_ not in facts]
+    others = await records_by_id(engine, root, named)
+    # Somebody else's record is not what this file speaks of.
+    here = {id_: record for id_, record in others.items() if record.scope == scope}
+    superseded = [id_ for id_, record in here.items() if record.status == "superseded"]
+    hashes = [text_hash(line.text) for line in lines]
+    hashes += [written.hash for written in last.values()]
+    return Known(
+        facts=facts,
+        records={**here, **facts},
+        heads=await _heads(engine, root, superseded, facts),
+        graves=await graves_of(engine, scope, hashes),
+    )
+
+
+async def _heads(
+    engine: Engine, root: str, ids: Sequence[str], facts: Mapping[str, Record]
+) -> dict[str, Record]:
+    """What a superseded record became in the end, as far as that is still believed."""
+    becomes: dict[str, str] = {}
+    ask = list(ids)
+    for _ in range(HOPS_MAX):
+        if not ask:
+            break
+        found = {e.target: e.source for e in await edges(engine, root, ask, "supersedes")}
+        becomes |= {old: found[old] for old in ask if old in found}
+        ask = [new for new in found.values() if new not in becomes and new not in facts]
+    heads: dict[str, Record] = {}
+    for id_ in ids:
+        at, steps = id_, 0
+        while at in becomes and at not in facts and steps < HOPS_MAX:
+            at, steps = becomes[at], steps + 1
+        if at in facts:
+            heads[id_] = facts[at]
+    return heads
+
+
+async def graves_of(engine: Engine, scope: str, hashes: Iterable[str]) -> dict[str, datetime]:
+    """When these texts were forgotten, if they were."""
+    root = root_of(scope)
+    key = await key_of(engine, root)
+    if not key:
+        return {}
+    found: dict[str, datetime] = {}
+    for part in _parts(hashes):
+        marks = {text_mark(key, scope, hashed): hashed for hashed in part}
+        for mark, stone in (await buried(engine, root, marks)).items():
+            found[marks[mark]] = datetime.fromisoformat(stone.value)
+    return found
+
+
+async def conflict_groups(
+    engine: Engine, root: str, facts: Mapping[str, Record]
+) -> list[list[Record]]:
+    """Facts that contradict each other, each group in the order they were learned."""
+    group_of: dict[str, set[str]] = {}
+    for edge in await edges(engine, root, facts, "contradicts"):
+        if edge.source in facts and edge.target in facts:
+            one = group_of.get(edge.source, {edge.source})
+            joined = one | group_of.get(edge.target, {edge.target})
+            for id_ in joined:
+                group_of[id_] = joined
+    seen: set[str] = set()
+    groups: list[list[Record]] = []
+    for id_ in facts:
+        if id_ in group_of and id_ not in seen:
+            seen |= group_of[id_]
+            groups.append([facts[member] for member in facts if member in group_of[id_]])
+    return groups
+
+
+async def sessions_of(engine: Engine, scope: str) -> AsyncIterator[Session]:
+    """The callers' sessions of one scope; those that begin with ~ are recollect's own."""
+    root = root_of(scope)
+    after: SessionKey | None = None
+    while page := await engine.store.sessions(root, after=after, limit=PAGE):
+        for session in page:
+            if session.scope == scope and not session.id.startswith("~"):
+                yield session
+        after = SessionKey(page[-1].scope, page[-1].id)
+
+
+async def entries_after(engine: Engine, root: str, number: int) -> list[Entry]:
+    found: list[Entry] = []
+    while page := await engine.store.journal(
+        root, after=found[-1].seq if found else number, limit=PAGE
+    ):
+        found += page
+    return found
+
+
+async def last_number(engine: Engine, root: str) -> int:
+    """Of the journal, which has no gaps: so it need not be read to find its end."""
+
+    async def is_there(number: int) -> bool:
+        return bool(await engine.store.journal(root, after=number - 1, limit=1))
+
+    high = 1
+    while await is_there(high):
+        high *= 2
+    low = high // 2  # there, or 0
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if await is_there(middle) else (low, middle)
+    return low
+
+
+def tells_something(entry: Entry) -> bool:
+    return any(touch.kind in TELLING for touch in entry.touched)
+
+
+def sessions_touched(entries: Iterable[Entry], scope: str) -> set[str] | None:
+    """Which sessions these changes concern; None: perhaps all, as something was erased."""
+    found: set[str] = set()
+    for entry in entries:
+        for touch in entry.touched:
+            if touch.kind not in ("message", "summary", "session"):
+                continue
+            if touch.after is None:
+                return None
+            if touch.scope == scope:
+                session = touch.id if touch.kind == "session" else touch.after.get("session", "")
+                found.add(str(session))
+    return found

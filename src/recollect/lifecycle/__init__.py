@@ -1,0 +1,1 @@
+"""How a record meets what is known, and what becomes of both."""

@@ -1,0 +1,28 @@
+"""How a new statement meets what is known: judged by plain rules, written as one change.
+
+``judge`` compares a record with its neighbours and says what it is to them; ``settle`` turns
+that verdict into the rows and edges to write. Both are pure. Cosine never decides alone, and
+nothing is replaced unless both statements are about the same slot of the same subject.
+"""
+
+from __future__ import annotations
+
+from recollect.lifecycle.merge.claims import claim_of, slot_tag, with_claim
+from recollect.lifecycle.merge.judgement import judge
+from recollect.lifecycle.merge.settlement import Outcome, copies, repeated, replaced, settle
+from recollect.lifecycle.merge.values import Known, Verdict, VerdictKind
+
+__all__ = [
+    "Known",
+    "Outcome",
+    "Verdict",
+    "VerdictKind",
+    "claim_of",
+    "copies",
+    "judge",
+    "repeated",
+    "replaced",
+    "settle",
+    "slot_tag",
+    "with_claim",
+]

@@ -1,0 +1,220 @@
+"""What two texts say to each other where no claim was read: does one say the opposite of the
+other, or the same and more? Both questions are answered with yes only if nothing but that sets
+the texts apart; English is read best, other languages are rather told to be different."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+
+from recollect.text.analysis import stem, words
+from recollect.text.compare import differences, opposite_words
+from recollect.text.compare.parts import Reading, canonical, read
+from recollect.text.compare.words import (
+    DENSE_FILLERS,
+    DENSE_NEGATORS,
+    DENSE_NUMERALS,
+    FILLERS,
+    FUNCTION_WORDS,
+    PAST_AUXILIARIES,
+    PREPOSITIONS,
+    STRONG_PREPOSITIONS,
+    TENS,
+    UNITS,
+)
+
+EXTRA_WORDS_MAX = 8
+INSERTED_WORDS_MAX = 2
+
+_SHARP = frozenset(("number", "negation", "opposite"))
+_FOLLOWS = frozenset(("content", "dense", "order"))  # differ wherever a sharp one does
+_CHANGES_IT = frozenset(
+    ("question", "negation", "modality", "opposite", "place", "person", "tense")
+)
+# Before a number these say how much; any other word before it makes it a label ("room 3").
+_MEASURING = frozenset(
+    """costs cost takes take lasts last weighs weigh needs need holds hold contains contain serves
+    earns earn pays pay about around exactly roughly least most limit price total""".split()
+)
+# Two people of two kinds are two people, no contradiction.
+_PEOPLE = frozenset(
+    """man men boy boys guy guys woman women girl girls lady ladies father dad mother mom mum son
+    daughter brother sister husband wife uncle aunt king queen male female mr mrs ms""".split()
+)
+# Verbs that take a side. The opposite of another word in the middle of a sentence often names
+# another thing: "the old server", "the new server".
+_STANCES = frozenset(
+    """like love enjoy prefer adore dislike hate detest loathe enable disable allow permit accept
+    deny forbid reject block refuse prohibit support oppose agree disagree""".split()
+)
+# Say more, yet change what was said, or add a second statement to it.
+_HEDGES = frozenset(
+    """but however until unless if instead except when while only though although and or nor than
+    aber bis sondern wenn obwohl und oder als mais jusque quand et ou pero hasta sino cuando y o
+    ma fino quando e oppure mas ate quando но до если и или""".split()
+)
+_LINKING = FUNCTION_WORDS | PREPOSITIONS | STRONG_PREPOSITIONS
+_SECOND_SENTENCE = re.compile(r"[.!?;:。！？；][\s\"')]+\S|[。！？；]\S|\n\s*\S")
+
+
+def clash(text: str, other: str) -> str:
+    """Why two texts cannot both be true; "" unless all they say is the same but for one number,
+    one negation or one opposite."""
+    a, b = read(text), read(other)
+    if a.question or b.question or _are_far_apart(a, b):
+        return ""
+    found = differences(text, other)
+    sharp = found.keys() & _SHARP
+    if len(sharp) != 1 or found.keys() - _SHARP - _FOLLOWS:
+        return ""
+    (kind,) = sharp
+    if kind == "negation":
+        return found[kind] if _same_but_for_negation(a, b) and "order" not in found else ""
+    if kind == "number":
+        return found[kind] if _same_but_for_amount(text, other, a, b) else ""
+    return found[kind] if _same_but_for_opposite(a, b) else ""
+
+
+def _are_far_apart(a: Reading, b: Reading) -> bool:
+    """More than a word of each is not in the other. Most known texts are, and this is seen much
+    sooner than every single difference."""
+    return len((set(a.content) ^ set(b.content)) - a.numbers - b.numbers) > 2
+
+
+def _same_but_for_negation(a: Reading, b: Reading) -> bool:
+    if abs(len(a.negated) - len(b.negated)) != 1 or set(a.content) != set(b.content):
+        return False
+    return _without(a.dense, DENSE_NEGATORS) == _without(b.dense, DENSE_NEGATORS)
+
+
+def _same_but_for_amount(text: str, other: str, a: Reading, b: Reading) -> bool:
+    """Two amounts of the same thing. What is told of the past may have happened twice."""
+    if any(one.past_verbs or one.word_set & PAST_AUXILIARIES for one in (a, b)):
+        return False
+    only_a, only_b = a.numbers - b.numbers, b.numbers - a.numbers
+    if not only_a or not only_b or _is_label(text, only_a) or _is_label(other, only_b):
+        return False
+    plain_a = [word for word in a.content if word not in a.numbers]
+    plain_b = [word for word in b.content if word not in b.numbers]
+    return plain_a == plain_b and _without(a.dense, DENSE_NUMERALS) == _without(
+        b.dense, DENSE_NUMERALS
+    )
+
+
+def _is_label(text: str, numbers: frozenset[str]) -> bool:
+    spelled = {word for word, value in (UNITS | TENS).items() if str(value) in numbers}
+    before = ""
+    for word in words(text):
+        if word in numbers or word in spelled:
+            return before not in FUNCTION_WORDS and before not in _MEASURING
+        before = word
+    return False
+
+
+def _same_but_for_opposite(a: Reading, b: Reading) -> bool:
+    for word, against in opposite_words(a, b):
+        if {word, against} & _PEOPLE:
+            continue
+        ours, theirs = canonical(word), canonical(against)
+        rest_a = [one for one in a.content if one != ours]
+        rest_b = [one for one in b.content if one != theirs]
+        if ours not in a.content or theirs not in b.content or rest_a != rest_b:
+            continue
+        is_said_of_it = a.content[-1] == ours and b.content[-1] == theirs
+        if is_said_of_it or {stem(word), stem(against)} <= _stances():
+            return a.dense == b.dense
+    return False
+
+
+@cache
+def _stances() -> frozenset[str]:
+    return frozenset(map(stem, _STANCES))
+
+
+def _without(dense: str, parts: Sequence[str] | frozenset[str]) -> str:
+    for part in sorted(parts, key=len, reverse=True):
+        dense = dense.replace(part, "")
+    return "".join(character for character in dense if character not in DENSE_FILLERS)
+
+
+def adds_words(text: str, known: str) -> bool:
+    """Does the text have words with a meaning that the known one has not?"""
+    return not set(read(text).content) - set(read(known).content) <= FILLERS
+
+
+def is_hedged(text: str, known: str) -> bool:
+    """Does the text add something that changes what the known one says, or a second statement?"""
+    return bool(read(text).word_set & _HEDGES - read(known).word_set)
+
+
+def says_more(text: str, known: str) -> bool:
+    """Does the text hold everything that the known one says, about the same, and more?"""
+    new, old = read(text), read(known)
+    if not set(old.content) <= set(new.content) or _SECOND_SENTENCE.search(text):
+        return False
+    if differences(text, known).keys() & _CHANGES_IT:
+        return False
+    if new.question or new.dense != old.dense or is_hedged(text, known):
+        return False
+    return _holds(new, old) and _goes_on(text, new, old)
+
+
+def _holds(new: Reading, old: Reading) -> bool:
+    return (
+        old.identifiers <= new.identifiers
+        and old.numbers <= new.numbers
+        and old.dates <= new.dates
+        and old.quotations <= new.quotations
+        and old.symbols <= new.symbols
+        and old.persons <= new.persons
+        and old.names <= new.names | set(new.content)
+    )
+
+
+def _goes_on(text: str, new: Reading, old: Reading) -> bool:
+    """All of the old words in their order, hardly anything between them, more behind them."""
+    places = _places(new.content, old.content)
+    if len(old.content) < 2 or len(places) < len(old.content):
+        return False
+    first, last = places[0], places[-1]
+    inserted = [word for at, word in enumerate(new.content[:last]) if at not in places]
+    inserted = inserted[first:]
+    more = [word for word in (*inserted, *new.content[last + 1 :]) if word not in FILLERS]
+    return (
+        0 < len(more) + len(new.identifiers - old.identifiers) <= EXTRA_WORDS_MAX
+        and set(new.content[:first]) <= new.dates
+        and not set(inserted) & new.names
+        and _fits_around(text, new.content[last], inserted)
+    )
+
+
+def _fits_around(text: str, last: str, inserted: Sequence[str]) -> bool:
+    """A new word inside what was said may only describe its last word: "a bamboo flute", and
+    neither "the tape on the box" for the box nor "eats a cut onion" for cutting one. And the
+    last word must not become part of another name for something: "the guitar" is no "guitar
+    shop"."""
+    said = list(words(text))
+    stems = [canonical(word) for word in said]
+    if last not in stems:  # a number or a date
+        return not inserted
+    end = len(stems) - 1 - stems[::-1].index(last)
+    follower = "".join(said[end + 1 : end + 2]).lstrip("0123456789")
+    described = stems[max(0, end - len(inserted)) : end] == list(inserted)
+    return (
+        (described or not inserted)
+        and len(inserted) <= INSERTED_WORDS_MAX
+        and (not follower or follower in _LINKING or follower.endswith(("ed", "ing", "ly")))
+    )
+
+
+def _places(content: Sequence[str], wanted: Sequence[str]) -> list[int]:
+    """Where the wanted words stand, one behind the other, as far as they do."""
+    found: list[int] = []
+    start = 0
+    for word in wanted:
+        if word not in content[start:]:
+            return found
+        start = content.index(word, start) + 1
+        found.append(start - 1)
+    return found

@@ -1,0 +1,1 @@
+"""Language models and embedders: asked with care, inside budgets."""

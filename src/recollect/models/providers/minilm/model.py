@@ -1,0 +1,190 @@
+"""Sentence vectors from all-MiniLM-L6-v2, in this process."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.errors import Incompatible, Invalid, Unavailable
+from recollect.models.providers.minilm.weights import INSTALL, PULL, ModelFiles, load_files
+
+DIMENSIONS = 384
+TOKENS_MAX = 256  # what the model was trained for; the rest of a longer text is not read
+# Far beyond 256 tokens of any real text: spares the tokenizer a megabyte to throw it away.
+CHARACTERS_MAX = 32_768
+BATCH_TEXTS_MAX = 16
+BATCH_TOKENS_MAX = 1024
+QUERIES_KEPT = 256
+THREADS = 2
+
+Row = tuple[float, ...]
+NOTHING: Row = (0.0,) * DIMENSIONS
+
+
+class MiniLmEmbedder:
+    """Implements ``ports.Embedder``. A text in which the model knows no token gives the zero
+    vector: the caller treats it as "no vector". The model in ``folder`` is loaded by the first
+    call and stays; a call that cannot load it raises Unavailable, and the next one tries
+    again. Any number of coroutines and event loops may embed at once."""
+
+    local = True
+    space = f"minilm/{DIMENSIONS}"
+    dimensions = DIMENSIONS
+
+    def __init__(self, folder: Path, *, threads: int = THREADS) -> None:
+        if threads < 1:
+            raise Invalid(f"the minilm embedder needs at least 1 thread, not {threads}")
+        self._folder = folder
+        self._threads = threads
+        self._network: _Network | None = None
+        self._loading = threading.Lock()
+        self._queries = _RecentRows(QUERIES_KEPT)
+
+    async def embed(self, texts: Sequence[str]) -> list[Row]:
+        """One vector per text, of length 1 (or 0, see above). Work happens in other threads,
+        batch by batch, so that a query never waits for all of somebody's thousand texts."""
+        if len(texts) == 1:
+            return [await self._query(texts[0])]
+        return await self._rows(texts) if texts else []
+
+    async def _query(self, text: str) -> Row:
+        kept = self._queries.get(text)
+        if kept is None:
+            (kept,) = await self._rows([text])
+            self._queries.put(text, kept)
+        return kept
+
+    async def _rows(self, texts: Sequence[str]) -> list[Row]:
+        network, tokens = await asyncio.to_thread(self._tokenised, texts)
+        rows = [NOTHING] * len(texts)
+        for batch in batches([len(found) for found in tokens]):
+            found = await asyncio.to_thread(network.run, [tokens[index] for index in batch])
+            for index, row in zip(batch, found, strict=True):
+                rows[index] = row
+        return rows
+
+    def _tokenised(self, texts: Sequence[str]) -> tuple[_Network, list[list[int]]]:
+        network = self._load()
+        return network, network.tokens(texts)
+
+    def _load(self) -> _Network:
+        with self._loading:
+            if self._network is None:
+                try:
+                    libraries = _libraries()
+                    self._network = _Network(libraries, load_files(self._folder), self._threads)
+                except Incompatible as error:
+                    # To a caller of embed() it is all the same: no vectors now, and a reason.
+                    raise Unavailable(str(error)) from error
+            return self._network
+
+
+class _RecentRows:
+    """The last few rows by text; safe from several threads."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._rows: OrderedDict[str, Row] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, text: str) -> Row | None:
+        with self._lock:
+            if text in self._rows:
+                self._rows.move_to_end(text)
+            return self._rows.get(text)
+
+    def put(self, text: str, row: Row) -> None:
+        if len(text) > CHARACTERS_MAX:  # a key would hold all of it in memory
+            return
+        with self._lock:
+            self._rows[text] = row
+            if len(self._rows) > self._limit:
+                self._rows.popitem(last=False)
+
+
+def batches(lengths: Sequence[int]) -> Iterator[list[int]]:
+    """Places of texts to run together: of similar length, so that little is padding, and few
+    enough to stay small in memory. Texts of length 0 are left out."""
+    batch: list[int] = []
+    for index in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if not lengths[index]:
+            continue
+        full = (len(batch) + 1) * lengths[index] > BATCH_TOKENS_MAX
+        if batch and (full or len(batch) == BATCH_TEXTS_MAX):
+            yield batch
+            batch = []
+        batch.append(index)
+    if batch:
+        yield batch
+
+
+Libraries = tuple[Any, Any]
+
+
+def _libraries() -> Libraries:
+    """onnxruntime and the tokenizer class, which only the extra ``local`` brings."""
+    try:
+        import onnxruntime
+        from tokenizers import Tokenizer
+    except ImportError as error:
+        raise Unavailable(f"minilm needs the package {error.name}: {INSTALL}") from error
+    return onnxruntime, Tokenizer
+
+
+class _Network:
+    """A loaded tokenizer and ONNX session; both may be used by several threads."""
+
+    def __init__(self, libraries: Libraries, files: ModelFiles, threads: int) -> None:
+        onnxruntime, tokenizer = libraries
+        self._session = _session(onnxruntime, files.onnx, threads)
+        self._tokenizer = tokenizer.from_str(files.tokenizer.decode())
+        self._tokenizer.enable_truncation(max_length=TOKENS_MAX)
+        self._tokenizer.no_padding()
+        special = ("[CLS]", "[SEP]", "[UNK]", "[PAD]")
+        self._silent = {self._tokenizer.token_to_id(token) for token in special}
+
+    def tokens(self, texts: Sequence[str]) -> list[list[int]]:
+        """Token ids per text; none for a text that says nothing to the model."""
+        found = self._tokenizer.encode_batch([_readable(text) for text in texts])
+        return [[] if self._silent.issuperset(text.ids) else text.ids for text in found]
+
+    def run(self, tokens: Sequence[Sequence[int]]) -> list[Row]:
+        ids = np.zeros((len(tokens), max(map(len, tokens))), dtype=np.int64)
+        mask = np.zeros_like(ids)
+        for place, found in enumerate(tokens):
+            ids[place, : len(found)] = found
+            mask[place, : len(found)] = 1
+        try:
+            answer = self._session.run(None, {"input_ids": ids, "attention_mask": mask})
+        except Exception as error:
+            raise Unavailable(f"minilm failed: {error}") from error
+        vectors: NDArray[np.float32] = answer[0]
+        return [tuple(vector) for vector in vectors.tolist()]
+
+
+def _readable(text: str) -> str:
+    """Cut, and with half characters (lone surrogates) replaced: the tokenizer takes UTF-8."""
+    return text[:CHARACTERS_MAX].encode("utf-8", "replace").decode()
+
+
+def _session(onnxruntime: Any, content: bytes, threads: int) -> Any:
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.log_severity_level = 3  # its warnings speak of the graph, not of anything to do
+    # Threads that wait actively would take the processor from the rest of this process.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    try:
+        session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # the library's own classes derive from nothing more exact
+        raise Incompatible(f"onnxruntime cannot load minilm.onnx: {error}; {PULL}") from error
+    *_, size = session.get_outputs()[0].shape
+    if size != DIMENSIONS:
+        raise Incompatible(f"the model has {size} dimensions, not {DIMENSIONS}; {PULL}")
+    return session

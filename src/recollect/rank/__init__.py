@@ -1,0 +1,1 @@
+"""From candidates to one order, each stage explaining itself. Pure."""

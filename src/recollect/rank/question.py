@@ -1,0 +1,69 @@
+"""What a question says about its answer besides its words: who said it, and when."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from recollect.text.analysis import asks, fold
+
+_VERBS = (
+    "told said mentioned recommended recommend suggested suggest gave give provided listed shared"
+    " wrote explained described advised proposed asked answered showed helped created came"
+)
+_OF_ASSISTANT = re.compile(
+    rf"\byou(?:'ve| have| had)?(?: \w+)? (?:{'|'.join(_VERBS.split())})\b"
+    r"|\bdid you\b|\byour (?:suggest|recommend|answer|advice|list|repl|respon|explan)"
+    r"|\bremind me\b|\b(?:previous|last|earlier) (?:chat|conversation|discussion)"
+    r"|你.{0,4}(?:说|推荐|建议|告诉|提到|回答)",
+    re.IGNORECASE,
+)
+_SENTENCE = re.compile(r"[^?？]*[?？]+|[^?？]+$")
+
+# An event is often told later: after a day within a week, after longer times within a month.
+TOLD_WITHIN = {"day": timedelta(days=7), "weekend": timedelta(days=7), "week": timedelta(days=14)}
+TOLD_LATER = timedelta(days=31)
+
+
+class Period(NamedTuple):
+    """When what is asked for may have been said; ``phrase`` says where that comes from."""
+
+    start: datetime
+    end: datetime
+    phrase: str
+
+
+def asks_for_the_assistant(text: str) -> bool:
+    """Is it about what the assistant itself once said?"""
+    return _OF_ASSISTANT.search(text) is not None
+
+
+def names(text: str, author: str) -> bool:
+    """Does the question name this author?"""
+    return re.search(rf"\b{re.escape(fold(author))}\b", fold(text)) is not None
+
+
+def parts(text: str, most: int) -> tuple[str, ...]:
+    """Several questions in one, each by itself; () for a single one or more than ``most``.
+    What follows the last question mark is no question and is left out."""
+    found = [one.strip() for one in _SENTENCE.findall(text)]
+    asked = [one for one in found if asks(one) and any(map(str.isalnum, one))]
+    return tuple(asked) if 1 < len(asked) <= most else ()
+
+
+def periods(text: str, now: datetime) -> tuple[Period, ...]:
+    """The times that a question asked at ``now`` names, up to when they may have been told."""
+    from recollect.text.dates.expressions import time_spans  # here: most questions name no time
+
+    found = []
+    for span in time_spans(text, now):
+        told = span.end + TOLD_WITHIN.get(span.precision, TOLD_LATER)
+        start = datetime.min.replace(tzinfo=now.tzinfo) if _ends(span.relation) else span.start
+        end = now if span.relation in ("since", "after") else told
+        found.append(Period(start, end, span.phrase))
+    return tuple(found)
+
+
+def _ends(relation: str) -> bool:
+    return relation in ("before", "until", "by")

@@ -1,0 +1,340 @@
+"""Ranking: a tuple of stages from raw scores to one score, each saying what it did.
+
+A profile names its stages. ``fuse`` is ours; ``cosine`` is Otto's, ``bre`` OpenMotoko's. A
+stage changes the scores of candidates or drops some; it looks at nothing but its arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from recollect.index.vectors import is_name
+from recollect.profiles import Profile
+from recollect.rank.fusion import fused
+from recollect.rank.question import asks_for_the_assistant, names, periods
+from recollect.scopes import root_of
+from recollect.text.analysis import asks, fold, terms
+from recollect.types import Hit, Record, Why
+
+SECONDS_PER_DAY = 86_400.0
+ENGLISH_ONLY = frozenset(("minilm",))  # embedders
+OUTDATED_SHARE = 0.2  # what a turn loses whose statement was replaced since
+NOTHING = 0.0005  # a change of score that nobody would see
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """The question and the moment of asking."""
+
+    text: str
+    now: datetime
+    profile: Profile
+    embedder: str = ""  # family of the vectors compared, such as "hashing"; "" = none
+    threshold: float | None = None
+    prefer_facts: bool = False  # of a turn and a fact learned from it; else the turn stays
+
+
+# In words, or how to put it: of a hundred candidates a few are told.
+Detail = str | Callable[[Hit], str]
+
+
+@dataclass(slots=True)
+class Candidate:
+    """A hit on its way through the stages."""
+
+    hit: Hit
+    score: float = 0.0
+    why: list[tuple[str, float, Detail]] = field(default_factory=list)
+    record: Record = field(init=False)
+    among_equals: tuple[float, str] = field(init=False)  # its place: the more recent first
+
+    def __post_init__(self) -> None:
+        self.record = record = self.hit.record
+        self.among_equals = (-record.at.timestamp(), record.id)
+
+    def add(self, stage: str, value: float, detail: Detail = "") -> None:
+        self.score += value
+        self.why.append((stage, value, detail))
+
+    def as_hit(self) -> Hit:
+        reasons = tuple(
+            Why(stage=stage, value=value, detail=told if isinstance(told, str) else told(self.hit))
+            for stage, value, told in self.why
+        )
+        return replace(self.hit, score=self.score, why=reasons)
+
+
+Candidates = list[Candidate]
+Stage = Callable[[Candidates, Asked], Candidates]
+
+
+def rank(hits: Iterable[Hit], asked: Asked) -> Candidates:
+    """All stages of the profile, best first."""
+    ranked = _without_noise([Candidate(hit) for hit in hits], asked)
+    for name in asked.profile.stages:
+        ranked = STAGES[name](ranked, asked)
+    return sorted(ranked, key=order)
+
+
+def of_equal_say(rankings: Sequence[Candidates]) -> Candidates:
+    """Several questions in one: the best hits of each count the same."""
+    if len(rankings) == 1:
+        return rankings[0]
+    tops = [max((candidate.score for candidate in ranked), default=0.0) for ranked in rankings]
+    usual = sum(tops) / len(tops) if tops else 0.0
+    for ranked, top in zip(rankings, tops, strict=True):
+        for candidate in ranked if top > 0 else ():
+            change = candidate.score * (usual / top - 1)
+            candidate.add("question", change, "one of several, of equal say")
+    return sorted((candidate for ranked in rankings for candidate in ranked), key=order)
+
+
+def order(candidate: Candidate) -> tuple[float, tuple[float, str]]:
+    """Best first; of equals the more recent."""
+    return -candidate.score, candidate.among_equals
+
+
+def above_threshold(candidates: Candidates, asked: Asked) -> Candidates:
+    least = asked.profile.threshold if asked.threshold is None else asked.threshold
+    if not asked.text.strip():
+        return candidates
+    return [candidate for candidate in candidates if candidate.score >= least]
+
+
+def _without_noise(candidates: Candidates, asked: Asked) -> Candidates:
+    """A hit has a word or a tag in common with the query, or means something like it."""
+    if not asked.text.strip():
+        return candidates
+    floors = asked.profile.similarity_floor
+    floor = floors.get(asked.embedder, floors[""])
+    asked_terms = _terms_of_query(asked)
+    return [
+        candidate
+        for candidate in candidates
+        if candidate.hit.keyword > 0
+        or candidate.hit.keyword_around > 0
+        or (candidate.hit.similarity is not None and candidate.hit.similarity >= floor)
+        or _tag_asked_for(candidate.record, asked_terms)
+    ]
+
+
+def fuse(candidates: Candidates, asked: Asked) -> Candidates:
+    """Words and meaning as one number, root by root; see ``fusing``."""
+    weight = _similarity_weight(asked)
+    by_root: dict[str, Candidates] = {}
+    for candidate in candidates:
+        by_root.setdefault(root_of(candidate.record.scope), []).append(candidate)
+    for group in by_root.values():
+        for candidate, parts in zip(group, fused([c.hit for c in group], weight), strict=True):
+            candidate.add("similarity", parts.meaning, _cosine_text)
+            candidate.add("keyword", parts.words, _bm25_text)
+    return candidates
+
+
+def _similarity_weight(asked: Asked) -> float:
+    """Less where the embedder cannot read the script."""
+    weights = asked.profile.similarity_weight
+    weight = weights.get(asked.embedder, weights[""])
+    return weight * _latin_share(asked.text) if asked.embedder in ENGLISH_ONLY else weight
+
+
+def _latin_share(text: str) -> float:
+    letters = [letter for letter in fold(text) if letter.isalpha()]
+    return sum(letter.isascii() for letter in letters) / len(letters) if letters else 1.0
+
+
+def voice(candidates: Candidates, asked: Asked) -> Candidates:
+    """Who said it, and to whom: somebody the question names counts more, and so does the answer
+    to a question; a turn that only asks, among people, less; what an assistant answered less,
+    unless the question is about just that."""
+    best = max((candidate.score for candidate in candidates), default=0.0)
+    of_assistant = asks_for_the_assistant(asked.text)
+    for candidate in candidates:
+        record = candidate.record
+        if record.type != "turn":
+            continue
+        if record.source == "assistant" and not of_assistant:
+            candidate.add("voice", -best * asked.profile.assistant_discount, "the assistant's")
+        elif record.source == "user":
+            _weigh_what_a_person_said(candidate, best, asked)
+    return candidates
+
+
+def _weigh_what_a_person_said(candidate: Candidate, best: float, asked: Asked) -> None:
+    record = candidate.record
+    named = bool(record.author) and is_name(record.author)
+    if named and names(asked.text, record.author):
+        candidate.add("voice", best * asked.profile.named_boost, record.author)
+    if not asks(record.text):
+        if candidate.hit.after_question:
+            value = candidate.score * asked.profile.answer_boost
+            candidate.add("voice", value, "answers a question")
+    elif named:
+        candidate.add("voice", -best * asked.profile.question_discount, "only asks")
+
+
+def time(candidates: Candidates, asked: Asked) -> Candidates:
+    """What was said in a time that the question names, or soon after it."""
+    named = periods(asked.text, asked.now) if asked.text else ()
+    if not named:
+        return candidates
+    best = max((candidate.score for candidate in candidates), default=0.0)
+    for candidate in candidates:
+        at = candidate.record.at
+        phrase = next((one.phrase for one in named if one.start <= at < one.end), "")
+        if phrase:
+            candidate.add("time", best * asked.profile.time_boost, phrase)
+    return candidates
+
+
+def cosine(candidates: Candidates, asked: Asked) -> Candidates:  # noqa: ARG001 - all stages alike
+    """Otto: the similarity itself; without vectors the share of the query's words found."""
+    for candidate in candidates:
+        candidate.add("cosine", _meaning(candidate.hit), _arm(candidate.hit))
+    return candidates
+
+
+def bre(candidates: Candidates, asked: Asked) -> Candidates:
+    """OpenMotoko: dot product minus a share of the magnitude. Stored vectors have length 1,
+    so the penalty is the same for all and only lowers the score."""
+    for candidate in candidates:
+        candidate.add("dot", _meaning(candidate.hit), _arm(candidate.hit))
+        candidate.add("magnitude", -asked.profile.magnitude_penalty)
+    return candidates
+
+
+def tag_boost(candidates: Candidates, asked: Asked) -> Candidates:
+    """A record one of whose tags appears in the query."""
+    asked_terms = _terms_of_query(asked)
+    for candidate in candidates:
+        tag = _tag_asked_for(candidate.record, asked_terms)
+        if tag:
+            candidate.add("tag", asked.profile.tag_boost, tag)
+    return candidates
+
+
+def _terms_of_query(asked: Asked) -> frozenset[str]:
+    return frozenset(terms(asked.text))
+
+
+def _tag_asked_for(record: Record, asked_terms: frozenset[str]) -> str:
+    for tag in record.tags:
+        tag_terms = terms(tag)
+        if tag_terms and asked_terms.issuperset(tag_terms):
+            return tag
+    return ""
+
+
+def importance(candidates: Candidates, asked: Asked) -> Candidates:  # noqa: ARG001
+    """Up to a tenth more or less; the middle changes nothing."""
+    for candidate in candidates:
+        weight = candidate.record.importance
+        change = candidate.score * 0.2 * (weight - 0.5)
+        if change:
+            candidate.add("importance", change, f"{weight:.2f}")
+    return candidates
+
+
+def decay(candidates: Candidates, asked: Asked) -> Candidates:
+    """Older counts less, down to a floor; core memories do not fade."""
+    for candidate in candidates:
+        record = candidate.record
+        rule = asked.profile.decay[record.durability]
+        days = max((asked.now - record.at).total_seconds() / SECONDS_PER_DAY, 0.0)
+        kept = rule.floor + (1 - rule.floor) * 0.5 ** (days / rule.half_life_days)
+        change = candidate.score * (kept - 1)
+        if abs(change) > NOTHING:
+            candidate.add("decay", change, f"{days:.0f} days, {record.durability}")
+    return candidates
+
+
+def drop_copies(candidates: Candidates, asked: Asked) -> Candidates:  # noqa: ARG001
+    """Of copies in several scopes (same origin) and of equal texts, only the best stays."""
+    kept: Candidates = []
+    seen: set[str] = set()
+    for candidate in sorted(candidates, key=order):
+        record = candidate.record
+        keys = {key for key in (record.origin, record.hash) if key}
+        if not keys & seen:
+            kept.append(candidate)
+        seen |= keys
+    return kept
+
+
+def one_per_source(candidates: Candidates, asked: Asked) -> Candidates:
+    """A turn and a fact learned from it say the same: one of them stays, with the better score
+    of both, so that no place in the answer is taken twice."""
+    turns = {
+        (*candidate.record.session_key, id_): candidate
+        for candidate in candidates
+        if candidate.record.type == "turn"
+        for id_ in candidate.record.lineage
+    }
+    dropped: set[str] = set()
+    for fact in sorted(candidates, key=order) if turns else ():
+        turn = _best_turn(fact.record, turns)
+        if turn is None or turn.record.id in dropped:
+            continue
+        kept, gone = (fact, turn) if asked.prefer_facts else (turn, fact)
+        dropped.add(gone.record.id)
+        gain = max(gone.score - kept.score, 0.0)
+        kept.add("same source", gain, f"{gone.record.type} {gone.record.id}")
+    return [candidate for candidate in candidates if candidate.record.id not in dropped]
+
+
+def _best_turn(record: Record, turns: Mapping[tuple[str, str, str], Candidate]) -> Candidate | None:
+    """The best turn that a fact was learned from, if it is a candidate too."""
+    if record.kind != "semantic" or not record.session:
+        return None
+    found = [turn for id_ in record.lineage if (turn := turns.get((*record.session_key, id_)))]
+    return min(found, key=order, default=None)
+
+
+def related(record: Record, source: Candidate, kind: str, asked: Asked) -> Candidate:
+    """A record that came along with a better one through a relation."""
+    candidate = Candidate(Hit(record=record))
+    value = source.score * asked.profile.related_share
+    candidate.add("related", value, f"{kind} {source.record.id}")
+    return candidate
+
+
+def replacing(record: Record, turn: Candidate) -> Candidate:
+    """What is true now, brought along by a turn in which something else was said: it stands
+    where the turn stood, and the turn behind it."""
+    candidate = Candidate(Hit(record=record))
+    candidate.add("replaces", turn.score, f"turn {turn.record.id}")
+    turn.add("outdated", -OUTDATED_SHARE * turn.score, f"replaced by {record.id}")
+    return candidate
+
+
+def _meaning(hit: Hit) -> float:
+    return hit.coverage if hit.similarity is None else hit.similarity
+
+
+def _arm(hit: Hit) -> str:
+    return "words, no vector" if hit.similarity is None else ""
+
+
+def _bm25_text(hit: Hit) -> str:
+    around = f", {hit.keyword_around:.2f} around" if hit.keyword_around != hit.keyword else ""
+    return f"bm25 {hit.keyword:.2f}{around}"
+
+
+def _cosine_text(hit: Hit) -> str:
+    return "no vector" if hit.similarity is None else f"cosine {hit.similarity:.3f}"
+
+
+STAGES: Mapping[str, Stage] = {
+    "fuse": fuse,
+    "voice": voice,
+    "time": time,
+    "cosine": cosine,
+    "bre": bre,
+    "tag_boost": tag_boost,
+    "importance": importance,
+    "decay": decay,
+    "drop_copies": drop_copies,
+    "one_per_source": one_per_source,
+}

@@ -1,0 +1,1 @@
+"""What texts say: words, claims, dates, secrets, signs of steering. Pure."""

@@ -1,0 +1,213 @@
+"""From messages to lessons: the gate, then the rules, sentence by sentence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from recollect.text.claims.clauses import Speaker
+from recollect.text.claims.corrections import (
+    LOOK_BACK,
+    Told,
+    as_correction,
+    corrected,
+    fix_in,
+    opens_with_correction,
+    without_correction,
+)
+from recollect.text.claims.foreign import foreign_findings, language_of, tells_of_past
+from recollect.text.claims.gate import gate
+from recollect.text.claims.lessons import Lesson
+from recollect.text.claims.requests import (
+    decision_in,
+    remembered,
+    remembered_as_said,
+    request_in,
+)
+from recollect.text.claims.rewrite import framed
+from recollect.text.claims.sentences import Sentence, plain, sentences
+from recollect.text.claims.statements import Said, english_lessons, entities_in
+from recollect.text.claims.values import Extraction
+from recollect.text.dates.expressions import time_spans
+from recollect.types import Message
+
+LESSONS_A_MESSAGE_MAX = 12
+NOTHING = "nothing to learn"
+
+_NAMELESS = frozenset(("user", "human", "the user", "me"))
+_INTRODUCED = re.compile(
+    r"(?:hi|hello|hey)\b[^.!?\n]{0,20}?[,!. ]\s*(?:I'm|I am|this is) ([A-Z][\w\-]+)\b"
+)
+_WHOLE_TASK = re.compile(
+    r"\s*(?:please |can you |could you )?(?:translate|rewrite|proofread|summari[sz]e|paraphrase"
+    r"|correct|edit|improve|rephrase|übersetze?|traduis|traduce|corrige|翻译)\b[^.\n]{0,60}[:\n]",
+    re.IGNORECASE,
+)
+
+
+class Reading:
+    """Messages read one after the other: what each teaches, and what was told so far."""
+
+    def __init__(self, earlier: Sequence[Message] = ()) -> None:
+        """``earlier`` is what was said before them: nothing is learned from it again, but
+        corrections may be about it."""
+        self._told: dict[str, list[Told]] = {}
+        self._lessons: list[Lesson] = []
+        self._skipped: dict[str, str] = {}
+        for message in earlier[-LOOK_BACK:]:
+            if message.role == "user" and not gate(message).skip:
+                _read(message, self._told_by(message))
+
+    def read(self, message: Message) -> None:
+        reason = gate(message).skip
+        if not reason:
+            found = _lessons_of(message, self._told_by(message))
+            self._lessons += found
+            reason = "" if found else NOTHING
+        if reason:
+            self._skipped[message.id] = reason
+
+    def _told_by(self, message: Message) -> list[Told]:
+        return self._told.setdefault(message.author, [])
+
+    @property
+    def found(self) -> Extraction:
+        return Extraction(lessons=tuple(self._lessons), skipped=dict(self._skipped))
+
+
+def extract(messages: Sequence[Message], *, earlier: Sequence[Message] = ()) -> Extraction:
+    """What the messages say that is worth keeping, all at once; see ``Reading``."""
+    reading = Reading(earlier)
+    for message in messages:
+        reading.read(message)
+    return reading.found
+
+
+def _lessons_of(message: Message, told: list[Told]) -> list[Lesson]:
+    if message.role == "assistant":
+        return _reported(message)
+    if message.role != "user":
+        return []
+    return _unique(_read(message, told))[:LESSONS_A_MESSAGE_MAX]
+
+
+def _unique(lessons: Iterable[Lesson]) -> list[Lesson]:
+    return list({lesson.text.casefold(): lesson for lesson in lessons}.values())
+
+
+def _said(message: Message) -> Said:
+    name = " ".join(message.author.split())[:60]
+    return Said(Speaker("" if name.casefold() in _NAMELESS else name), message.at, message.id)
+
+
+def _read(message: Message, told: list[Told]) -> list[Lesson]:
+    """The lessons of one user's message; each sentence joins what they told before."""
+    text = plain(message.text)
+    if _WHOLE_TASK.match(text):
+        return []
+    said = _said(message)
+    lessons: list[Lesson] = _introduction(text, said)
+    for sentence in sentences(text):
+        found = _sentence_lessons(sentence, said, told)
+        lessons += found
+        if found:
+            told.append(Told(sentence.text, tuple(found)))
+    return lessons
+
+
+def _introduction(text: str, said: Said) -> list[Lesson]:
+    """ "Hi, I'm Ann": a name where no author is known."""
+    found = _INTRODUCED.match(text)
+    if found is None or said.speaker.name:
+        return []
+    sentence = Sentence(f"My name is {found[1]}", False, False)
+    return english_lessons(sentence, said)
+
+
+def _sentence_lessons(sentence: Sentence, said: Said, told: Sequence[Told]) -> list[Lesson]:
+    if sentence.question:
+        return []
+    content = remembered(sentence.text)
+    if content:
+        return _remembered(content, said)
+    fix = fix_in(sentence.text)
+    if fix is not None and told:
+        again = corrected(fix, told)
+        found = _stated(sentence._replace(text=again), said) if again else []
+        if found:
+            return as_correction(found)
+    if opens_with_correction(sentence.text):
+        rest = sentence._replace(text=without_correction(sentence.text))
+        return as_correction(_stated(rest, said))
+    return _stated(sentence, said)
+
+
+def _remembered(content: str, said: Said) -> list[Lesson]:
+    found = _stated(Sentence(content, False, False), said)
+    if not found:
+        return [remembered_as_said(content, said)]
+    return [replace(lesson, confidence=0.95, importance=0.9) for lesson in found]
+
+
+def _stated(sentence: Sentence, said: Said) -> list[Lesson]:
+    request = request_in(sentence, said)
+    if request is not None:
+        return [request]
+    language = language_of(sentence.text)
+    decision = decision_in(sentence, said)
+    if decision is not None:
+        return [decision]
+    return _foreign(sentence, said) if language else english_lessons(sentence, said)
+
+
+def _foreign(sentence: Sentence, said: Said) -> list[Lesson]:
+    lessons = []
+    for finding, words in foreign_findings(sentence.text, said.speaker):
+        spans = time_spans(words, said.at)
+        since = [span.start for span in spans if span.relation in ("since", "")]
+        text = framed(words, said.speaker, spans)
+        dated = since and finding.topic not in ("birthday", "likes", "age")
+        lessons.append(
+            Lesson(
+                text=text,
+                messages=(said.message,),
+                type=finding.type,
+                claim=finding.claim,
+                confidence=0.8,
+                importance=finding.importance,
+                tags=(finding.topic,),
+                entities=entities_in(words, None, said.speaker),
+                valid_from=since[0] if dated else None,
+            )
+        )
+    return lessons or _foreign_event(sentence, said)
+
+
+def _foreign_event(sentence: Sentence, said: Said) -> list[Lesson]:
+    """What the speaker did on a day, in their own words."""
+    spans = [span for span in time_spans(sentence.text, said.at) if not span.relation]
+    if len(spans) != 1 or spans[0].start > said.at or not tells_of_past(sentence.text):
+        return []
+    return [
+        Lesson(
+            text=framed(sentence.text, said.speaker, spans),
+            messages=(said.message,),
+            confidence=0.65,
+            importance=0.5,
+            tags=("event",),
+            entities=entities_in(sentence.text, None, said.speaker),
+            valid_from=spans[0].start,
+        )
+    ]
+
+
+def _reported(message: Message) -> list[Lesson]:
+    """An assistant's outcomes and decisions; never anything about a person."""
+    said = Said(Speaker("the assistant"), message.at, message.id)
+    lessons = []
+    for sentence in sentences(plain(message.text)):
+        for lesson in english_lessons(sentence, said):
+            if lesson.tags == ("outcome",):
+                lessons.append(replace(lesson, confidence=0.4, importance=0.4, entities=()))
+    return lessons[:3]

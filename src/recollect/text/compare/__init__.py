@@ -1,0 +1,262 @@
+"""Do two similar texts say the same? A guard behind the similarity of vectors.
+
+Vectors of "I like tea" and "I do not like tea" are close, and so are those of two facts that
+differ in one number or name. ``difference`` looks for what sets such texts apart. It prefers
+to keep two memories over losing one: whatever it cannot match counts as different.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from hashlib import blake2b
+from itertools import product
+
+from recollect.text.analysis import stem
+from recollect.text.compare.parts import Reading, canonical, read
+from recollect.text.compare.words import (
+    DENSE_FILLERS,
+    FILLERS,
+    OPPOSITES,
+    PAST_AUXILIARIES,
+    PRESENT_AUXILIARIES,
+    STRONG_PREPOSITIONS,
+)
+
+# How many further words one text may have and still say the same.
+ENRICHMENT_WORDS_MAX = 2
+
+_OPPOSING_PREFIXES = ("un", "in", "im", "ir", "il", "dis", "non", "mis")
+_TRAILING = " .,;:!…。．，、；：！"
+_BLANKS = re.compile(r"\s+")
+
+
+def normalise(text: str) -> str:
+    """Compatibility forms and case folded, blanks collapsed, closing punctuation dropped.
+    A closing question mark stays: a question is not the statement."""
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    return _BLANKS.sub(" ", folded).strip().rstrip(_TRAILING)
+
+
+def text_hash(text: str) -> str:
+    """32 hexadecimal digits, equal for texts that are equal after ``normalise``."""
+    data = normalise(text).encode("utf-8", "surrogatepass")
+    return blake2b(data, digest_size=16).hexdigest()
+
+
+def same_statement(a: str, b: str) -> bool:
+    """May two texts, already known to be similar, be kept as one?"""
+    return not difference(a, b)
+
+
+def difference(a: str, b: str) -> str:
+    """Why two similar texts are not the same statement; empty if nothing stands against it.
+    Swapping the texts swaps the words in the reason, never the verdict."""
+    if normalise(a) == normalise(b):
+        return ""
+    return next(_found(a, b), ("", ""))[1]
+
+
+def differences(a: str, b: str) -> dict[str, str]:
+    """Everything that ``difference`` has against two texts: the kind of each difference and the
+    reason in words."""
+    return {} if normalise(a) == normalise(b) else dict(_found(a, b))
+
+
+def _found(a: str, b: str) -> Iterator[tuple[str, str]]:
+    first, second = read(a), read(b)
+    for kind, check in _CHECKS.items():
+        reason = check(first, second)
+        if reason:
+            yield kind, reason
+
+
+def _against(what: str, a: Iterable[str], b: Iterable[str]) -> str:
+    left, right = " ".join(sorted(a)[:5]), " ".join(sorted(b)[:5])
+    return f"{what} {left or 'missing'} against {right or 'missing'}"
+
+
+def _question(a: Reading, b: Reading) -> str:
+    return "question against statement" if a.question != b.question else ""
+
+
+def _identifier(a: Reading, b: Reading) -> str:
+    if a.identifiers == b.identifiers:
+        return ""
+    return _against("name", a.identifiers - b.identifiers, b.identifiers - a.identifiers)
+
+
+def _quotation(a: Reading, b: Reading) -> str:
+    if not a.quotations or not b.quotations or a.quotations == b.quotations:
+        return ""
+    return _against("quotation", a.quotations - b.quotations, b.quotations - a.quotations)
+
+
+def _number(a: Reading, b: Reading) -> str:
+    only_a, only_b = a.numbers - b.numbers, b.numbers - a.numbers
+    # "one" is often no count: "one man" and "a man".
+    if {*only_a, *only_b} == {"one"}:
+        return ""
+    return _against("number", only_a, only_b) if only_a or only_b else ""
+
+
+def _date(a: Reading, b: Reading) -> str:
+    only_a, only_b = a.dates - b.dates, b.dates - a.dates
+    return _against("date", only_a, only_b) if only_a or only_b else ""
+
+
+def _negation(a: Reading, b: Reading) -> str:
+    if len(a.negated) != len(b.negated):
+        return "negation"
+    if sorted(a.negated) != sorted(b.negated):
+        return _against("negation of", set(a.negated), set(b.negated))
+    return ""
+
+
+def _modality(a: Reading, b: Reading) -> str:
+    return _against("modality", a.modals, b.modals) if a.modals != b.modals else ""
+
+
+def _person(a: Reading, b: Reading) -> str:
+    only_a, only_b = a.persons - b.persons, b.persons - a.persons
+    return _against("person", only_a, only_b) if only_a and only_b else ""
+
+
+def _opposite(a: Reading, b: Reading) -> str:
+    return next((f"{word} against {other}" for word, other in opposite_words(a, b)), "")
+
+
+def opposite_words(a: Reading, b: Reading) -> Iterator[tuple[str, str]]:
+    """Words of only one text, each with its opposite among those of only the other."""
+    only_a, only_b = a.word_set - b.word_set, b.word_set - a.word_set
+    stems_a = {stem(word): word for word in only_a}
+    stems_b = {stem(word): word for word in only_b}
+    for stemmed, word in stems_a.items():
+        others = _opposites().get(stemmed, frozenset()) | {
+            *(prefix + stemmed for prefix in _OPPOSING_PREFIXES),
+            *(stemmed.removeprefix(prefix) for prefix in _OPPOSING_PREFIXES),
+        } - {stemmed}
+        yield from ((word, stems_b[other]) for other in sorted(others & stems_b.keys()))
+
+
+def _place(a: Reading, b: Reading) -> str:
+    strong_a = {canonical(w) for w in (a.word_set - b.word_set) & STRONG_PREPOSITIONS}
+    strong_b = {canonical(w) for w in (b.word_set - a.word_set) & STRONG_PREPOSITIONS}
+    only_a, only_b = strong_a - strong_b, strong_b - strong_a
+    return _against("place", only_a, only_b) if only_a and only_b else ""
+
+
+def _tense(a: Reading, b: Reading) -> str:
+    for past, present in ((a, b), (b, a)):
+        changed = past.past_verbs & present.present_verbs - present.past_verbs
+        if changed:
+            return f"tense of {min(changed)}"
+        was = past.word_set & PAST_AUXILIARIES
+        if was and not present.word_set & PAST_AUXILIARIES:
+            now = present.word_set & PRESENT_AUXILIARIES - past.word_set
+            if now:
+                return f"tense {min(was)} against {min(now)}"
+    return ""
+
+
+def _symbol(a: Reading, b: Reading) -> str:
+    only_a, only_b = a.symbols - b.symbols, b.symbols - a.symbols
+    return _against("symbol", only_a, only_b) if only_a and only_b else ""
+
+
+def _name(a: Reading, b: Reading) -> str:
+    only_a = a.names - b.names - set(b.content)
+    only_b = b.names - a.names - set(a.content)
+    return _against("name", only_a, only_b) if only_a or only_b else ""
+
+
+def _content(a: Reading, b: Reading) -> str:
+    only_a = _unmatched(a, b)
+    only_b = _unmatched(b, a)
+    if only_a and only_b:
+        # "back yard" and "backyard"
+        if "".join(only_a) == "".join(only_b):
+            return ""
+        return _against("word", only_a, only_b)
+    further = [word for word in only_a or only_b if word not in FILLERS]
+    if len(further) > ENRICHMENT_WORDS_MAX:
+        return f"more is said: {' '.join(further[:5])}"
+    return ""
+
+
+def _unmatched(a: Reading, b: Reading) -> list[str]:
+    known = set(b.content)
+    return list(dict.fromkeys(word for word in a.content if word not in known))
+
+
+def _dense(a: Reading, b: Reading) -> str:
+    """Scripts without blanks have no words to match, so only the part in the middle that is
+    not common to both is looked at."""
+    left, right = _middle(a.dense, b.dense)
+    if {*left, *right} <= DENSE_FILLERS:
+        return ""
+    return f"{left[:20] or 'nothing'} against {right[:20] or 'nothing'}"
+
+
+def _middle(a: str, b: str) -> tuple[str, str]:
+    shorter = min(len(a), len(b))
+    start = next((i for i in range(shorter) if a[i] != b[i]), shorter)
+    a, b = a[start:], b[start:]
+    shorter = min(len(a), len(b))
+    end = next((i for i in range(shorter) if a[-1 - i] != b[-1 - i]), shorter)
+    return a[: len(a) - end], b[: len(b) - end]
+
+
+def _order(a: Reading, b: Reading) -> str:
+    """The same words in another order ("Ann loves Bob") differ, unless one of the texts is
+    in the passive voice and turns them around for that reason."""
+    for passive, active in ((a, b), (b, a)):
+        for voice in passive.passives:
+            if active.has_active(voice.verb):
+                return "" if voice.is_told_by(active) else "order of words"
+    alike = _in_order(a.ordered, b.ordered) or _in_order(a.content, b.content)
+    return "" if alike else "order of words"
+
+
+def _in_order(a: Sequence[str], b: Sequence[str]) -> bool:
+    """Do the words that both have follow each other in the same order?"""
+    shared = set(a) & set(b)
+    order_a = [word for word in a if word in shared]
+    order_b = [word for word in b if word in shared]
+    if len(order_a) != len(order_b):
+        order_a, order_b = list(dict.fromkeys(order_a)), list(dict.fromkeys(order_b))
+    return order_a == order_b
+
+
+@cache
+def _opposites() -> dict[str, frozenset[str]]:
+    found: dict[str, set[str]] = {}
+    for line in OPPOSITES:
+        columns = [[stem(word) for word in column.split("/")] for column in line]
+        for column, other in product(columns, columns):
+            if column is not other:
+                for word in column:
+                    found.setdefault(word, set()).update(other)
+    return {word: frozenset(others) for word, others in found.items()}
+
+
+_CHECKS: Mapping[str, Callable[[Reading, Reading], str]] = {
+    "question": _question,
+    "identifier": _identifier,
+    "number": _number,
+    "date": _date,
+    "negation": _negation,
+    "modality": _modality,
+    "opposite": _opposite,
+    "place": _place,
+    "person": _person,
+    "tense": _tense,
+    "quotation": _quotation,
+    "symbol": _symbol,
+    "name": _name,
+    "content": _content,
+    "dense": _dense,
+    "order": _order,
+}

@@ -1,0 +1,482 @@
+"""What ``duplicates`` compares: one text taken apart into numbers, names, negations and words."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import NamedTuple
+
+from recollect.text.analysis import fold, stem
+from recollect.text.compare import words as known
+
+# Scripts written without blanks, and Korean, whose particles stick to the word.
+_DENSE = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u1100-\u11ff\u3131-\u318e\uac00-\ud7ff"
+    "\u3041-\u30ff\u31f0-\u31ff\u3005\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+)
+_LETTER = "(?:[^\\W\\d_]|[\u0300-\u036f\u0900-\u0dff])"
+_PIECE = re.compile(
+    rf"(?P<dense>[{_DENSE}]+)"
+    r"|(?P<number>(?<!\w)[-\u2212]?\d+(?:[.,]\d+)*|\d+(?:[.,]\d+)*)"
+    rf"|(?P<word>{_LETTER}+(?:'{_LETTER}+)*)"
+    r"|(?P<mark>[$€£¥₽₹₩%‰°<>=≤≥≠±×÷^+#])"
+    r"|(?P<comma>[,;])"
+    r"|(?P<stop>[.!?]+)"
+)
+_NUMBER_WITH_UNIT = re.compile(
+    r"(?:[A-Z]{2})?[$€£¥]?\d+(?:[.,:]\d+)*(?:[A-Za-z]{1,3}|[%°]|-[A-Za-z]+)?\Z"
+)
+_ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)\Z", re.IGNORECASE)
+_QUOTED = re.compile('["“„«「『]([^"“”„«»「」『』\n]{1,200})["”“»」』]')
+_EDGES = "\"'“”„«»「」『』()[]{}<>.,;:!?…*`’‘"
+_QUESTION = re.compile("[?？؟]")
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """``text`` is folded; a number, date or name carries its kind beside it."""
+
+    text: str
+    kind: str = "word"  # word, number, date, comma, stop
+    capital: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Passive:
+    """``patient`` is being ``verb``-ed by ``agent`` (which may be unknown)."""
+
+    verb: str
+    patient: str
+    agent: str
+
+    def is_told_by(self, active: Reading) -> bool:
+        """Does the other text, in the active voice, give both the same part?"""
+        if self.verb not in active.ordered:
+            return False
+        at = active.ordered.index(self.verb)
+        before, after = active.ordered[:at], active.ordered[at + 1 :]
+        if self.agent and self.agent not in before:
+            return False
+        return self.patient in after
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    word_set: frozenset[str]
+    numbers: frozenset[str]
+    dates: frozenset[str]
+    identifiers: frozenset[str]
+    quotations: frozenset[str]
+    names: frozenset[str]
+    persons: frozenset[str]
+    modals: frozenset[str]
+    negated: tuple[str, ...]  # what follows each negation
+    content: tuple[str, ...]  # canonical words, in order
+    ordered: tuple[str, ...]  # the same, with harmless reorderings undone
+    passives: tuple[Passive, ...]
+    past_verbs: frozenset[str]
+    present_verbs: frozenset[str]
+    dense: str
+    symbols: frozenset[str]
+    question: bool
+
+    def has_active(self, verb: str) -> bool:
+        return verb in self.content and all(voice.verb != verb for voice in self.passives)
+
+
+CACHED_LENGTH_MAX = 1000
+CACHED_CHUNK_MAX = 32
+
+
+def read(text: str) -> Reading:
+    """A new text is compared with many known ones: short ones are read once."""
+    return _read_once(text) if len(text) <= CACHED_LENGTH_MAX else _read(text)
+
+
+@lru_cache(maxsize=2000)
+def _read_once(text: str) -> Reading:
+    return _read(text)
+
+
+def _read(text: str) -> Reading:
+    plain = unicodedata.normalize("NFKC", text).replace("’", "'").replace("ʼ", "'")
+    plain = plain.replace("n 't", "n't")
+    identifiers, tokens, dense = _tokens(plain)
+    words = [token.text for token in tokens]
+    content = [_canonical_of(token) for token in tokens if _is_content(token)]
+    past, present = _tenses(tokens)
+    return Reading(
+        word_set=frozenset(token.text for token in tokens if token.kind == "word"),
+        numbers=frozenset(token.text for token in tokens if token.kind == "number")
+        | (frozenset(dense) & known.DENSE_NUMERALS),
+        dates=frozenset(token.text for token in tokens if token.kind == "date"),
+        identifiers=frozenset(identifiers),
+        quotations=frozenset(fold(found).strip(_EDGES) for found in _QUOTED.findall(plain)),
+        names=_names(tokens),
+        persons=frozenset(known.PERSONS[word] for word in words if word in known.PERSONS),
+        modals=frozenset(
+            known.MODALS[token.text]
+            for token in tokens
+            if token.kind == "word" and token.text in known.MODALS
+        ),
+        negated=_negated(tokens, dense),
+        content=tuple(content),
+        ordered=_ordered(tokens),
+        passives=_passives(tokens),
+        past_verbs=past,
+        present_verbs=present,
+        dense=dense,
+        symbols=frozenset(c for c in plain if c > "\u2000" and unicodedata.category(c) == "So"),
+        question=_is_question(plain, words, dense),
+    )
+
+
+@cache
+def _equals() -> dict[str, str]:
+    return {stem(word): stem(line[0]) for line in known.EQUALS for word in line}
+
+
+def canonical(word: str) -> str:
+    """One form for all inflections and for words that say the same."""
+    stemmed = stem(word)
+    return _equals().get(stemmed, stemmed)
+
+
+def _canonical_of(token: Token) -> str:
+    return canonical(token.text) if token.kind == "word" else token.text
+
+
+def _is_content(token: Token) -> bool:
+    if token.kind != "word":
+        return token.kind in ("number", "date") and token.text != "one"
+    return (
+        token.text not in known.FUNCTION_WORDS
+        and token.text not in known.NEGATORS
+        and token.text not in known.MODALS
+    )
+
+
+def _tokens(text: str) -> tuple[list[str], list[Token], str]:
+    chunks = [
+        _chunk_once(chunk) if len(chunk) <= CACHED_CHUNK_MAX else _chunk(chunk)
+        for chunk in text.split()
+    ]
+    tokens = [token for chunk in chunks for token in chunk.tokens]
+    identifiers = [chunk.identifier for chunk in chunks if chunk.identifier]
+    return identifiers, list(_spell_out(tokens)), "".join(chunk.dense for chunk in chunks)
+
+
+class _Chunk(NamedTuple):
+    """What stands between two blanks."""
+
+    identifier: str
+    tokens: tuple[Token, ...]
+    dense: str
+
+
+@lru_cache(maxsize=10_000)
+def _chunk_once(chunk: str) -> _Chunk:
+    return _chunk(chunk)
+
+
+def _chunk(chunk: str) -> _Chunk:
+    bare = chunk.strip(_EDGES)
+    if _is_identifier(bare):
+        comma = (Token(",", "comma"),) if chunk[-1] in ",;" else ()
+        return _Chunk(bare.casefold(), comma, "")
+    tokens: list[Token] = []
+    dense: list[str] = []
+    for match in _PIECE.finditer(_join_initials(chunk)):
+        if match.lastgroup == "dense":
+            dense.append(match.group())
+        else:
+            tokens.extend(_pieces(match))
+    return _Chunk("", tuple(tokens), "".join(dense))
+
+
+def _is_identifier(chunk: str) -> bool:
+    """An address, file name, handle, version or name from a program: compared as a whole."""
+    if _NUMBER_WITH_UNIT.match(chunk):
+        return False
+    if "://" in chunk or "@" in chunk or "_" in chunk.strip("_") or chunk[:1] in ("#", "/", "~"):
+        return True
+    if not chunk.isascii():
+        return False
+    inner = [part for part in re.split(r"[./\\:]", chunk) if part]
+    if len(inner) > 1 and ("." in chunk or "\\" in chunk or chunk.count("/") > 1):
+        return any(len(part) > 1 for part in inner) and not all(p.isdigit() for p in inner)
+    letters = chunk.replace("'", "")
+    mixed = any(c.isdigit() for c in letters) and any(c.isalpha() for c in letters)
+    camel = letters.isalpha() and re.search("[a-z][A-Z]", letters) is not None
+    return (mixed and "-" not in letters and not _ORDINAL.match(letters)) or camel
+
+
+def _join_initials(chunk: str) -> str:
+    """ "U.S." and "p.m." are one word."""
+    parts = chunk.strip(_EDGES).split(".")
+    if len(parts) > 1 and all(len(part) == 1 and part.isalpha() for part in parts):
+        return "".join(parts) + ("," if chunk[-1] in ",;" else "")
+    return chunk
+
+
+def _pieces(match: re.Match[str]) -> Iterator[Token]:
+    kind, text = match.lastgroup, match.group()
+    if kind == "number":
+        yield Token(_plain_number(text), "number")
+    elif kind == "mark":
+        yield Token(text, "number")
+    elif kind in ("comma", "stop"):
+        yield Token(text[0], kind)
+    else:
+        yield from _split_word(text)
+
+
+def _plain_number(text: str) -> str:
+    """ "1,000.50" -> "1000.5"; a comma before anything but three digits is a decimal one."""
+    sign = "-" if text[0] in "-\u2212" else ""
+    digits = "".join(
+        str(unicodedata.digit(c)) if c.isdigit() else c for c in text.lstrip("-\u2212")
+    )
+    if re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", digits):
+        digits = digits.replace(",", "")
+    elif re.fullmatch(r"\d{1,3}(?:\.\d{3}){2,}", digits):
+        digits = digits.replace(".", "")
+    digits = digits.replace(",", ".")
+    if digits.count(".") == 1:
+        digits = digits.rstrip("0").rstrip(".")
+    return sign + (digits.lstrip("0") or "0")
+
+
+def _split_word(word: str) -> Iterator[Token]:
+    """Contractions come apart: "isn't" -> is not, "l'ami" -> l' ami, "Ann's" -> ann."""
+    capital = word[0].isupper() and word != "I" and not word.startswith("I'")
+    folded = fold(word)
+    if folded.endswith("n't") or folded == "cannot":
+        base = {"wo": "will", "ca": "can", "sha": "shall"}.get(folded[:-3], folded[:-3])
+        yield from (Token("can" if folded == "cannot" else base), Token("not"))
+        return
+    left, apostrophe, right = folded.partition("'")
+    if not apostrophe:
+        yield _word_token(folded, capital)
+    elif left in ("l", "d", "n", "j", "c", "s", "m", "t", "qu"):
+        yield Token(left + "'")
+        yield _word_token(right, word.partition("'")[2][:1].isupper())
+    else:
+        yield _word_token(left, capital)
+        # After a name 's shows the owner, after a pronoun it is a verb.
+        if right != "s" or left in ("it", "he", "she", "that", "there", "what", "who"):
+            yield Token("'" + right)
+
+
+def _word_token(word: str, capital: bool) -> Token:
+    if word in known.DATES and (capital or word not in known.CAPITAL_DATES):
+        return Token(known.DATES[word], "date", capital)
+    if word.endswith("s") and word[:-1] in known.DATES and word[:-1] not in known.CAPITAL_DATES:
+        return Token(known.DATES[word[:-1]], "date", capital)
+    return Token(word, "word", capital)
+
+
+def _spell_out(tokens: Sequence[Token]) -> Iterator[Token]:
+    """Number words become numbers: "twenty five" -> 25, "two hundred" -> 200, "2nd" -> #2."""
+    pending: int | None = None
+    for index, token in enumerate(tokens):
+        value = _value(token)
+        if token.text in known.SCALES and pending is not None:
+            pending *= known.SCALES[token.text]
+        elif value is not None and pending is not None and pending % 10 == 0 and value < 10:
+            pending += value
+        elif value is not None and value != 1:
+            if pending is not None:
+                yield Token(str(pending), "number")
+            pending = value
+        else:
+            if pending is not None:
+                yield Token(str(pending), "number")
+                pending = None
+            yield _ordinal_or_same(tokens, index)
+    if pending is not None:
+        yield Token(str(pending), "number")
+
+
+def _value(token: Token) -> int | None:
+    for table in (known.UNITS, known.TENS, known.FOREIGN_UNITS):
+        if token.kind == "word" and token.text in table:
+            return table[token.text]
+    return None
+
+
+def _ordinal_or_same(tokens: Sequence[Token], index: int) -> Token:
+    token = tokens[index]
+    if token.kind != "word":
+        return token
+    if token.text in known.ORDINALS:
+        return Token(f"#{known.ORDINALS[token.text]}", "number")
+    if token.text == "one":
+        return Token("one", "number")
+    if token.text in known.AMOUNTS or token.text in known.SCALES:
+        return Token(token.text, "number")
+    if index and (tokens[index - 1].kind == "number" or _value(tokens[index - 1]) is not None):
+        if token.text in ("st", "nd", "rd", "th"):
+            return Token("#", "number")
+        if token.text in ("am", "pm"):
+            return Token(token.text, "number")
+    return token
+
+
+def _names(tokens: Sequence[Token]) -> frozenset[str]:
+    """Words with a capital that the beginning of a sentence does not explain."""
+    found: set[str] = set()
+    beginning = True
+    for index, token in enumerate(tokens):
+        follower = tokens[index + 1] if index + 1 < len(tokens) else None
+        in_sequence = follower is not None and follower.capital and follower.kind == "word"
+        # A single letter names something too: "team A", but not "A team".
+        is_letter = len(token.text) == 1 and not beginning
+        is_name = token.capital and (_is_content(token) or is_letter)
+        if is_name and (in_sequence or not beginning):
+            found.add(_canonical_of(token))
+        beginning = token.kind == "stop"
+    return frozenset(found)
+
+
+def _negated(tokens: Sequence[Token], dense: str) -> tuple[str, ...]:
+    found: list[str] = []
+    open_negations = 0
+    for index, token in enumerate(tokens):
+        if token.kind == "word" and _negates(tokens, index):
+            open_negations += 1
+        elif _is_content(token):
+            found.extend([_canonical_of(token)] * open_negations)
+            open_negations = 0
+    found.extend([""] * open_negations)
+    dense = dense.replace("非常", "")  # "very"
+    for negator in known.DENSE_NEGATORS:
+        found.extend([negator] * dense.count(negator))
+    return tuple(found)
+
+
+def _negates(tokens: Sequence[Token], index: int) -> bool:
+    word = tokens[index].text
+    follower = tokens[index + 1].text if index + 1 < len(tokens) else ""
+    if word == "used" and follower == "to":
+        return True
+    if word == "not" and follower == "only":
+        return False
+    return word in known.NEGATORS
+
+
+def _tenses(tokens: Sequence[Token]) -> tuple[frozenset[str], frozenset[str]]:
+    past: set[str] = set()
+    present: set[str] = set()
+    before = ""
+    for token in tokens:
+        word = token.text
+        if token.kind == "word" and _is_content(token):
+            verb = canonical(word)
+            if before in known.BE and word.endswith("ing"):
+                (past if before in known.PAST_AUXILIARIES else present).add(verb)
+            elif word.endswith("ed") or word in known.IRREGULAR_PASTS:
+                if before not in known.BE and before not in known.HAVE:
+                    past.add(verb)
+            elif not word.endswith("ing") and before not in known.ARTICLES and before != "to":
+                present.add(verb)
+        if not word.endswith("ly"):
+            before = word
+    return frozenset(past), frozenset(present)
+
+
+def _passives(tokens: Sequence[Token]) -> tuple[Passive, ...]:
+    found: list[Passive] = []
+    for index, token in enumerate(tokens):
+        if not _is_content(token) or token.kind != "word" or token.text.endswith("ing"):
+            continue
+        earlier = [t.text for t in tokens[max(0, index - 3) : index] if not t.text.endswith("ly")]
+        later = [t.text for t in tokens[index + 1 : index + 8]]
+        by = later.index("by") if "by" in later else -1
+        before = earlier[-1] if earlier else ""
+        if (
+            before == "being"
+            or (before in known.BE and by >= 0)
+            or (by == 0 and token.text.endswith(("ed", "en")))
+        ):
+            agent = _head(tokens, index + 2 + by) if by >= 0 else ""
+            found.append(Passive(_canonical_of(token), _head(tokens, 0), agent))
+    return tuple(found)
+
+
+def _head(tokens: Sequence[Token], start: int) -> str:
+    """The last of the first words with meaning: "by a young man in a hat" -> man."""
+    head = ""
+    for token in tokens[start : start + 12]:
+        if _is_content(token):
+            head = _canonical_of(token)
+        elif head:
+            break
+    return head
+
+
+def _ordered(tokens: Sequence[Token]) -> tuple[str, ...]:
+    tokens = _fronted_phrase_last(tokens)
+    dates = sum(token.kind == "date" for token in tokens)
+    items: list[str] = []
+    chain = 1  # how many words at the end of items are joined by "and"
+    link: list[str] = []  # the words without meaning since the last one with meaning
+    for token in tokens:
+        if not _is_content(token) or token.text.endswith("ly"):
+            link.append(token.text)
+            continue
+        if token.kind == "date" and dates == 1:
+            continue  # "tomorrow" may stand anywhere
+        bare = [text for text in link if text not in known.ARTICLES]
+        link = []
+        if items and bare in (["and"], ["or"], [",", "and"]):
+            items.append(_canonical_of(token))
+            chain += 1
+            continue
+        items[-chain:] = sorted(items[-chain:])
+        chain = 1
+        _append(items, _canonical_of(token), bare)
+    items[-chain:] = sorted(items[-chain:])
+    return tuple(items)
+
+
+def _append(items: list[str], word: str, link: Sequence[str]) -> None:
+    if not items or not _describes(link):
+        items.append(word)
+        return
+    if items[-1] == "make":  # "made of"
+        items.pop()
+    items.insert(max(0, len(items) - 1), word)
+
+
+def _describes(link: Sequence[str]) -> bool:
+    """ "a dune of sand", "pieces that are thin": the second word describes the first."""
+    if list(link) == ["of"]:
+        return True
+    tail = [text for text in link if text != ","]
+    return (
+        len(tail) == 2
+        and tail[0] in ("that", "which", "who")
+        and tail[1] in ("is", "are", "was", "were")
+    )
+
+
+def _fronted_phrase_last(tokens: Sequence[Token]) -> Sequence[Token]:
+    """ "In Berlin, Ann works" is read as "Ann works in Berlin"."""
+    if not tokens or tokens[0].text not in known.PREPOSITIONS:
+        return tokens
+    for index, token in enumerate(tokens[:8]):
+        if token.kind == "comma":
+            return [*tokens[index + 1 :], *tokens[:index]]
+    return tokens
+
+
+def _is_question(text: str, words: Sequence[str], dense: str) -> bool:
+    if _QUESTION.search(text):
+        return True
+    if any(dense.endswith(ending) for ending in known.DENSE_QUESTIONS):
+        return True
+    return bool(words) and words[0] in known.QUESTION_OPENERS

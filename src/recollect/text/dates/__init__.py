@@ -1,0 +1,1 @@
+"""Time expressions, resolved against the moment they were said. Pure."""

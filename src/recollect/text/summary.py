@@ -1,0 +1,140 @@
+"""Summaries without a model: the lines that matter most, taken from what was said. Pure.
+
+A summary is a short list of labelled lines. It keeps the original intent, decisions, tool
+results, errors and the current approach; what an earlier summary kept is carried on. It is an
+extract and says nothing that nobody said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from recollect.text.tokens import TokenCount
+from recollect.types import Message
+
+LINE_CHARACTERS_MAX = 240
+
+# How long a line survives when there is no room for all.
+WEIGHTS = {"intent": 9, "decision": 6, "error": 5, "outcome": 5, "tool": 3, "user": 3, "said": 1}
+
+_LABELLED = re.compile(rf"- ({'|'.join(WEIGHTS)}): (.+)")
+_SENTENCE = re.compile(r"(?<=[.!?。！？])\s+|\n+")
+_ERROR = re.compile(
+    r"\b(error|exception|traceback|failed|failure|refused|denied|timed? ?out|not found|fehler|"
+    r"erreur|fallo|ошибка)\b|错误|失败|エラー|오류",
+    re.IGNORECASE,
+)
+_DECISION = re.compile(
+    r"\b(decid\w*|agreed?|let'?s|we will|we'll|i will|i'll|plan\w*|chose\w*|choose|use|using|"
+    r"instead|must|never|always|entschieden|beschlossen|décidé|decidido|решили)\b|决定|決め",
+    re.IGNORECASE,
+)
+_OUTCOME = re.compile(
+    r"\b(done|finished|fixed|works?|completed?|merged|deployed|solved|passes|passed|erledigt|"
+    r"fertig|terminé|listo|готово)\b|完成|できました",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    label: str
+    text: str
+    order: int
+
+    def __str__(self) -> str:
+        return f"- {self.label}: {self.text}"
+
+
+def formatted(messages: Iterable[Message]) -> str:
+    """Messages as a model reads them: time, speaker, tools, text."""
+    return "\n".join(map(_formatted_line, messages))
+
+
+def _formatted_line(message: Message) -> str:
+    tools = ", ".join(dict.fromkeys(call.name for call in message.calls if call.name))
+    speaker = message.role.upper() + (f" [tools: {tools}]" if tools else "")
+    return f"[{message.at:%Y-%m-%d %H:%M}] {speaker}: {message.text}"
+
+
+def extract_summary(
+    previous: str, messages: Sequence[Message], tokens_max: int, count: TokenCount
+) -> str:
+    """The old summary with what these messages add, within the limit, never empty."""
+    lines = list(_carried(previous))
+    begun = any(line.label == "intent" for line in lines)
+    for message in messages:
+        for line in _lines_of(message, len(lines), begun):
+            lines.append(line)
+            begun = begun or line.label == "intent"
+    kept = _within(
+        lines or [Line(label="said", text="(nothing was said)", order=0)], tokens_max, count
+    )
+    return "\n".join(map(str, kept))
+
+
+def _carried(previous: str) -> Iterable[Line]:
+    """Lines of an earlier summary; one that a model wrote is carried on as a whole."""
+    for order, text in enumerate(filter(None, (line.strip() for line in previous.split("\n")))):
+        found = _LABELLED.match(text)
+        yield Line(
+            label=found[1] if found else "decision",
+            text=found[2] if found else short(text.removeprefix("- ")),
+            order=order,
+        )
+
+
+def _lines_of(message: Message, order: int, begun: bool) -> Iterable[Line]:
+    text = message.text.strip()
+    if message.calls:
+        names = ", ".join(dict.fromkeys(call.name for call in message.calls if call.name))
+        yield Line(label="tool", text=f"called {names}", order=order)
+    if not text or message.role in ("system", "developer"):
+        return
+    if message.answers or message.role in ("tool", "function"):
+        label = "error" if _ERROR.search(text) else "tool"
+        yield Line(label=label, text=_telling(text, _ERROR), order=order)
+    elif message.role == "user":
+        label = "user" if begun else "intent"
+        yield Line(label=label, text=_telling(text, _DECISION), order=order)
+    else:
+        yield _assistant_line(text, order)
+
+
+def _assistant_line(text: str, order: int) -> Line:
+    for label, pattern in (("decision", _DECISION), ("outcome", _OUTCOME), ("error", _ERROR)):
+        if pattern.search(text):
+            return Line(label=label, text=_telling(text, pattern), order=order)
+    return Line(label="said", text=short(_SENTENCE.split(text)[0]), order=order)
+
+
+def _telling(text: str, pattern: re.Pattern[str]) -> str:
+    """The sentence that matters, or the first."""
+    sentences = [part for part in _SENTENCE.split(text[:20_000]) if part.strip()]
+    return short(next((part for part in sentences if pattern.search(part)), sentences[0]))
+
+
+def short(text: str, limit: int = LINE_CHARACTERS_MAX) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= limit else flat[: limit - 3].rstrip() + "..."
+
+
+def _within(lines: list[Line], tokens_max: int, count: TokenCount) -> list[Line]:
+    """The weightiest lines that fit, of equals the newest; in the order they were said."""
+    ranked = sorted(range(len(lines)), key=lambda index: (-WEIGHTS[lines[index].label], -index))
+    kept: set[int] = set()
+    spent = 0
+    for index in ranked:
+        price = count(f"{lines[index]}\n")
+        if spent + price <= tokens_max:
+            kept.add(index)
+            spent += price
+    if not kept:  # the limit is smaller than any line: cut the weightiest down to it
+        first = lines[ranked[0]]
+        length = len(first.text)
+        while length > 8 and count(f"- {first.label}: {first.text[:length]}\n") > tokens_max:
+            length //= 2
+        return [Line(label=first.label, text=first.text[:length], order=0)]
+    return [lines[index] for index in sorted(kept)]

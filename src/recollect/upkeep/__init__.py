@@ -1,0 +1,1 @@
+"""What runs by itself: the loop, leases, folding, learning, consolidation."""

@@ -1,0 +1,313 @@
+"""Reading a root page by page, and planning from what is there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncIterator, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from recollect.errors import Unavailable
+from recollect.index.vectors import says_nothing
+from recollect.lifecycle.merge import claim_of, slot_tag
+from recollect.lifecycle.merge.claims import same_slot
+from recollect.models.calls import sum_of
+from recollect.scopes import is_visible
+from recollect.text.claims import claim_in
+from recollect.types import KIND_OF_TYPE, LIVE, Query, Record, Relation, Touch
+from recollect.upkeep.consolidate.age import Age, look_at
+from recollect.upkeep.consolidate.clashes import clashes
+from recollect.upkeep.consolidate.disputes import Dispute, Evidence, agree, settled
+from recollect.upkeep.consolidate.doubles import doubles
+from recollect.upkeep.consolidate.run import Run
+from recollect.upkeep.consolidate.steps import Plan, Step
+
+PAGE = 500
+ENTRIES = 20  # of the journal; each may be about thousands of records
+DISPUTED_MAX = 2000
+STEPS_MAX = 50_000
+COMPARED_MAX = 300  # new facts whose neighbours one run looks for
+NEIGHBOURS = 8
+FACTS = frozenset(type_ for type_, kind in KIND_OF_TYPE.items() if kind == "semantic")
+
+
+@dataclass(slots=True, kw_only=True)
+class Survey:
+    """A root at a glance: counts by scope, and what age alone would do to its records."""
+
+    live: int = 0
+    disputed: list[str] = field(default_factory=list)
+    aging: list[Step] = field(default_factory=list)
+    facts: Counter[str] = field(default_factory=Counter)
+    core: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(slots=True, kw_only=True)
+class News:
+    """What the journal says since the last run: new facts, and what somebody brought back."""
+
+    seq: int
+    fresh: list[str] = field(default_factory=list)
+    back: list[str] = field(default_factory=list)
+
+
+async def survey(run: Run) -> Survey:
+    """One walk over everything that is live; turns are passed by."""
+    found = Survey()
+    profile = run.engine.profile
+    last = run.mark.at or run.started - timedelta(hours=profile.consolidate_hours)
+    age = Age(now=run.started, last=last, stale=profile.stale)
+    async for record in _walked(run):
+        if record.type == "turn":
+            continue
+        found.live += 1
+        if record.status == "disputed":
+            found.disputed += [record.id] if len(found.disputed) < DISPUTED_MAX else []
+            continue
+        if record.kind == "semantic" and record.status == "active":
+            found.facts[record.scope] += 1
+            found.core[record.scope] += record.durability == "core"
+        step = look_at(record, age)
+        if step is not None and _may(step, run) and len(found.aging) < STEPS_MAX:
+            found.aging.append(step)
+    return found
+
+
+def _may(step: Step, run: Run) -> bool:
+    """Weight moves with the time since the last run, which only runs over a whole root know."""
+    return run.whole if step.what == "importance" else step.id not in run.mark.kept
+
+
+async def _walked(run: Run) -> AsyncIterator[Record]:
+    query = Query(
+        scopes=run.scopes,
+        now=run.started,
+        descend=True,
+        exact=True,
+        statuses=LIVE,
+        order="id",
+        limit=PAGE,
+    )
+    after = ""
+    while hits := await run.engine.store.search(replace(query, after=after)):
+        for hit in hits:
+            yield hit.record
+        after = hits[-1].record.id
+        await run.give_way()
+
+
+async def news(run: Run) -> News:
+    """From the journal, so that its cost is that of what happened since."""
+    found = News(seq=run.mark.seq)
+    after = run.mark.seq
+    while entries := await run.engine.store.journal(run.root, after=after, limit=ENTRIES):
+        for entry in entries:
+            full = len(found.fresh) >= COMPARED_MAX
+            for start in range(0, len(entry.touched), PAGE):
+                await run.give_way()
+                _take_in(entry.touched[start : start + PAGE], found, full=full)
+            found.seq = found.seq if full else entry.seq
+        after = entries[-1].seq
+    return found
+
+
+def _take_in(touched: Sequence[Touch], found: News, *, full: bool) -> None:
+    """What is too much for one run is found again by the next."""
+    for touch in touched:
+        if touch.kind != "record" or touch.after is None:
+            continue
+        if touch.before is None and touch.after.get("type") in FACTS and not full:
+            found.fresh.append(touch.id)
+        retired = (touch.before or {}).get("status") in ("archived", "superseded")
+        if retired and touch.after.get("status") in LIVE:
+            found.back.append(touch.id)
+
+
+async def planned(run: Run, surveyed: Survey, happened: News) -> Plan:
+    """Every record is in one step at most: what is in doubt first, what is only old last."""
+    decided, opponents = await _disputes(run, surveyed.disputed)
+    steps = [step for step in decided if not (step.retires and step.id in run.mark.kept)]
+    steps += await _clashes(run, happened, opponents)
+    taken = {id_ for step in steps for id_ in (step.id, step.other)} | opponents
+    for step in (*await _doubles(run, happened), *surveyed.aging):
+        ids = {step.id, step.other} - {""}
+        if ids & taken or (step.retires and step.id in run.mark.kept):
+            continue
+        steps.append(step)
+        taken |= ids
+    return Plan(steps=tuple(steps), live=surveyed.live)
+
+
+# Disputes
+
+
+async def _disputes(run: Run, ids: Sequence[str]) -> tuple[list[Step], set[str]]:
+    """What can be decided, and everybody who has a part in a dispute: no other step touches
+    them."""
+    if not ids:
+        return [], set()
+    store = run.engine.store
+    edges = [edge for edge in await _edges(run, ids) if edge.retired_at is None]
+    against = [edge for edge in edges if edge.kind == "contradicts"]
+    linked = {id_ for edge in edges for id_ in (edge.source, edge.target)}
+    records: dict[str, Record] = {}
+    for part in _slices(sorted({*ids, *linked})):
+        found = await store.records(run.root, part, now=run.started)
+        records |= {record.id: record for record in found}
+    origins = {record.origin for record in records.values() if record.origin} - records.keys()
+    for part in _slices(sorted(origins)):
+        found = await store.records(run.root, part, now=run.started)
+        records |= {record.id: record for record in found}
+    evidence = await _evidence(run, records, edges)
+    dispute = Dispute(
+        now=run.started, records=records, edges=against, evidence=evidence, kept=run.mark.kept
+    )
+    asked = set(ids)
+    parties = {id_ for edge in against for id_ in (edge.source, edge.target)}
+    return [step for step in settled(dispute) if step.id in asked], parties
+
+
+async def _edges(run: Run, ids: Sequence[str]) -> list[Relation]:
+    found: dict[tuple[str, str, str], Relation] = {}
+    for part in _slices(ids):
+        for edge in await run.engine.store.relations(run.root, part):
+            found[edge.source, edge.kind, edge.target] = edge
+    return list(found.values())
+
+
+async def _evidence(
+    run: Run, records: dict[str, Record], edges: Iterable[Relation]
+) -> dict[str, Evidence]:
+    """Looked for only where both sides make claims about one slot."""
+    since = {
+        id_: edge.learned_at
+        for edge in edges
+        if edge.kind == "contradicts"
+        for id_ in (edge.source, edge.target)
+    }
+    supports: dict[str, set[str]] = {}
+    for edge in edges:
+        source = records.get(edge.source)
+        if edge.kind == "supports" and source is not None and source.status in LIVE:
+            supports.setdefault(edge.target, set()).add(source.origin or source.id)
+    found: dict[str, Evidence] = {}
+    for id_, moment in since.items():
+        record = records.get(id_)
+        if record is None or record.status not in LIVE or claim_of(record) is None:
+            continue
+        said = await _said_again(run, record, moment)
+        found[id_] = Evidence(said=said, supports=len(supports.get(id_, ())))
+    return found
+
+
+async def _said_again(run: Run, record: Record, since: datetime) -> int:
+    """How many of the user's turns since then make the same claim."""
+    claim = claim_of(record)
+    query = Query(
+        scopes=(record.scope,),
+        now=run.started,
+        exact=True,
+        text=record.text,
+        types=("turn",),
+        sources=("user",),
+        since=since,
+        limit=NEIGHBOURS,
+    )
+    count = 0
+    for hit in await run.engine.store.search(query):
+        turn = hit.record
+        told = claim_in(turn.text, speaker=turn.author)
+        if told is None or claim is None or turn.at == since:
+            continue
+        count += same_slot(turn, told, record, claim) and agree(told, claim)
+    return count
+
+
+# Clashes
+
+
+async def _clashes(run: Run, happened: News, taken: set[str]) -> list[Step]:
+    """What was written or brought back since the last run, beside all of the same slot. A pair
+    is named once, by the one that was looked at first."""
+    steps: dict[frozenset[str], Step] = {}
+    for ids in _slices(list(dict.fromkeys([*happened.fresh, *happened.back]))):
+        for record in await run.engine.store.records(run.root, ids, now=run.started):
+            if not _is_compared(record, run) or record.id in taken:
+                continue
+            for step in clashes(record, await _of_slot(run, record)):
+                if step.other not in taken:
+                    steps.setdefault(frozenset((step.id, step.other)), step)
+    return list(steps.values())
+
+
+async def _of_slot(run: Run, record: Record) -> list[Record]:
+    claim = claim_of(record)
+    if claim is None:
+        return []
+    query = Query(
+        scopes=(record.scope,),
+        now=run.started,
+        exact=True,
+        kinds=("semantic",),
+        statuses=("active",),
+        tags=(slot_tag(claim),),
+        limit=PAGE,
+    )
+    return [hit.record for hit in await run.engine.store.search(query)]
+
+
+# Doubles
+
+
+async def _doubles(run: Run, happened: News) -> list[Step]:
+    engine = run.engine
+    trouble = await engine.vector_trouble()
+    if not happened.fresh or trouble:
+        return []
+    steps: list[Step] = []
+    try:
+        for part in _slices(list(dict.fromkeys(happened.fresh)), 100):
+            steps += await _doubles_of(run, part)
+    except Unavailable as error:
+        happened.seq = run.mark.seq  # they are looked at again
+        run.notes.append(f"near duplicates were not looked for: {error}")
+    return steps
+
+
+async def _doubles_of(run: Run, ids: Sequence[str]) -> list[Step]:
+    engine = run.engine
+    found = await engine.store.records(run.root, ids, now=run.started)
+    records = [record for record in found if _is_compared(record, run)]
+    if trouble := await engine.vector_trouble():
+        raise Unavailable(trouble)
+    embedded = await engine.embed_records(records)
+    run.usage = sum_of(run.usage, embedded.usage)
+    if embedded.trouble:
+        raise Unavailable(embedded.trouble)
+    steps: list[Step] = []
+    for record, vector in zip(records, embedded.vectors, strict=True):
+        if vector is None or says_nothing(vector) or engine.embedder is None:
+            continue
+        query = Query(
+            scopes=(record.scope,),
+            now=run.started,
+            exact=True,
+            kinds=("semantic",),
+            statuses=("active",),
+            vector=vector,
+            space=engine.embedder.space,
+            similar_above=engine.profile.duplicate_above,
+            limit=NEIGHBOURS,
+        )
+        near = [(hit.record, hit.similarity) for hit in await engine.store.search(query)]
+        steps += doubles(record, near, engine.profile.duplicate_above)
+    return steps
+
+
+def _is_compared(record: Record, run: Run) -> bool:
+    here = is_visible(record.scope, run.scopes, descend=True, exact=True)
+    return here and record.status == "active" and record.kind == "semantic"
+
+
+def _slices(ids: Sequence[str], size: int = PAGE) -> Iterable[Sequence[str]]:
+    return (ids[start : start + size] for start in range(0, len(ids), size))

@@ -1,0 +1,230 @@
+"""Folding: older messages of a session into its summary, in the background.
+
+The log keeps every message. A summary says what messages up to ``to_seq`` said; it is stored
+in the same commit that moves the reader ``fold``, so two workers never fold the same messages
+twice and a killed one leaves nothing half done. What the reader has seen is examined; what the
+newest summary covers is folded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from recollect.engine import Engine
+from recollect.errors import Conflict, Invalid, Unavailable
+from recollect.models.prompts import summarize
+from recollect.packet.buffers import PENDING, consumed_up_to
+from recollect.packet.policy import Policy, fold_count, policy_from, policy_of
+from recollect.packet.window import units
+from recollect.ports import Store
+from recollect.scopes import root_of
+from recollect.text.summary import extract_summary, formatted, short
+from recollect.text.trust import heard
+from recollect.types import CursorMove, Message, ReceiptItem, Session, SessionKey, Summary, Work
+from recollect.upkeep.heard import retired_messages
+from recollect.upkeep.leases import failed, hold, lagging, may_try, release, succeeded
+
+How = Literal["model", "extract"]
+
+READER = "fold"
+LEASE_SECONDS = 300  # longer than all tries of a model call together
+ROOM_FOR_COUNTING = 1.5  # our count errs on the high side
+SESSIONS_PER_ROUND = 100
+MESSAGES_AT_ONCE = 500
+TOKENS_PER_MESSAGE = 5  # role and separators, on the safe side
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """A session as it stands: its newest summary and the messages behind it."""
+
+    session: Session
+    summary: Summary | None
+    messages: list[Message]
+    more: bool  # there are newer messages still
+
+
+async def fold_due_sessions(engine: Engine) -> list[ReceiptItem]:
+    """One round over the sessions that have messages nobody has looked at yet."""
+    items: list[ReceiptItem] = []
+    for store in (engine.store, engine.volatile):
+        for one in await lagging(store, engine.now(), READER, SESSIONS_PER_ROUND):
+            items += await _fold_session(engine, store, one)
+    return items
+
+
+async def _fold_session(engine: Engine, store: Store, work: Work) -> list[ReceiptItem]:
+    key = SessionKey(work.scope, work.id)
+    items: list[ReceiptItem] = []
+    while True:
+        window = await read_window(engine, store, key)
+        if window is None:
+            return items
+        count = messages_to_fold(engine, window)
+        try:
+            text, how, note = await _summarised(engine, store, window, count)
+            if note:
+                return [*items, ReceiptItem(id=key.id, status="failed", reason=note)]
+            await _commit(engine, store, window, window.messages[:count], text, how)
+        except Conflict:
+            return items  # another worker was faster; its work stands
+        if count:
+            last = window.messages[count - 1].seq
+            said = f"folded up to {last} ({how})"
+            items.append(ReceiptItem(id=key.id, status="stored", reason=said))
+        if not window.more:
+            return items
+
+
+async def _summarised(
+    engine: Engine, store: Store, window: Window, count: int
+) -> tuple[str, How, str]:
+    """The new summary and how it was made, or a note why there is none yet. A model that fails
+    leaves the session as it is: the packet shows its newest messages, and it is tried again."""
+    if not count:
+        return "", "extract", ""
+    policy = session_policy(engine, window.session)
+    before = window.summary.text if window.summary else ""
+    folding = window.messages[:count]
+    folded = heard(folding, await retired_messages(engine, store, folding))
+    models = engine.models
+    if models is None or models.model_for("summarize") is None or store is engine.volatile:
+        text = extract_summary(before, folded, policy.summary_tokens, engine.counter.count)
+        return text, "extract", ""
+    scope, work = window.session.scope, f"fold/{window.session.id}"
+    waits = await may_try(engine, store, scope, work)
+    if waits:
+        return "", "model", waits
+    # A holder of its own: two rounds in one process must not both pay either.
+    holder = engine.new_id()
+    if not await hold(engine, store, scope, work, LEASE_SECONDS, holder):
+        return "", "model", "another worker is at it"
+    try:
+        if await _was_folded_meanwhile(store, window):
+            return "", "model", "another worker was faster"
+        text = await _asked(engine, window, folded, policy)
+    except (Unavailable, Invalid) as error:
+        await failed(engine, store, scope, work, str(error))
+        return "", "model", f"no summary yet, will be tried again: {error}"
+    finally:
+        await release(engine, store, scope, work, holder)
+    await succeeded(engine, store, scope, work)
+    return text, "model", ""
+
+
+async def _was_folded_meanwhile(store: Store, window: Window) -> bool:
+    """Between reading the session and holding the lease, another worker may have finished."""
+    key = SessionKey(window.session.scope, window.session.id)
+    newest = await store.summaries(key, limit=1, newest=True)
+    return [summary.id for summary in newest] != ([window.summary.id] if window.summary else [])
+
+
+async def _asked(engine: Engine, window: Window, folded: Sequence[Message], policy: Policy) -> str:
+    assert engine.models is not None
+    prompt = summarize(
+        previous=window.summary.text if window.summary else "",
+        messages=formatted(folded),
+        tokens=policy.summary_tokens,
+    )
+    authors = {message.author for message in folded}
+    reply = await engine.models.ask(prompt, scope=window.session.scope, authors=authors)
+    text = str(reply.data["summary"]).strip()
+    if not text:
+        raise Invalid("the model answered with an empty summary")
+    if engine.counter.count(text) <= policy.summary_tokens * ROOM_FOR_COUNTING:
+        return text
+    return short(text, policy.summary_tokens * 2)
+
+
+async def read_window(engine: Engine, store: Store, key: SessionKey) -> Window | None:
+    sessions = await store.sessions(root_of(key.scope), (key,))
+    if not sessions:
+        return None
+    summaries = await store.summaries(key, limit=1, newest=True)
+    summary = summaries[0] if summaries else None
+    messages = await store.messages(
+        key,
+        now=engine.now(),
+        after=summary.to_seq if summary else 0,
+        limit=MESSAGES_AT_ONCE + 1,
+    )
+    return Window(
+        session=sessions[0],
+        summary=summary,
+        messages=messages[:MESSAGES_AT_ONCE],
+        more=len(messages) > MESSAGES_AT_ONCE,
+    )
+
+
+def session_policy(engine: Engine, session: Session) -> Policy:
+    return policy_from(session.policy, policy_of(engine.profile))
+
+
+def message_cost(engine: Engine, message: Message) -> int:
+    return engine.counter.count(message.original or message.text) + TOKENS_PER_MESSAGE
+
+
+def messages_to_fold(engine: Engine, window: Window) -> int:
+    """By the session's policy; of a long backlog the older half, whatever the policy counts."""
+    policy = session_policy(engine, window.session)
+    if policy.rule == "window" and policy.above == 0:
+        return 0
+    if window.more:
+        half = len(window.messages) // 2
+        starts = [piece.start for piece in units(window.messages)]
+        # A single exchange of calls and answers may fill the whole page: then all of it goes.
+        return max((s for s in starts if 0 < s <= half), default=len(window.messages))
+    return fold_count(window.messages, policy, lambda message: message_cost(engine, message))
+
+
+async def _commit(
+    engine: Engine,
+    store: Store,
+    window: Window,
+    folded: Sequence[Message],
+    text: str,
+    how: How,
+) -> None:
+    """The summary, if there is one, and the reader's new place, together."""
+    session = window.session
+    key = SessionKey(session.scope, session.id)
+    place = session.cursors.get(READER, 0)
+    seen = window.messages[-1].seq if window.messages else session.last_seq
+    if not window.more:
+        seen = session.last_seq
+    move = CursorMove(session=key, reader=READER, old=place, new=max(place, seen))
+    moves = [move] if move.new > move.old else []
+    summaries = (_summary(engine, window, folded, text, how),) if folded else ()
+    if folded and key.id == PENDING:
+        consumed = consumed_up_to(key, dict(session.cursors), folded[-1].seq)
+        moves += [consumed] if consumed else []
+    if not moves and not summaries:
+        return
+    batch = engine.batch(
+        root_of(key.scope),
+        "fold",
+        actor="maintenance",
+        change="",
+        cursors=tuple(moves),
+        summaries=summaries,
+    )
+    await engine.commit(store, batch)
+
+
+def _summary(
+    engine: Engine, window: Window, folded: Sequence[Message], text: str, how: How
+) -> Summary:
+    before = window.summary
+    return Summary(
+        id=engine.new_id(),
+        scope=window.session.scope,
+        session=window.session.id,
+        from_seq=before.to_seq + 1 if before else 1,
+        to_seq=folded[-1].seq,
+        text=text,
+        how=how,
+        lineage=tuple(message.id for message in folded),
+        learned_at=engine.now(),
+    )

@@ -1,0 +1,143 @@
+"""When a session is learned from, and how much of it at once.
+
+Two lanes: what is said while somebody is being met is learned at once (``post-chat-memory``);
+later turns wait for each other and are learned as a digest (``regular-chat-memory-digest``).
+Waiting saves model calls. Rules cost nothing, so with rules nobody waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+
+from recollect.engine import Engine
+from recollect.ports import Store
+from recollect.scopes import root_of
+from recollect.text.messages import turn_id
+from recollect.text.trust import doubt_about, heard, without_recalled
+from recollect.types import Message, Session, SessionKey
+from recollect.upkeep.heard import retired_messages
+from recollect.upkeep.learn.shown import CHARACTERS_MAX, EARLIER_MAX
+from recollect.upkeep.learn.values import Lane, Turns
+
+READER = "extract"
+REVOKED = "revoked: nothing is learned from it"
+ONBOARDING = "onboarding"  # the channel that makes any session one
+AT_ONCE: Lane = "post-chat-memory"
+DIGEST: Lane = "regular-chat-memory-digest"
+
+MESSAGES_READ_MAX = 400
+MESSAGES_PER_COMMIT = 50  # each may bring a turn, a fact and what it replaces
+SESSIONS_LOOKED_AT = 50
+
+
+async def next_turns(
+    engine: Engine, store: Store, key: SessionKey, *, everything: bool, with_model: bool
+) -> Turns | None:
+    """The next messages of a session to learn from; None if there are none, or not yet."""
+    sessions = await store.sessions(root_of(key.scope), (key,))
+    if not sessions:
+        return None
+    session = sessions[0]
+    if engine.profile.learn == "end" and session.ended_at is None:
+        return None
+    place = session.cursors.get(READER, 0)
+    waiting = await store.messages(key, now=engine.now(), after=place, limit=MESSAGES_READ_MAX)
+    lane = await lane_of(engine, store, session) if with_model else AT_ONCE
+    may_wait = lane == DIGEST and not everything and session.ended_at is None
+    if may_wait and waiting and await _waits(engine, store, waiting):
+        return None
+    count = _how_many(engine, waiting) if with_model else min(len(waiting), MESSAGES_PER_COMMIT)
+    all_read = len(waiting) < MESSAGES_READ_MAX and count == len(waiting)
+    taken = waiting[:count]
+    retired = await retired_messages(engine, store, taken)
+    return Turns(
+        store=store,
+        session=session,
+        messages=heard(taken, retired),
+        unheard={**_unheard(taken), **dict.fromkeys(retired, REVOKED)},
+        earlier=await _before(engine, store, key, place),
+        # Messages that expired leave gaps, at the end too.
+        up_to=session.last_seq if all_read else taken[-1].seq,
+        lane=lane,
+    )
+
+
+async def lane_of(engine: Engine, store: Store, session: Session) -> Lane:
+    """Onboarding is the session that was begun first in its scope, or one whose channel says
+    so. With many sessions the time of getting to know each other is over."""
+    if session.channel == ONBOARDING:
+        return AT_ONCE
+    page = await store.sessions(
+        root_of(session.scope),
+        after=SessionKey(session.scope, ""),
+        limit=SESSIONS_LOOKED_AT,
+    )
+    others = [one for one in page if one.scope == session.scope and not one.id.startswith("~")]
+    if len(others) == SESSIONS_LOOKED_AT:
+        return DIGEST
+    began = session.started_at or engine.now()
+    earlier = [
+        one
+        for one in others
+        if one.id != session.id and (one.started_at or began, one.id) < (began, session.id)
+    ]
+    return DIGEST if earlier else AT_ONCE
+
+
+async def _waits(engine: Engine, store: Store, waiting: Sequence[Message]) -> bool:
+    profile = engine.profile
+    turns = sum(message.role == "user" for message in waiting)
+    tokens = sum(_cost(engine, message) for message in waiting)
+    if turns >= profile.digest_turns or tokens >= profile.digest_tokens:
+        return False
+    silence = abs(engine.now() - await _arrival(engine, store, waiting[-1]))
+    return silence < timedelta(minutes=profile.digest_quiet_minutes)
+
+
+async def _arrival(engine: Engine, store: Store, message: Message) -> datetime:
+    """When we heard it. By its own time, a message told late, or by a clock that is wrong, would
+    always be one after a long silence, and each would be asked about by itself."""
+    id_ = turn_id(message.scope, message.session, message.id)
+    found = await store.records(root_of(message.scope), (id_,), now=engine.now())
+    return found[0].learned_at if found else message.at
+
+
+def _how_many(engine: Engine, waiting: Sequence[Message]) -> int:
+    """As many as one question should hold, up to the beginning of a turn where that is possible."""
+    tokens = turns = 0
+    for index, message in enumerate(waiting):
+        tokens += _cost(engine, message)
+        turns += message.role == "user"
+        full = tokens > engine.profile.digest_tokens or turns > engine.profile.digest_turns
+        if index and (full or index == MESSAGES_PER_COMMIT):
+            return _turn_start(waiting, index)
+    return len(waiting)
+
+
+def _turn_start(waiting: Sequence[Message], end: int) -> int:
+    """Behind the last whole turn before ``end``; a turn that is longer than that is cut."""
+    starts = [index for index in range(1, end + 1) if waiting[index].role == "user"]
+    return starts[-1] if starts else end
+
+
+def _cost(engine: Engine, message: Message) -> int:
+    return engine.counter.count(message.text[:CHARACTERS_MAX])
+
+
+async def _before(engine: Engine, store: Store, key: SessionKey, place: int) -> list[Message]:
+    """The last messages that were learned from already, to understand the next ones by."""
+    after = max(0, place - EARLIER_MAX)
+    found = await store.messages(key, now=engine.now(), after=after, limit=EARLIER_MAX)
+    return heard(one for one in found if one.seq <= place)
+
+
+def _unheard(messages: Iterable[Message]) -> dict[str, str]:
+    """Why there is nothing to learn from the messages that say something all the same."""
+    reasons = {}
+    for message in messages:
+        if doubt := doubt_about(message):
+            reasons[message.id] = f"held back: it {doubt}"
+        elif message.text.strip() and not without_recalled(message.text).strip():
+            reasons[message.id] = "recalled memories are not learned again"
+    return reasons

@@ -1,0 +1,269 @@
+"""end: a session is over. What was asked, how it went and what came of it is kept by itself.
+
+Not every conversation is worth remembering: one in which the user corrected something, stated a
+preference or finished a task always is; a greeting or a single question may be skipped, and the
+receipt says so. The log stays either way.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any
+
+from recollect.engine import ATTEMPTS_MAX, Engine
+from recollect.errors import Conflict, NotFound, Unavailable
+from recollect.packet.buffers import session_name
+from recollect.ports import Store
+from recollect.scopes import root_of
+from recollect.text.analysis import STOP_WORDS, words
+from recollect.text.inputs import clean_text
+from recollect.text.summary import extract_summary, short
+from recollect.text.trust import SUSPICION, derived_trust, heard, strong_suspicion
+from recollect.types import (
+    TRUST_OF_SOURCE,
+    ItemStatus,
+    Message,
+    Receipt,
+    ReceiptItem,
+    Record,
+    Session,
+    SessionKey,
+    Summary,
+)
+from recollect.upkeep.heard import retired_messages
+
+MESSAGES_READ_MAX = 2000
+PAGE = 500
+KEYWORDS = 6
+TRIVIAL_USER_WORDS = 25
+
+_CORRECTION = re.compile(
+    r"\b(no,|not that|actually|i meant|that'?s wrong|correction|instead of|nein,|eigentlich|"
+    r"non,|no, es|нет,)|不是|其实|違い",
+    re.IGNORECASE,
+)
+_PREFERENCE = re.compile(
+    r"\b(i (?:really )?(?:prefer|like|love|hate|dislike|want|need|always|never)|my favou?rite|"
+    r"please (?:always|never|don'?t)|ich (?:mag|bevorzuge|hasse)|je préfère|prefiero|предпочитаю)"
+    r"|我喜欢|我讨厌|好き",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Over:
+    """A session that is being ended."""
+
+    store: Store
+    session: Session
+    messages: Sequence[Message]
+    before: str  # the summary of what was folded
+    lineage: tuple[str, ...]  # every message, folded or not
+    trust: int  # the least among all of them
+    outcome: str
+
+
+async def end(
+    engine: Engine, session: str, *, scope: str | None, outcome: str | None, actor: str
+) -> Receipt:
+    key = SessionKey(engine.write_scope(scope), session_name(session))
+    result = clean_text(outcome, "outcome")[0].strip() if outcome is not None else ""
+    redacted = engine.redactor.redact(result).text
+    for _ in range(ATTEMPTS_MAX):
+        over = await _read(engine, key, redacted)
+        try:
+            return await _write(engine, over, actor)
+        except Conflict:
+            continue  # a message came in, or another process ended it too: look again
+    raise Unavailable("the session changes faster than it can be ended; try again")
+
+
+async def _read(engine: Engine, key: SessionKey, outcome: str) -> Over:
+    for store in engine.stores_of(root_of(key.scope)):
+        sessions = await store.sessions(root_of(key.scope), (key,))
+        if sessions:
+            folded, summary = await _folded(store, key)
+            messages = await store.messages(
+                key,
+                now=engine.now(),
+                after=summary.to_seq if summary else 0,
+                limit=MESSAGES_READ_MAX,
+                newest=True,
+            )
+            return Over(
+                store=store,
+                session=sessions[0],
+                messages=heard(messages, await retired_messages(engine, store, messages)),
+                before=summary.text if summary else "",
+                lineage=(*folded, *(message.id for message in messages)),
+                outcome=outcome,
+                trust=await _least_trust(engine, store, key, summary, messages),
+            )
+    raise NotFound(f"there is no session {key.id!r} in {key.scope!r}")
+
+
+async def _folded(store: Store, key: SessionKey) -> tuple[list[str], Summary | None]:
+    """The ids of all messages that were folded, and the newest summary."""
+    ids: list[str] = []
+    last: Summary | None = None
+    while page := await store.summaries(key, after=last.to_seq if last else 0, limit=1000):
+        ids += [id_ for summary in page for id_ in summary.lineage]
+        last = page[-1]
+    return ids, last
+
+
+async def _least_trust(
+    engine: Engine,
+    store: Store,
+    key: SessionKey,
+    summary: Summary | None,
+    unfolded: Sequence[Message],
+) -> int:
+    """Folded messages count too: what they said lives on in the summary."""
+    values = [message.trust for message in unfolded]
+    after, last = 0, summary.to_seq if summary else 0
+    while after < last and (
+        page := await store.messages(key, now=engine.now(), after=after, limit=PAGE)
+    ):
+        values += [message.trust for message in page if message.seq <= last]
+        after = page[-1].seq
+    return derived_trust(values or [TRUST_OF_SOURCE["assistant"]])
+
+
+async def _write(engine: Engine, over: Over, actor: str) -> Receipt:
+    session = over.session
+    change = engine.new_id()
+    ended = replace(session, ended_at=engine.now())
+    reason = trivial(over)
+    record = None if reason else _episode(engine, over)
+    known = record and await over.store.records(
+        root_of(session.scope), (record.id,), now=engine.now()
+    )
+    if known:
+        record, reason = None, "already kept, and nothing was said since"
+    vectors, space, note = await engine.embed_for_writing([record] if record else [])
+    batch = engine.batch(
+        root_of(session.scope),
+        "end",
+        actor=actor,
+        change=change,
+        sessions=(ended,),
+        records=(record,) if record else (),
+        vectors=vectors,
+        space=space,
+    )
+    await engine.commit(over.store, batch)
+    volatile = over.store is engine.volatile
+    item = ReceiptItem(
+        id=record.id if record else session.id,
+        status=("volatile" if volatile else _fate(record)) if record else "skipped",
+        reason=reason or _why_held(record),
+        record=record.id if record else "",
+    )
+    return Receipt(items=(item,), change=change, notes=(note,) if note else ())
+
+
+def _fate(record: Record) -> ItemStatus:
+    return "quarantined" if record.status == "quarantined" else "stored"
+
+
+def _why_held(record: Record | None) -> str:
+    if record is None or record.status != "quarantined":
+        return ""
+    return f"not recalled until approved: it {record.data[SUSPICION]}"
+
+
+def trivial(over: Over) -> str:
+    """Why this is not worth an episode; "" if it is."""
+    said = [message for message in over.messages if message.role == "user" and message.text]
+    if not over.messages and not over.before:
+        return "nothing was said"
+    if over.outcome or over.before or any(message.calls for message in over.messages):
+        return ""
+    text = " ".join(message.text for message in said)
+    if _CORRECTION.search(text) or _PREFERENCE.search(text):
+        return ""
+    if len(said) <= 2 and len(text.split()) <= TRIVIAL_USER_WORDS:
+        return "a trivial exchange: kept in the log only"
+    return ""
+
+
+def _episode(engine: Engine, over: Over) -> Record:
+    session = over.session
+    summary = extract_summary(
+        over.before, over.messages, engine.profile.summary_tokens, engine.counter.count
+    )
+    text = _told(summary, over)
+    now = engine.now()
+    ttl = engine.profile.episode_ttl_seconds
+    keywords = _keywords(over.messages)
+    data: dict[str, Any] = {
+        "keywords": keywords,
+        "topic": keywords[0] if keywords else "",
+        "kind": "task" if over.outcome else "conversation",
+        "how": "extract",
+    }
+    if session.channel:
+        data["channel"] = session.channel
+    doubt = strong_suspicion(text) if over.trust < TRUST_OF_SOURCE["user"] else ""
+    if doubt:
+        data[SUSPICION] = doubt
+    name = "\0".join(("end", session.scope, session.id, str(session.last_seq), over.outcome))
+    return Record(
+        id=hashlib.blake2b(name.encode(), digest_size=16).hexdigest(),
+        scope=session.scope,
+        kind="episodic",
+        type="episode",
+        text=text,
+        learned_at=now,
+        data=data,
+        importance=importance(over),
+        durability=engine.profile.durability_of_type["episode"],
+        source="assistant",
+        status="quarantined" if doubt else "active",
+        trust=over.trust,
+        session=session.id,
+        lineage=over.lineage,
+        valid_from=session.started_at,
+        expires_at=now + timedelta(seconds=ttl) if ttl else None,
+    )
+
+
+def _told(summary: str, over: Over) -> str:
+    """Request, approach and outcome, as far as they are known."""
+    lines = [line.removeprefix("- ") for line in summary.split("\n")]
+    wanted = [line.partition(": ")[2] for line in lines if line.startswith("intent: ")]
+    rest = [line.partition(": ")[2] or line for line in lines if not line.startswith("intent: ")]
+    parts = [f"Requested: {wanted[0]}"] if wanted else []
+    parts += [f"Approach: {'; '.join(rest)}"] if rest else []
+    if over.outcome:
+        parts.append(f"Outcome: {over.outcome}")
+    else:
+        replies = [m.text for m in over.messages if m.role == "assistant" and m.text.strip()]
+        parts += [f"Outcome: {short(replies[-1])}"] if replies else []
+    return "\n".join(parts)
+
+
+def importance(over: Over) -> float:
+    """0 to 1: corrections, preferences and outcomes weigh more than talk."""
+    text = " ".join(message.text for message in over.messages if message.role == "user")
+    value = 0.3
+    value += 0.3 if over.outcome else 0.0
+    value += 0.2 if _CORRECTION.search(text) else 0.0
+    value += 0.2 if _PREFERENCE.search(text) else 0.0
+    value += 0.1 if any(message.calls for message in over.messages) else 0.0
+    return round(min(value, 1.0), 2)
+
+
+def _keywords(messages: Sequence[Message]) -> list[str]:
+    counts: Counter[str] = Counter()
+    for message in messages:
+        if message.role in ("user", "assistant"):
+            found = (word for word in words(message.text[:5000]) if len(word) > 3)
+            counts.update(word for word in found if word not in STOP_WORDS)
+    return [word for word, _ in counts.most_common(KEYWORDS)]

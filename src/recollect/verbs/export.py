@@ -1,0 +1,317 @@
+"""export: everything a handle may see, as versioned JSON lines, in constant memory.
+
+Whatever was committed before the export began, and was not erased meanwhile, is in it. What is
+written while it runs may or may not be; a session never claims more than its lines hold.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import tempfile
+from collections import Counter
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import IO, get_args
+
+from recollect.engine import Engine
+from recollect.errors import Invalid, Unavailable
+from recollect.forgotten.tombstones import NAMESPACE as TOMBSTONE
+from recollect.ports import Store
+from recollect.scopes import is_visible
+from recollect.types import (
+    Entry,
+    Item,
+    Message,
+    Query,
+    Receipt,
+    ReceiptItem,
+    Record,
+    Relation,
+    Session,
+    SessionKey,
+    Status,
+    Summary,
+)
+from recollect.types.serial import FORMAT, NAMES, TYPES, VERSION, Value, json_line, line_of
+from recollect.verbs.imported import NAMESPACE as KEPT
+from recollect.verbs.imported import ends_of, entry_of, kept_items
+
+PAGE = 500
+ENTRIES_PAGE = 20  # an entry may speak of a thousand things
+EVERY_STATUS: tuple[Status, ...] = get_args(Status)
+# Who works on what right now: means nothing in another place or at another time.
+PASSING = ("lease", "work", "idempotency")
+
+LAST = "\U0010ffff"  # sorts behind every scope
+PARTIAL_NOTE = (
+    "less than a whole root: its tombstones are left out, and of its journal what touches "
+    "other scopes"
+)
+
+Target = str | os.PathLike[str] | IO[bytes]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """What to read of one root."""
+
+    store: Store
+    root: str
+    scopes: tuple[str, ...]
+    descend: bool
+    now: datetime
+
+    @property
+    def whole(self) -> bool:
+        return self.root in self.scopes and self.descend
+
+    def holds(self, scope: str) -> bool:
+        return is_visible(scope, self.scopes, descend=self.descend, exact=True)
+
+
+@dataclass(slots=True, kw_only=True)
+class Writing:
+    """Lines on their way into the file, counted and hashed."""
+
+    file: IO[bytes]
+    hash: hashlib._Hash = field(default_factory=hashlib.sha256)
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def raw(self, line: bytes) -> None:
+        self.hash.update(line)
+        self.file.write(line)
+
+    def value(self, value: Value) -> None:
+        self.raw(line_of(value))
+        self.counts[NAMES[type(value)]] += 1
+
+
+async def export_to(
+    engine: Engine, target: Target, *, scope: str | Iterable[str] | None, descend: bool
+) -> Receipt:
+    by_root, below = await engine.read_scopes(scope, descend=descend)
+    for scopes in by_root.values():
+        for one in scopes:
+            engine.write_scope(one)  # seeing a parent's memories is not owning them
+    parts = [
+        Part(store=engine.store, root=root, scopes=scopes, descend=below, now=engine.now())
+        for root, scopes in sorted(by_root.items())
+    ]
+    with target_opened(target) as file:
+        counts = await _write_all(Writing(file=file), parts, engine.now())
+    items = (
+        ReceiptItem(id=name, status="stored", reason=f"{counts[name]} written") for name in TYPES
+    )
+    notes = [] if all(part.whole for part in parts) else [PARTIAL_NOTE]
+    return Receipt(items=tuple(items), notes=tuple(notes))
+
+
+async def _write_all(writing: Writing, parts: list[Part], now: datetime) -> Counter[str]:
+    header = {
+        "format": FORMAT,
+        "version": VERSION,
+        "at": now.isoformat(),
+        "scopes": sorted(scope for part in parts for scope in part.scopes),
+    }
+    writing.raw(json_line(header))
+    for part in parts:
+        await _write_sessions(writing, part)
+        await _write_records(writing, part)
+        await _write_items(writing, part)
+        async for entry in _entries(part):
+            writing.value(entry)
+    end = {
+        "type": "end",
+        "counts": {name: writing.counts[name] for name in TYPES},
+        "sha256": writing.hash.hexdigest(),
+    }
+    writing.file.write(json_line(end))
+    return writing.counts
+
+
+# What is written, in the order in which it can be read in again
+
+
+async def _write_sessions(writing: Writing, part: Part) -> None:
+    after: SessionKey | None = None
+    while page := await part.store.sessions(part.root, after=after, limit=PAGE):
+        for session in page:
+            if not part.holds(session.scope):
+                continue
+            writing.value(replace(session, cursors=dict(sorted(session.cursors.items()))))
+            async for message in _messages(part, session):
+                writing.value(message)
+            async for summary in _summaries(part, session):
+                writing.value(summary)
+        after = SessionKey(page[-1].scope, page[-1].id)
+
+
+async def _messages(part: Part, session: Session) -> AsyncIterator[Message]:
+    key, after = SessionKey(session.scope, session.id), 0
+    while page := await part.store.messages(key, now=part.now, after=after, limit=PAGE):
+        for message in page:
+            if message.seq > session.last_seq:
+                return  # came after the session was read
+            yield message
+        after = page[-1].seq
+
+
+async def _summaries(part: Part, session: Session) -> AsyncIterator[Summary]:
+    key, after = SessionKey(session.scope, session.id), 0
+    limit = PAGE
+    while page := await part.store.summaries(key, after=after, limit=limit):
+        last = page[-1].to_seq
+        if len(page) == limit and page[0].to_seq == last:
+            limit *= 2  # more summaries end at one message than fit a page
+            continue
+        if len(page) == limit:
+            page = [summary for summary in page if summary.to_seq < last]
+        for summary in page:
+            if summary.to_seq <= session.last_seq:
+                yield summary
+        after = page[-1].to_seq
+
+
+async def _write_records(writing: Writing, part: Part) -> None:
+    """Relations need both ends, so they wait in a file of their own until all records are out."""
+    with tempfile.TemporaryFile() as waiting:
+        counted = 0
+        async for page in _record_pages(part):
+            for record in page:
+                writing.value(record)
+            for relation in await _relations_from(part, page):
+                waiting.write(line_of(relation))
+                counted += 1
+        waiting.seek(0)
+        for line in waiting:
+            writing.raw(line)
+        writing.counts["relation"] += counted
+
+
+async def _record_pages(part: Part) -> AsyncIterator[list[Record]]:
+    query = Query(
+        scopes=part.scopes,
+        now=part.now,
+        descend=part.descend,
+        exact=True,
+        statuses=EVERY_STATUS,
+        order="id",
+        limit=PAGE,
+    )
+    while hits := await part.store.search(query):
+        yield [hit.record for hit in hits]
+        query = replace(query, after=hits[-1].record.id)
+
+
+async def _relations_from(part: Part, records: list[Record]) -> list[Relation]:
+    """Each edge once, with the page that holds its source."""
+    sources = {record.id for record in records}
+    edges = await part.store.relations(part.root, sorted(sources))
+    found = [edge for edge in edges if edge.source in sources]
+    if part.whole or not found:
+        return found
+    targets = await part.store.records(
+        part.root, list({edge.target for edge in found}), now=part.now
+    )
+    inside = {record.id for record in targets if part.holds(record.scope)}
+    return [edge for edge in found if edge.target in inside]
+
+
+async def _write_items(writing: Writing, part: Part) -> None:
+    last: Item | None = None
+    while page := await part.store.items(part.root, None, now=part.now, after=last, limit=PAGE):
+        for item in page:
+            if part.holds(item.scope) and _travels(item, part):
+                writing.value(item)
+        last = page[-1]
+        if last.namespace == KEPT:  # they go out as entries: on to what comes behind them
+            last = replace(last, scope=LAST, key="")
+
+
+def _travels(item: Item, part: Part) -> bool:
+    if item.namespace in PASSING or item.namespace == KEPT:
+        return False
+    if item.namespace == TOMBSTONE or (item.namespace, item.key) == ("secret", TOMBSTONE):
+        return part.whole  # a tombstone says nothing without the root's key
+    return True
+
+
+async def _entries(part: Part) -> AsyncIterator[Entry]:
+    """This store's journal, then what earlier imports brought along."""
+    after = 0
+    while page := await part.store.journal(part.root, after=after, limit=ENTRIES_PAGE):
+        for entry in page:
+            if await _is_inside(part, entry):
+                yield entry
+        after = page[-1].seq
+    async for item in kept_items(part.store, part.root, part.now):
+        kept = entry_of(item)
+        if kept and await _is_inside(part, kept):
+            yield kept
+
+
+async def _is_inside(part: Part, entry: Entry) -> bool:
+    """Does it speak of nothing but what is exported? An edge may lead to a record elsewhere."""
+    if part.whole:
+        return True
+    if not all(part.holds(touch.scope) for touch in entry.touched):
+        return False
+    ends = {end for touch in entry.touched for end in ends_of(touch)}
+    found = await part.store.records(part.root, sorted(ends), now=part.now) if ends else []
+    return all(part.holds(record.scope) for record in found)
+
+
+# The file
+
+
+@contextmanager
+def target_opened(target: Target) -> Iterator[IO[bytes]]:
+    """A file that is there complete or not at all; or the stream that was handed in."""
+    if not isinstance(target, str | os.PathLike):
+        with _speaking_of("the stream"):
+            yield target
+            target.flush()
+        return
+    path = Path(target)
+    if path.is_dir():
+        raise Invalid(f"{path} is a folder; name a file")
+    with _speaking_of(path), _beside(path) as file:
+        yield file
+
+
+@contextmanager
+def _speaking_of(what: object) -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        raise  # whoever read it has seen enough
+    except OSError as error:
+        raise Unavailable(f"cannot write {what}: {error.strerror or error}") from error
+
+
+@contextmanager
+def _beside(path: Path) -> Iterator[IO[bytes]]:
+    """A file next to the target, readable by its owner only, which takes the target's place
+    once it is safely on the disk."""
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(name, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+        raise
+    if os.name == "posix":  # elsewhere folders cannot be opened
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)

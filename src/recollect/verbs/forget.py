@@ -1,0 +1,168 @@
+"""forget: erase what was asked for and everything derived from it, and leave only tombstones.
+
+Erasure goes downward: a message takes its turn, the facts made from it and the summaries that
+cover it along. Sources and copies that still hold the text are named in the receipt, and erased
+too with ``sources=True``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from recollect.engine import ATTEMPTS_MAX, Engine
+from recollect.errors import Conflict, Unavailable
+from recollect.forgotten.tombstones import NAMESPACE, buried, key_of, message_mark, text_mark
+from recollect.scopes import SYSTEM_ROOT
+from recollect.text.compare import text_hash
+from recollect.text.messages import searchable_text
+from recollect.types import Erase, Item, Receipt, ReceiptItem, SessionKey
+from recollect.verbs.imported import silence
+from recollect.verbs.selection import (
+    Doomed,
+    Selection,
+    checked,
+    follow_derivations,
+    select,
+    slices,
+)
+
+ERASED_PER_COMMIT = 100
+
+
+async def forget(engine: Engine, selection: Selection, *, actor: str) -> Receipt:
+    wanted = checked(selection, "forget")
+    doomed, missing = await select(engine, selection, wanted)
+    for group in doomed:
+        await follow_derivations(engine, group, selection.sources)
+    change = engine.new_id()
+    items: list[ReceiptItem] = list(missing)
+    notes: list[str] = []
+    for group in doomed:
+        if not selection.dry_run and not group.empty:
+            await _erase(engine, group, actor, change)
+            await _erase_latecomers(engine, group, actor, change)
+    gone = selection.dry_run or await _scrubbed(doomed)
+    if not gone:
+        notes.append("a reader holds an old snapshot open; erased bytes go when it ends")
+    for group in doomed:
+        items += _items(engine, group, dry_run=selection.dry_run, gone=gone)
+    survivors = {id_: what for group in doomed for id_, what in group.survivors.items()}
+    if survivors:
+        notes.append("still holding it: " + ", ".join(f"{w} {i}" for i, w in survivors.items()))
+    return Receipt(
+        items=tuple(items),
+        change="" if selection.dry_run else change,
+        survivors=tuple(survivors),
+        notes=tuple(notes),
+    )
+
+
+async def _erase(engine: Engine, doomed: Doomed, actor: str, change: str) -> None:
+    tombstones = await _tombstones(engine, doomed)
+    erasures: list[Erase] = [
+        *(Erase(kind="record", id=id_, scope=r.scope) for id_, r in doomed.records.items()),
+        *(
+            Erase(kind="message", scope=key.scope, session=key.id, id=id_)
+            for key, id_ in doomed.messages
+        ),
+        *doomed.summaries.values(),
+    ]
+    for start in range(0, max(len(erasures), len(tombstones)), ERASED_PER_COMMIT):
+        part: dict[str, Any] = {
+            "erase": tuple(erasures[start : start + ERASED_PER_COMMIT]),
+            "items": tuple(tombstones[start : start + ERASED_PER_COMMIT]),
+        }
+        batch = engine.batch(doomed.root, "forget", actor=actor, change=change, **part)
+        await engine.commit(doomed.store, batch)
+    for key in sorted(doomed.sessions):
+        await _clear_state(engine, doomed, key, actor, change)
+    await silence(engine, doomed.store, doomed.root, erasures, actor=actor, change=change)
+
+
+async def _erase_latecomers(engine: Engine, doomed: Doomed, actor: str, change: str) -> None:
+    """Whoever read it before it was gone may have written something made of it meanwhile."""
+    for _ in range(ATTEMPTS_MAX):
+        known, summed = set(doomed.records), set(doomed.summaries)
+        await follow_derivations(engine, doomed, sources=False)
+        late = Doomed(
+            store=doomed.store,
+            root=doomed.root,
+            records={id_: r for id_, r in doomed.records.items() if id_ not in known},
+            summaries={id_: e for id_, e in doomed.summaries.items() if id_ not in summed},
+        )
+        if not late.records and not late.summaries:
+            return
+        await _erase(engine, late, actor, change)
+    raise Unavailable("what is made of it comes faster than it can be erased; forget it again")
+
+
+async def _clear_state(
+    engine: Engine, doomed: Doomed, key: SessionKey, actor: str, change: str
+) -> None:
+    """The session itself stays: somebody may just be writing into it."""
+    for _ in range(ATTEMPTS_MAX):
+        known = await doomed.store.sessions(doomed.root, (key,))
+        if not known or not known[0].state:
+            return
+        cleared = (replace(known[0], state={}),)
+        batch = engine.batch(doomed.root, "forget", actor=actor, change=change, sessions=cleared)
+        try:
+            await engine.commit(doomed.store, batch)
+            return
+        except Conflict:
+            continue
+    raise Unavailable(f"the state of session {key.id!r} keeps changing; forget it again")
+
+
+async def _tombstones(engine: Engine, doomed: Doomed) -> list[Item]:
+    if doomed.store is engine.volatile or doomed.root == SYSTEM_ROOT:
+        return []
+    key = await key_of(engine, doomed.root, create=True)
+    marks: dict[str, str] = {}
+    for record in doomed.records.values():
+        marks[text_mark(key, record.scope, text_hash(record.text))] = record.scope
+    for (session, id_), message in doomed.messages.items():
+        marks[message_mark(key, session.scope, session.id, id_)] = session.scope
+        marks[text_mark(key, session.scope, text_hash(searchable_text(message)))] = session.scope
+    now = engine.now().isoformat()
+    known: dict[str, Item] = {}
+    for part in slices(list(marks)):
+        known |= await buried(engine, doomed.root, part)
+    return [
+        replace(known[mark], value=now)
+        if mark in known
+        else Item(scope=scope, namespace=NAMESPACE, key=mark, value=now)
+        for mark, scope in marks.items()
+    ]
+
+
+async def _scrubbed(doomed: list[Doomed]) -> bool:
+    gone = True
+    for store in {id(group.store): group.store for group in doomed if not group.empty}.values():
+        gone = await store.scrub() and gone
+    return gone
+
+
+def _items(engine: Engine, doomed: Doomed, *, dry_run: bool, gone: bool) -> list[ReceiptItem]:
+    """One line per thing; a message and its turn are one. What others made of it goes too, but
+    is not named to whoever cannot see it."""
+    reason = "dry run: would be erased" if dry_run else "" if gone else "bytes go later"
+    status: Any = "pending" if reason else "erased"
+    turns = {
+        (r.session_key, r.lineage[0]): r.id
+        for r in doomed.records.values()
+        if r.type == "turn" and r.lineage
+    }
+    items = [
+        ReceiptItem(id=id_, status=status, reason=reason, record=turns.get((key, id_), ""))
+        for key, id_ in doomed.messages
+        if engine.may_see(key.scope)
+    ]
+    shown = {item.record for item in items}
+    items += [
+        ReceiptItem(id=id_, status=status, reason=reason, record=id_)
+        for id_, record in doomed.records.items()
+        if id_ not in shown and engine.may_see(record.scope)
+    ]
+    return items

@@ -1,0 +1,205 @@
+"""Records and the relations between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from recollect.errors import Conflict, Invalid
+from recollect.types import LIVE, Query, Record, Relation
+from recollect.verbs.import_.file import Line
+from recollect.verbs.import_.run import (
+    EXPIRED,
+    FORGOTTEN,
+    KNOWN,
+    OPTED_OUT,
+    OTHER,
+    REDACTED,
+    Outcome,
+    Run,
+    root_of_value,
+    skipped,
+)
+from recollect.verbs.import_.secrets import clean_record
+
+ATTEMPTS = 3  # then one by one
+
+
+@dataclass(slots=True, kw_only=True)
+class Plan:
+    records: dict[str, Record] = field(default_factory=dict)
+    merged: dict[str, str] = field(default_factory=dict)
+    outcomes: list[Outcome] = field(default_factory=list)
+
+
+async def import_records(run: Run, lines: Sequence[Line]) -> None:
+    """Lines of one root. What does not fit is looked at again alone."""
+    assert lines[0].value is not None
+    root, trouble = root_of_value(lines[0].value), ""
+    for attempt in range(ATTEMPTS):
+        # Looking for equal texts is dear and mostly in vain: only after a conflict.
+        careful = run.dry_run or attempt > 0
+        plan = await _planned(run, root, lines, careful=careful)
+        written = tuple(plan.records.values())
+        embedding = [] if run.dry_run else written
+        vectors, space, note = await run.engine.embed_for_writing(embedding)
+        try:
+            await run.commit(root, records=written, vectors=vectors, space=space)
+        except (Conflict, Invalid) as error:
+            trouble = str(error)
+            continue
+        run.embedded += len(vectors)
+        run.pending |= {note} if note else set()
+        run.merged |= plan.merged
+        run.planned |= plan.records.keys() if run.dry_run else set()
+        for outcome in plan.outcomes:
+            run.report.add(outcome)
+        return
+    if len(lines) == 1:
+        run.report.fail(lines[0], trouble)
+        return
+    for line in lines:
+        await import_records(run, [line])
+
+
+async def _planned(run: Run, root: str, lines: Sequence[Line], *, careful: bool) -> Plan:
+    engine = run.engine
+    records = [
+        clean_record(line.value, engine.redactor)
+        for line in lines
+        if isinstance(line.value, Record)
+    ]
+    ids = list(dict.fromkeys(record.id for record in records))
+    found = await engine.store.records(root, ids, now=engine.now())
+    known = {record.id: record.text for record in found}
+    unseen = {record.id for record in found if not engine.may_see(record.scope)}
+    burials = await run.burials_of(root)
+    buried = await burials.records(records) if burials else set()
+    run.forgotten.records |= buried - known.keys()
+    new = [record for record in records if record.id not in known]
+    equals = await _equals(run, new) if careful else {}
+    plan = Plan()
+    asked: dict[tuple[str, str], bool] = {}
+    for line, record in zip(lines, records, strict=True):
+        if record.id in unseen:
+            plan.outcomes.append(skipped(line, OTHER))  # whatever it says there
+        elif record.id in known or record.id in plan.records:
+            text = known[record.id] if record.id in known else plan.records[record.id].text
+            plan.outcomes.append(skipped(line, KNOWN if text == record.text else OTHER))
+        elif reason := await _why_not(run, record, asked):
+            plan.outcomes.append(skipped(line, reason))
+        else:
+            _write_or_merge(run, plan, line, record, equals)
+    return plan
+
+
+async def _why_not(run: Run, record: Record, asked: dict[tuple[str, str], bool]) -> str:
+    if run.forgotten.has_record(record):
+        run.forgotten.records.add(record.id)
+        return FORGOTTEN
+    if record.expires_at is not None and record.expires_at <= run.engine.now():
+        return EXPIRED
+    persists = await run.persists(asked, record.scope, record.author)
+    return "" if persists else OPTED_OUT
+
+
+def _write_or_merge(
+    run: Run, plan: Plan, line: Line, record: Record, equals: dict[tuple[str, str], str]
+) -> None:
+    single = bool(record.hash) and record.status in LIVE
+    equal = equals.get((record.scope, record.hash)) if single else None
+    if equal is not None:
+        plan.merged[record.id] = equal
+        reason = f"{equal} says the same here"
+        plan.outcomes.append(Outcome(line=line, id=equal, status="merged", reason=reason))
+        return
+    if single:
+        equals[record.scope, record.hash] = record.id
+    made_from = tuple(run.merged.get(id_, id_) for id_ in record.derived_from)
+    plan.records[record.id] = replace(record, derived_from=made_from, version=0)
+    plan.outcomes.append(run.stored(line, record.id, "" if record == line.value else REDACTED))
+
+
+async def _equals(run: Run, records: Sequence[Record]) -> dict[tuple[str, str], str]:
+    """Scope and hash -> the record that says it here already."""
+    by_scope: dict[str, set[str]] = {}
+    for record in records:
+        if record.hash and record.status in LIVE:
+            by_scope.setdefault(record.scope, set()).add(record.hash)
+    found: dict[tuple[str, str], str] = {}
+    for scope, hashes in by_scope.items():
+        query = Query(
+            scopes=(scope,),
+            now=run.engine.now(),
+            exact=True,
+            statuses=LIVE,
+            hashes=tuple(hashes),
+            limit=len(hashes),
+        )
+        for hit in await run.engine.store.search(query):
+            found[scope, hit.record.hash] = hit.record.id
+    return found
+
+
+async def import_relations(run: Run, lines: Sequence[Line]) -> None:
+    """Lines of one root. A relation needs both of its records."""
+    edges = [_moved(run, line.value) for line in lines if isinstance(line.value, Relation)]
+    root = root_of_value(edges[0])
+    engine, trouble = run.engine, ""
+    for _ in range(ATTEMPTS):
+        ends = {id_ for edge in edges for id_ in (edge.source, edge.target)}
+        found = await engine.store.records(root, list(ends), now=engine.now())
+        scopes = {record.id: record.scope for record in found if engine.may_see(record.scope)}
+        stored = await engine.store.relations(root, [edge.source for edge in edges])
+        known = {_key(edge) for edge in stored}
+        written: dict[tuple[str, str, str], Relation] = {}
+        outcomes: list[Outcome] = []
+        for line, edge in zip(lines, edges, strict=True):
+            reason = _why_no_edge(run, edge, scopes, known | written.keys())
+            if reason:
+                outcomes.append(skipped(line, reason))
+                continue
+            written[_key(edge)] = replace(
+                edge, scope=scopes.get(edge.source, edge.scope), version=0
+            )
+            outcomes.append(run.stored(line, " ".join(_key(edge))))
+        try:
+            await run.commit(root, relations=tuple(written.values()))
+        except (Conflict, Invalid) as error:
+            trouble = str(error)
+            continue
+        for outcome in outcomes:
+            run.report.add(outcome)
+        return
+    if len(lines) == 1:
+        run.report.fail(lines[0], trouble)
+        return
+    for line in lines:
+        await import_relations(run, [line])
+
+
+def _moved(run: Run, edge: Relation) -> Relation:
+    """Where an end was merged into another record, the edge goes to that one."""
+    return replace(
+        edge,
+        source=run.merged.get(edge.source, edge.source),
+        target=run.merged.get(edge.target, edge.target),
+    )
+
+
+def _key(edge: Relation) -> tuple[str, str, str]:
+    return edge.source, edge.kind, edge.target
+
+
+def _why_no_edge(
+    run: Run, edge: Relation, scopes: dict[str, str], known: set[tuple[str, str, str]]
+) -> str:
+    """``scopes`` are those of the records that can be seen: nothing tells of others."""
+    if edge.source == edge.target:
+        return "both ends are one record here"
+    for id_ in (edge.source, edge.target):
+        if id_ not in scopes and id_ not in run.planned:
+            return "one of its records is not here"
+    if not run.engine.may_change(scopes.get(edge.source, edge.scope)):
+        return "it begins at a record of others"
+    return KNOWN if _key(edge) in known else ""

@@ -1,0 +1,160 @@
+"""Items and journal entries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from recollect.errors import Conflict, Invalid
+from recollect.forgotten.burials import secret_key, secret_of
+from recollect.forgotten.tombstones import NAMESPACE as TOMBSTONE
+from recollect.types import Entry, Item
+from recollect.verbs import imported
+from recollect.verbs.export import PASSING
+from recollect.verbs.import_.file import Line
+from recollect.verbs.import_.run import EXPIRED, KNOWN, Outcome, Run, root_of_value, skipped
+from recollect.verbs.import_.secrets import clean_entry, clean_item
+
+ATTEMPTS = 3  # then one by one
+KEY_BYTES_MIN = 16
+
+ItemKey = tuple[str, str, str]
+
+
+async def import_items(run: Run, lines: Sequence[Line]) -> None:
+    """Lines of one root; entries come as the items they are kept in."""
+    assert lines[0].value is not None
+    root, trouble = root_of_value(lines[0].value), ""
+    for _ in range(ATTEMPTS):
+        written: dict[ItemKey, Item] = {}
+        outcomes = await _planned(run, root, lines, written)
+        try:
+            await run.commit(root, items=tuple(written.values()))
+        except (Conflict, Invalid) as error:
+            trouble = str(error)
+            continue
+        for outcome in outcomes:
+            run.report.add(outcome)
+        return
+    if len(lines) == 1:
+        run.report.fail(lines[0], trouble)
+        return
+    for line in lines:
+        await import_items(run, [line])
+
+
+async def _planned(
+    run: Run, root: str, lines: Sequence[Line], written: dict[ItemKey, Item]
+) -> list[Outcome]:
+    items: list[Item | None] = []
+    for line in lines:
+        if isinstance(line.value, Entry):
+            items.append(await _kept(run, line.value))
+        else:
+            assert isinstance(line.value, Item)
+            items.append(_cleaned(run, line.value))
+    known = await _known(run, root, [item for item in items if item is not None])
+    outcomes: list[Outcome] = []
+    for line, item in zip(lines, items, strict=True):
+        reason = KNOWN if item is None else await _why_not(run, root, item)
+        if reason.startswith("!"):
+            outcomes.append(replace(skipped(line, reason[1:]), status="failed"))
+        elif item is None or reason or _key(item) in known or _key(item) in written:
+            outcomes.append(skipped(line, reason or KNOWN))
+        else:
+            written[_key(item)] = replace(item, version=0)
+            outcomes.append(run.stored(line, skipped(line, "").id))
+    return outcomes
+
+
+def _key(item: Item) -> ItemKey:
+    return item.namespace, item.scope, item.key
+
+
+async def _known(run: Run, root: str, items: Sequence[Item]) -> set[ItemKey]:
+    known: set[ItemKey] = set()
+    for namespace in dict.fromkeys(item.namespace for item in items):
+        wanted = [item for item in items if item.namespace == namespace]
+        found = await run.engine.store.items(
+            root,
+            namespace,
+            now=run.engine.now(),
+            scopes=list({item.scope for item in wanted}),
+            keys=list({item.key for item in wanted}),
+            limit=len(wanted) ** 2,
+        )
+        known |= {_key(item) for item in found}
+    return known
+
+
+def _cleaned(run: Run, item: Item) -> Item:
+    """A key and a mark look like secrets, and are meant to."""
+    return (
+        item if item.namespace in ("secret", TOMBSTONE) else clean_item(item, run.engine.redactor)
+    )
+
+
+async def _why_not(run: Run, root: str, item: Item) -> str:
+    """Why it is skipped; with a ! in front, why it fails."""
+    if item.expires_at is not None and item.expires_at <= run.engine.now():
+        return EXPIRED
+    if item.namespace == imported.NAMESPACE and imported.entry_of(item) is None:
+        return "!this is no journal entry"
+    if item.namespace in PASSING:
+        return "it belongs to a process of the other store"
+    if (item.namespace, item.key) == ("secret", TOMBSTONE):
+        return await _about_key(run, root, item)
+    if item.namespace == TOMBSTONE:
+        return _about_stone(run, root, item)
+    return ""
+
+
+async def _about_key(run: Run, root: str, item: Item) -> str:
+    key = secret_key(item.value)
+    if len(key) < KEY_BYTES_MIN or item.scope != root:
+        return "!this is no key for tombstones"
+    secret = await secret_of(run.engine.store, root, run.engine.now())
+    run.keyed[root] = secret is None or secret_key(secret.value) == key
+    if run.keyed[root]:
+        return ""
+    return "this root has a key of its own"
+
+
+def _about_stone(run: Run, root: str, item: Item) -> str:
+    try:
+        datetime.fromisoformat(item.value)
+    except (TypeError, ValueError):
+        return "!this is no tombstone"
+    if run.keyed.get(root):
+        return ""
+    return "tombstones made with another key mean nothing in this root"
+
+
+# Entries
+
+
+async def _kept(run: Run, entry: Entry) -> Item | None:
+    """The item that keeps an entry; None if it is in this store's own journal."""
+    if await _is_own(run, entry):
+        return None
+    silent = await _silenced(run, clean_entry(entry, run.engine.redactor))
+    return imported.item_of(silent, run.engine.write_scope_in(entry.root))
+
+
+async def _is_own(run: Run, entry: Entry) -> bool:
+    found = await run.engine.store.journal(entry.root, after=max(0, entry.seq - 1), limit=1)
+    same = bool(found) and (found[0].seq, found[0].batch) == (entry.seq, entry.batch)
+    return same and all(run.engine.may_see(touch.scope) for touch in found[0].touched)
+
+
+async def _silenced(run: Run, entry: Entry) -> Entry:
+    """Where things were forgotten, an entry says nothing about records that are not here."""
+    if entry.root not in run.burials:
+        return entry
+    ids = {touch.id for touch in entry.touched if touch.kind in ("record", "vector")}
+    ids |= {end for t in entry.touched if t.kind == "relation" for end in t.id.split(" ")}
+    store, now = run.engine.store, run.engine.now()
+    here = {record.id for record in await store.records(entry.root, list(ids), now=now)}
+    gone = frozenset(("record", id_) for id_ in ids - here)
+    return imported.without_details(entry, gone)

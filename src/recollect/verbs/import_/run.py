@@ -1,0 +1,209 @@
+"""One import under way: what every part of it shares."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from recollect.engine import Engine
+from recollect.errors import Invalid
+from recollect.forgotten.burials import Burials, Forgotten
+from recollect.scopes import parse_scope, root_of
+from recollect.text.inputs import MESSAGE_BYTES_MAX, RECORD_BYTES_MAX, clean_name, clean_text, share
+from recollect.types import (
+    Entry,
+    Item,
+    ItemStatus,
+    Message,
+    ReceiptItem,
+    Record,
+    Relation,
+    Session,
+    SessionKey,
+    Summary,
+)
+from recollect.types.serial import TYPES, Value
+from recollect.verbs.import_.file import Line
+
+ITEMS_MAX = 10_000
+TRUST_MAX = 3
+
+FORGOTTEN = "forgotten here before"
+KNOWN = "already there"
+OPTED_OUT = "opted out of persistence"
+EXPIRED = "expired"
+OTHER = "this id already says something else here"
+REDACTED = "secrets were redacted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What became of one line."""
+
+    line: Line
+    id: str
+    status: ItemStatus
+    reason: str = ""
+
+
+@dataclass(slots=True, kw_only=True)
+class Report:
+    """One item for each of the first lines and for every failure; numbers for all of them."""
+
+    items: list[ReceiptItem] = field(default_factory=list)
+    counts: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+
+    def add(self, outcome: Outcome) -> None:
+        failed = outcome.status == "failed"
+        reason = f"line {outcome.line.number}: {outcome.reason}" if failed else outcome.reason
+        if failed or len(self.items) < ITEMS_MAX:
+            self.items.append(ReceiptItem(id=outcome.id, status=outcome.status, reason=reason))
+        general = "" if failed else outcome.reason
+        self.counts[outcome.line.type, outcome.status, general] += 1
+
+    def fail(self, line: Line, reason: str) -> None:
+        id_ = id_of(line.value) if line.value else f"line {line.number}"
+        self.add(Outcome(line=line, id=id_, status="failed", reason=reason))
+
+    def notes(self) -> Iterable[str]:
+        for type_ in (*TYPES, "line"):
+            parts = [
+                f"{count} {status}" + (f" ({reason})" if reason else "")
+                for (of, status, reason), count in sorted(self.counts.items())
+                if of == type_
+            ]
+            if parts:
+                yield f"{type_}: {', '.join(parts)}"
+
+
+@dataclass(slots=True, kw_only=True)
+class Log:
+    """What is known of one session of the file while its lines go by."""
+
+    existed: bool  # before this import
+    last: int = 0  # the number of its last message here
+    until: int = 0  # and of the last one in the file, if the file says it
+    present: int = 0  # messages of the file that are here under their own number
+    numbered: bool = True  # do messages keep their numbers?
+    pure: bool | None = None  # does it hold nothing else? None: not looked yet
+    barred: str = ""  # why nothing of it is imported
+    why: str = "its messages were numbered anew, because the session has others here"
+
+
+@dataclass(slots=True, kw_only=True)
+class Run:
+    engine: Engine
+    change: str
+    actor: str
+    dry_run: bool
+    scopes: frozenset[str]  # the roots that the file says it has
+    report: Report
+    burials: dict[str, Burials] = field(default_factory=dict)  # by root, as they stood at first
+    forgotten: Forgotten = field(default_factory=Forgotten)
+    logs: dict[SessionKey, Log] = field(default_factory=dict)
+    merged: dict[str, str] = field(default_factory=dict)  # id in the file -> id here
+    planned: set[str] = field(default_factory=set)  # records that a dry run would store
+    keyed: dict[str, bool] = field(default_factory=dict)  # root: are the file's tombstones ours?
+    taken: set[str] = field(default_factory=set)  # summary ids that are used elsewhere
+    embedded: int = 0
+    pending: set[str] = field(default_factory=set)  # notes about vectors left for later
+
+    async def commit(self, root: str, **parts: Any) -> None:
+        """One bounded commit of the import's change; nothing if there is nothing to write."""
+        if self.dry_run or not any(parts[name] for name in parts if name != "space"):
+            return
+        batch = self.engine.batch(root, "import", actor=self.actor, change=self.change, **parts)
+        await self.engine.commit(self.engine.store, batch)
+
+    async def burials_of(self, root: str) -> Burials | None:
+        """Asked anew for each chunk: somebody may forget for the first time meanwhile."""
+        if root not in self.burials:
+            return await Burials.of(self.engine.store, root, self.engine.now())
+        return self.burials[root]
+
+    def stored(self, line: Line, id_: str, reason: str = "") -> Outcome:
+        if not self.dry_run:
+            return Outcome(line=line, id=id_, status="stored", reason=reason)
+        would = "dry run: would be stored" + (f", {reason}" if reason else "")
+        return Outcome(line=line, id=id_, status="pending", reason=would)
+
+    async def persists(self, asked: dict[tuple[str, str], bool], scope: str, author: str) -> bool:
+        """``asked`` remembers the answers for as long as one chunk takes."""
+        if (scope, author) not in asked:
+            asked[scope, author] = await self.engine.persists(scope, (author,))
+        return asked[scope, author]
+
+    def check(self, value: Value) -> None:
+        """Invalid or Denied if the value may not come in at all."""
+        for scope in (root_of_value(value), *_scopes(value)):
+            if parse_scope(scope) != scope:
+                raise Invalid(f"scope {scope!r} is not in its canonical form")
+            if root_of(scope) not in self.scopes:
+                raise Invalid(f"scope {scope!r} is not among those the header names")
+        for scope in _scopes(value):
+            self.engine.write_scope(scope)
+        if isinstance(value, Entry):
+            self.engine.write_scope_in(value.root)
+        _check_fields(value)
+
+
+def skipped(line: Line, reason: str) -> Outcome:
+    assert line.value is not None
+    return Outcome(line=line, id=id_of(line.value), status="skipped", reason=reason)
+
+
+def id_of(value: Value) -> str:
+    if isinstance(value, Relation):
+        return f"{value.source} {value.kind} {value.target}"
+    if isinstance(value, Item):
+        return f"{value.namespace}/{value.key}"
+    return f"{value.root} #{value.seq}" if isinstance(value, Entry) else value.id
+
+
+def root_of_value(value: Value) -> str:
+    return value.root if isinstance(value, Entry) else root_of(value.scope)
+
+
+def _scopes(value: Value) -> Iterable[str]:
+    """All that the value belongs to or speaks of, in one root."""
+    root = root_of_value(value)
+    if isinstance(value, Entry):
+        named = [touch.scope for touch in value.touched]
+    else:
+        elsewhere = value.session_scope if isinstance(value, Record) else ""
+        named = [value.scope, *([elsewhere] if elsewhere else [])]
+    for scope in dict.fromkeys(named):
+        if root_of(scope) != root:
+            raise Invalid(f"scope {scope!r} is not in the root {root!r}")
+        yield scope
+
+
+def _check_fields(value: Value) -> None:
+    for what, name in _names(value):
+        clean_name(name, what)
+    if isinstance(value, Record):
+        clean_text(value.text, "text", RECORD_BYTES_MAX)
+        share(value.importance, "importance")
+        share(value.confidence, "confidence")
+    elif isinstance(value, Message | Summary):
+        clean_text(value.text, "text", MESSAGE_BYTES_MAX)
+    if isinstance(value, Message | Record) and value.trust > TRUST_MAX:
+        raise Invalid(f"trust goes from 0 to {TRUST_MAX}, not {value.trust}")
+    if isinstance(value, Entry) and root_of(value.root) != value.root:
+        raise Invalid(f"{value.root!r} is no root")
+
+
+def _names(value: Value) -> Iterable[tuple[str, str]]:
+    match value:
+        case Relation():
+            yield from (("source", value.source), ("target", value.target))
+        case Item():
+            yield from (("namespace", value.namespace), ("key", value.key))
+        case Entry():
+            yield ("batch", value.batch)
+        case Session() | Record():
+            yield ("id", value.id)
+        case Message() | Summary():
+            yield from (("id", value.id), ("session", value.session))

@@ -1,0 +1,85 @@
+"""Journal entries that came with an import. They describe what happened in another store, so
+they are kept beside this one's journal, as items of their root, and exported again as entries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from recollect.engine import Engine
+from recollect.errors import Invalid
+from recollect.ports import Store
+from recollect.types import Entry, Erase, Item, Touch
+from recollect.types.serial import from_plain, to_plain
+
+NAMESPACE = "journal"
+PAGE = 50  # an entry may speak of a thousand things
+REWRITTEN_PER_COMMIT = 50
+
+
+def item_of(entry: Entry, scope: str) -> Item:
+    """The batch is part of the key: two stores may both have had a change number 7."""
+    key = f"{entry.seq:012d}/{entry.batch}"
+    return Item(scope=scope, namespace=NAMESPACE, key=key, value=to_plain(entry))
+
+
+def entry_of(item: Item) -> Entry | None:
+    """None if somebody else wrote something else there."""
+    try:
+        return from_plain(Entry, item.value)
+    except Invalid:
+        return None
+
+
+async def kept_items(store: Store, root: str, now: datetime) -> AsyncIterator[Item]:
+    last: Item | None = None
+    while page := await store.items(root, NAMESPACE, now=now, after=last, limit=PAGE):
+        for item in page:
+            yield item
+        last = page[-1]
+
+
+async def silence(
+    engine: Engine, store: Store, root: str, erasures: Sequence[Erase], *, actor: str, change: str
+) -> None:
+    """Make the kept entries say no more about what is being erased than that it was touched.
+    An item is erased and made anew: a changed one would leave its old value in the journal."""
+    gone = frozenset((erase.kind, erase.id) for erase in erasures)
+    waiting: list[Item] = []
+    async for item in kept_items(store, root, engine.now()):
+        entry = entry_of(item)
+        silent = entry and without_details(entry, gone)
+        if silent and silent != entry:
+            waiting.append(replace(item, value=to_plain(silent), version=0))
+    for start in range(0, len(waiting), REWRITTEN_PER_COMMIT):
+        part = waiting[start : start + REWRITTEN_PER_COMMIT]
+        erase = tuple(
+            Erase(kind="item", id=item.key, scope=item.scope, namespace=NAMESPACE) for item in part
+        )
+        parts: dict[str, Any] = {"items": tuple(part), "erase": erase}
+        batch = engine.batch(root, "forget", actor=actor, change=change, **parts)
+        await engine.commit(store, batch)
+
+
+def without_details(entry: Entry, gone: frozenset[tuple[str, str]]) -> Entry:
+    """``gone`` are kinds and ids. Rather silent about one thing too many than too few."""
+    touched = tuple(
+        replace(touch, before=None, after=None) if _mentions(touch, gone) else touch
+        for touch in entry.touched
+    )
+    return replace(entry, touched=touched)
+
+
+def ends_of(touch: Touch) -> list[str]:
+    """The records that an edge links; none for what is no edge."""
+    return touch.id.split(" ")[::2] if touch.kind == "relation" else []
+
+
+def _mentions(touch: Touch, gone: frozenset[tuple[str, str]]) -> bool:
+    if touch.kind == "relation":
+        return any(("record", end) in gone for end in ends_of(touch))
+    kind = "record" if touch.kind == "vector" else touch.kind
+    return (kind, touch.id) in gone

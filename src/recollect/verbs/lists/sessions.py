@@ -1,0 +1,84 @@
+"""Sessions, what was said in one, and what waits in the pending buffer."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+from recollect.engine import Engine
+from recollect.errors import Denied, NotFound
+from recollect.packet.buffers import session_name
+from recollect.ports import Store
+from recollect.scopes import is_visible, parse_scope, root_of
+from recollect.text.inputs import count
+from recollect.types import Message, Session, SessionKey
+from recollect.verbs.confirm import waiting
+from recollect.verbs.lists.cursors import Place, cursor_of, place_of
+from recollect.verbs.lists.values import Page
+from recollect.verbs.lists.walk import page_of, parts_from
+
+PAGE = 500
+OURS = "~"
+
+
+async def list_sessions(
+    engine: Engine, *, scope: str | None, descend: bool, cursor: str, limit: int
+) -> Page[Session]:
+    count(limit, "limit")
+    question = ("sessions", scope, descend)
+    place = place_of(cursor, question, (str, int, str, str))
+    return await page_of(_sessions(engine, scope, descend, place), limit, question)
+
+
+async def _sessions(
+    engine: Engine, scope: str | None, descend: bool, place: Place | None
+) -> AsyncIterator[tuple[Place, Session]]:
+    async for part in parts_from(engine, scope, descend=descend, place=place):
+        after = SessionKey(place[2], place[3]) if place and part.begun else None
+        while page := await part.store.sessions(part.root, after=after, limit=PAGE):
+            for session in page:
+                seen = is_visible(session.scope, part.scopes, descend=part.descend, exact=False)
+                if seen and not session.id.startswith(OURS):
+                    yield part.place(session.scope, session.id), session
+            after = SessionKey(page[-1].scope, page[-1].id)
+
+
+async def list_messages(
+    engine: Engine, session: str, *, scope: str | None, newest: bool, cursor: str, limit: int
+) -> Page[Message]:
+    """In order, or from the newest back."""
+    count(limit, "limit")
+    key = SessionKey(_readable_scope(engine, scope), session_name(session))
+    question = ("messages", key, newest)
+    place = place_of(cursor, question, (int,))
+    store = await _store_of(engine, key)
+    between = {"before": place[0] if place else None} if newest else {"after": (place or [0])[0]}
+    found = await store.messages(key, now=engine.now(), limit=limit + 1, newest=newest, **between)
+    shown = (found[::-1] if newest else found)[:limit]
+    more = len(found) > limit
+    return Page(items=tuple(shown), next=cursor_of([shown[-1].seq], question) if more else "")
+
+
+def _readable_scope(engine: Engine, scope: str | None) -> str:
+    if scope is None:
+        return engine.write_scope(None)
+    named = parse_scope(scope)
+    if not engine.may_see(named):
+        raise Denied(f"scope {named!r} is outside this handle's scopes")
+    return named
+
+
+async def _store_of(engine: Engine, key: SessionKey) -> Store:
+    for store in engine.stores_of(root_of(key.scope)):
+        if await store.sessions(root_of(key.scope), (key,)):
+            return store
+    raise NotFound(f"there is no session {key.id!r} in {key.scope!r}")
+
+
+async def list_pending(engine: Engine, *, scope: str | None) -> tuple[Message, ...]:
+    """What the next context of any session there would deliver, oldest first."""
+    named = _readable_scope(engine, scope)
+    found: list[Message] = []
+    for store in engine.stores_of(root_of(named)):
+        messages, _ = await waiting(engine, store, (named,))
+        found += messages
+    return tuple(found)

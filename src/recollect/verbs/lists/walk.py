@@ -1,0 +1,61 @@
+"""Walking through every root and store that a handle may see, from a place on."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import TypeVar
+
+from recollect.engine import Engine
+from recollect.ports import Store
+from recollect.verbs.lists.cursors import Place, cursor_of
+from recollect.verbs.lists.values import Page
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One root in one store, as far as the asker may see it. ``number`` says which store, for
+    cursors: 0 the kept one, 1 the volatile one. ``begun``: the place is in this part."""
+
+    store: Store
+    number: int
+    root: str
+    scopes: tuple[str, ...]
+    descend: bool
+    begun: bool
+
+    def place(self, *inside: str) -> Place:
+        return [self.root, self.number, *inside]
+
+
+async def parts_from(
+    engine: Engine, scope: str | None, *, descend: bool, place: Place | None
+) -> AsyncIterator[Part]:
+    """In order of name, beginning with the root and store of the place."""
+    by_root, below = await engine.read_scopes(scope, descend=descend)
+    first = (place[0], place[1]) if place else ("", 0)
+    for root in sorted(by_root):
+        for number, store in enumerate(engine.stores_of(root)):
+            if (root, number) >= first:
+                yield Part(
+                    store=store,
+                    number=number,
+                    root=root,
+                    scopes=by_root[root],
+                    descend=below,
+                    begun=(root, number) == first,
+                )
+
+
+async def page_of(found: AsyncIterator[tuple[Place, T]], limit: int, question: object) -> Page[T]:
+    """The first ``limit``, and the cursor behind them if there are more."""
+    items: list[T] = []
+    last: Place = []
+    async for place, item in found:
+        if len(items) == limit:
+            return Page(items=tuple(items), next=cursor_of(last, question))
+        items.append(item)
+        last = place
+    return Page(items=tuple(items))

@@ -1,0 +1,296 @@
+"""Procedures: named, ordered steps, when to take them, and how often they worked.
+
+A procedure is a record of kind procedural. Its name is unique in its scope: saving it again
+makes a new version that supersedes the old one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from recollect.engine import ATTEMPTS_MAX, Engine
+from recollect.errors import Conflict, Invalid, NotFound, Unavailable
+from recollect.lifecycle.procedures import (
+    counted_data,
+    name_hash,
+    named,
+    procedure_data,
+    tally,
+    version_of,
+)
+from recollect.ports import Store
+from recollect.scopes import parents, root_of, visible_from
+from recollect.text.analysis import terms
+from recollect.text.compare import text_hash
+from recollect.text.inputs import clean_name, clean_tags, clean_text, count
+from recollect.text.messages import redaction_note
+from recollect.types import LIVE, Answer, Hit, Query, Receipt, ReceiptItem, Record, Relation, Why
+from recollect.verbs.recall import Question, recall
+
+STEPS_MAX = 50
+STEP_CHARACTERS_MAX = 2000
+TRIGGERS_MAX = 20
+TRIGGER_CHARACTERS_MAX = 200
+NAME_CHARACTERS_MAX = 120
+NOTE_CHARACTERS_MAX = 500
+LISTED_MAX = 200
+TRUST_MIN = 1  # what anybody may have written is never offered as a way to act
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Saved:
+    """What the caller wants kept, checked and without secrets."""
+
+    name: str
+    steps: tuple[str, ...]
+    triggers: tuple[str, ...]
+    text: str
+    tags: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+async def save_procedure(
+    engine: Engine,
+    name: str,
+    steps: Iterable[str],
+    *,
+    triggers: Iterable[str],
+    text: str,
+    scope: str | None,
+    tags: Iterable[str],
+    actor: str,
+) -> Receipt:
+    saved = _checked(engine, name, steps, triggers, text, tags)
+    place = engine.write_scope(scope)
+    persists = await engine.persists(place)
+    store = engine.store if persists else engine.volatile
+    if not persists:
+        engine.volatile_roots.add(root_of(place))
+    for _ in range(ATTEMPTS_MAX):
+        known = await named(engine, store, place, saved.name)
+        if known is not None and _is_unchanged(known, saved):
+            item = ReceiptItem(id=known.id, status="merged", reason="known, and unchanged")
+            return Receipt(items=(item,), notes=saved.notes)
+        try:
+            receipt = await _write(engine, store, place, saved, known, actor)
+        except Conflict:
+            continue  # another process saved it too: look again
+        if persists:
+            return receipt
+        reason = "kept in this process only: opted out of persistence"
+        items = tuple(replace(i, status="volatile", reason=reason) for i in receipt.items)
+        return replace(receipt, items=items)
+    raise Unavailable("this procedure changes faster than it can be saved; try again")
+
+
+def _checked(
+    engine: Engine,
+    name: str,
+    steps: Iterable[str],
+    triggers: Iterable[str],
+    text: str,
+    tags: Iterable[str],
+) -> Saved:
+    given = {
+        "name": clean_name(name, "name").strip(),
+        "steps": _texts(steps, "step", STEPS_MAX, STEP_CHARACTERS_MAX),
+        "triggers": _texts(triggers, "trigger", TRIGGERS_MAX, TRIGGER_CHARACTERS_MAX),
+        "text": clean_text(text, "text")[0].strip(),
+        "tags": list(clean_tags(tags)),
+    }
+    if not given["steps"]:
+        raise Invalid(f"a procedure has 1 to {STEPS_MAX} steps; {given['name']!r} has none")
+    if len(given["name"]) > NAME_CHARACTERS_MAX:
+        raise Invalid(f"the name of a procedure is at most {NAME_CHARACTERS_MAX} characters long")
+    safe, found = engine.redactor.redact_value(given)
+    note = redaction_note(found)
+    return Saved(
+        name=safe["name"],
+        steps=tuple(safe["steps"]),
+        triggers=tuple(safe["triggers"]),
+        text=safe["text"],
+        tags=tuple(sorted(safe["tags"])),
+        notes=(note,) if note else (),
+    )
+
+
+def _texts(given: Iterable[str], what: str, most: int, longest: int) -> list[str]:
+    if isinstance(given, str):
+        raise Invalid(f'{what}s must be a list: write ["{given[:40]}"]')
+    found: list[str] = []
+    for number, one in enumerate(given, start=1):
+        text = clean_text(one, f"{what} {number}")[0].strip()
+        if not text or len(text) > longest:
+            raise Invalid(f"{what} {number} must be a text of 1 to {longest} characters")
+        found.append(text)
+    if len(found) > most:
+        raise Invalid(f"{len(found)} {what}s are more than {most}; split the procedure")
+    return found
+
+
+def _is_unchanged(known: Record, saved: Saved) -> bool:
+    data = known.data
+    return (
+        list(data.get("steps") or ()) == list(saved.steps)
+        and list(data.get("triggers") or ()) == list(saved.triggers)
+        and text_hash(known.text) == text_hash(_told(saved))
+        and set(saved.tags) <= set(known.tags)
+    )
+
+
+def _told(saved: Saved) -> str:
+    return saved.text or saved.name
+
+
+async def _write(
+    engine: Engine, store: Store, scope: str, saved: Saved, known: Record | None, actor: str
+) -> Receipt:
+    now, id_ = engine.now(), engine.new_id()
+    version = version_of(known) + 1 if known else 1
+    record = Record(
+        id=id_,
+        scope=scope,
+        kind="procedural",
+        type="procedure",
+        text=_told(saved),
+        learned_at=now,
+        data=procedure_data(saved.name, saved.steps, saved.triggers, version=version),
+        tags=saved.tags,
+        durability=engine.profile.durability_of_type["procedure"],
+        origin=id_,
+        hash=name_hash(saved.name),
+    )
+    vectors, space, note = await engine.embed_for_writing([record])
+    change = engine.new_id()
+    old = (replace(known, status="superseded", retired_at=now),) if known else ()
+    edges = (
+        (Relation(scope=scope, source=id_, target=known.id, kind="supersedes", learned_at=now),)
+        if known
+        else ()
+    )
+    batch = engine.batch(
+        root_of(scope),
+        "procedure",
+        actor=actor,
+        change=change,
+        records=(*old, record),
+        relations=edges,
+        vectors=vectors,
+        space=space,
+    )
+    await engine.commit(store, batch)
+    reason = f"version {version}" + (f", supersedes {known.id}" if known else "")
+    notes = (*saved.notes, note) if note else saved.notes
+    item = ReceiptItem(id=id_, status="stored", reason=reason)
+    return Receipt(items=(item,), change=change, notes=notes)
+
+
+async def procedure_used(
+    engine: Engine, id_or_name: str, *, success: bool, scope: str | None, note: str, actor: str
+) -> Receipt:
+    if not isinstance(success, bool):
+        raise Invalid(f"success must be True or False, not {success!r}")
+    said = clean_text(note, "note")[0].strip()
+    if len(said) > NOTE_CHARACTERS_MAX:
+        raise Invalid(f"a note is at most {NOTE_CHARACTERS_MAX} characters long")
+    safe = engine.redactor.redact(said).text
+    for _ in range(ATTEMPTS_MAX):
+        record, store = await _found(engine, clean_name(id_or_name, "id_or_name"), scope)
+        engine.write_scope(record.scope)
+        counted = replace(record, data=counted_data(record.data, success, engine, safe))
+        change = engine.new_id()
+        batch = engine.batch(
+            root_of(record.scope),
+            "procedure used",
+            actor=actor,
+            change=change,
+            records=(counted,),
+            used=(record.id,),
+        )
+        try:
+            await engine.commit(store, batch)
+        except Conflict:
+            continue
+        reason = "{successes} successes, {failures} failures".format(**counted.data)
+        item = ReceiptItem(id=record.id, status="stored", reason=reason)
+        return Receipt(items=(item,), change=change)
+    raise Unavailable("this procedure changes faster than it can be counted; try again")
+
+
+async def _found(engine: Engine, id_or_name: str, scope: str | None) -> tuple[Record, Store]:
+    place = engine.write_scope(scope)
+    by_id = (await engine.find_records([id_or_name])).get(id_or_name)
+    if by_id is not None and (scope is None or by_id[0].scope in visible_from((place,))):
+        record, store = by_id
+        if record.kind != "procedural" or record.status not in LIVE:
+            raise Invalid(f"{id_or_name!r} is a {record.type} with status {record.status}")
+        return record, store
+    for one in (place, *reversed(parents(place))):
+        for store in engine.stores_of(root_of(place)):
+            found = await named(engine, store, one, id_or_name)
+            if found is not None:
+                return found, store
+    raise NotFound(f"there is no procedure {id_or_name!r} in {place!r}")
+
+
+# Finding
+
+
+async def find_procedures(
+    engine: Engine, query: str, *, scope: str | Iterable[str] | None, limit: int
+) -> Answer:
+    """Those one of whose triggers is in the query first, then by meaning."""
+    count(limit, "limit")
+    question = Question(text=query, scope=scope, limit=limit, kinds=("procedural",))
+    answer = await recall(engine, question)
+    by_root, descend = await engine.read_scopes(scope, descend=False)
+    listed: list[Hit] = []
+    for root, scopes in by_root.items():
+        for store in engine.stores_of(root):
+            listed += await store.search(
+                Query(
+                    scopes=scopes,
+                    now=engine.now(),
+                    descend=descend,
+                    kinds=("procedural",),
+                    order="important",
+                    limit=LISTED_MAX,
+                )
+            )
+    first = [_explained(hit) for hit in triggered(listed, query)]
+    seen = {hit.record.id for hit in first}
+    rest = [hit for hit in answer.hits if hit.record.id not in seen and is_offered(hit.record)]
+    return replace(answer, hits=tuple([*first, *rest][:limit]))
+
+
+def _explained(hit: Hit) -> Hit:
+    why = Why(stage="trigger", value=worth(hit.record), detail="a trigger is in the query")
+    return replace(hit, score=1.0, why=(why,))
+
+
+def triggered(hits: Iterable[Hit], query: str) -> list[Hit]:
+    """Procedures one of whose triggers is in the query, the most used and successful first."""
+    asked = frozenset(terms(query))
+    matching = [
+        hit for hit in hits if is_offered(hit.record) and _is_triggered(hit.record.data, asked)
+    ]
+    return sorted(matching, key=lambda hit: (-worth(hit.record), hit.record.id))
+
+
+def is_offered(record: Record) -> bool:
+    return record.trust >= TRUST_MIN and record.status == "active"
+
+
+def worth(record: Record) -> float:
+    """Uses, weighed by how often it worked; one that mostly fails falls behind an untried one."""
+    successes, failures = tally(record.data, "successes"), tally(record.data, "failures")
+    rate = (successes + 1) / (successes + failures + 2)
+    return (1 + max(record.uses, successes)) * rate**2
+
+
+def _is_triggered(data: Mapping[str, Any], asked: frozenset[str]) -> bool:
+    triggers = data.get("triggers") or ()
+    listed = [triggers] if isinstance(triggers, str) else list(triggers)
+    return any(words and asked.issuperset(words) for words in map(terms, map(str, listed)))

@@ -1,0 +1,294 @@
+"""recall: candidates from both arms of every visible root, ranked by pure stages, explained."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from recollect.engine import Engine
+from recollect.errors import Invalid, Unavailable
+from recollect.index.filters import passes
+from recollect.index.vectors import says_nothing
+from recollect.models.calls import sum_of
+from recollect.models.embedder import Embedded
+from recollect.ports import AnswerError, Store
+from recollect.rank.question import parts
+from recollect.rank.rerank import reordered, rerank_prompt
+from recollect.rank.stages import (
+    Asked,
+    Candidate,
+    above_threshold,
+    of_equal_say,
+    one_per_source,
+    order,
+    rank,
+    related,
+    replacing,
+)
+from recollect.scopes import is_within
+from recollect.text.inputs import (
+    RECORD_BYTES_MAX,
+    When,
+    clean_tags,
+    clean_text,
+    count,
+    moment,
+    several_of,
+    share,
+)
+from recollect.types import Answer, Kind, Query, Record, Status, Type, Usage, Vector
+
+EXPANDED_HITS = 6
+EXPANDED_RECORDS_MAX = 12
+USED_BUFFER_MAX = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What the caller asked, before checking."""
+
+    text: str
+    scope: str | Iterable[str] | None = None
+    limit: int | None = None
+    kinds: Iterable[str] = ()
+    types: Iterable[str] = ()
+    tags: Iterable[str] = ()
+    statuses: Iterable[str] | None = None
+    since: When | None = None
+    until: When | None = None
+    as_of: When | None = None
+    known_at: When | None = None
+    threshold: float | None = None
+    descend: bool = False
+    explain: bool = False
+    fast: bool | None = None  # True: no model chooses; False: one does, if there is one
+    now: When | None = None
+    prefer_facts: bool = False
+    choose: int | None = None  # how many of the hits a model may choose; None: all of them
+
+
+async def recall(engine: Engine, question: Question, *, count_uses: bool = True) -> Answer:
+    limit = engine.profile.limit if question.limit is None else count(question.limit, "limit")
+    query, notes = _query(engine, question, limit)
+    by_root, descend = await engine.read_scopes(question.scope, descend=question.descend)
+    named = question.scope is not None or engine.bound
+    theirs = [scope for scopes in by_root.values() for scope in scopes] if named else []
+    embedded = await _query_vector(engine, query.text, theirs)
+    vector = embedded.vectors[0]
+    notes += _arms(engine, query.text, vector, embedded.trouble)
+    if question.scope is None:
+        notes.append(f"searched every scope this handle may see ({len(by_root)} roots)")
+    asked = Asked(
+        text=query.text,
+        now=query.now,
+        profile=engine.profile,
+        embedder=engine.embedder.space.split("/")[0] if vector and engine.embedder else "",
+        threshold=None if question.threshold is None else share(question.threshold, "threshold"),
+        prefer_facts=question.prefer_facts,
+    )
+    space = engine.embedder.space if vector and engine.embedder else ""
+    query = replace(query, vector=vector, space=space, descend=descend)
+    questions = await _single_questions(engine, query, asked, theirs) or [(query, asked)]
+    found: list[Candidate] = []
+    for root, scopes in by_root.items():
+        for store in engine.stores_of(root):
+            here = [(replace(one, scopes=scopes), about) for one, about in questions]
+            found += await _ranked_in(store, here, root)
+    best = sorted(found, key=order)
+    chosen, note, usage = await _reranked(engine, question, above_threshold(best, asked), limit)
+    notes += [note] if note else []
+    kept = chosen[:limit]
+    if count_uses:
+        _count_uses(engine, kept)
+    if question.explain:
+        notes += _dropped(best, kept)
+    usage = sum_of(usage, replace(embedded.usage, texts_embedded=len(questions) if vector else 0))
+    hits = tuple(candidate.as_hit() for candidate in kept)
+    return Answer(hits=hits, notes=tuple(notes), usage=usage)
+
+
+def _query(engine: Engine, question: Question, limit: int) -> tuple[Query, list[str]]:
+    """The query without its scopes, and notes about what was assumed."""
+    text, _ = clean_text(question.text, "the query", RECORD_BYTES_MAX)
+    times: dict[str, datetime | None] = {}
+    notes: list[str] = []
+    for name in ("since", "until", "as_of", "known_at", "now"):
+        times[name], note = moment(getattr(question, name), name)
+        if note:
+            notes.append(f"{name}: {note}")
+    since, until = times["since"], times["until"]
+    if since and until and until <= since:
+        notes.append("the time range ends before it starts: nothing can match")
+    now = (times["now"] or engine.now()).astimezone(UTC)
+    statuses: Any = ("active", "disputed") if question.statuses is None else question.statuses
+    query = Query(
+        scopes=(),
+        now=now,
+        text=text if text.strip() else "",
+        kinds=several_of(question.kinds, Kind, "kind"),
+        types=several_of(question.types, Type, "type"),
+        tags=clean_tags(question.tags),
+        statuses=several_of(statuses, Status, "status"),
+        since=since,
+        until=until,
+        as_of=times["as_of"],
+        known_at=times["known_at"],
+        # Twice as many as asked for, so that a second look has something to choose from.
+        limit=max(engine.profile.candidates, 2 * limit),
+        around=engine.profile.neighbours,
+    )
+    return query, notes
+
+
+async def _query_vector(engine: Engine, text: str, scopes: Sequence[str]) -> Embedded:
+    if not text.strip():
+        return Embedded(vectors=[None])
+    embedded = await engine.embed_query(text, scopes)
+    (vector,) = embedded.vectors
+    nothing = vector is not None and says_nothing(vector)
+    return replace(embedded, vectors=[None]) if nothing else embedded
+
+
+def _arms(engine: Engine, text: str, vector: Vector | None, trouble: str) -> list[str]:
+    """Which arms ran; said in every answer."""
+    if not text.strip():
+        return ["no query text: newest first"]
+    if vector is not None and engine.embedder is not None:
+        return [f"arms: keyword, vector ({engine.embedder.space})"]
+    if trouble:
+        return ["arms: keyword", f"degraded: no vector search, {trouble}"]
+    return ["arms: keyword (the query has no meaning to embed)"]
+
+
+async def _single_questions(
+    engine: Engine, query: Query, asked: Asked, scopes: Sequence[str]
+) -> list[tuple[Query, Asked]]:
+    """Several questions in one text, each by itself, so that none drowns the others."""
+    found = []
+    for text in parts(query.text, engine.profile.questions_max):
+        vector = (await _query_vector(engine, text, scopes)).vectors[0] if query.vector else None
+        found.append((replace(query, text=text, vector=vector), replace(asked, text=text)))
+    return found
+
+
+async def _ranked_in(
+    store: Store, questions: Sequence[tuple[Query, Asked]], root: str
+) -> list[Candidate]:
+    """The best of all questions."""
+    query, asked = questions[0]
+    ranked = of_equal_say([rank(await store.search(one), about) for one, about in questions])
+    best: dict[str, Candidate] = {}
+    for candidate in (*ranked, *await _brought_along(store, query, root, ranked, asked)):
+        known = best.get(candidate.record.id)
+        if known is None or known.score < candidate.score:
+            best[candidate.record.id] = candidate
+    records = [candidate.record for candidate in best.values()]
+    hidden = await spoken_over(store, query, root, records)
+    seen = [candidate for id_, candidate in best.items() if id_ not in hidden]
+    return one_per_source(seen, asked) if "one_per_source" in asked.profile.stages else seen
+
+
+async def spoken_over(
+    store: Store, query: Query, root: str, records: Sequence[Record]
+) -> frozenset[str]:
+    """Which of these are replaced, for this query, by a record of a scope below theirs: a scope
+    cannot retire what its parents say, only speak over it. Whoever asks for history sees them."""
+    history = query.as_of or query.known_at or not {*query.statuses} <= {"active", "disputed"}
+    mixed = query.descend or len(query.scopes) > 1
+    above = {one.id: one.scope for one in records if mixed or one.scope not in query.scopes}
+    if history or not query.statuses or not above:
+        return frozenset()
+    edges = [
+        edge
+        for edge in await store.relations(root, tuple(above))
+        if edge.kind == "supersedes"
+        and edge.retired_at is None
+        and edge.scope != above.get(edge.target, edge.scope)
+        and is_within(edge.scope, above[edge.target])
+    ]
+    if not edges:
+        return frozenset()
+    seen = Query(scopes=query.scopes, now=query.now, descend=query.descend)
+    sources = await store.records(root, [edge.source for edge in edges], now=query.now)
+    live = {record.id for record in sources if passes(record, seen)}
+    return frozenset(edge.target for edge in edges if edge.source in live)
+
+
+async def _brought_along(
+    store: Store, query: Query, root: str, ranked: list[Candidate], asked: Asked
+) -> list[Candidate]:
+    """Records that the best hits are related to. Both ends must be visible and pass the
+    filters; a retired edge leads nowhere."""
+    sources = {candidate.record.id: candidate for candidate in ranked[:EXPANDED_HITS]}
+    if not sources or not query.text:
+        return []
+    leads: dict[str, tuple[Candidate, str]] = {}
+    for edge in await store.relations(root, tuple(sources)):
+        if edge.retired_at is not None and edge.retired_at <= (query.known_at or query.now):
+            continue
+        for near, far in ((edge.source, edge.target), (edge.target, edge.source)):
+            if near in sources and far not in leads:
+                leads[far] = (sources[near], edge.kind)
+    ids = tuple(leads)[:EXPANDED_RECORDS_MAX]
+    if not ids:
+        return []
+    return [
+        replacing(record, leads[record.id][0])
+        if _says_otherwise_now(record, *leads[record.id], query)
+        else related(record, *leads[record.id], asked)
+        for record in await store.records(root, ids, now=query.now)
+        if passes(record, query)
+    ]
+
+
+def _says_otherwise_now(record: Record, turn: Candidate, kind: str, query: Query) -> bool:
+    """Does it replace what the turn said? Whoever asks about the past wants the turn itself."""
+    past = query.as_of is not None or query.known_at is not None
+    return kind == "supersedes" and turn.record.type == "turn" != record.type and not past
+
+
+async def _reranked(
+    engine: Engine, question: Question, candidates: list[Candidate], limit: int
+) -> tuple[list[Candidate], str, Usage]:
+    """What a model chose among twice as many candidates as are wanted; as they were, and why,
+    if no model can be asked. Nothing of a scope that opted out is shown to one."""
+    fast = not engine.profile.rerank if question.fast is None else question.fast
+    limit = question.choose or limit
+    if fast or len(candidates) <= limit or not question.text.strip():
+        return candidates, "", Usage()
+    if engine.models is None or engine.models.model_for("rerank") is None:
+        return candidates, "not reranked: no model is configured", Usage()
+    pool, rest = candidates[: 2 * limit], candidates[2 * limit :]
+    scopes = dict.fromkeys(candidate.record.scope for candidate in pool)
+    authors = {candidate.record.author for candidate in pool}
+    if not all([await engine.persists(scope, authors) for scope in scopes]):
+        return candidates, "not reranked: a scope opted out of being shown to a model", Usage()
+    try:
+        prompt = rerank_prompt(question.text, pool, limit)
+        reply = await engine.models.ask(prompt, scope=next(iter(scopes)), authors=authors)
+    except (Unavailable, Invalid) as error:
+        spent = error.usage if isinstance(error, AnswerError) else Usage()
+        return candidates, f"degraded: not reranked, {error}", spent
+    model = engine.models.model_for("rerank")
+    name = model.name if model else ""
+    return [*reordered(pool, reply.data["best"], name), *rest], f"reranked by {name}", reply.usage
+
+
+def _count_uses(engine: Engine, kept: Iterable[Candidate]) -> None:
+    """Buffered: a search must not wait for a write."""
+    engine.used.update(hit.record.id for hit in kept)
+    if len(engine.used) > USED_BUFFER_MAX:
+        engine.used.clear()
+
+
+def _dropped(best: list[Candidate], kept: list[Candidate]) -> list[str]:
+    there = {candidate.record.id for candidate in kept}
+    missed = [candidate.as_hit() for candidate in best if candidate.record.id not in there]
+    return [
+        f"not returned: {hit.record.id} (score {hit.score:.3f}; "
+        + ", ".join(map(str, hit.why))
+        + ")"
+        for hit in missed[:10]
+    ]

@@ -1,0 +1,41 @@
+"""relate: an edge between two records."""
+
+from __future__ import annotations
+
+from recollect.engine import Engine
+from recollect.errors import Conflict, Invalid, NotFound
+from recollect.scopes import root_of
+from recollect.text.inputs import one_of
+from recollect.types import Receipt, ReceiptItem, Relation, RelationKind
+
+
+async def relate(engine: Engine, source: str, kind: str, target: str, *, actor: str) -> Receipt:
+    relation: RelationKind = one_of(kind, RelationKind, "relation")
+    found = await engine.find_records([source, target])
+    for id_ in (source, target):
+        if id_ not in found:
+            raise NotFound(f"there is no record {id_!r}")
+    (first, store), (second, _) = found[source], found[target]
+    if source == target or root_of(first.scope) != root_of(second.scope):
+        raise Invalid("a relation links two different records of one root")
+    engine.write_scope(first.scope)
+    edge = Relation(
+        scope=first.scope,
+        source=source,
+        target=target,
+        kind=relation,
+        learned_at=engine.now(),
+    )
+    change = engine.new_id()
+    batch = engine.batch(
+        root_of(first.scope), "relate", actor=actor, change=change, relations=(edge,)
+    )
+    id_ = f"{source} {relation} {target}"
+    try:
+        await engine.commit(store, batch)
+    except Conflict as conflict:
+        if conflict.kind == "record":  # one is gone, or lives in another store
+            raise Invalid(f"a relation needs both records: {conflict}") from None
+        item = ReceiptItem(id=id_, status="merged", reason="this relation is known")
+        return Receipt(items=(item,))
+    return Receipt(items=(ReceiptItem(id=id_, status="stored"),), change=change)

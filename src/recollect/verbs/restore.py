@@ -1,0 +1,145 @@
+"""restore: what was forgotten since the backup was made stays forgotten.
+
+The backup still holds it. So the tombstones of the current store are laid over the restored one:
+what they stand for is erased there, with everything derived, and the tombstones come along. An
+opt-out that was declared since stays in force too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+from recollect.engine import Engine
+from recollect.forgotten.burials import Burials, secret_of
+from recollect.forgotten.tombstones import NAMESPACE
+from recollect.ports import Store
+from recollect.types import Item, Message, Query, Receipt, ReceiptItem, SessionKey
+from recollect.verbs.export import EVERY_STATUS
+from recollect.verbs.forget import forget
+from recollect.verbs.selection import Selection
+
+PAGE = 500
+ITEMS_PER_COMMIT = 100
+ACTOR = "restore"
+OTHER_KEY = "the backup has tombstones of its own, so those of the old file were not added"
+
+
+async def bury_again(restored: Engine, current: Store) -> Receipt:
+    """Erase from the restored store what the current one has forgotten."""
+    items: list[ReceiptItem] = []
+    notes: list[str] = []
+    after = ""
+    while page := await current.roots(after=after, limit=PAGE):
+        for root in page:
+            burials = await Burials.of(current, root, restored.now())
+            if burials is not None:
+                same_key = await _carry_key(restored, burials)
+                items += await _bury(restored, burials)
+                if same_key:
+                    await _carry_stones(restored, burials)
+                else:
+                    notes.append(f"{root}: {OTHER_KEY}")
+            await _carry_opt_outs(restored, current, root)
+        after = page[-1]
+    return Receipt(items=tuple(items), notes=tuple(notes))
+
+
+async def _bury(restored: Engine, burials: Burials) -> list[ReceiptItem]:
+    erased: list[ReceiptItem] = []
+    by_session: dict[SessionKey, list[str]] = {}
+    async for messages in _logs(restored, burials.root):
+        for key, id_ in await burials.messages(messages):
+            by_session.setdefault(key, []).append(id_)
+    for key, ids in by_session.items():
+        wanted = Selection(ids=ids, session=key.id, scope=key.scope)
+        erased += (await forget(restored, wanted, actor=ACTOR)).items
+    found = [id_ async for id_ in _buried_records(restored, burials)]
+    if found:
+        erased += (await forget(restored, Selection(ids=found), actor=ACTOR)).items
+    return [replace(item, reason="forgotten since the backup") for item in erased]
+
+
+async def _logs(engine: Engine, root: str) -> AsyncIterator[list[Message]]:
+    after: SessionKey | None = None
+    while page := await engine.store.sessions(root, after=after, limit=PAGE):
+        for session in page:
+            key, seq = SessionKey(session.scope, session.id), 0
+            while messages := await engine.store.messages(
+                key, now=engine.now(), after=seq, limit=PAGE
+            ):
+                yield messages
+                seq = messages[-1].seq
+        after = SessionKey(page[-1].scope, page[-1].id)
+
+
+async def _buried_records(engine: Engine, burials: Burials) -> AsyncIterator[str]:
+    query = Query(
+        scopes=(burials.root,),
+        now=engine.now(),
+        descend=True,
+        exact=True,
+        statuses=EVERY_STATUS,
+        order="id",
+        limit=PAGE,
+    )
+    while hits := await engine.store.search(query):
+        records = [hit.record for hit in hits]
+        for id_ in await burials.records(records):
+            yield id_
+        query = replace(query, after=records[-1].id)
+
+
+async def _carry_key(restored: Engine, burials: Burials) -> bool:
+    """Have both stores the same key now? Erasing makes one where there is none, so this is
+    the first thing to do."""
+    now = restored.now()
+    ours = await secret_of(burials.store, burials.root, now)
+    assert ours is not None
+    known = await secret_of(restored.store, burials.root, now)
+    if known is None:
+        await _write(restored, burials.root, [ours])
+    return known is None or known.value == ours.value
+
+
+async def _carry_stones(restored: Engine, burials: Burials) -> None:
+    """With the times of the first erasure: who told us again since then, wanted it known."""
+    last: Item | None = None
+    while page := await burials.store.items(
+        burials.root, NAMESPACE, now=restored.now(), after=last, limit=PAGE
+    ):
+        await _write(restored, burials.root, page)
+        last = page[-1]
+
+
+async def _carry_opt_outs(restored: Engine, current: Store, root: str) -> None:
+    policies = await current.items(root, "policy", now=restored.now(), limit=10_000)
+    opted_out = [
+        item
+        for item in policies
+        if isinstance(item.value, dict) and item.value.get("persist") is False
+    ]
+    await _write(restored, root, opted_out)
+
+
+async def _write(restored: Engine, root: str, items: list[Item]) -> None:
+    """Each item as it is given, whatever the restored store has in its place."""
+    for start in range(0, len(items), ITEMS_PER_COMMIT):
+        part = items[start : start + ITEMS_PER_COMMIT]
+        known: dict[tuple[str, str], Item] = {}
+        for item in await restored.store.items(
+            root,
+            part[0].namespace,
+            now=restored.now(),
+            keys=[item.key for item in part],
+            limit=10_000,
+        ):
+            known[item.scope, item.key] = item
+        changed = [
+            replace(item, version=here.version if here else 0)
+            for item in part
+            if (here := known.get((item.scope, item.key))) is None or here.value != item.value
+        ]
+        if changed:
+            batch = restored.batch(root, "restore", actor=ACTOR, change="", items=tuple(changed))
+            await restored.commit(restored.store, batch)

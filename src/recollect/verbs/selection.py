@@ -1,0 +1,356 @@
+"""Choosing memories by what they are or where they came from, and following what was made of
+them: what forgetting erases and revoking retires.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import get_args
+
+from recollect.engine import Engine
+from recollect.errors import Invalid
+from recollect.packet.buffers import NOTES
+from recollect.ports import Store
+from recollect.scopes import is_visible, root_of
+from recollect.text.inputs import When, clean_name, moment, one_of
+from recollect.types import (
+    Erase,
+    Message,
+    Query,
+    ReceiptItem,
+    Record,
+    SessionKey,
+    Source,
+    Status,
+)
+
+PAGE = 500
+EVERY_STATUS: tuple[Status, ...] = get_args(Status)
+
+MessageKey = tuple[SessionKey, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """What the caller means, before checking. Selectors narrow each other."""
+
+    ids: Sequence[str] = ()
+    session: str | None = None
+    scope: str | None = None
+    descend: bool = False
+    author: str | None = None
+    source: str | None = None
+    since: When | None = None
+    until: When | None = None
+    sources: bool = False
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filter:
+    session: str
+    author: str
+    source: Source | None
+    since: datetime | None
+    until: datetime | None
+
+    @property
+    def whole(self) -> bool:
+        """Nothing but a scope or a session was named: everything there goes."""
+        return not (self.author or self.source or self.since or self.until)
+
+    def takes(self, one: Message | Record) -> bool:
+        return (
+            (not self.author or one.author == self.author)
+            and (self.source is None or one.source == self.source)
+            and (self.since is None or one.at >= self.since)
+            and (self.until is None or one.at < self.until)
+        )
+
+
+@dataclass(slots=True, kw_only=True)
+class Doomed:
+    """What was chosen and what was made of it, in one store and root."""
+
+    store: Store
+    root: str
+    records: dict[str, Record] = field(default_factory=dict)
+    messages: dict[MessageKey, Message] = field(default_factory=dict)
+    summaries: dict[str, Erase] = field(default_factory=dict)
+    sessions: set[SessionKey] = field(default_factory=set)  # whose state goes too
+    survivors: dict[str, str] = field(default_factory=dict)  # id -> what it is
+
+    @property
+    def empty(self) -> bool:
+        return not (self.records or self.messages or self.sessions)
+
+
+def checked(selection: Selection, verb: str) -> Filter:
+    if isinstance(selection.ids, str):
+        raise Invalid(f'ids must be a list: write ["{selection.ids[:40]}"]')
+    named = (selection.session, selection.scope, selection.author, selection.source)
+    if not selection.ids and not any(named) and selection.since is None and selection.until is None:
+        raise Invalid(f"say what to {verb}: ids, session, scope, author, source, since or until")
+    since, _ = moment(selection.since, "since")
+    until, _ = moment(selection.until, "until")
+    return Filter(
+        session=clean_name(selection.session, "session") if selection.session else "",
+        author=clean_name(selection.author, "author") if selection.author else "",
+        source=one_of(selection.source, Source, "source") if selection.source else None,
+        since=since,
+        until=until,
+    )
+
+
+async def select(
+    engine: Engine, selection: Selection, wanted: Filter
+) -> tuple[list[Doomed], list[ReceiptItem]]:
+    if selection.ids and not wanted.session:
+        return await _select_ids(engine, selection, wanted)
+    if selection.scope is None and wanted.session:
+        scope = engine.write_scope(None)
+        by_root: dict[str, tuple[str, ...]] = {root_of(scope): (scope,)}
+        descend = False
+    else:
+        by_root, descend = await engine.read_scopes(selection.scope, descend=selection.descend)
+    for scopes in by_root.values():
+        for scope in scopes:
+            engine.write_scope(scope)  # seeing a parent's memories is not owning them
+    doomed = [
+        await _select_in(engine, store, root, scopes, descend, wanted)
+        for root, scopes in by_root.items()
+        for store in engine.stores_of(root)
+    ]
+    if not selection.ids:
+        return doomed, []
+    return _narrow_to(doomed, selection.ids)
+
+
+def _narrow_to(doomed: list[Doomed], ids: Sequence[str]) -> tuple[list[Doomed], list[ReceiptItem]]:
+    """With a session, ids may name its messages or records. What was made of a message is found
+    without it too: whoever died while forgetting may say it again."""
+    wanted = set(ids)
+    for group in doomed:
+        group.sessions.clear()
+        group.messages = {k: m for k, m in group.messages.items() if k[1] in wanted}
+        group.records = {
+            k: r for k, r in group.records.items() if not wanted.isdisjoint((k, *r.lineage))
+        }
+    found = {k[1] for group in doomed for k in group.messages}
+    found |= {id_ for group in doomed for k, r in group.records.items() for id_ in (k, *r.lineage)}
+    return doomed, [not_found(id_) for id_ in ids if id_ not in found]
+
+
+def not_found(id_: str) -> ReceiptItem:
+    return ReceiptItem(id=id_, status="skipped", reason="there is no such record")
+
+
+async def _select_ids(
+    engine: Engine, selection: Selection, wanted: Filter
+) -> tuple[list[Doomed], list[ReceiptItem]]:
+    """What the other selectors leave out is not found: they narrow each other."""
+    ids = [clean_name(id_, "an id") for id_ in selection.ids]
+    by_root: dict[str, tuple[str, ...]] | None = None
+    if selection.scope is not None:
+        by_root, _ = await engine.read_scopes(selection.scope, descend=selection.descend)
+    found = {
+        id_: (record, store)
+        for id_, (record, store) in (await engine.find_records(ids)).items()
+        if wanted.takes(record) and _is_in(record.scope, by_root, descend=selection.descend)
+    }
+    groups: dict[tuple[int, str], Doomed] = {}
+    for record, store in found.values():
+        engine.write_scope(record.scope)
+        root = root_of(record.scope)
+        group = groups.setdefault((id(store), root), Doomed(store=store, root=root))
+        group.records[record.id] = record
+    return list(groups.values()), [not_found(id_) for id_ in ids if id_ not in found]
+
+
+def _is_in(scope: str, by_root: dict[str, tuple[str, ...]] | None, *, descend: bool) -> bool:
+    if by_root is None:
+        return True
+    return is_visible(scope, by_root.get(root_of(scope), ()), descend=descend, exact=True)
+
+
+async def _select_in(
+    engine: Engine,
+    store: Store,
+    root: str,
+    scopes: tuple[str, ...],
+    descend: bool,
+    wanted: Filter,
+) -> Doomed:
+    doomed = Doomed(store=store, root=root)
+    query = Query(
+        scopes=scopes,
+        now=engine.now(),
+        descend=descend,
+        exact=True,
+        statuses=EVERY_STATUS,
+        sources=(wanted.source,) if wanted.source else (),
+        authors=(wanted.author,) if wanted.author else (),
+        session=wanted.session,
+        since=wanted.since,
+        until=wanted.until,
+    )
+    async for record in _listed(store, query):
+        doomed.records[record.id] = record
+    async for key in _sessions_in(store, root, scopes, descend, wanted.session):
+        if wanted.whole:
+            doomed.sessions.add(key)
+        async for message in _log(engine, store, key):
+            if wanted.takes(message):
+                doomed.messages[key, message.id] = message
+    return doomed
+
+
+async def _listed(store: Store, query: Query) -> AsyncIterator[Record]:
+    after = ""
+    while hits := await store.search(replace(query, order="id", after=after, limit=PAGE)):
+        for hit in hits:
+            yield hit.record
+        after = hits[-1].record.id
+
+
+async def _sessions_in(
+    store: Store, root: str, scopes: tuple[str, ...], descend: bool, wanted: str
+) -> AsyncIterator[SessionKey]:
+    after: SessionKey | None = None
+    while page := await store.sessions(root, after=after, limit=PAGE):
+        for session in page:
+            inside = is_visible(session.scope, scopes, descend=descend, exact=True)
+            if inside and (not wanted or session.id in (wanted, NOTES + wanted)):
+                yield SessionKey(session.scope, session.id)
+        after = SessionKey(page[-1].scope, page[-1].id)
+
+
+async def _log(engine: Engine, store: Store, key: SessionKey) -> AsyncIterator[Message]:
+    after = 0
+    while page := await store.messages(key, now=engine.now(), after=after, limit=PAGE):
+        for message in page:
+            yield message
+        after = page[-1].seq
+
+
+async def follow_derivations(engine: Engine, doomed: Doomed, sources: bool) -> None:
+    """Until nothing new turns up: turns take their message, messages and records take what was
+    made of them, and with ``sources`` records take what they were made of."""
+    seen_records: set[str] = set()
+    seen_messages: set[MessageKey] = set()
+    while True:
+        records = [r for id_, r in doomed.records.items() if id_ not in seen_records]
+        messages = [k for k in doomed.messages if k not in seen_messages]
+        if not records and not messages:
+            break
+        seen_records.update(record.id for record in records)
+        seen_messages.update(messages)
+        await _add_made_of(engine, doomed, records, messages)
+        await _add_sources(engine, doomed, records, sources)
+    for id_ in (*doomed.records, *(key[1] for key in doomed.messages)):
+        doomed.survivors.pop(id_, None)
+    await _add_summaries(doomed)
+
+
+async def _add_made_of(
+    engine: Engine, doomed: Doomed, records: list[Record], messages: list[MessageKey]
+) -> None:
+    everywhere = Query(scopes=(doomed.root,), now=engine.now(), descend=True, statuses=EVERY_STATUS)
+    for ids in slices([record.id for record in records]):
+        async for record in _listed(doomed.store, replace(everywhere, derived_from=ids)):
+            doomed.records.setdefault(record.id, record)
+    by_session: dict[SessionKey, list[str]] = {}
+    for key, id_ in messages:
+        by_session.setdefault(key, []).append(id_)
+    for key, message_ids in by_session.items():
+        for ids in slices(message_ids):
+            query = replace(everywhere, session=key.id, lineage=ids)
+            async for record in _listed(doomed.store, query):
+                if record.session_key == key:  # another scope may have a session of that name
+                    doomed.records.setdefault(record.id, record)
+
+
+def slices(ids: list[str]) -> Iterable[tuple[str, ...]]:
+    return (tuple(ids[start : start + PAGE]) for start in range(0, len(ids), PAGE))
+
+
+async def _add_sources(
+    engine: Engine, doomed: Doomed, records: list[Record], erase_them: bool
+) -> None:
+    """A turn and its message are one thing. Other sources and copies survive unless asked; those
+    of others survive, and are not even named where they cannot be seen."""
+    messages = await messages_of(engine, doomed, records)
+    origins = await _origins_of(engine, doomed, records)
+    for record in records:
+        key = record.session_key
+        ours = erase_them and engine.may_change(key.scope)
+        for message in (messages[key, id_] for id_ in record.lineage if (key, id_) in messages):
+            if record.type == "turn" or ours:
+                doomed.messages.setdefault((key, message.id), message)
+            elif (key, message.id) not in doomed.messages and engine.may_see(key.scope):
+                doomed.survivors[message.id] = "message"
+        for source in origins.of(record):
+            if erase_them and engine.may_change(source.scope):
+                doomed.records.setdefault(source.id, source)
+            elif source.id not in doomed.records and engine.may_see(source.scope):
+                doomed.survivors[source.id] = "record"
+
+
+async def messages_of(
+    engine: Engine, doomed: Doomed, records: Iterable[Record]
+) -> dict[MessageKey, Message]:
+    """The messages that these were made from, as far as they are still there."""
+    wanted: dict[SessionKey, dict[str, None]] = {}
+    for record in records:
+        if record.session and record.lineage:
+            wanted.setdefault(record.session_key, {}).update(dict.fromkeys(record.lineage))
+    found: dict[MessageKey, Message] = {}
+    for key, ids in wanted.items():
+        for part in slices(list(ids)):
+            page = await doomed.store.messages(key, now=engine.now(), ids=part, limit=len(part))
+            found |= {(key, message.id): message for message in page}
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Origins:
+    """What records were made of, and copies of them."""
+
+    sources: dict[str, Record]
+    copies: dict[str, list[Record]]  # by origin
+
+    def of(self, record: Record) -> list[Record]:
+        found = [self.sources[id_] for id_ in record.derived_from if id_ in self.sources]
+        found += self.copies.get(record.origin, ()) if record.origin else ()
+        return [other for other in found if other.id != record.id]
+
+
+async def _origins_of(engine: Engine, doomed: Doomed, records: list[Record]) -> _Origins:
+    origins = _Origins({}, {})
+    now = engine.now()
+    for ids in slices(list(dict.fromkeys(id_ for r in records for id_ in r.derived_from))):
+        for record in await doomed.store.records(doomed.root, ids, now=now):
+            origins.sources[record.id] = record
+    everywhere = Query(scopes=(doomed.root,), now=now, descend=True, statuses=EVERY_STATUS)
+    for ids in slices(list(dict.fromkeys(r.origin for r in records if r.origin))):
+        async for record in _listed(doomed.store, replace(everywhere, origins=ids)):
+            origins.copies.setdefault(record.origin, []).append(record)
+    return origins
+
+
+async def _add_summaries(doomed: Doomed) -> None:
+    """A summary that covers an erased message goes, and so do all later ones, which were built
+    on it; they are made again without it."""
+    first: dict[SessionKey, int] = {}
+    for (key, _), message in doomed.messages.items():
+        first[key] = min(message.seq, first.get(key, message.seq))
+    for key, seq in first.items():
+        after = seq - 1
+        while page := await doomed.store.summaries(key, after=after, limit=PAGE):
+            for summary in page:
+                doomed.summaries[summary.id] = Erase(
+                    kind="summary", id=summary.id, scope=key.scope, session=key.id
+                )
+            after = page[-1].to_seq

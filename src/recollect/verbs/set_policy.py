@@ -1,0 +1,31 @@
+"""set_policy: a scope, or one author in it, opts out of persistence or in again."""
+
+from __future__ import annotations
+
+from recollect.engine import Engine
+from recollect.errors import Denied
+from recollect.scopes import parse_scope, root_of
+from recollect.text.inputs import clean_name
+from recollect.types import Item, Receipt, ReceiptItem
+
+
+async def set_policy(
+    engine: Engine, scope: str, *, persist: bool, author: str, actor: str
+) -> Receipt:
+    named = parse_scope(scope)
+    if engine.write_scope(named) != named:
+        raise Denied(f"scope {named!r} is outside this handle")
+    root = root_of(named)
+    key = f"author:{clean_name(author, 'author')}" if author else "scope"
+    known = await engine.store.items(root, "policy", now=engine.now(), scopes=(named,), keys=(key,))
+    item = Item(
+        scope=named,
+        namespace="policy",
+        key=key,
+        value={"persist": bool(persist)},
+        version=known[0].version if known else 0,
+    )
+    change = engine.new_id()
+    batch = engine.batch(root, "policy", actor=actor, change=change, items=(item,))
+    await engine.commit(engine.store, batch)
+    return Receipt(items=(ReceiptItem(id=f"policy/{key}", status="stored"),), change=change)

@@ -1,0 +1,114 @@
+"""Which embedder a store is opened with: what was chosen; else what the store was begun with; else
+what the profile begins with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from recollect.errors import Invalid
+from recollect.models.providers.embedding import (
+    AbsentEmbedder,
+    RemoteEmbedder,
+    is_remote,
+    name_by_provider,
+    paired_name,
+    provider_of,
+    target_of,
+)
+from recollect.models.providers.llm import KEY_VARIABLES, Place
+from recollect.ports import Embedder
+from recollect.profiles import Profile
+from recollect.settings import Settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Circumstances:
+    """What a choice depends on. ``model`` is the language model, None if there is none;
+    ``minilm_folder`` is where the local model would be."""
+
+    settings: Settings
+    profile: Profile
+    environ: Mapping[str, str]
+    model: Place | None
+    minilm_folder: Path
+
+
+def chosen_name(wanted: str | None, settings: Settings) -> str:
+    """What somebody chose by argument or setting; "" if nobody did."""
+    provider, model = settings.embedding_provider, settings.embedding_model
+    in_parts = name_by_provider(provider, model) if provider or model else ""
+    return wanted or settings.embedder or in_parts
+
+
+def embedder_for(name: str, begun: str, given: Circumstances) -> Embedder | None:
+    """``name`` is what was chosen, ``begun`` the space of the store's vectors; both may be ""."""
+    if name and name != "auto":
+        return _named(name, given)
+    if begun:
+        return _begun_with(begun, given)
+    first = _paired(given) or name or given.profile.embedder
+    return _named(_best_local(given) if first == "auto" else first, given)
+
+
+def _begun_with(space: str, given: Circumstances) -> Embedder | None:
+    """A store must open, even where its embedder cannot be made."""
+    try:
+        return _named(space, given)
+    except Invalid as error:
+        return AbsentEmbedder(space, f"the store was begun with {space}, but {error}")
+
+
+def _paired(given: Circumstances) -> str:
+    """The embedder of the language model's provider, where the profile wants it."""
+    provider = given.model.provider if given.model else ""
+    return paired_name(provider) if provider in given.profile.paired else ""
+
+
+def _best_local(given: Circumstances) -> str:
+    """The local model if it is there, else hashing."""
+    from recollect.models.providers.minilm.weights import status
+
+    return "minilm" if status(given.minilm_folder).ready else "hashing"
+
+
+def _named(name: str, given: Circumstances) -> Embedder | None:
+    if is_remote(name):
+        return _remote(name, given)
+    family, _, size = name.partition("/")
+    if family == "none":
+        return None
+    if family == "hashing":
+        from recollect.models.providers.hashing import HashingEmbedder
+
+        return HashingEmbedder(int(size) if size.isdigit() else given.profile.dimensions)
+    if family == "minilm":
+        from recollect.models.providers.minilm.model import MiniLmEmbedder
+
+        return MiniLmEmbedder(given.minilm_folder, threads=given.settings.model_threads)
+    raise Invalid(
+        f"unknown embedder {name!r}; use auto, hashing, minilm, none, an object, or a service: "
+        "openai:..., gemini:..., ollama:... or openai-compatible:..."
+    )
+
+
+def _remote(name: str, given: Circumstances) -> Embedder:
+    """At its own address, else where the language model of the same provider is."""
+    settings, provider = given.settings, provider_of(name)
+    model = None if settings.embedder_url else given.model
+    beside = model if model and model.provider == provider else None
+    ollama = settings.ollama_url if provider == "ollama" else ""
+    url = settings.embedder_url or (beside.url if beside else ollama)
+    variable = settings.embedder_key_env or (settings.model_key_env if beside else "")
+    variables = (variable,) if variable else KEY_VARIABLES[provider]
+    return RemoteEmbedder(
+        target_of(name, url, dimensions=given.profile.service_dimensions),
+        key=first_set(variables, given.environ),
+        key_hint=" or ".join(variables),
+    )
+
+
+def first_set(variables: tuple[str, ...], environ: Mapping[str, str]) -> str:
+    """The value of the first of these variables that has one."""
+    return next((environ[name] for name in variables if environ.get(name)), "")
