@@ -18,7 +18,7 @@ import uvicorn
 from recollect.access import keys
 from recollect.engine import Engine
 from recollect.interfaces.http.app import build_app
-from recollect.interfaces.http.bodies import Limits
+from recollect.interfaces.http.bodies import BodyLimits
 from recollect.interfaces.http.serve import server_config
 from recollect.memory import AsyncMemory
 from recollect.types import ALL_RIGHTS
@@ -177,7 +177,7 @@ class Booth:
 
     def __init__(self, memory: AsyncMemory, url: str) -> None:
         self.memory = AsyncMemory(memory._engine)
-        self.app = build_app(memory=self.memory, mcp=None, limits=Limits(body_bytes=64 << 20))
+        self.app = build_app(memory=self.memory, mcp=None, limits=BodyLimits(body_bytes=64 << 20))
         self.url = url
         self._stack = AsyncExitStack()
 

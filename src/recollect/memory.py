@@ -17,7 +17,7 @@ from recollect.types import Answer, Entry, Packet, Receipt, Record, ReviewItem
 from recollect.upkeep.loop import flush_uses, maintain, run_in_background
 from recollect.verbs.archive import archive
 from recollect.verbs.confirm import confirm
-from recollect.verbs.context import Wanted, context
+from recollect.verbs.context import ContextWish, context
 from recollect.verbs.end import end
 from recollect.verbs.export import Target, export_to
 from recollect.verbs.forget import forget
@@ -208,7 +208,7 @@ class AsyncMemory(Lists):
         """One packet for the next model call: core memories, facts, episodes and procedures for
         the query (or for what the user said last), the session's summary and newest messages,
         together within ``tokens``. ``shape`` is "openai" or "anthropic"."""
-        wanted = Wanted(
+        wanted = ContextWish(
             session=session, query=query, scope=scope, tokens=tokens, shape=shape, now=now
         )
         return await context(self._engine, wanted, self._engine.counter)

@@ -14,7 +14,7 @@ from typing import Any
 from mcp import Client, StdioServerParameters
 from mcp_types import CallToolResult
 
-from recollect.interfaces.mcp.caller import Asker, Caller
+from recollect.interfaces.mcp.caller import Asker, ToolCaller
 from recollect.interfaces.mcp.server import build_server
 from recollect.memory import AsyncMemory
 from recollect.types import ALL_RIGHTS
@@ -100,7 +100,7 @@ async def agent_of(
     narrowed = AsyncMemory(memory._engine.narrowed(scopes or None, rights))
 
     async def who(_: object) -> Asker:
-        return Caller(memory=narrowed, actor="agent")
+        return ToolCaller(memory=narrowed, actor="agent")
 
     async with Client(build_server(who)) as client:
         yield Agent(client)

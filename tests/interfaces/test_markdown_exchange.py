@@ -19,9 +19,9 @@ from recollect.interfaces.markdown.exchange import (
     says_the_same,
     update_of,
 )
-from recollect.interfaces.markdown.pages import Fact, fact_line
+from recollect.interfaces.markdown.pages import FactLine, fact_line
 from recollect.ports import Prompt, Reply
-from recollect.testing.scripted import Answer, Asked, ScriptedServer, says_json
+from recollect.testing.scripted import ScriptedAnswer, ScriptedQuestion, ScriptedServer, says_json
 from recollect.types import Item, Message, Receipt, ToolCall, Usage
 from tests.interfaces.workspaces import SCOPE, Desk
 
@@ -274,7 +274,7 @@ def test_B5_A10_a_configured_model_is_asked_unless_somebody_opted_out(
 ) -> None:
     pytest.importorskip("pydantic_ai", reason="needs the extra llm")
 
-    def answer(asked: Asked) -> Answer:
+    def answer(asked: ScriptedQuestion) -> ScriptedAnswer:
         if "Current Long-term Memory" not in asked.user:
             return says_json({"summary": "They talked. It was about tea."})
         return says_json({"history_entry": ENTRY, "memory_update": "- Deploys are daily"})
@@ -299,8 +299,8 @@ def test_B5_A10_a_configured_model_is_asked_unless_somebody_opted_out(
 # Matching lines
 
 
-def fact(id_: str, text: str) -> Fact:
-    return Fact(id=id_, text=text, type="fact")
+def fact(id_: str, text: str) -> FactLine:
+    return FactLine(id=id_, text=text, type="fact")
 
 
 def test_B5_lines_are_matched_by_id_and_by_what_they_say() -> None:

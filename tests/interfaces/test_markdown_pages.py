@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from recollect.errors import Invalid
 from recollect.interfaces.markdown.config import MEMORY_WINDOW, read_config
-from recollect.interfaces.markdown.edits import Known, Plan, Written, flat, plan_edits
-from recollect.interfaces.markdown.history import Entry, ids_in, torn_end, without
+from recollect.interfaces.markdown.edits import EditPlan, KnownLine, Written, flat, plan_edits
+from recollect.interfaces.markdown.history import HistoryEntry, ids_in, torn_end, without
 from recollect.interfaces.markdown.pages import (
     HEADINGS,
-    Fact,
-    Line,
+    FactLine,
+    PageLine,
     escaped,
     fact_line,
     parse,
@@ -66,7 +66,7 @@ def test_any_id_fits_into_a_comment(id_: str) -> None:
 def test_B1_what_is_rendered_is_parsed_again(
     listed: list[tuple[str, str, Any]], apart: int, notices: list[str]
 ) -> None:
-    facts = [Fact(id=id_, text=text, type=type_) for id_, text, type_ in listed]
+    facts = [FactLine(id=id_, text=text, type=type_) for id_, text, type_ in listed]
     page = render(facts[apart:], [facts[:apart]] if facts[:apart] else [], notices)
     found = {(line.id, line.text) for line in parse(page)}
     assert found == {(fact.id, fact.text) for fact in facts}
@@ -88,7 +88,7 @@ def test_a_page_of_blanks_and_dashes_is_read_in_no_time() -> None:
 
 
 def test_a_comment_that_nobody_closed_hides_no_fact() -> None:
-    page = "<!-- to do: check these\n" + fact_line(Fact(id="a", text="Ann", type="fact"))
+    page = "<!-- to do: check these\n" + fact_line(FactLine(id="a", text="Ann", type="fact"))
     assert [line.id for line in parse(page)] == ["a"]
 
 
@@ -99,9 +99,9 @@ def record_of(id_: str, text: str) -> Record:
     return Record(id=id_, scope="user:ann", kind="semantic", type="fact", text=text, learned_at=NOW)
 
 
-def plan_of(lines: list[Line], records: dict[str, Record], **graves: datetime) -> Plan:
+def plan_of(lines: list[PageLine], records: dict[str, Record], **graves: datetime) -> EditPlan:
     last = {id_: Written(hash=text_hash(r.text), at=NOW) for id_, r in records.items()}
-    known = Known(facts=records, records=records, heads={}, graves=graves)
+    known = KnownLine(facts=records, records=records, heads={}, graves=graves)
     return plan_edits(lines, last, known, saved_at=NOW, now=NOW)
 
 
@@ -109,27 +109,27 @@ def plan_of(lines: list[Line], records: dict[str, Record], **graves: datetime) -
 def test_B9_random_edits_are_understood_exactly(seed: int, size: int) -> None:
     dice = random.Random(seed)
     records = {f"r{n}": record_of(f"r{n}", f"fact number {n} stands") for n in range(size)}
-    lines = [Line(text=record.text, id=id_) for id_, record in records.items()]
+    lines = [PageLine(text=record.text, id=id_) for id_, record in records.items()]
     wanted: dict[str, set[str]] = {"new": set(), "changed": set(), "retired": set()}
-    edited: list[Line] = []
+    edited: list[PageLine] = []
     for number, line in enumerate(lines):
         what = dice.choice(["keep", "keep", "change", "delete", "lose", "copy", "blank"])
         if what == "delete":
             wanted["retired"].add(line.id)
         elif what == "change":
-            changed = Line(text=f"{line.text} no more {number}", id=line.id)
+            changed = PageLine(text=f"{line.text} no more {number}", id=line.id)
             wanted["changed"].add(line.id)
             edited.append(changed)
         elif what == "lose":
-            edited.append(Line(text=line.text))
+            edited.append(PageLine(text=line.text))
         elif what == "copy":
             edited += [line, line]
         elif what == "blank":
-            edited.append(Line(text=f"  {line.text.replace(' ', '   ')} ", id=line.id))
+            edited.append(PageLine(text=f"  {line.text.replace(' ', '   ')} ", id=line.id))
         else:
             edited.append(line)
     for number in range(dice.randrange(4)):
-        edited.append(Line(text=f"something new {number}"))
+        edited.append(PageLine(text=f"something new {number}"))
         wanted["new"].add(f"something new {number}")
     dice.shuffle(edited)
     plan = plan_of(edited, records)
@@ -143,13 +143,13 @@ def test_B9_random_edits_are_understood_exactly(seed: int, size: int) -> None:
 @given(st.integers(0, 12), st.integers(0, 12))
 def test_B9_more_than_three_and_more_than_a_third_is_drastic(size: int, kept: int) -> None:
     records = {f"r{n}": record_of(f"r{n}", f"fact number {n} stands") for n in range(size)}
-    lines = [Line(text=r.text, id=id_) for id_, r in list(records.items())[:kept]]
+    lines = [PageLine(text=r.text, id=id_) for id_, r in list(records.items())[:kept]]
     gone = max(size - kept, 0)
     assert plan_of(lines, records).is_drastic is (gone > 3 and gone > size / 3)
 
 
 def test_X10_a_line_is_stale_only_if_it_was_saved_before_the_erasure() -> None:
-    line = Line(text="Ann lives in Berlin")
+    line = PageLine(text="Ann lives in Berlin")
     hashed = text_hash(line.text)
     later, earlier = NOW + timedelta(seconds=1), NOW - timedelta(seconds=1)
     assert plan_of([line], {}, **{hashed: later}).dropped
@@ -164,7 +164,9 @@ def test_blanks_and_accents_make_no_difference() -> None:
 
 
 def test_B2_a_torn_entry_is_finished_and_not_doubled() -> None:
-    entries = [Entry(id=f"summary:{n}", at=NOW, text=f"It was {n}. So it was.") for n in (1, 2)]
+    entries = [
+        HistoryEntry(id=f"summary:{n}", at=NOW, text=f"It was {n}. So it was.") for n in (1, 2)
+    ]
     for cut in range(1, len(entries[1].line)):
         text = entries[0].line + entries[1].line[:cut]
         assert ids_in(text) in (["summary:1"], ["summary:1", "summary:2"])
@@ -174,7 +176,9 @@ def test_B2_a_torn_entry_is_finished_and_not_doubled() -> None:
 
 
 def test_B2_entries_are_removed_without_touching_the_rest() -> None:
-    entries = [Entry(id=f"summary:{n}", at=NOW, text=f"It was {n}. So it was.") for n in (1, 2, 3)]
+    entries = [
+        HistoryEntry(id=f"summary:{n}", at=NOW, text=f"It was {n}. So it was.") for n in (1, 2, 3)
+    ]
     text = "# History\n\nmy note\n" + "".join(entry.line for entry in entries)
     assert without(text, {"summary:2"}) == text.replace(entries[1].line, "")
 

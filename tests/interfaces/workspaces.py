@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from recollect import Memory, Receipt
-from recollect.interfaces.markdown.pages import Line, parse
+from recollect.interfaces.markdown.pages import PageLine, parse
 from recollect.interfaces.markdown.sync import Mirror
 from recollect.interfaces.markdown.watch import opened_mirror
 from recollect.interfaces.markdown.workspace import Workspace
@@ -30,7 +30,7 @@ class Desk:
     def history(self) -> Path:
         return self.path / "memory" / "HISTORY.md"
 
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[PageLine]:
         return parse(self.page.read_text("utf-8"))
 
     def texts(self) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any
 from recollect import Memory, Receipt, Record
 from recollect.engine import Engine
 from recollect.scopes import root_of
-from recollect.testing.scripted import Answer, Asked, ScriptedServer, says_json
+from recollect.testing.scripted import ScriptedAnswer, ScriptedQuestion, ScriptedServer, says_json
 from recollect.types import Query, Session, SessionKey
 from recollect.upkeep.loop import one_round
 
@@ -23,19 +23,19 @@ def fact(text: str, *, by: str = "t1", **fields: Any) -> dict[str, Any]:
     return {"text": text, "from": by, **fields}
 
 
-def learns(*facts: Mapping[str, Any], skip: str = "", **more: Any) -> Answer:
+def learns(*facts: Mapping[str, Any], skip: str = "", **more: Any) -> ScriptedAnswer:
     """A fitting answer to the question what can be learned."""
     return says_json({"facts": list(facts), "skip": skip, **more}, usage=(400, 60))
 
 
-def nothing() -> Answer:
+def nothing() -> ScriptedAnswer:
     return learns()
 
 
-def by_text(**answers: Answer) -> Callable[[Asked], Answer]:
+def by_text(**answers: ScriptedAnswer) -> Callable[[ScriptedQuestion], ScriptedAnswer]:
     """The answer whose name occurs in the messages that were asked about."""
 
-    def rule(asked: Asked) -> Answer:
+    def rule(asked: ScriptedQuestion) -> ScriptedAnswer:
         said = asked.user.partition("<messages>")[2]
         return next((answer for name, answer in answers.items() if name in said), nothing())
 

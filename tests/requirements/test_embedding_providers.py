@@ -14,7 +14,14 @@ from recollect.models import embedder
 from recollect.models.calls import Patience
 from recollect.models.providers.minilm.weights import status
 from recollect.testing import scripted
-from recollect.testing.scripted import Answer, Asked, Behaviour, ScriptedServer, embeds, says_json
+from recollect.testing.scripted import (
+    Behaviour,
+    ScriptedAnswer,
+    ScriptedQuestion,
+    ScriptedServer,
+    embeds,
+    says_json,
+)
 from recollect.wiring import model_folder
 from tests.requirements.asking import stored, texts
 from tests.requirements.conftest import MovableClock, OpenMemory
@@ -279,7 +286,7 @@ def test_X1_another_dimension_than_the_stores_is_never_mixed_in(
     memory = opened(open_memory, embedder=OPENAI)
     stored(memory, "Ann likes green tea", scope="user:ann")
     memory.maintain()
-    at_server.otherwise = Answer(vectors=[[1.0] * 512])
+    at_server.otherwise = ScriptedAnswer(vectors=[[1.0] * 512])
     stored(memory, "Bob likes black tea", scope="user:ann")
     (item,) = memory.maintain().items
     assert item.status == "failed"
@@ -312,9 +319,9 @@ BAD: dict[str, Behaviour] = {
     "resets": scripted.resets(),
     "hangs": scripted.hangs(),
     "too many": scripted.too_many(retry_after=1),
-    "wrong dimension": Answer(vectors=[[1.0] * 4]),
-    "wrong count": Answer(vectors=[[1.0] * 768] * 2),
-    "nan": Answer(vectors=[[float("nan")] * 768]),
+    "wrong dimension": ScriptedAnswer(vectors=[[1.0] * 4]),
+    "wrong count": ScriptedAnswer(vectors=[[1.0] * 768] * 2),
+    "nan": ScriptedAnswer(vectors=[[float("nan")] * 768]),
     "no JSON": scripted.wrong_type(),
     "empty": scripted.empty_body(),
     "half": scripted.half_body(),
@@ -357,7 +364,7 @@ def test_X1_partial_failure_keeps_the_rest_pending(
 ) -> None:
     monkeypatch.setenv("RECOLLECT_TOKENS_PER_CALL", "400")
 
-    def bad_day(asked: Asked) -> Answer:
+    def bad_day(asked: ScriptedQuestion) -> ScriptedAnswer:
         return scripted.fails() if any("note 7" in t for t in asked.texts) else embeds()(asked)
 
     memory = opened(open_memory, embedder=OPENAI)
@@ -374,7 +381,7 @@ def test_X1_partial_failure_keeps_the_rest_pending(
 def test_a_text_that_the_service_refuses_is_found_by_keyword_and_due_no_more(
     open_memory: OpenMemory, at_server: ScriptedServer
 ) -> None:
-    def picky(asked: Asked) -> Answer:
+    def picky(asked: ScriptedQuestion) -> ScriptedAnswer:
         refused = any("rude" in text for text in asked.texts)
         return scripted.fails(400, "not allowed") if refused else embeds()(asked)
 
@@ -483,7 +490,7 @@ def test_a_language_model_and_its_embeddings_share_a_server(
 ) -> None:
     pytest.importorskip("pydantic_ai")
 
-    def both(asked: Asked) -> Answer:
+    def both(asked: ScriptedQuestion) -> ScriptedAnswer:
         summary = says_json({"summary": "They talk about tea."})
         return embeds()(asked) if asked.texts else summary
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from recollect import Memory
-from recollect.testing.scripted import Answer, Asked, ScriptedServer, fails
+from recollect.testing.scripted import ScriptedAnswer, ScriptedQuestion, ScriptedServer, fails
 from recollect.upkeep.learn import AT_ONCE, DIGEST, LEARNED
 from tests.requirements.conftest import MovableClock, OpenMemory
 from tests.requirements.learning_world import (
@@ -176,7 +176,7 @@ def test_L6_the_models_supersedes_is_only_a_hint(
     clock.forward(days=1)
     say(memory, "I live in Hamburg now.")
 
-    def answer(asked: Asked) -> Answer:
+    def answer(asked: ScriptedQuestion) -> ScriptedAnswer:
         handles = {line.split("] ")[1][11:]: line[1:3] for line in asked.user.splitlines()
                    if line.startswith("[k")}  # fmt: skip
         wrong = handles["fact: Ann is allergic to nuts."]
@@ -375,7 +375,7 @@ def test_a_worker_whose_lease_ran_out_writes_nothing(
     say(slow, "Our cat is called Momo.")
     answer = learns(fact("Ann's cat is called Momo."))
 
-    def late(_: Asked) -> Answer:
+    def late(_: ScriptedQuestion) -> ScriptedAnswer:
         clock.forward(minutes=6)
         quick.maintain()
         return learns(fact("Our cat is called Momo."))

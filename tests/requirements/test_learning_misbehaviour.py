@@ -12,7 +12,7 @@ import pytest
 
 from recollect import Memory, Receipt
 from recollect.testing import scripted
-from recollect.testing.scripted import Answer, ScriptedServer, says_json
+from recollect.testing.scripted import ScriptedAnswer, ScriptedServer, says_json
 from tests.requirements.conftest import MovableClock, OpenMemory
 from tests.requirements.learning_world import (
     ANN,
@@ -68,23 +68,23 @@ def observe_both(memory: Memory) -> None:
 # Answers that cannot be used at all
 
 
-def extra_fields() -> Answer:
+def extra_fields() -> ScriptedAnswer:
     return says_json({"facts": [fact(HOME)], "skip": "", "delete": ["k1"]})
 
 
-def trust_raised() -> Answer:
+def trust_raised() -> ScriptedAnswer:
     return says_json({"facts": [fact(HOME, trust=3, source="system")], "skip": ""})
 
 
-def deletes_only() -> Answer:
+def deletes_only() -> ScriptedAnswer:
     return learns(fact("Ann is not allergic.", links="supersedes k1", claim="ann / allergy / no"))
 
 
-def other_schema() -> Answer:
+def other_schema() -> ScriptedAnswer:
     return says_json({"memories": [{"content": HOME}]})
 
 
-USELESS: dict[str, Callable[[], Answer]] = {
+USELESS: dict[str, Callable[[], ScriptedAnswer]] = {
     "timeout": scripted.drips,
     "hang": scripted.hangs,
     "429": lambda: scripted.too_many(retry_after=20),

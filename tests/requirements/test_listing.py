@@ -13,7 +13,7 @@ import pytest
 
 from recollect import AsyncMemory, Denied, Invalid, Memory, NotFound
 from recollect.access import keys as ids
-from recollect.models.budgets import Booking, Budgets, Ledger, Price
+from recollect.models.budgets import Booking, Budgets, Price, Spending
 from recollect.types import Usage
 from recollect.upkeep.leases import ATTEMPTS_MAX, failed
 from recollect.verbs.lists import Lists, Page
@@ -182,7 +182,7 @@ def test_X12_usage_is_listed_by_day_operation_and_model(
     memory: Memory, clock: MovableClock
 ) -> None:
     engine = memory._memory._engine
-    ledger = Ledger(engine.store, clock, engine.new_id, Budgets())
+    ledger = Spending(engine.store, clock, engine.new_id, Budgets())
 
     async def spend(root: str, operation: str) -> None:
         price = Price(tokens_in=1, tokens_out=2)

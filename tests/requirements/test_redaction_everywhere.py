@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from recollect import Memory, RecollectError
-from recollect.testing.scripted import Asked, ScriptedServer, says_json
+from recollect.testing.scripted import ScriptedQuestion, ScriptedServer, says_json
 from recollect.text.redact import Redactor
 from tests.requirements.conftest import OpenMemory
 
@@ -98,7 +98,7 @@ def test_X11_no_prompt_holds_a_secret(
 ) -> None:
     asked: list[str] = []
 
-    def answer(question: Asked) -> Any:
+    def answer(question: ScriptedQuestion) -> Any:
         asked.append(json.dumps(question.body))
         return says_json({"summary": "they talked"})
 

@@ -23,7 +23,7 @@ from recollect.models.providers.llm.names import place_of
 from recollect.models.providers.llm.prices import known_price
 from recollect.ports import AnswerError, EmbeddingService, Rows
 from recollect.testing import scripted
-from recollect.testing.scripted import Answer, Behaviour, ScriptedServer, embeds
+from recollect.testing.scripted import Behaviour, ScriptedAnswer, ScriptedServer, embeds
 
 needs_llm = pytest.mark.skipif(
     find_spec("httpx2") is None, reason="the extra is missing: pip install recollect[llm]"
@@ -257,9 +257,9 @@ def test_a_date_and_geminis_own_way_to_say_when_are_understood(server: ScriptedS
     later = format_datetime(datetime.now(UTC) + timedelta(seconds=90), usegmt=True)
     own = b'{"error": {"code": 429, "details": [{"@type": "x"}, {"retryDelay": "13.5s"}]}}'
     server.script(
-        Answer(raw=b"{}", status=429, headers={"Retry-After": later}),
-        Answer(raw=own, status=429),
-        Answer(raw=b"{}", status=429, headers={"Retry-After": "soon"}),
+        ScriptedAnswer(raw=b"{}", status=429, headers={"Retry-After": later}),
+        ScriptedAnswer(raw=own, status=429),
+        ScriptedAnswer(raw=b"{}", status=429, headers={"Retry-After": "soon"}),
     )
     found = [failure(embedder_at(server)) for _ in range(3)]
     waits = [error.retry_after for error in found if isinstance(error, Unavailable)]
@@ -267,13 +267,13 @@ def test_a_date_and_geminis_own_way_to_say_when_are_understood(server: ScriptedS
     assert waits[1:] == [13.5, None]
 
 
-LASTING: dict[str, Answer] = {
+LASTING: dict[str, ScriptedAnswer] = {
     "wrong key": scripted.fails(401, f"Incorrect API key provided: {KEY}"),
     "unknown model": scripted.fails(404, 'model "x" not found, try pulling it first'),
-    "empty account": Answer(
+    "empty account": ScriptedAnswer(
         raw=b'{"error": {"message": "quota", "code": "insufficient_quota"}}', status=429
     ),
-    "gemini's wrong key": Answer(
+    "gemini's wrong key": ScriptedAnswer(
         raw=b'{"error": {"message": "bad", "details": [{"reason": "API_KEY_INVALID"}]}}',
         status=400,
     ),
@@ -299,21 +299,26 @@ def test_texts_that_are_refused_are_invalid(server: ScriptedServer, status: int)
         ask(embedder_at(server))
 
 
-NONSENSE: dict[str, tuple[Answer, str]] = {
-    "too few": (Answer(vectors=[[1.0] * 768] * 2), "2 vectors for 3 texts"),
-    "too many": (Answer(vectors=[[1.0] * 768] * 4), "4 vectors for 3 texts"),
-    "not a number": (Answer(vectors=[[float("nan")] * 768] * 3), "NaN is no number"),
+NONSENSE: dict[str, tuple[ScriptedAnswer, str]] = {
+    "too few": (ScriptedAnswer(vectors=[[1.0] * 768] * 2), "2 vectors for 3 texts"),
+    "too many": (ScriptedAnswer(vectors=[[1.0] * 768] * 4), "4 vectors for 3 texts"),
+    "not a number": (ScriptedAnswer(vectors=[[float("nan")] * 768] * 3), "NaN is no number"),
     "no number": (
-        Answer(raw=b'{"data": [{"index": 0, "embedding": ["1"]}]}'),
+        ScriptedAnswer(raw=b'{"data": [{"index": 0, "embedding": ["1"]}]}'),
         "no list of numbers",
     ),
-    "null": (Answer(raw=b'{"data": [{"index": 0, "embedding": null}]}'), "no list of numbers"),
+    "null": (
+        ScriptedAnswer(raw=b'{"data": [{"index": 0, "embedding": null}]}'),
+        "no list of numbers",
+    ),
     "twice the same": (
-        Answer(raw=b'{"data": [{"index": 1, "embedding": [1]}, {"index": 1, "embedding": [1]}]}'),
+        ScriptedAnswer(
+            raw=b'{"data": [{"index": 1, "embedding": [1]}, {"index": 1, "embedding": [1]}]}'
+        ),
         "numbered",
     ),
-    "not numbered": (Answer(raw=b'{"data": [{"embedding": [1]}]}'), "no index"),
-    "another dialect": (Answer(raw=b'{"embeddings": [[1.0]]}'), "no list 'data'"),
+    "not numbered": (ScriptedAnswer(raw=b'{"data": [{"embedding": [1]}]}'), "no index"),
+    "another dialect": (ScriptedAnswer(raw=b'{"embeddings": [[1.0]]}'), "no list 'data'"),
     "chat": (scripted.prose(), "no list 'data'"),
     "null body": (scripted.null_body(), "no list 'data'"),
     "empty": (scripted.empty_body(), "nonsense"),
@@ -322,7 +327,7 @@ NONSENSE: dict[str, tuple[Answer, str]] = {
     "page": (scripted.html_page(200), "nonsense"),
     "not utf-8": (scripted.not_utf8(), "nonsense"),
     "huge": (scripted.huge(), "larger than"),
-    "packed": (Answer(raw=b"x", headers={"Content-Encoding": "gzip"}), "packed"),
+    "packed": (ScriptedAnswer(raw=b"x", headers={"Content-Encoding": "gzip"}), "packed"),
 }
 
 
@@ -342,7 +347,7 @@ def test_an_answer_that_is_none_is_named(
 def test_O15_another_dimension_than_asked_is_a_clear_error(
     server: ScriptedServer, name: str
 ) -> None:
-    server.script(Answer(vectors=[[1.0] * 512] * 3))
+    server.script(ScriptedAnswer(vectors=[[1.0] * 512] * 3))
     error = failure(embedder_at(server, name))
     assert isinstance(error, Unavailable)
     assert "answered with 512 dimensions instead of 768" in str(error)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from recollect.models.prompts import extract, extract_schema
 from recollect.models.providers.llm.answers import fit
 from recollect.testing.learner import answer_for, learns_by_rules
-from recollect.testing.scripted import Asked
+from recollect.testing.scripted import ScriptedQuestion
 from recollect.text.claims import gate
 from recollect.types import Message, Role
 from recollect.upkeep.learn.shown import messages_as_text, show
@@ -47,7 +47,7 @@ def test_it_answers_with_what_the_messages_say() -> None:
 def test_it_counts_what_was_asked_and_answers_every_kind_of_question() -> None:
     short, long = (
         learns_by_rules()(
-            Asked(
+            ScriptedQuestion(
                 dialect="openai",
                 path="/v1",
                 headers={},
@@ -62,5 +62,7 @@ def test_it_counts_what_was_asked_and_answers_every_kind_of_question() -> None:
     assert long.usage is not None
     assert 0 < short.usage[0] < long.usage[0]
     summary = {"properties": {"summary": {"type": "string"}}}
-    other = Asked(dialect="openai", path="", headers={}, body={}, user="a b c", schema=summary)
+    other = ScriptedQuestion(
+        dialect="openai", path="", headers={}, body={}, user="a b c", schema=summary
+    )
     assert learns_by_rules()(other).text == '{"summary": "a b c"}'

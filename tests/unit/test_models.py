@@ -19,7 +19,7 @@ from recollect.models.providers.llm.prices import known_price
 from recollect.ports import AnswerError, Prompt, Reply
 from recollect.settings import Settings
 from recollect.testing import scripted
-from recollect.testing.scripted import Answer, Asked, Behaviour, ScriptedServer
+from recollect.testing.scripted import Behaviour, ScriptedAnswer, ScriptedQuestion, ScriptedServer
 from recollect.wiring import open_model
 
 needs_llm = pytest.mark.skipif(
@@ -155,7 +155,7 @@ def test_the_key_is_in_no_error_and_no_log(
         (scripted.says_json({**GOOD, "mood": "good"}), "1 fields more"),
         (scripted.says_json({"summary": "x" * 1001}), "longer than 1000"),
         (scripted.huge(), "larger than 1024 KiB"),
-        (Answer(raw=b"x", headers={"Content-Encoding": "gzip"}), "packed"),
+        (ScriptedAnswer(raw=b"x", headers={"Content-Encoding": "gzip"}), "packed"),
     ],
 )
 def test_an_answer_that_does_not_fit_is_named(
@@ -252,7 +252,7 @@ def test_plain_text_needs_no_schema(server: ScriptedServer) -> None:
 def test_a_server_that_takes_no_schema_is_asked_in_words_from_then_on(
     server: ScriptedServer,
 ) -> None:
-    def old_server(asked: Asked) -> Answer:
+    def old_server(asked: ScriptedQuestion) -> ScriptedAnswer:
         if asked.schema is not None:
             return scripted.fails(400, "response_format is not supported")
         return scripted.says_json(GOOD)

@@ -12,7 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.types import Message, ToolCall
-from recollect.upkeep.consolidate.practice import Run, complains, is_error, last_request, lore, runs
+from recollect.upkeep.consolidate.practice import (
+    ToolRun,
+    complains,
+    is_error,
+    last_request,
+    lore,
+    runs,
+)
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 
@@ -151,7 +158,7 @@ parts = st.one_of(
 @given(st.lists(parts, max_size=20), st.booleans())
 def test_runs_never_overlap_and_lose_no_message(drawn: list[list[Message]], ended: bool) -> None:
     log = [replace(m, id=str(n)) for n, m in enumerate(m for part in drawn for m in part)]
-    found: list[Run] = runs(log, ended=ended)
+    found: list[ToolRun] = runs(log, ended=ended)
     seen = [m.id for run in found for m in run.messages]
     assert len(set(seen)) == len(seen)
     for run in found:

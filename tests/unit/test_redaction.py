@@ -18,7 +18,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from recollect.errors import Invalid
-from recollect.text.redact import KIND_NAMES, Finding, Redactor, redact, redact_value
+from recollect.text.redact import KIND_NAMES, Redactor, Secret, redact, redact_value
 
 _random = random.Random(11)
 ALNUM = string.ascii_letters + string.digits
@@ -214,7 +214,7 @@ def test_X11_a_secret_is_replaced_and_the_rest_stays(
 ) -> None:
     result = redact(f"see {before}{secret}{behind} end")
     assert result.text == f"see {before}[redacted:{kind}]{behind} end"
-    assert result.found == (Finding(kind, 1),)
+    assert result.found == (Secret(kind, 1),)
 
 
 @pytest.mark.parametrize(("kind", "before", "secret", "behind"), ALL, ids=IDS)
@@ -268,7 +268,7 @@ def test_X11_two_secrets_in_one_text_are_counted() -> None:
     assert result.text == (
         "[redacted:huggingface_token], [redacted:huggingface_token] and [redacted:aws_access_key]"
     )
-    assert result.found == (Finding("aws_access_key", 1), Finding("huggingface_token", 2))
+    assert result.found == (Secret("aws_access_key", 1), Secret("huggingface_token", 2))
     assert first not in repr(result)
 
 
@@ -374,9 +374,9 @@ def test_X11_a_value_is_redacted_in_keys_lists_and_fields() -> None:
         "pair": ("a", "[redacted:github_token]"),
     }
     assert found == (
-        Finding("credit_card", 1),
-        Finding("github_token", 3),
-        Finding("password", 1),
+        Secret("credit_card", 1),
+        Secret("github_token", 3),
+        Secret("password", 1),
     )
 
 

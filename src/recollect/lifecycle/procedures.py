@@ -53,9 +53,6 @@ async def named(engine: Engine, store: Store, scope: str, name: str) -> Record |
     return hits[0].record if hits else None
 
 
-
-
-
 def counted_data(
     data: Mapping[str, Any], success: bool, engine: Engine, note: str = ""
 ) -> dict[str, Any]:

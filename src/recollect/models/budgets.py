@@ -79,7 +79,7 @@ class Booking:
         return Usage(calls=1, tokens_in=tokens_in, tokens_out=tokens_out, cost=cost)
 
 
-class Ledger:
+class Spending:
     """The books of what was used."""
 
     def __init__(self, store: Store, clock: Clock, new_id: NewId, budgets: Budgets) -> None:

@@ -19,7 +19,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 
 from recollect.errors import Invalid, Unavailable
-from recollect.models.budgets import Booking, Budgets, Ledger, Price
+from recollect.models.budgets import Booking, Budgets, Price, Spending
 from recollect.ports import AnswerError, Clock, NewId, Store
 from recollect.types import Usage
 
@@ -146,7 +146,7 @@ class Calls:
     ) -> None:
         """``price_of`` tells the price of a model by its name; None: nobody knows."""
         self.budgets = budgets or Budgets()
-        self._ledger = Ledger(store, clock, new_id, self.budgets)
+        self._ledger = Spending(store, clock, new_id, self.budgets)
         self._clock = clock
         self._chance = chance
         self._patience = patience or Patience()

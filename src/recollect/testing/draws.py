@@ -72,7 +72,7 @@ _rarely = st.sampled_from([False] * 9 + [True])
 
 
 @dataclass(frozen=True)
-class Part:
+class DrawnPart:
     """One thing of a batch, to be completed with what the store holds by then."""
 
     kind: str
@@ -81,8 +81,8 @@ class Part:
     careless: bool = False  # written without a look at what the store holds
 
 
-def _part(kind: str, **fields: st.SearchStrategy[Any]) -> st.SearchStrategy[Part]:
-    return st.builds(Part, st.just(kind), _below, st.fixed_dictionaries(fields), _rarely)
+def _part(kind: str, **fields: st.SearchStrategy[Any]) -> st.SearchStrategy[DrawnPart]:
+    return st.builds(DrawnPart, st.just(kind), _below, st.fixed_dictionaries(fields), _rarely)
 
 
 _record_parts = _part(
@@ -114,7 +114,7 @@ _erase_parts = _part(
 )
 
 
-def _parts() -> st.SearchStrategy[list[Part]]:
+def _parts() -> st.SearchStrategy[list[DrawnPart]]:
     one = st.one_of(
         _record_parts,
         _record_parts,
@@ -137,17 +137,17 @@ def _parts() -> st.SearchStrategy[list[Part]]:
 
 
 @dataclass(frozen=True)
-class Draft:
+class DrawnBatch:
     """A batch before it is known what the store holds."""
 
     root: str
-    parts: list[Part]
+    parts: list[DrawnPart]
     vectors: dict[str, Vector]
     extras: dict[str, Any]
     careless: bool
 
 
-def drafts() -> st.SearchStrategy[Draft]:
+def drafts() -> st.SearchStrategy[DrawnBatch]:
     extras = {
         "space": st.sampled_from(SPACES),
         "used": st.sampled_from([(), (), ("r0", "r1", "r0")]),
@@ -155,7 +155,7 @@ def drafts() -> st.SearchStrategy[Draft]:
         "change": st.sampled_from(["", "run"]),
     }
     return st.builds(
-        Draft,
+        DrawnBatch,
         st.sampled_from(ROOTS),
         _parts(),
         st.dictionaries(_record, st.sampled_from(VECTORS), max_size=3),
@@ -164,7 +164,7 @@ def drafts() -> st.SearchStrategy[Draft]:
     )
 
 
-async def complete(store: Store, draft: Draft, id_: str, now: datetime) -> Batch:
+async def complete(store: Store, draft: DrawnBatch, id_: str, now: datetime) -> Batch:
     """The batch of a client who has just read the store, and rarely of one who has not."""
     things: dict[tuple[object, ...], Thing] = {}
     for number, part in enumerate(draft.parts):
@@ -187,7 +187,7 @@ def _key_of(thing: Thing) -> tuple[object, ...]:
     return type(thing), *(getattr(thing, name, None) for name in names)
 
 
-async def _resolve(store: Store, root: str, part: Part, now: datetime) -> Thing | None:
+async def _resolve(store: Store, root: str, part: DrawnPart, now: datetime) -> Thing | None:
     """The thing as it would be written now; None if a careful writer would not."""
     scope, fields = root + part.below, dict(part.fields)
     for name in ("valid_from", "valid_to", "retired_at", "expires_at", "review_at"):

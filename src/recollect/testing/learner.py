@@ -15,7 +15,7 @@ from datetime import datetime
 from typing import Any
 
 from recollect.models.prompts import LEARNED_TYPES
-from recollect.testing.scripted import Answer, Asked, says_json, summarises
+from recollect.testing.scripted import ScriptedAnswer, ScriptedQuestion, says_json, summarises
 from recollect.text.claims import extract
 from recollect.text.claims.lessons import Lesson
 from recollect.text.tokens import estimate
@@ -39,11 +39,11 @@ def answer_for(shown: str) -> dict[str, Any]:
     return {"facts": [_fact(lesson) for lesson in lessons], "skip": "; ".join(skipped)}
 
 
-def learns_by_rules() -> Callable[[Asked], Answer]:
+def learns_by_rules() -> Callable[[ScriptedQuestion], ScriptedAnswer]:
     """As a behaviour of the scripted server; tokens are those of question and answer by the
     estimate. Questions for summaries and profiles are answered too."""
 
-    def rule(asked: Asked) -> Answer:
+    def rule(asked: ScriptedQuestion) -> ScriptedAnswer:
         wanted = (asked.schema or {}).get("properties", {})
         asked_tokens = estimate(asked.system + asked.user + json.dumps(asked.schema))
         if "facts" not in wanted:

@@ -33,7 +33,7 @@ Manner = Literal["whole", "drip", "hang", "reset"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class ScriptedQuestion:
     """A request as it arrived."""
 
     dialect: Dialect
@@ -48,7 +48,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class ScriptedAnswer:
     """What to send back. ``raw`` goes out as it is; else ``vectors`` or ``text`` in the asker's
     dialect."""
 
@@ -63,123 +63,123 @@ class Answer:
     manner: Manner = "whole"
 
 
-Behaviour = Answer | Callable[[Asked], Answer]
+Behaviour = ScriptedAnswer | Callable[[ScriptedQuestion], ScriptedAnswer]
 
 # Well-behaved
 
 
-def says(text: str, *, usage: tuple[int, int] | None = (100, 20)) -> Answer:
-    return Answer(text=text, usage=usage)
+def says(text: str, *, usage: tuple[int, int] | None = (100, 20)) -> ScriptedAnswer:
+    return ScriptedAnswer(text=text, usage=usage)
 
 
-def says_json(value: Any, *, usage: tuple[int, int] | None = (100, 20)) -> Answer:
-    return Answer(text=json.dumps(value, ensure_ascii=False), usage=usage)
+def says_json(value: Any, *, usage: tuple[int, int] | None = (100, 20)) -> ScriptedAnswer:
+    return ScriptedAnswer(text=json.dumps(value, ensure_ascii=False), usage=usage)
 
 
-def summarises(words: int = 40) -> Callable[[Asked], Answer]:
+def summarises(words: int = 40) -> Callable[[ScriptedQuestion], ScriptedAnswer]:
     """A rule in place of a model: the first words of what it was asked are the summary."""
 
-    def rule(asked: Asked) -> Answer:
+    def rule(asked: ScriptedQuestion) -> ScriptedAnswer:
         summary = " ".join(asked.user.split()[:words])
         return says_json({"summary": summary}, usage=(len(asked.user) // 4, len(summary) // 4))
 
     return rule
 
 
-def embeds(dimensions: int = 1536) -> Callable[[Asked], Answer]:
+def embeds(dimensions: int = 1536) -> Callable[[ScriptedQuestion], ScriptedAnswer]:
     """Vectors in place of an embedding model's: alike where texts share words, and not of length
     1, as Gemini's are. Of the size that was asked for, else of this one."""
 
-    def rule(asked: Asked) -> Answer:
+    def rule(asked: ScriptedQuestion) -> ScriptedAnswer:
         embedder = HashingEmbedder(asked.dimensions or dimensions)
         # A model that wants a word in front of a text does not mean that word.
         bare = [text.split(": ")[-1] if ": " in text[:20] else text for text in asked.texts]
         vectors = [[3.0 * number for number in embedder.vector(text)] for text in bare]
-        return Answer(vectors=vectors, usage=(7 * len(asked.texts), 0))
+        return ScriptedAnswer(vectors=vectors, usage=(7 * len(asked.texts), 0))
 
     return rule
 
 
-def embeds_alike(*vectors: Sequence[float]) -> Answer:
+def embeds_alike(*vectors: Sequence[float]) -> ScriptedAnswer:
     """These vectors, whatever was asked."""
-    return Answer(vectors=vectors)
+    return ScriptedAnswer(vectors=vectors)
 
 
 # Badly behaved
 
 
-def fenced(value: Any) -> Answer:
-    return Answer(text=f"```json\n{json.dumps(value, indent=2)}\n```")
+def fenced(value: Any) -> ScriptedAnswer:
+    return ScriptedAnswer(text=f"```json\n{json.dumps(value, indent=2)}\n```")
 
 
-def prose() -> Answer:
-    return Answer(text="Of course! The user talked about tea, and then about trains.")
+def prose() -> ScriptedAnswer:
+    return ScriptedAnswer(text="Of course! The user talked about tea, and then about trains.")
 
 
-def cut_off() -> Answer:
-    return Answer(text='{"summary": "The user asked for', finish="length")
+def cut_off() -> ScriptedAnswer:
+    return ScriptedAnswer(text='{"summary": "The user asked for', finish="length")
 
 
-def says_nothing() -> Answer:
-    return Answer(text="")
+def says_nothing() -> ScriptedAnswer:
+    return ScriptedAnswer(text="")
 
 
-def says_null() -> Answer:
+def says_null() -> ScriptedAnswer:
     """A well-formed completion whose content is null."""
-    return Answer(text=None)
+    return ScriptedAnswer(text=None)
 
 
-def null_body() -> Answer:
-    return Answer(raw=b"null")
+def null_body() -> ScriptedAnswer:
+    return ScriptedAnswer(raw=b"null")
 
 
-def empty_body() -> Answer:
-    return Answer(raw=b"")
+def empty_body() -> ScriptedAnswer:
+    return ScriptedAnswer(raw=b"")
 
 
-def half_body() -> Answer:
-    return Answer(raw=b'{"id": "1", "choices": [{"mess')
+def half_body() -> ScriptedAnswer:
+    return ScriptedAnswer(raw=b'{"id": "1", "choices": [{"mess')
 
 
-def not_utf8() -> Answer:
-    return Answer(raw=b'{"choices": [{"message": {"content": "\xff\xfe\xc3"}}]}')
+def not_utf8() -> ScriptedAnswer:
+    return ScriptedAnswer(raw=b'{"choices": [{"message": {"content": "\xff\xfe\xc3"}}]}')
 
 
-def wrong_type() -> Answer:
-    return Answer(raw=b"all is well", content_type="text/plain")
+def wrong_type() -> ScriptedAnswer:
+    return ScriptedAnswer(raw=b"all is well", content_type="text/plain")
 
 
-def html_page(status: int = 502) -> Answer:
+def html_page(status: int = 502) -> ScriptedAnswer:
     page = b"<html><body><h1>Bad gateway</h1></body></html>"
-    return Answer(raw=page, status=status, content_type="text/html")
+    return ScriptedAnswer(raw=page, status=status, content_type="text/html")
 
 
-def huge() -> Answer:
-    return Answer(text="x" * HUGE_BYTES)
+def huge() -> ScriptedAnswer:
+    return ScriptedAnswer(text="x" * HUGE_BYTES)
 
 
-def fails(status: int = 500, message: str = "something broke") -> Answer:
+def fails(status: int = 500, message: str = "something broke") -> ScriptedAnswer:
     """An error the way providers tell of one."""
     told = {"error": {"message": message, "type": "scripted", "code": None}}
-    return Answer(raw=json.dumps(told).encode(), status=status)
+    return ScriptedAnswer(raw=json.dumps(told).encode(), status=status)
 
 
-def too_many(retry_after: float | None = None) -> Answer:
+def too_many(retry_after: float | None = None) -> ScriptedAnswer:
     headers = {} if retry_after is None else {"Retry-After": f"{retry_after:g}"}
     told = {"error": {"message": "slow down", "type": "rate_limit_exceeded"}}
-    return Answer(raw=json.dumps(told).encode(), status=429, headers=headers)
+    return ScriptedAnswer(raw=json.dumps(told).encode(), status=429, headers=headers)
 
 
-def hangs() -> Answer:
-    return Answer(manner="hang")
+def hangs() -> ScriptedAnswer:
+    return ScriptedAnswer(manner="hang")
 
 
-def drips(text: str = "a very slow answer") -> Answer:
-    return Answer(text=text, manner="drip")
+def drips(text: str = "a very slow answer") -> ScriptedAnswer:
+    return ScriptedAnswer(text=text, manner="drip")
 
 
-def resets() -> Answer:
-    return Answer(manner="reset")
+def resets() -> ScriptedAnswer:
+    return ScriptedAnswer(manner="reset")
 
 
 class ScriptedServer:
@@ -187,7 +187,7 @@ class ScriptedServer:
 
     def __init__(self, otherwise: Behaviour | None = None) -> None:
         self.otherwise: Behaviour = otherwise or fails(599, "the script has ended")
-        self.requests: list[Asked] = []
+        self.requests: list[ScriptedQuestion] = []
         self.stopping = threading.Event()
         self._script: list[Behaviour] = []
         self._lock = threading.Lock()
@@ -223,11 +223,11 @@ class ScriptedServer:
         with self._lock:
             self._script += behaviours
 
-    def answer(self, asked: Asked) -> Answer:
+    def answer(self, asked: ScriptedQuestion) -> ScriptedAnswer:
         with self._lock:
             self.requests.append(asked)
             behaviour = self._script.pop(0) if self._script else self.otherwise
-        return behaviour if isinstance(behaviour, Answer) else behaviour(asked)
+        return behaviour if isinstance(behaviour, ScriptedAnswer) else behaviour(asked)
 
 
 class _Server(ThreadingHTTPServer):
@@ -263,7 +263,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.connection.close()
 
-    def _send(self, answer: Answer, body: bytes, content_type: str) -> None:
+    def _send(self, answer: ScriptedAnswer, body: bytes, content_type: str) -> None:
         self.send_response(answer.status)
         for name, value in answer.headers.items():
             self.send_header(name, value)
@@ -286,8 +286,8 @@ class _Handler(BaseHTTPRequestHandler):
 # Dialects
 
 
-def _asked(path: str, headers: Mapping[str, str], raw: bytes) -> Asked:
-    asked = Asked(
+def _asked(path: str, headers: Mapping[str, str], raw: bytes) -> ScriptedQuestion:
+    asked = ScriptedQuestion(
         dialect=_dialect(path),
         path=path,
         headers={name.lower(): value for name, value in headers.items()},
@@ -358,7 +358,7 @@ def _dialect(path: str) -> Dialect:
     return "google" if "generatecontent" in path.lower() else "openai"
 
 
-def _body(asked: Asked, answer: Answer) -> tuple[bytes, str]:
+def _body(asked: ScriptedQuestion, answer: ScriptedAnswer) -> tuple[bytes, str]:
     if answer.raw is not None:
         return answer.raw, answer.content_type
     if answer.vectors is not None:
@@ -369,7 +369,7 @@ def _body(asked: Asked, answer: Answer) -> tuple[bytes, str]:
     return json.dumps(say(asked, answer)).encode(), answer.content_type
 
 
-def _say_vectors(asked: Asked, answer: Answer) -> dict[str, Any]:
+def _say_vectors(asked: ScriptedQuestion, answer: ScriptedAnswer) -> dict[str, Any]:
     vectors = list(answer.vectors or ())
     tokens, _ = answer.usage or (0, 0)
     if asked.dialect == "ollama":
@@ -392,7 +392,7 @@ def _say_vectors(asked: Asked, answer: Answer) -> dict[str, Any]:
     return said
 
 
-def _say_openai(asked: Asked, answer: Answer) -> dict[str, Any]:
+def _say_openai(asked: ScriptedQuestion, answer: ScriptedAnswer) -> dict[str, Any]:
     said: dict[str, Any] = {
         "id": "scripted-1",
         "object": "chat.completion",
@@ -416,7 +416,7 @@ def _say_openai(asked: Asked, answer: Answer) -> dict[str, Any]:
     return said
 
 
-def _say_google(asked: Asked, answer: Answer) -> dict[str, Any]:
+def _say_google(asked: ScriptedQuestion, answer: ScriptedAnswer) -> dict[str, Any]:
     tokens_in, tokens_out = answer.usage or (0, 0)
     return {
         "candidates": [
@@ -430,7 +430,7 @@ def _say_google(asked: Asked, answer: Answer) -> dict[str, Any]:
     }
 
 
-def _say_anthropic(asked: Asked, answer: Answer) -> tuple[bytes, str]:
+def _say_anthropic(asked: ScriptedQuestion, answer: ScriptedAnswer) -> tuple[bytes, str]:
     """Whole, or as a stream of events where the client asked for one."""
     tokens_in, tokens_out = answer.usage or (0, 0)
     stop = "end_turn" if answer.finish == "stop" else "max_tokens"

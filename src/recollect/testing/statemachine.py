@@ -19,14 +19,14 @@ from recollect.errors import Conflict, RecollectError
 from recollect.ports import Store
 from recollect.stores.dict import DictStore
 from recollect.testing import draws
-from recollect.testing.draws import Draft
+from recollect.testing.draws import DrawnBatch
 from recollect.testing.snapshots import snapshot
 from recollect.testing.values import NOW
 from recollect.types import Batch, Query, SessionKey
 
 
 @dataclass(frozen=True)
-class Refused:
+class RefusedCommit:
     """An error as both stores must give it."""
 
     error: type[RecollectError]
@@ -59,7 +59,7 @@ class StoreMachine(RuleBasedStateMachine):
         self._changed = True
 
     @rule(drafts=st.lists(draws.drafts(), min_size=1, max_size=3))
-    def commit(self, drafts: list[Draft]) -> None:
+    def commit(self, drafts: list[DrawnBatch]) -> None:
         for draft in drafts:
             id_ = f"batch-{len(self._batches)}"
             batch = self._runner.run(draws.complete(self._reference, draft, id_, self._now))
@@ -147,9 +147,9 @@ async def _outcome(call: Awaitable[object]) -> object:
     try:
         return await call
     except Conflict as conflict:
-        return Refused(Conflict, conflict.kind, conflict.ids)
+        return RefusedCommit(Conflict, conflict.kind, conflict.ids)
     except RecollectError as error:
-        return Refused(type(error))
+        return RefusedCommit(type(error))
 
 
 async def _everything(store: Store, now: datetime) -> object:

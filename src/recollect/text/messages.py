@@ -22,7 +22,7 @@ from recollect.text.inputs import (
     moment,
     one_of,
 )
-from recollect.text.redact import Finding, Redactor
+from recollect.text.redact import Redactor, Secret
 from recollect.types import TRUST_OF_SOURCE, Message, Role, Source, ToolCall
 
 MessageInput = str | Mapping[str, Any]
@@ -136,7 +136,7 @@ def _author_of(raw: Mapping[str, Any]) -> str:
 
 def _redacted(
     raw: Mapping[str, Any], redactor: Redactor
-) -> tuple[dict[str, Any], tuple[Finding, ...]]:
+) -> tuple[dict[str, Any], tuple[Secret, ...]]:
     body = clean_value(dict(raw), "a message")
     secret = {key: value for key, value in body.items() if key not in _NOT_SECRET}
     if secret.keys() == {"content"} and isinstance(secret["content"], str):
@@ -146,7 +146,7 @@ def _redacted(
     return {key: safe.get(key, value) for key, value in body.items()}, findings
 
 
-def redaction_note(findings: Sequence[Finding]) -> str:
+def redaction_note(findings: Sequence[Secret]) -> str:
     return "redacted: " + ", ".join(sorted({f.kind for f in findings})) if findings else ""
 
 

@@ -39,7 +39,7 @@ _OUTCOME = re.compile(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class SummaryLine:
     label: str
     text: str
     order: int
@@ -70,44 +70,44 @@ def extract_summary(
             lines.append(line)
             begun = begun or line.label == "intent"
     kept = _within(
-        lines or [Line(label="said", text="(nothing was said)", order=0)], tokens_max, count
+        lines or [SummaryLine(label="said", text="(nothing was said)", order=0)], tokens_max, count
     )
     return "\n".join(map(str, kept))
 
 
-def _carried(previous: str) -> Iterable[Line]:
+def _carried(previous: str) -> Iterable[SummaryLine]:
     """Lines of an earlier summary; one that a model wrote is carried on as a whole."""
     for order, text in enumerate(filter(None, (line.strip() for line in previous.split("\n")))):
         found = _LABELLED.match(text)
-        yield Line(
+        yield SummaryLine(
             label=found[1] if found else "decision",
             text=found[2] if found else short(text.removeprefix("- ")),
             order=order,
         )
 
 
-def _lines_of(message: Message, order: int, begun: bool) -> Iterable[Line]:
+def _lines_of(message: Message, order: int, begun: bool) -> Iterable[SummaryLine]:
     text = message.text.strip()
     if message.calls:
         names = ", ".join(dict.fromkeys(call.name for call in message.calls if call.name))
-        yield Line(label="tool", text=f"called {names}", order=order)
+        yield SummaryLine(label="tool", text=f"called {names}", order=order)
     if not text or message.role in ("system", "developer"):
         return
     if message.answers or message.role in ("tool", "function"):
         label = "error" if _ERROR.search(text) else "tool"
-        yield Line(label=label, text=_telling(text, _ERROR), order=order)
+        yield SummaryLine(label=label, text=_telling(text, _ERROR), order=order)
     elif message.role == "user":
         label = "user" if begun else "intent"
-        yield Line(label=label, text=_telling(text, _DECISION), order=order)
+        yield SummaryLine(label=label, text=_telling(text, _DECISION), order=order)
     else:
         yield _assistant_line(text, order)
 
 
-def _assistant_line(text: str, order: int) -> Line:
+def _assistant_line(text: str, order: int) -> SummaryLine:
     for label, pattern in (("decision", _DECISION), ("outcome", _OUTCOME), ("error", _ERROR)):
         if pattern.search(text):
-            return Line(label=label, text=_telling(text, pattern), order=order)
-    return Line(label="said", text=short(_SENTENCE.split(text)[0]), order=order)
+            return SummaryLine(label=label, text=_telling(text, pattern), order=order)
+    return SummaryLine(label="said", text=short(_SENTENCE.split(text)[0]), order=order)
 
 
 def _telling(text: str, pattern: re.Pattern[str]) -> str:
@@ -121,7 +121,7 @@ def short(text: str, limit: int = LINE_CHARACTERS_MAX) -> str:
     return flat if len(flat) <= limit else flat[: limit - 3].rstrip() + "..."
 
 
-def _within(lines: list[Line], tokens_max: int, count: TokenCount) -> list[Line]:
+def _within(lines: list[SummaryLine], tokens_max: int, count: TokenCount) -> list[SummaryLine]:
     """The weightiest lines that fit, of equals the newest; in the order they were said."""
     ranked = sorted(range(len(lines)), key=lambda index: (-WEIGHTS[lines[index].label], -index))
     kept: set[int] = set()
@@ -136,5 +136,5 @@ def _within(lines: list[Line], tokens_max: int, count: TokenCount) -> list[Line]
         length = len(first.text)
         while length > 8 and count(f"- {first.label}: {first.text[:length]}\n") > tokens_max:
             length //= 2
-        return [Line(label=first.label, text=first.text[:length], order=0)]
+        return [SummaryLine(label=first.label, text=first.text[:length], order=0)]
     return [lines[index] for index in sorted(kept)]

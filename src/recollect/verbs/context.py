@@ -46,7 +46,7 @@ EPISODE_TYPES = ("episode", "summary", "interaction")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class ContextWish:
     """What the caller asked for, before checking."""
 
     session: str | None = None
@@ -76,7 +76,7 @@ class Gathered:
     usage: Usage
 
 
-async def context(engine: Engine, wanted: Wanted, counter: Counter) -> Packet:
+async def context(engine: Engine, wanted: ContextWish, counter: Counter) -> Packet:
     budget = _budget(wanted, engine)
     shape: Shape = one_of(wanted.shape, Shape, "shape")
     gathered = await _gather(engine, wanted)
@@ -125,7 +125,7 @@ async def context(engine: Engine, wanted: Wanted, counter: Counter) -> Packet:
     )
 
 
-def _budget(wanted: Wanted, engine: Engine) -> int:
+def _budget(wanted: ContextWish, engine: Engine) -> int:
     tokens = engine.profile.context_tokens if wanted.tokens is None else wanted.tokens
     if isinstance(tokens, bool) or not isinstance(tokens, int) or not 0 <= tokens <= TOKENS_MAX:
         raise Invalid(f"tokens must be a whole number from 0 to {TOKENS_MAX}, not {tokens!r}")
@@ -141,7 +141,7 @@ def _left_out(messages: Sequence[Message], kept: Sequence[Message], packed: Pack
     return notes
 
 
-async def _gather(engine: Engine, wanted: Wanted) -> Gathered:
+async def _gather(engine: Engine, wanted: ContextWish) -> Gathered:
     scopes = _scopes_of(engine, wanted)
     now, _ = utc_moment(wanted.now, "now")
     moment = now or engine.now()
@@ -211,7 +211,7 @@ class _Seen:
         return {key for key in (record.id, record.origin, record.hash) if key}
 
 
-def _scopes_of(engine: Engine, wanted: Wanted) -> list[str]:
+def _scopes_of(engine: Engine, wanted: ContextWish) -> list[str]:
     if wanted.scope is None or isinstance(wanted.scope, str):
         return [engine.write_scope(wanted.scope)]
     scopes = list(wanted.scope)
@@ -221,7 +221,7 @@ def _scopes_of(engine: Engine, wanted: Wanted) -> list[str]:
 
 
 async def _window(
-    engine: Engine, wanted: Wanted, scope: str
+    engine: Engine, wanted: ContextWish, scope: str
 ) -> tuple[list[Message], str, str, str]:
     """The newest messages that are not folded, the summary of those that are, the block, and
     the state of the task."""

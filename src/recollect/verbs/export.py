@@ -57,7 +57,7 @@ Target = str | os.PathLike[str] | IO[bytes]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class ExportPart:
     """What to read of one root."""
 
     store: Store
@@ -75,7 +75,7 @@ class Part:
 
 
 @dataclass(slots=True, kw_only=True)
-class Writing:
+class ExportWriting:
     """Lines on their way into the file, counted and hashed."""
 
     file: IO[bytes]
@@ -99,11 +99,11 @@ async def export_to(
         for one in scopes:
             engine.write_scope(one)  # seeing a parent's memories is not owning them
     parts = [
-        Part(store=engine.store, root=root, scopes=scopes, descend=below, now=engine.now())
+        ExportPart(store=engine.store, root=root, scopes=scopes, descend=below, now=engine.now())
         for root, scopes in sorted(by_root.items())
     ]
     with target_opened(target) as file:
-        counts = await _write_all(Writing(file=file), parts, engine.now())
+        counts = await _write_all(ExportWriting(file=file), parts, engine.now())
     items = (
         ReceiptItem(id=name, status="stored", reason=f"{counts[name]} written") for name in TYPES
     )
@@ -111,7 +111,9 @@ async def export_to(
     return Receipt(items=tuple(items), notes=tuple(notes))
 
 
-async def _write_all(writing: Writing, parts: list[Part], now: datetime) -> Counter[str]:
+async def _write_all(
+    writing: ExportWriting, parts: list[ExportPart], now: datetime
+) -> Counter[str]:
     header = {
         "format": FORMAT,
         "version": VERSION,
@@ -137,7 +139,7 @@ async def _write_all(writing: Writing, parts: list[Part], now: datetime) -> Coun
 # What is written, in the order in which it can be read in again
 
 
-async def _write_sessions(writing: Writing, part: Part) -> None:
+async def _write_sessions(writing: ExportWriting, part: ExportPart) -> None:
     after: SessionKey | None = None
     while page := await part.store.sessions(part.root, after=after, limit=PAGE):
         for session in page:
@@ -151,7 +153,7 @@ async def _write_sessions(writing: Writing, part: Part) -> None:
         after = SessionKey(page[-1].scope, page[-1].id)
 
 
-async def _messages(part: Part, session: Session) -> AsyncIterator[Message]:
+async def _messages(part: ExportPart, session: Session) -> AsyncIterator[Message]:
     key, after = SessionKey(session.scope, session.id), 0
     while page := await part.store.messages(key, now=part.now, after=after, limit=PAGE):
         for message in page:
@@ -161,7 +163,7 @@ async def _messages(part: Part, session: Session) -> AsyncIterator[Message]:
         after = page[-1].seq
 
 
-async def _summaries(part: Part, session: Session) -> AsyncIterator[Summary]:
+async def _summaries(part: ExportPart, session: Session) -> AsyncIterator[Summary]:
     key, after = SessionKey(session.scope, session.id), 0
     limit = PAGE
     while page := await part.store.summaries(key, after=after, limit=limit):
@@ -177,7 +179,7 @@ async def _summaries(part: Part, session: Session) -> AsyncIterator[Summary]:
         after = page[-1].to_seq
 
 
-async def _write_records(writing: Writing, part: Part) -> None:
+async def _write_records(writing: ExportWriting, part: ExportPart) -> None:
     """Relations need both ends, so they wait in a file of their own until all records are out."""
     with tempfile.TemporaryFile() as waiting:
         counted = 0
@@ -193,7 +195,7 @@ async def _write_records(writing: Writing, part: Part) -> None:
         writing.counts["relation"] += counted
 
 
-async def _record_pages(part: Part) -> AsyncIterator[list[Record]]:
+async def _record_pages(part: ExportPart) -> AsyncIterator[list[Record]]:
     query = Query(
         scopes=part.scopes,
         now=part.now,
@@ -208,7 +210,7 @@ async def _record_pages(part: Part) -> AsyncIterator[list[Record]]:
         query = replace(query, after=hits[-1].record.id)
 
 
-async def _relations_from(part: Part, records: list[Record]) -> list[Relation]:
+async def _relations_from(part: ExportPart, records: list[Record]) -> list[Relation]:
     """Each edge once, with the page that holds its source."""
     sources = {record.id for record in records}
     edges = await part.store.relations(part.root, sorted(sources))
@@ -222,7 +224,7 @@ async def _relations_from(part: Part, records: list[Record]) -> list[Relation]:
     return [edge for edge in found if edge.target in inside]
 
 
-async def _write_items(writing: Writing, part: Part) -> None:
+async def _write_items(writing: ExportWriting, part: ExportPart) -> None:
     last: Item | None = None
     while page := await part.store.items(part.root, None, now=part.now, after=last, limit=PAGE):
         for item in page:
@@ -233,7 +235,7 @@ async def _write_items(writing: Writing, part: Part) -> None:
             last = replace(last, scope=LAST, key="")
 
 
-def _travels(item: Item, part: Part) -> bool:
+def _travels(item: Item, part: ExportPart) -> bool:
     if item.namespace in PASSING or item.namespace == KEPT:
         return False
     if item.namespace == TOMBSTONE or (item.namespace, item.key) == ("secret", TOMBSTONE):
@@ -241,7 +243,7 @@ def _travels(item: Item, part: Part) -> bool:
     return True
 
 
-async def _entries(part: Part) -> AsyncIterator[Entry]:
+async def _entries(part: ExportPart) -> AsyncIterator[Entry]:
     """This store's journal, then what earlier imports brought along."""
     after = 0
     while page := await part.store.journal(part.root, after=after, limit=ENTRIES_PAGE):
@@ -255,7 +257,7 @@ async def _entries(part: Part) -> AsyncIterator[Entry]:
             yield kept
 
 
-async def _is_inside(part: Part, entry: Entry) -> bool:
+async def _is_inside(part: ExportPart, entry: Entry) -> bool:
     """Does it speak of nothing but what is exported? An edge may lead to a record elsewhere."""
     if part.whole:
         return True

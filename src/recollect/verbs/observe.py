@@ -41,7 +41,7 @@ OTHER_TEXT = "this id already names a message with another text"
 
 
 @dataclass(slots=True, kw_only=True)
-class Writing:
+class ObserveWriting:
     """One observe call under way. ``store`` changes to the volatile one when the disk fails."""
 
     engine: Engine
@@ -100,7 +100,7 @@ async def observe_in(
     """The same for any session, also for those of our own."""
     taken = take_in(messages, _intake(engine, key, author, source, pending, expires_at))
     authors = {one.message.author for one in taken}
-    writing = Writing(
+    writing = ObserveWriting(
         engine=engine,
         store=engine.store,
         key=key,
@@ -118,7 +118,7 @@ async def observe_in(
     return _receipt(writing)
 
 
-def _receipt(writing: Writing, *items: ReceiptItem) -> Receipt:
+def _receipt(writing: ObserveWriting, *items: ReceiptItem) -> Receipt:
     """What became of all, with these ``items`` of a last chunk that is about to be committed."""
     first = {one.message.id: one for one in reversed(writing.taken)}
     by_id = {item.id: item for item in (*writing.items, *items)}
@@ -163,7 +163,7 @@ def _intake(
     )
 
 
-def _turn_volatile(writing: Writing, why: str) -> None:
+def _turn_volatile(writing: ObserveWriting, why: str) -> None:
     writing.store = writing.engine.volatile
     writing.engine.volatile_roots.add(root_of(writing.key.scope))
     writing.why_volatile = why
@@ -183,7 +183,7 @@ def _chunks(taken: list[Taken]) -> Iterator[list[Taken]]:
         yield chunk
 
 
-async def _store_chunk(writing: Writing, chunk: list[Taken], *, last: bool) -> None:
+async def _store_chunk(writing: ObserveWriting, chunk: list[Taken], *, last: bool) -> None:
     skipped = await _forgotten(writing, chunk)
     turns = {one.message.id: turn_of(one.message, writing) for one in chunk}
     records = [turns[one.message.id] for one in chunk if one.message.id not in skipped]
@@ -221,7 +221,9 @@ async def _store_chunk(writing: Writing, chunk: list[Taken], *, last: bool) -> N
     writing.items += items()
 
 
-async def _commit(writing: Writing, answer: Callable[[], Receipt] | None, **parts: Any) -> None:
+async def _commit(
+    writing: ObserveWriting, answer: Callable[[], Receipt] | None, **parts: Any
+) -> None:
     engine, key = writing.engine, writing.key
     root = root_of(key.scope)
     found = await writing.store.sessions(root, (key,))
@@ -266,7 +268,7 @@ def _text_hash(message: Message) -> str:
     return text_hash(searchable_text(message))
 
 
-async def _forgotten(writing: Writing, chunk: list[Taken]) -> dict[str, str]:
+async def _forgotten(writing: ObserveWriting, chunk: list[Taken]) -> dict[str, str]:
     messages = [one.message for one in chunk]
     buried = await buried_messages(writing.engine, messages, _text_hash)
     return dict.fromkeys(buried, "forgotten before")
@@ -274,7 +276,7 @@ async def _forgotten(writing: Writing, chunk: list[Taken]) -> dict[str, str]:
 
 async def _learn_from(
     conflict: Conflict,
-    writing: Writing,
+    writing: ObserveWriting,
     chunk: list[Taken],
     turns: dict[str, Record | None],
     skipped: dict[str, str],
@@ -301,7 +303,7 @@ async def _learn_from(
 
 
 def _item(
-    one: Taken, turn: Record | None, skipped: dict[str, str], writing: Writing
+    one: Taken, turn: Record | None, skipped: dict[str, str], writing: ObserveWriting
 ) -> ReceiptItem:
     message = one.message
     record = turn.id if turn else ""
@@ -339,7 +341,7 @@ def _about_search(message: Message, turn: Record | None) -> Iterator[str]:
         yield f"only the first {TURN_CHARACTERS_MAX:,} characters are searchable"
 
 
-def turn_of(message: Message, writing: Writing) -> Record | None:
+def turn_of(message: Message, writing: ObserveWriting) -> Record | None:
     """The searchable side of a message, without what was recalled into it; None if there is
     nothing to search. Notes belong to their session alone."""
     text = without_recalled(searchable_text(message))[:TURN_CHARACTERS_MAX]

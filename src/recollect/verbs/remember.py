@@ -25,7 +25,7 @@ from recollect.text.inputs import (
     utc_moment,
 )
 from recollect.text.messages import redaction_note
-from recollect.text.redact import Finding
+from recollect.text.redact import Secret
 from recollect.text.trust import SUSPICION, suspicion, texts_in
 from recollect.types import (
     KIND_OF_TYPE,
@@ -81,7 +81,7 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class RememberPlace:
     """Where a statement goes, and what makes it findable by meaning."""
 
     store: Store
@@ -138,7 +138,7 @@ def record_of(statement: Statement, engine: Engine) -> tuple[Record, list[str]]:
     if not isinstance(statement.data or {}, Mapping):
         raise Invalid(f"data must be a mapping, not {type(statement.data).__name__}")
     beside = {"data": clean_value(statement.data or {}, "data"), "tags": clean_tags(statement.tags)}
-    found: tuple[Finding, ...] = ()
+    found: tuple[Secret, ...] = ()
     if any(beside.values()):
         beside, found = engine.redactor.redact_value({**beside, "tags": list(beside["tags"])})
     type_ = _type_of(statement)
@@ -206,12 +206,12 @@ def _hash_of(text: str, kind: Kind, when: str) -> str:
     return text_hash(f"{text}\n{when}") if kind == "episodic" and when else text_hash(text)
 
 
-async def _place(engine: Engine, record: Record, actor: str) -> tuple[Place, str]:
+async def _place(engine: Engine, record: Record, actor: str) -> tuple[RememberPlace, str]:
     persists = await engine.persists(record.scope, (record.author,))
     if not persists:
         engine.volatile_roots.add(root_of(record.scope))
     vectors, space, note = await engine.embed_for_writing([record])
-    place = Place(
+    place = RememberPlace(
         store=engine.store if persists else engine.volatile,
         volatile=not persists,
         vectors=vectors,
@@ -223,7 +223,7 @@ async def _place(engine: Engine, record: Record, actor: str) -> tuple[Place, str
 
 
 async def _write(
-    engine: Engine, record: Record, place: Place, supersedes: str | None, *, seen_hash: bool
+    engine: Engine, record: Record, place: RememberPlace, supersedes: str | None, *, seen_hash: bool
 ) -> Outcome:
     if supersedes is not None:
         await _replaceable(engine, record, place, supersedes)
@@ -237,7 +237,9 @@ async def _write(
     return outcome
 
 
-async def _superseding(engine: Engine, record: Record, place: Place, old_id: str) -> Outcome:
+async def _superseding(
+    engine: Engine, record: Record, place: RememberPlace, old_id: str
+) -> Outcome:
     """What the caller says outright needs no judging. Unlike a change that was noticed, it does
     not begin now unless it says so: without ``valid_from`` the old one was never true."""
     old = await _replaceable(engine, record, place, old_id)
@@ -269,7 +271,7 @@ async def _superseding(engine: Engine, record: Record, place: Place, old_id: str
     )
 
 
-async def _edges_from(new: Record, place: Place) -> list[Relation]:
+async def _edges_from(new: Record, place: RememberPlace) -> list[Relation]:
     """A record that was replaced, brought back by undo and is replaced again has its edge."""
     if new.version == 0:
         return []
@@ -277,7 +279,7 @@ async def _edges_from(new: Record, place: Place) -> list[Relation]:
     return [edge for edge in edges if (edge.source, edge.kind) == (new.id, "supersedes")]
 
 
-async def _replaceable(engine: Engine, record: Record, place: Place, old_id: str) -> Record:
+async def _replaceable(engine: Engine, record: Record, place: RememberPlace, old_id: str) -> Record:
     found = await engine.find_records([old_id])
     old, store = found.get(old_id, (None, place.store))
     if old is None or store is not place.store or root_of(old.scope) != root_of(record.scope):
@@ -289,7 +291,7 @@ async def _replaceable(engine: Engine, record: Record, place: Place, old_id: str
     return old
 
 
-async def _live_equal(engine: Engine, record: Record, place: Place) -> Record | None:
+async def _live_equal(engine: Engine, record: Record, place: RememberPlace) -> Record | None:
     query = Query(
         scopes=(record.scope,),
         now=engine.now(),
@@ -302,7 +304,7 @@ async def _live_equal(engine: Engine, record: Record, place: Place) -> Record | 
     return hits[0].record if hits else None
 
 
-async def _commit(engine: Engine, record: Record, place: Place, outcome: Outcome) -> None:
+async def _commit(engine: Engine, record: Record, place: RememberPlace, outcome: Outcome) -> None:
     """All of it or nothing. Closed copies have a text of their own to embed."""
     again, space, _ = await engine.embed_for_writing(
         [one for one in outcome.unembedded if one.id != record.id]

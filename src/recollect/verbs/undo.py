@@ -43,7 +43,7 @@ class Reversal:
 
 
 @dataclass(slots=True, kw_only=True)
-class Plan:
+class UndoPlan:
     records: dict[str, Record] = field(default_factory=dict)
     relations: dict[str, Relation] = field(default_factory=dict)
     revived: list[str] = field(default_factory=list)  # believed again, after not being so
@@ -55,7 +55,7 @@ async def undo(engine: Engine, change: str, *, scope: str | None, actor: str) ->
     clean_name(change, "change")
     entries, store = await _entries_of(engine, change, scope)
     root = entries[0].root
-    plan = Plan()
+    plan = UndoPlan()
     reversals = _collapse(entries)
     await _plan_records(engine, store, root, reversals, plan)
     await _plan_relations(store, root, reversals, plan)
@@ -114,7 +114,7 @@ def _collapse(entries: Sequence[Entry]) -> list[Reversal]:
 
 
 async def _plan_records(
-    engine: Engine, store: Store, root: str, reversals: list[Reversal], plan: Plan
+    engine: Engine, store: Store, root: str, reversals: list[Reversal], plan: UndoPlan
 ) -> None:
     touched = {r.touch.id: r for r in reversals if r.touch.kind == "record"}
     current = {r.id: r for r in await store.records(root, tuple(touched), now=engine.now())}
@@ -163,7 +163,7 @@ async def _block_dependents(
     root: str,
     created: list[str],
     touched: Mapping[str, Reversal],
-    plan: Plan,
+    plan: UndoPlan,
 ) -> None:
     """Records made from what the change created stand in the way while they are believed."""
     for start in range(0, len(created), PAGE):
@@ -197,7 +197,9 @@ async def _who_changed(store: Store, root: str, record: Record, reversal: Revers
     return f"record {record.id} was changed by {', '.join(dict.fromkeys(later)) or 'others'}"
 
 
-async def _plan_relations(store: Store, root: str, reversals: list[Reversal], plan: Plan) -> None:
+async def _plan_relations(
+    store: Store, root: str, reversals: list[Reversal], plan: UndoPlan
+) -> None:
     for reversal in reversals:
         if reversal.touch.kind != "relation":
             continue
@@ -225,7 +227,7 @@ def _reversed_edge(edge: Relation, reversal: Reversal) -> Relation:
     return replace(edge, **_fields_of(Relation, reversal.first_before))
 
 
-async def _dispute(engine: Engine, store: Store, root: str, plan: Plan) -> None:
+async def _dispute(engine: Engine, store: Store, root: str, plan: UndoPlan) -> None:
     """What is believed again meets what was learned since. Where both cannot be true, a person
     has to decide."""
     for id_ in plan.revived:
@@ -245,7 +247,7 @@ async def _dispute(engine: Engine, store: Store, root: str, plan: Plan) -> None:
 
 
 async def _apply(
-    engine: Engine, store: Store, root: str, plan: Plan, *, actor: str, change: str, of: str
+    engine: Engine, store: Store, root: str, plan: UndoPlan, *, actor: str, change: str, of: str
 ) -> None:
     """In bounded commits of one change, so that the undo can itself be undone. What goes makes
     room first: two versions of one procedure share their name."""

@@ -33,7 +33,7 @@ from recollect.verbs.restore import bury_again
 if TYPE_CHECKING:
     from recollect.models.providers.llm import Place
     from recollect.models.providers.minilm.weights import Status
-    from recollect.stores.sqlite.doctor import Report
+    from recollect.stores.sqlite.doctor import DoctorReport
 
 # Stores that come with an extra: scheme -> what to install.
 EXTRAS = {"redis": "redis", "rediss": "redis", "postgresql": "postgres", "surrealkv": "surreal"}
@@ -151,7 +151,7 @@ async def open_store(address: str, settings: Settings) -> Store:
     return await SqliteStore.open(file, cache_bytes=settings.cache_mb << 20)
 
 
-def check_store(store: str | None, profile: str | None, *, rebuild: bool) -> Report:
+def check_store(store: str | None, profile: str | None, *, rebuild: bool) -> DoctorReport:
     """Examine the store file; with ``rebuild`` make its indexes anew first."""
     from recollect.stores.sqlite import doctor
 
@@ -181,7 +181,7 @@ def backup_store(
     *,
     force: bool = False,
     progress: Callable[[int, int], None] | None = None,
-) -> Report:
+) -> DoctorReport:
     """Copy the store file while others use it; the answer is the doctor's report on the copy."""
     from recollect.stores.sqlite.backup import backup
 

@@ -15,7 +15,7 @@ import httpx2
 import pytest
 
 from recollect.interfaces.http import protocol
-from recollect.interfaces.http.bodies import Limits
+from recollect.interfaces.http.bodies import BodyLimits
 from tests.interfaces.http.conftest import ServeApp, Served
 
 PAST = 20.0
@@ -236,7 +236,7 @@ def test_X2_who_hangs_up_after_the_whole_request_has_written(
 
 
 def test_a_slow_body_is_given_up(dial: Dial, serve_app: ServeApp) -> None:
-    server = serve_app("dict:", limits=Limits(body_seconds=0.3))
+    server = serve_app("dict:", limits=BodyLimits(body_seconds=0.3))
     for line, kind in (("/v1/remember", "json"), ("/v1/import", "x-ndjson")):
         wire = dial(server)
         wire.say(

@@ -13,7 +13,7 @@ import httpx2
 import pytest
 
 from recollect.errors import Incompatible, Unavailable
-from recollect.interfaces.http.bodies import DEPTH_MAX, Limits, too_deep
+from recollect.interfaces.http.bodies import DEPTH_MAX, BodyLimits, too_deep
 from recollect.interfaces.http.guards import host_name
 from recollect.interfaces.http.problems import told
 from recollect.memory import AsyncMemory
@@ -129,7 +129,7 @@ def test_every_answer_forbids_sniffing_and_storing(ann: httpx2.Client) -> None:
 
 
 def test_a_body_has_a_size(serve_app: ServeApp) -> None:
-    server = serve_app("dict:", limits=Limits(body_bytes=1000, stream_bytes=2000))
+    server = serve_app("dict:", limits=BodyLimits(body_bytes=1000, stream_bytes=2000))
     with server.client() as client:
         assert client.post("/v1/remember", json={"text": "x" * 900}).status_code == 200
         is_problem(client.post("/v1/remember", json={"text": "x" * 1000}), 413)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recollect.interfaces.client.connection import SECONDS, Line
+from recollect.interfaces.client.connection import SECONDS, Connection
 from recollect.interfaces.client.remote import RemoteMemory
 
 __all__ = ["RemoteMemory", "connect"]
@@ -10,7 +10,7 @@ __all__ = ["RemoteMemory", "connect"]
 
 async def connect(url: str, key: str | None = None, *, timeout: float = SECONDS) -> RemoteMemory:
     """A memory on the server at ``url``; Unavailable if nobody answers there."""
-    line = Line(url, key, timeout)
+    line = Connection(url, key, timeout)
     try:
         await line.reach()
     except BaseException:

@@ -33,7 +33,7 @@ PAUSE_SECONDS_MAX = 5.0
 PASSING = (429, 502, 503, 504)
 
 
-class Line:
+class Connection:
     """A connection that is opened when needed and kept."""
 
     def __init__(self, url: str, key: str | None, seconds: float) -> None:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from typing import IO, Any
 
-from recollect.interfaces.client.connection import Line
+from recollect.interfaces.client.connection import Connection
 from recollect.interfaces.client.failures import error_of_problem
 from recollect.verbs.export import Target, target_opened
 from recollect.verbs.import_ import Source, source_opened
@@ -16,7 +16,9 @@ WAIT_SECONDS = 20
 LINES = "application/x-ndjson"
 
 
-async def finished(line: Line, work: Any, progress: Callable[[int], None] | None = None) -> Any:
+async def finished(
+    line: Connection, work: Any, progress: Callable[[int], None] | None = None
+) -> Any:
     """Wait for work that the server has begun; the work when it is done."""
     path = f"/v1/work/{work['id']}"
     told = 0
@@ -30,14 +32,14 @@ async def finished(line: Line, work: Any, progress: Callable[[int], None] | None
     return work
 
 
-async def download(line: Line, path: str, target: Target) -> None:
+async def download(line: Connection, path: str, target: Target) -> None:
     with target_opened(target) as file:
         async with line.stream(path) as pieces:
             async for piece in pieces:
                 await asyncio.to_thread(file.write, piece)
 
 
-async def upload(line: Line, source: Source, query: list[tuple[str, str]]) -> Any:
+async def upload(line: Connection, source: Source, query: list[tuple[str, str]]) -> Any:
     with source_opened(source) as (file, _):
         if file.seekable():
             file.seek(0)  # a local memory reads it from its beginning too

@@ -12,7 +12,7 @@ from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from recollect.interfaces.client import decode
-from recollect.interfaces.client.connection import Line
+from recollect.interfaces.client.connection import Connection
 from recollect.interfaces.client.encode import as_query, plain
 from recollect.interfaces.client.files import download, finished, upload
 from recollect.memory import AsyncMemory
@@ -22,7 +22,7 @@ from recollect.verbs.lists.values import Consent, Due, Spent, Stats
 P = ParamSpec("P")
 R = TypeVar("R")
 Verb = Callable[Concatenate[Any, P], Coroutine[Any, Any, R]]
-Send = Callable[[Line, str, dict[str, Any]], Coroutine[Any, Any, Any]]
+Send = Callable[[Connection, str, dict[str, Any]], Coroutine[Any, Any, Any]]
 
 
 def _made(method: Verb[P, R], send: Send, read: decode.Read[R]) -> Verb[P, R]:
@@ -39,41 +39,41 @@ def _made(method: Verb[P, R], send: Send, read: decode.Read[R]) -> Verb[P, R]:
     return remote
 
 
-async def _write(line: Line, path: str, given: dict[str, Any]) -> Any:
+async def _write(line: Connection, path: str, given: dict[str, Any]) -> Any:
     return await line.write(path, {name: plain(value, name) for name, value in given.items()})
 
 
-async def _post(line: Line, path: str, given: dict[str, Any]) -> Any:
+async def _post(line: Connection, path: str, given: dict[str, Any]) -> Any:
     return await line.post(path, {name: plain(value, name) for name, value in given.items()})
 
 
-async def _get(line: Line, path: str, given: dict[str, Any]) -> Any:
+async def _get(line: Connection, path: str, given: dict[str, Any]) -> Any:
     return await line.read("GET", path, params=as_query(given))
 
 
-async def _confirm(line: Line, path: str, given: dict[str, Any]) -> Any:
+async def _confirm(line: Connection, path: str, given: dict[str, Any]) -> Any:
     pending: tuple[Message, ...] = given["packet"].pending
     named = [{"id": m.id, "scope": m.scope, "session": m.session} for m in pending]
     return await line.write(path, {"pending": named})
 
 
-async def _maintain(line: Line, path: str, given: dict[str, Any]) -> Any:
+async def _maintain(line: Connection, path: str, given: dict[str, Any]) -> Any:
     return (await finished(line, await line.begin(path, json=plain(given, "maintain"))))["receipt"]
 
 
-async def _reembed(line: Line, path: str, given: dict[str, Any]) -> Any:
+async def _reembed(line: Connection, path: str, given: dict[str, Any]) -> Any:
     work = await finished(line, await line.begin(path), given.get("progress"))
     return work["receipt"]
 
 
-async def _export(line: Line, _: str, given: dict[str, Any]) -> Any:
+async def _export(line: Connection, _: str, given: dict[str, Any]) -> Any:
     target = given.pop("path")
     work = await finished(line, await line.begin("/v1/export", json=plain(given, "scope")))
     await download(line, work["file"], target)
     return work["receipt"]
 
 
-async def _import(line: Line, _: str, given: dict[str, Any]) -> Any:
+async def _import(line: Connection, _: str, given: dict[str, Any]) -> Any:
     source = given.pop("path")
     return (await finished(line, await upload(line, source, as_query(given))))["receipt"]
 
@@ -93,7 +93,7 @@ def lists(method: Verb[P, R], read: decode.Read[R]) -> Verb[P, R]:
 class RemoteMemory(AsyncMemory):
     """A memory on a server. Get one with ``await AsyncMemory.connect(url, key)``."""
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: Connection) -> None:
         """Without an engine: that is on the other side."""
         self._line = line
 

@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from recollect.errors import RecollectError
-from recollect.interfaces.http.bodies import Bodies, Limits
+from recollect.interfaces.http.bodies import Bodies, BodyLimits
 from recollect.interfaces.http.callers import Door, Entrance
 from recollect.interfaces.http.direct import Direct
 from recollect.interfaces.http.guards import App, Guard, Receive, Scope, Send
@@ -46,7 +46,7 @@ def build_app(
     memory: AsyncMemory | None = None,
     settings: Settings | None = None,
     mcp: Mounted | None = mcp_route,
-    limits: Limits | None = None,
+    limits: BodyLimits | None = None,
 ) -> FastAPI:
     """The application. The store is opened when it starts and closed when it ends, unless an
     open ``memory`` is handed in: whoever opened it closes it. ``mcp`` is at ``/mcp``, behind
@@ -78,7 +78,7 @@ def build_app(
     )
     app.include_router(all_routes())
     app.state.metrics = Metrics()
-    _add_layers(app, chosen, branch, limits or Limits(body_bytes=chosen.body_mb << 20))
+    _add_layers(app, chosen, branch, limits or BodyLimits(body_bytes=chosen.body_mb << 20))
     _add_handlers(app)
     describe(app, OPEN_PATHS)
     return app
@@ -103,7 +103,7 @@ async def _running(app: FastAPI, memory: AsyncMemory, settings: Settings) -> Asy
             await app.state.door.quotas.flush()
 
 
-def _add_layers(app: FastAPI, settings: Settings, branch: Branch, limits: Limits) -> None:
+def _add_layers(app: FastAPI, settings: Settings, branch: Branch, limits: BodyLimits) -> None:
     """The last one added is the first to see a request."""
     app.add_middleware(Direct, routes=[route for topic in VERBS for route in topic.router.routes])
     app.add_middleware(Heads)

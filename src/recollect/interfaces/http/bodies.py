@@ -20,7 +20,7 @@ _BRACKET = re.compile(rb"[\[\]{}]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class BodyLimits:
     body_bytes: int = 8 << 20
     stream_bytes: int = 4 << 30  # of a body that is read while it arrives
     body_seconds: float = 30.0  # for a whole body, or between two pieces of a streamed one
@@ -31,12 +31,12 @@ class Bodies:
     request that was refused before."""
 
     def __init__(
-        self, app: App, *, streamed: Iterable[str] = (), limits: Limits | None = None
+        self, app: App, *, streamed: Iterable[str] = (), limits: BodyLimits | None = None
     ) -> None:
         """``streamed`` are the paths whose bodies are read piece by piece."""
         self._app = app
         self._streamed = frozenset(streamed)
-        self._limits = limits or Limits()
+        self._limits = limits or BodyLimits()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["method"] in ("GET", "HEAD", "OPTIONS"):

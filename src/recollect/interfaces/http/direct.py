@@ -18,8 +18,14 @@ from starlette.responses import Response
 from recollect.interfaces.http.bodies import BODY
 from recollect.interfaces.http.callers import caller_of
 from recollect.interfaces.http.guards import App, Receive, Scope, Send
-from recollect.interfaces.http.models import Asked
-from recollect.interfaces.http.routes.calls import KEY_HEADER, Asking, MayErase, MayWrite, Writing
+from recollect.interfaces.http.models import RecallBody
+from recollect.interfaces.http.routes.calls import (
+    KEY_HEADER,
+    Asking,
+    CallWriting,
+    MayErase,
+    MayWrite,
+)
 from recollect.types import Right
 
 RIGHTS: dict[Any, Right] = {MayWrite: "write", MayErase: "erase"}
@@ -30,22 +36,22 @@ class Verb:
     """A route that takes a body and whoever asks, and nothing else."""
 
     route: APIRoute
-    model: type[Asked]
+    model: type[RecallBody]
     right: Right | None  # None: it does not write
 
-    def asked(self, body: bytes) -> Asked | None:
+    def asked(self, body: bytes) -> RecallBody | None:
         """None if it is misshapen."""
         try:
             return self.model.model_validate(json.loads(body))
         except (ValidationError, ValueError, RecursionError):
             return None
 
-    async def answer(self, asked: Asked, request: Request) -> Response:
+    async def answer(self, asked: RecallBody, request: Request) -> Response:
         caller = caller_of(request.scope)
         if self.right is None:
             found: Response = await self.route.endpoint(asked=asked, caller=caller)
         else:
-            writing = Writing(request, caller, request.headers.get(KEY_HEADER), self.right)
+            writing = CallWriting(request, caller, request.headers.get(KEY_HEADER), self.right)
             found = await self.route.endpoint(asked=asked, writing=writing)
         return found
 

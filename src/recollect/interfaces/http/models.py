@@ -52,7 +52,7 @@ def example(**said: Any) -> ConfigDict:
     return ConfigDict(extra="forbid", strict=True, json_schema_extra={"examples": [said]})
 
 
-class Asked(BaseModel):
+class RecallBody(BaseModel):
     model_config = example()
 
     def given(self) -> dict[str, Any]:
@@ -60,7 +60,7 @@ class Asked(BaseModel):
         return {name: getattr(self, name) for name in self.model_fields_set}
 
 
-class Write(Asked):
+class Write(RecallBody):
     actor: Actor = ""
 
 
@@ -99,7 +99,7 @@ class Remember(Write):
     supersedes: Name | None = None
 
 
-class Recall(Asked):
+class Recall(RecallBody):
     model_config = example(query="when do we deploy?", scope="org:acme:agent:cto", limit=6)
     query: Text
     scope: Scopes | None = None
@@ -119,7 +119,7 @@ class Recall(Asked):
     now: When | None = None
 
 
-class Context(Asked):
+class ContextBody(RecallBody):
     model_config = example(session="chat/42", query="where does Ann live?", scope="user:ann")
     session: Name | None = None
     query: Text | None = None
@@ -138,7 +138,7 @@ class PendingMessage(BaseModel):
     session: Name = "~pending"
 
 
-class Confirm(Asked):
+class Confirm(RecallBody):
     model_config = example(pending=[{"id": "m7", "scope": "user:ann", "session": "~pending"}])
     pending: Annotated[list[PendingMessage], Field(max_length=MESSAGES_MAX)]
 
@@ -195,7 +195,7 @@ class ProcedureUsed(Write):
     note: Text = ""
 
 
-class FindProcedures(Asked):
+class FindProcedures(RecallBody):
     model_config = example(query="how do we deploy?", scope="org:acme")
     query: Text
     scope: Scopes | None = None
@@ -228,7 +228,7 @@ class Archive(Write):
     ids: Ids
 
 
-class Get(Asked):
+class Get(RecallBody):
     model_config = example(ids=["0197a3c0-one", "0197a3c0-two"])
     ids: Ids
 
@@ -254,7 +254,7 @@ class SetPolicy(Write):
     author: Annotated[str, Field(max_length=512)] = ""
 
 
-class Maintain(Asked):
+class Maintain(RecallBody):
     model_config = example(dry_run=True, scope="user:ann")
     dry_run: bool = False
     scope: Scope | None = None
@@ -262,13 +262,13 @@ class Maintain(Asked):
     retry: bool = False
 
 
-class Export(Asked):
+class Export(RecallBody):
     model_config = example(scope="user:ann")
     scope: Scopes | None = None
     descend: bool = True
 
 
-class CreateKey(Asked):
+class CreateKey(RecallBody):
     model_config = example(name="kitchen", scopes=["user:ann"], rights=["read", "write"])
     name: Annotated[str, Field(max_length=200)] = ""
     scopes: Annotated[list[Scope], Field(max_length=SCOPES_MAX)] = []
@@ -276,7 +276,7 @@ class CreateKey(Asked):
     expires_at: When | None = None
 
 
-class MapDevice(Asked):
+class MapDevice(RecallBody):
     model_config = example(device="kitchen", scope="user:ann")
     device: Name
     scope: Scope

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from recollect.interfaces.markdown.pages import Line
+from recollect.interfaces.markdown.pages import PageLine
 from recollect.text.compare import text_hash
 from recollect.types import LIVE, Record
 
@@ -28,7 +28,7 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class KnownLine:
     """What the store says about the file's lines."""
 
     facts: Mapping[str, Record]  # what belongs into the file now
@@ -39,13 +39,13 @@ class Known:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class New:
-    line: Line
+    line: PageLine
     note: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changed:
-    line: Line
+    line: PageLine
     old: Record
 
 
@@ -53,19 +53,19 @@ class Changed:
 class Disputed:
     """The person changed a fact that the store had changed too."""
 
-    line: Line
+    line: PageLine
     old: Record
     newer: Record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dropped:
-    line: Line
+    line: PageLine
     reason: str
 
 
 @dataclass(slots=True, kw_only=True)
-class Plan:
+class EditPlan:
     new: list[New] = field(default_factory=list)
     changed: list[Changed] = field(default_factory=list)
     disputed: list[Disputed] = field(default_factory=list)
@@ -94,13 +94,13 @@ def flat(text: str) -> str:
 
 
 def plan_edits(
-    lines: Iterable[Line],
+    lines: Iterable[PageLine],
     last: Mapping[str, Written],
-    known: Known,
+    known: KnownLine,
     *,
     saved_at: datetime,
     now: datetime,
-) -> Plan:
+) -> EditPlan:
     """What the file asks for. ``last`` are the lines as they were written, by id; ``saved_at``
     is when the file was saved last."""
     reading = _Reading(last, known, saved_at, now)
@@ -109,25 +109,25 @@ def plan_edits(
 
 class _Reading:
     def __init__(
-        self, last: Mapping[str, Written], known: Known, saved_at: datetime, now: datetime
+        self, last: Mapping[str, Written], known: KnownLine, saved_at: datetime, now: datetime
     ) -> None:
         self.last = last
         self.known = known
         self.saved_at = saved_at
         self.now = now
         self.claimed: set[str] = set()
-        self.plan = Plan()
+        self.plan = EditPlan()
         self.facts_by_text = {flat(record.text): id_ for id_, record in known.facts.items()}
         self.lines_by_hash: dict[str, list[str]] = {}
         for id_, written in last.items():
             self.lines_by_hash.setdefault(written.hash, []).append(id_)
 
-    def plan_of(self, lines: list[Line]) -> Plan:
+    def plan_of(self, lines: list[PageLine]) -> EditPlan:
         told = [line for line in lines if line.text.strip()]
         unchanged = [line for line in told if self._is_unchanged(line)]
         for line in unchanged:
             self.claimed.add(line.id)
-        nameless: list[Line] = []
+        nameless: list[PageLine] = []
         for line in told:
             if line.id in self.claimed or not line.id:
                 # Without an id, or a copy of a line that has it.
@@ -140,11 +140,11 @@ class _Reading:
         self._retire()
         return self.plan
 
-    def _is_unchanged(self, line: Line) -> bool:
+    def _is_unchanged(self, line: PageLine) -> bool:
         record = self.known.records.get(line.id)
         return record is not None and flat(record.text) == flat(line.text)
 
-    def _named(self, line: Line, id_: str) -> None:
+    def _named(self, line: PageLine, id_: str) -> None:
         record = self.known.records.get(id_)
         if record is None:
             self._orphan(line, id_)
@@ -166,7 +166,7 @@ class _Reading:
             note = "what it changes was retired meanwhile" if record.status not in LIVE else ""
             self._unless_forgotten(New(line=line, note=note))
 
-    def _orphan(self, line: Line, id_: str) -> None:
+    def _orphan(self, line: PageLine, id_: str) -> None:
         """The store has no such record: forgotten, expired, or never ours."""
         written = self.last.get(id_)
         hashes = {text_hash(line.text), *((written.hash,) if written else ())}
@@ -182,7 +182,7 @@ class _Reading:
     def _has_expired(self, written: Written) -> bool:
         return written.expires_at is not None and written.expires_at <= self.now
 
-    def _nameless(self, line: Line) -> None:
+    def _nameless(self, line: PageLine) -> None:
         """Its comment may only have been lost; then it is the line that it was."""
         known = self.facts_by_text.get(flat(line.text))
         if known is not None:

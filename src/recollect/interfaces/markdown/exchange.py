@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from recollect.errors import Invalid
 from recollect.interfaces.markdown.edits import flat, is_more_than_a_third
-from recollect.interfaces.markdown.pages import Fact, Line, parse
+from recollect.interfaces.markdown.pages import FactLine, PageLine, parse
 from recollect.ports import Prompt, Reply
 from recollect.text.analysis import terms
 from recollect.text.compare import difference
@@ -59,7 +59,7 @@ SCHEMA: Mapping[str, Any] = {
 _FENCE = re.compile(r"```(?:json)?\s*\n(.*?)\n?```", re.DOTALL)
 
 
-class Asker(Protocol):
+class ExchangeModel(Protocol):
     async def ask(self, prompt: Prompt) -> Reply: ...
 
 
@@ -74,9 +74,9 @@ class Consolidation:
 class Update:
     """What a memory_update would do to the facts that are there."""
 
-    new: list[Line] = field(default_factory=list)
-    changed: list[tuple[Fact, Line]] = field(default_factory=list)
-    dropped: list[Fact] = field(default_factory=list)
+    new: list[PageLine] = field(default_factory=list)
+    changed: list[tuple[FactLine, PageLine]] = field(default_factory=list)
+    dropped: list[FactLine] = field(default_factory=list)
     facts: int = 0
 
     @property
@@ -84,7 +84,9 @@ class Update:
         return is_more_than_a_third(len(self.dropped), self.facts)
 
 
-async def consolidate(model: Asker, memory: str, messages: Sequence[Message]) -> Consolidation:
+async def consolidate(
+    model: ExchangeModel, memory: str, messages: Sequence[Message]
+) -> Consolidation:
     """Ask once. Invalid (or Unavailable, from the model): there is no answer to go by."""
     reply = await model.ask(prompt_of(memory, messages))
     entry, update = answer_of(reply)
@@ -141,21 +143,21 @@ def _json_in(text: str) -> Any:
         return None
 
 
-def update_of(memory_update: str, facts: Sequence[Fact]) -> Update:
+def update_of(memory_update: str, facts: Sequence[FactLine]) -> Update:
     """What the answer says about these facts. An empty update leaves all as it is."""
     lines = [line for line in parse(memory_update) if line.text.strip()]
     if not lines:
         return Update(facts=len(facts))
     left = {fact.id: fact for fact in facts}
-    changed: list[tuple[Fact, Line]] = []
-    loose: list[Line] = []
+    changed: list[tuple[FactLine, PageLine]] = []
+    loose: list[PageLine] = []
     for line in lines:
         fact = left.pop(line.id, None) if line.id else None
         if fact is None:
             loose.append(line)
         elif not says_the_same(fact.text, line.text):
             changed.append((fact, line))
-    new: list[Line] = []
+    new: list[PageLine] = []
     known = {flat(fact.text) for fact in facts}
     for line in loose:
         match = _match(line, left.values())
@@ -166,7 +168,7 @@ def update_of(memory_update: str, facts: Sequence[Fact]) -> Update:
     return Update(new=new, changed=changed, dropped=list(left.values()), facts=len(facts))
 
 
-def _match(line: Line, facts: Any) -> Fact | None:
+def _match(line: PageLine, facts: Any) -> FactLine | None:
     """The fact that a line without an id repeats; the same words first."""
     wanted = flat(line.text)
     same = [fact for fact in facts if flat(fact.text) == wanted]

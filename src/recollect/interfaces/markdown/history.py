@@ -37,7 +37,7 @@ _STAMP = re.compile(r"\s*\[?\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d)?)?\]?\s*:?\
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class HistoryEntry:
     id: str  # "summary:..." or "episode:..."
     at: datetime
     text: str
@@ -60,7 +60,7 @@ def without(text: str, gone: Collection[str]) -> str:
     return "\n".join(line for line in lines if _id_of(line) not in gone)
 
 
-def torn_end(text: str, entries: Iterable[Entry]) -> str:
+def torn_end(text: str, entries: Iterable[HistoryEntry]) -> str:
     """The end of the log, if a killed writer left part of one of these entries there."""
     end = text[text.rfind("\n") + 1 :]
     return end if end and any(entry.line.startswith(end) for entry in entries) else ""
@@ -80,7 +80,7 @@ def _id_of(line: str) -> str:
     return read_id(markers[-1][1]) if markers and markers[-1].end() == len(line.rstrip()) else ""
 
 
-def entry_of_summary(summary: Summary, before: str = "", *, told: str = "") -> Entry:
+def entry_of_summary(summary: Summary, before: str = "", *, told: str = "") -> HistoryEntry:
     """``before`` is the summary that this one builds on: the entry tells what is new. ``told``
     is a model's own account, if there is one."""
     where = f"From messages {summary.from_seq} to {summary.to_seq} of session {_name(summary)}."
@@ -88,13 +88,13 @@ def entry_of_summary(summary: Summary, before: str = "", *, told: str = "") -> E
     if len(sentences) < SENTENCES_MIN or not told:
         sentences = [*sentences[: SENTENCES_MAX - 1], where]
     text = " ".join(sentences[:SENTENCES_MAX])
-    return Entry(id=f"summary:{summary.id}", at=summary.learned_at, text=text)
+    return HistoryEntry(id=f"summary:{summary.id}", at=summary.learned_at, text=text)
 
 
-def entry_of_episode(record: Record) -> Entry:
+def entry_of_episode(record: Record) -> HistoryEntry:
     end = f"End of session {_file_stem(record.session)}." if record.session else "Kept as episode."
     sentences = [*_sentences(record.text)[: SENTENCES_MAX - 1], end]
-    return Entry(id=f"episode:{record.id}", at=record.learned_at, text=" ".join(sentences))
+    return HistoryEntry(id=f"episode:{record.id}", at=record.learned_at, text=" ".join(sentences))
 
 
 def _name(summary: Summary) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from recollect.errors import Conflict, Invalid, NotFound
-from recollect.interfaces.markdown.edits import Changed, Disputed, New, Plan
-from recollect.interfaces.markdown.pages import Line
+from recollect.interfaces.markdown.edits import Changed, Disputed, EditPlan, New
+from recollect.interfaces.markdown.pages import PageLine
 from recollect.memory import AsyncMemory
 from recollect.types import Receipt, ReceiptItem, Record, Usage
 
@@ -14,7 +14,7 @@ ACTOR = "file"
 
 
 @dataclass(slots=True, kw_only=True)
-class Outcome:
+class EditOutcome:
     """What one round did, collected into one receipt."""
 
     items: list[ReceiptItem] = field(default_factory=list)
@@ -49,7 +49,7 @@ class Outcome:
         )
 
 
-async def take_in(memory: AsyncMemory, scope: str, plan: Plan, outcome: Outcome) -> None:
+async def take_in(memory: AsyncMemory, scope: str, plan: EditPlan, outcome: EditOutcome) -> None:
     """Everything but the retiring. A line that cannot be stored is reported, and the file keeps
     it; doing all this again changes nothing."""
     wishes: list[Changed | Disputed | New] = [*plan.changed, *plan.disputed, *plan.new]
@@ -72,11 +72,11 @@ async def take_in(memory: AsyncMemory, scope: str, plan: Plan, outcome: Outcome)
     outcome.notes += plan.notes
 
 
-def _name(line: Line) -> str:
+def _name(line: PageLine) -> str:
     return f"MEMORY.md line {line.number}"
 
 
-async def _add(memory: AsyncMemory, scope: str, wish: New, outcome: Outcome) -> None:
+async def _add(memory: AsyncMemory, scope: str, wish: New, outcome: EditOutcome) -> None:
     receipt = await memory.remember(
         wish.line.text,
         scope=scope,
@@ -89,13 +89,13 @@ async def _add(memory: AsyncMemory, scope: str, wish: New, outcome: Outcome) -> 
     outcome.add(receipt, f"new line {wish.line.number}" + (f": {wish.note}" if wish.note else ""))
 
 
-async def _change(memory: AsyncMemory, scope: str, wish: Changed, outcome: Outcome) -> None:
+async def _change(memory: AsyncMemory, scope: str, wish: Changed, outcome: EditOutcome) -> None:
     receipt = await remember_like(memory, scope, wish.line.text, wish.old, supersedes=wish.old.id)
     outcome.lines[receipt.items[0].id] = wish.line.text
     outcome.add(receipt, f"line {wish.line.number} changed")
 
 
-async def _dispute(memory: AsyncMemory, scope: str, wish: Disputed, outcome: Outcome) -> None:
+async def _dispute(memory: AsyncMemory, scope: str, wish: Disputed, outcome: EditOutcome) -> None:
     """Both survive and are linked; whoever reads the file decides."""
     receipt = await remember_like(memory, scope, wish.line.text, wish.old)
     id_ = receipt.items[0].id

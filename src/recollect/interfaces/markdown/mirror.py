@@ -13,7 +13,7 @@ from recollect.errors import Invalid
 from recollect.interfaces.markdown.edits import Written
 from recollect.interfaces.markdown.folders import Folder
 from recollect.interfaces.markdown.history import (
-    Entry,
+    HistoryEntry,
     entry_of_episode,
     entry_of_summary,
     ids_in,
@@ -21,7 +21,7 @@ from recollect.interfaces.markdown.history import (
     without,
     without_torn_end,
 )
-from recollect.interfaces.markdown.pages import EMPTY_HISTORY, Fact, fact_line, render
+from recollect.interfaces.markdown.pages import EMPTY_HISTORY, FactLine, fact_line, render
 from recollect.interfaces.markdown.view import (
     conflict_groups,
     count_of_waiting,
@@ -44,7 +44,7 @@ PAGE = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Snapshot:
+class WorkspaceSnapshot:
     """What the files held when we wrote them last. Texts are kept as hashes only."""
 
     scope: str
@@ -52,14 +52,14 @@ class Snapshot:
     sessions: tuple[str, ...] = ()  # names of the session files
 
 
-def read_snapshot(folder: Folder) -> Snapshot | None:
+def read_snapshot(folder: Folder) -> WorkspaceSnapshot | None:
     """None if there is none that can be read; then the files are compared without it."""
     try:
         found = folder.read(SNAPSHOT_FILE, SNAPSHOT_BYTES_MAX)
         told = json.loads(found[0]) if found else None
         if not isinstance(told, dict):
             return None
-        return Snapshot(
+        return WorkspaceSnapshot(
             scope=str(told["scope"]),
             lines={str(id_): _written(line) for id_, line in told["lines"].items()},
             sessions=tuple(map(str, told["sessions"])),
@@ -77,7 +77,7 @@ def _written(line: Mapping[str, Any]) -> Written:
     )
 
 
-def write_snapshot(folder: Folder, snapshot: Snapshot) -> None:
+def write_snapshot(folder: Folder, snapshot: WorkspaceSnapshot) -> None:
     told = {
         "scope": snapshot.scope,
         "lines": {
@@ -130,8 +130,8 @@ async def memory_page(
     )
 
 
-def _fact(record: Record) -> Fact:
-    return Fact(id=record.id, text=record.text, type=record.type)
+def _fact(record: Record) -> FactLine:
+    return FactLine(id=record.id, text=record.text, type=record.type)
 
 
 def _fitting(facts: Iterable[Record]) -> list[Record]:
@@ -184,7 +184,7 @@ def read_history(folder: Folder) -> str:
         raise Invalid("memory/HISTORY.md is not UTF-8 and was left alone; repair it") from None
 
 
-def append_history(folder: Folder, entries: Sequence[Entry]) -> list[Entry]:
+def append_history(folder: Folder, entries: Sequence[HistoryEntry]) -> list[HistoryEntry]:
     """Add those that are not there yet, oldest first; answers with them."""
     text = read_history(folder)
     known = set(ids_in(text))
@@ -225,11 +225,11 @@ async def history_gone(
     return gone
 
 
-async def episode_entries(engine: Engine, scope: str) -> list[Entry]:
+async def episode_entries(engine: Engine, scope: str) -> list[HistoryEntry]:
     return [entry_of_episode(record) for record in await episodes_of(engine, scope)]
 
 
-def summary_entries(summaries: Sequence[Summary], told: Mapping[str, str]) -> list[Entry]:
+def summary_entries(summaries: Sequence[Summary], told: Mapping[str, str]) -> list[HistoryEntry]:
     """Of one session, in order; ``told`` are a model's accounts by id."""
     before = ["", *(summary.text for summary in summaries)]
     return [

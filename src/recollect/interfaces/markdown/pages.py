@@ -46,14 +46,14 @@ _TAG_LENGTH_MAX = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fact:
+class FactLine:
     id: str
     text: str
     type: Type
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class PageLine:
     """A fact as it stands in the file; ``id`` is "" where there is none."""
 
     text: str
@@ -74,7 +74,9 @@ class Line:
 
 
 def render(
-    facts: Iterable[Fact], conflicts: Sequence[Sequence[Fact]] = (), notices: Iterable[str] = ()
+    facts: Iterable[FactLine],
+    conflicts: Sequence[Sequence[FactLine]] = (),
+    notices: Iterable[str] = (),
 ) -> str:
     """The whole file. Facts keep their order within their heading."""
     listed = list(facts)
@@ -90,7 +92,7 @@ def render(
     return "\n\n".join(parts) + "\n"
 
 
-def fact_line(fact: Fact) -> str:
+def fact_line(fact: FactLine) -> str:
     return f"- {escaped(fact.text)} <!-- recollect:{written_id(fact.id)} -->"
 
 
@@ -136,9 +138,9 @@ def _resolved(match: re.Match[str]) -> str:
     return chr(code) if storable else match[0]
 
 
-def parse(text: str) -> list[Line]:
+def parse(text: str) -> list[PageLine]:
     """Every fact in the file. Titles, rules, notices and comments are none; a paragraph is."""
-    lines: list[Line] = []
+    lines: list[PageLine] = []
     item: list[str] = []  # the lines of the fact that is being read
     begun = 0
     heading = ""
@@ -183,13 +185,13 @@ def _visible_lines(text: str) -> list[str]:
     return shown
 
 
-def _facts_of(joined: str, heading: str, number: int) -> Iterable[Line]:
+def _facts_of(joined: str, heading: str, number: int) -> Iterable[PageLine]:
     """Usually one. What stands behind a comment belongs to it; two comments make two facts."""
     markers = list(MARKER.finditer(joined))
     if not markers:
         text = unescaped(joined.strip())
         if text.strip() and any(map(_tells, text)):
-            yield Line(text=text, heading=heading, number=number)
+            yield PageLine(text=text, heading=heading, number=number)
         return
     start = 0
     for place, marker in enumerate(markers):
@@ -199,7 +201,7 @@ def _facts_of(joined: str, heading: str, number: int) -> Iterable[Line]:
         start = marker.end()
         bullet = _BULLET.match(piece) if place else None
         text = unescaped((piece[bullet.end() :] if bullet else piece).strip())
-        yield Line(text=text, id=read_id(marker[1]), heading=heading, number=number)
+        yield PageLine(text=text, id=read_id(marker[1]), heading=heading, number=number)
 
 
 def _tells(character: str) -> bool:

@@ -7,9 +7,9 @@ from dataclasses import replace
 from recollect.engine import Engine
 from recollect.errors import Invalid
 from recollect.interfaces.markdown.exchange import update_of
-from recollect.interfaces.markdown.intake import Outcome
+from recollect.interfaces.markdown.intake import EditOutcome
 from recollect.interfaces.markdown.mirror import memory_page
-from recollect.interfaces.markdown.pages import Fact
+from recollect.interfaces.markdown.pages import FactLine
 from recollect.interfaces.markdown.updates import PROPOSALS, apply_update
 from recollect.interfaces.markdown.view import facts_of
 from recollect.scopes import root_of
@@ -35,8 +35,8 @@ async def approve_update(engine: Engine, item: Item, actor: str) -> Receipt:
         raise Invalid("the text of this update was forgotten; reject it")
     facts = await facts_of(engine, item.scope)
     page = await memory_page(engine, item.scope, facts, ())
-    shown = [Fact(id=record.id, text=record.text, type=record.type) for record in page.shown]
-    outcome = Outcome()
+    shown = [FactLine(id=record.id, text=record.text, type=record.type) for record in page.shown]
+    outcome = EditOutcome()
     messages = await engine.store.messages(
         kept[0].session_key, now=now, ids=kept[0].lineage, limit=max(1, len(kept[0].lineage))
     )

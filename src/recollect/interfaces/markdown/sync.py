@@ -15,14 +15,14 @@ from datetime import UTC, datetime
 from recollect.engine import Engine
 from recollect.errors import Conflict, Invalid
 from recollect.interfaces.markdown.config import Config
-from recollect.interfaces.markdown.edits import Plan, Written, plan_edits
-from recollect.interfaces.markdown.exchange import Asker
+from recollect.interfaces.markdown.edits import EditPlan, Written, plan_edits
+from recollect.interfaces.markdown.exchange import ExchangeModel
 from recollect.interfaces.markdown.folders import Folder, Stamp
 from recollect.interfaces.markdown.history import ids_in
-from recollect.interfaces.markdown.intake import ACTOR, Outcome, take_in
+from recollect.interfaces.markdown.intake import ACTOR, EditOutcome, take_in
 from recollect.interfaces.markdown.mirror import (
     PAGE_BYTES_MAX,
-    Snapshot,
+    WorkspaceSnapshot,
     append_history,
     drop_history,
     episode_entries,
@@ -63,7 +63,7 @@ ENTRIES_MAX = 20_000  # further behind than this, everything is compared anew
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class MemoryPage:
     """MEMORY.md as it was read."""
 
     text: str
@@ -72,22 +72,22 @@ class Page:
 
 
 @dataclass(slots=True, kw_only=True)
-class Round:
+class SyncRound:
     """What one round knows and does."""
 
     places: Places
     config: Config
-    last: Snapshot  # what the files held
+    last: WorkspaceSnapshot  # what the files held
     state: Item | None
     number: int  # of the journal, when the round began
     touched: set[str] | None  # sessions; None: look at all of them
     is_first: bool  # there was no snapshot
     rebuild: bool  # files that were there are gone
-    page: Page | None = None  # as it was when its edits were taken in
-    plan: Plan = field(default_factory=Plan)
+    page: MemoryPage | None = None  # as it was when its edits were taken in
+    plan: EditPlan = field(default_factory=EditPlan)
     edited: bool = False
     held: tuple[str, ...] = ()
-    outcome: Outcome = field(default_factory=Outcome)
+    outcome: EditOutcome = field(default_factory=EditOutcome)
 
     @property
     def logs(self) -> bool:
@@ -100,7 +100,7 @@ class Mirror:
     engine: Engine
     workspace: Workspace
     scope: str
-    model: Asker | None = None
+    model: ExchangeModel | None = None
 
     @property
     def memory(self) -> AsyncMemory:
@@ -127,7 +127,7 @@ class Mirror:
         this.outcome.notes += config.notes
         return this.outcome.receipt()
 
-    async def _run(self, this: Round, accept: bool) -> None:
+    async def _run(self, this: SyncRound, accept: bool) -> None:
         await self._follow_config(this.config)
         await self._edits_in(this, accept)
         await self._upkeep(this)
@@ -138,7 +138,7 @@ class Mirror:
         await self._page_out(this, tuple(sorted(files)), accept)
         await self._remember_number(this)
 
-    async def _upkeep(self, this: Round) -> None:
+    async def _upkeep(self, this: SyncRound) -> None:
         """Older messages are folded before the files are written, so they show the result."""
         before = await last_number(self.engine, self.root)
         done = await one_round(self.engine)
@@ -153,7 +153,7 @@ class Mirror:
 
     # Where we stand
 
-    async def _begin(self, places: Places, config: Config) -> Round:
+    async def _begin(self, places: Places, config: Config) -> SyncRound:
         read_page(places.memory)  # what cannot be read is refused before anything is done
         snapshot = read_snapshot(places.memory)
         if snapshot and snapshot.scope != self.scope:
@@ -168,10 +168,10 @@ class Mirror:
         state = found[0] if found else None
         newest = await last_number(self.engine, self.root)
         touched = await self._touched(state, newest, config) if complete else None
-        return Round(
+        return SyncRound(
             places=places,
             config=config,
-            last=snapshot or Snapshot(scope=self.scope),
+            last=snapshot or WorkspaceSnapshot(scope=self.scope),
             state=state,
             number=newest,
             touched=touched,
@@ -192,7 +192,7 @@ class Mirror:
             return None
         return sessions_touched(entries, self.scope)
 
-    async def _remember_number(self, this: Round) -> None:
+    async def _remember_number(self, this: SyncRound) -> None:
         """Only after something that concerns the files: our own note of it does not."""
         value = {"number": this.number, "logged": this.logs}
         known = this.state.value if this.state and isinstance(this.state.value, dict) else {}
@@ -231,10 +231,10 @@ class Mirror:
 
     # MEMORY.md into the store
 
-    async def _edits_in(self, this: Round, accept: bool) -> None:
+    async def _edits_in(self, this: SyncRound, accept: bool) -> None:
         """Doing this twice takes nothing in twice: what is known already is recognised."""
         this.page = page = read_page(this.places.memory)
-        this.held, this.plan, this.outcome.failed = (), Plan(), False
+        this.held, this.plan, this.outcome.failed = (), EditPlan(), False
         if page is None:
             return
         lines = parse(page.text)
@@ -256,7 +256,7 @@ class Mirror:
             this.outcome.add(receipt, "its line was deleted")
         self._note_taken(this)
 
-    def _note_taken(self, this: Round) -> None:
+    def _note_taken(self, this: SyncRound) -> None:
         """Lines that were taken in stand in the file, although not as we write them yet: who
         edits them before the round is finished edits these facts."""
         if not this.outcome.lines:
@@ -270,7 +270,7 @@ class Mirror:
 
     # The store into MEMORY.md
 
-    async def _page_out(self, this: Round, files: Sequence[str], accept: bool) -> None:
+    async def _page_out(self, this: SyncRound, files: Sequence[str], accept: bool) -> None:
         """Somebody may save the file at any moment: then that is taken in first."""
         for _ in range(ATTEMPTS_MAX):
             if this.places.memory.stamp(MEMORY_FILE) != (this.page and this.page.stamp):
@@ -283,7 +283,7 @@ class Mirror:
                 return
         this.outcome.notes.append("MEMORY.md keeps being saved; the next round writes it")
 
-    async def _may_write(self, this: Round, facts: dict[str, Record]) -> bool:
+    async def _may_write(self, this: SyncRound, facts: dict[str, Record]) -> bool:
         """With a window of 0 only what a person edited, or what must go, is written."""
         if this.logs or this.edited or this.page is None:
             return True
@@ -291,7 +291,7 @@ class Mirror:
         return len(await records_by_id(self.engine, self.root, gone)) < len(gone)
 
     async def _write_page(
-        self, this: Round, facts: dict[str, Record], files: Sequence[str]
+        self, this: SyncRound, facts: dict[str, Record], files: Sequence[str]
     ) -> bool:
         """False: the file was saved by somebody else meanwhile."""
         shown = {id_: record for id_, record in facts.items() if id_ not in this.held}
@@ -303,7 +303,7 @@ class Mirror:
             return False
         if this.page is None or this.page.data != data:
             folder.replace(MEMORY_FILE, data)
-        snapshot = Snapshot(
+        snapshot = WorkspaceSnapshot(
             scope=self.scope,
             lines=lines_written(page.shown, this.held, this.last.lines, self.engine.now()),
             sessions=tuple(files),
@@ -315,7 +315,7 @@ class Mirror:
 
     # The store into HISTORY.md
 
-    async def _log_out(self, this: Round) -> None:
+    async def _log_out(self, this: SyncRound) -> None:
         """Entries are added; they go only with what they tell of."""
         folder = this.places.memory
         known = ids_in(read_history(folder))
@@ -343,7 +343,7 @@ class Mirror:
         ]
 
     async def _accounts(
-        self, this: Round, by_session: list[list[Summary]], known: set[str]
+        self, this: SyncRound, by_session: list[list[Summary]], known: set[str]
     ) -> dict[str, str]:
         """What a model says about folds that are new; it is not asked about the past."""
         if self.model is None or this.rebuild:
@@ -356,13 +356,13 @@ class Mirror:
         }
 
 
-def _all_there(places: Places, snapshot: Snapshot) -> bool:
+def _all_there(places: Places, snapshot: WorkspaceSnapshot) -> bool:
     """Were files removed that we had written?"""
     names = set(places.sessions.names())
     return places.memory.stamp(HISTORY_FILE) is not None and names.issuperset(snapshot.sessions)
 
 
-def read_page(folder: Folder) -> Page | None:
+def read_page(folder: Folder) -> MemoryPage | None:
     """None if there is none; Invalid if it is too large or no text."""
     found = folder.read(MEMORY_FILE, PAGE_BYTES_MAX)
     if found is None:
@@ -377,10 +377,10 @@ def read_page(folder: Folder) -> Page | None:
             f"{folder.path / MEMORY_FILE} is not UTF-8 (byte 0x{data[error.start]:02x} at "
             f"{error.start}) and was left alone; save it as UTF-8"
         ) from None
-    return Page(text=text, data=data, stamp=stamp)
+    return MemoryPage(text=text, data=data, stamp=stamp)
 
 
-def held_notice(plan: Plan) -> str:
+def held_notice(plan: EditPlan) -> str:
     return (
         f"{len(plan.retired)} of {plan.lines_known} facts are missing in this file; nothing was "
         "retired. `recollect sync --accept` retires them; delete the file to get them back."

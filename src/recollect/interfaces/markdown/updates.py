@@ -13,15 +13,15 @@ from typing import Any
 from recollect.engine import Engine
 from recollect.errors import Conflict, Invalid, Unavailable
 from recollect.interfaces.markdown.exchange import (
-    Asker,
     Consolidation,
+    ExchangeModel,
     Update,
     consolidate,
     update_of,
 )
-from recollect.interfaces.markdown.intake import Outcome
+from recollect.interfaces.markdown.intake import EditOutcome
 from recollect.interfaces.markdown.mirror import memory_page
-from recollect.interfaces.markdown.pages import Fact, Line
+from recollect.interfaces.markdown.pages import FactLine, PageLine
 from recollect.interfaces.markdown.view import facts_of, graves_of
 from recollect.scopes import root_of
 from recollect.text.compare import text_hash
@@ -44,7 +44,7 @@ PAGE = 500
 
 
 @dataclass(slots=True, kw_only=True)
-class Writing:
+class UpdateWriting:
     """One update on its way into the store."""
 
     records: list[Record] = field(default_factory=list)
@@ -54,7 +54,7 @@ class Writing:
 
 
 async def learn_from(
-    engine: Engine, scope: str, model: Asker, summary: Summary, outcome: Outcome
+    engine: Engine, scope: str, model: ExchangeModel, summary: Summary, outcome: EditOutcome
 ) -> str:
     """The model's account of a fold; "" if it gave none. Its update is applied or held."""
     messages = await _messages_of(engine, summary)
@@ -68,7 +68,7 @@ async def learn_from(
         outcome.notes.append(f"the log has an extract, no model's account: {error}")
         return ""
     outcome.usages.append(answer.usage)
-    shown = [Fact(id=r.id, text=r.text, type=r.type) for r in page.shown]
+    shown = [FactLine(id=r.id, text=r.text, type=r.type) for r in page.shown]
     update = update_of(answer.memory_update, shown)
     if update.is_drastic:
         await _hold(engine, scope, summary, update, answer, outcome)
@@ -98,10 +98,10 @@ async def apply_update(
     update: Update,
     facts: dict[str, Record],
     messages: Sequence[Message],
-    outcome: Outcome,
+    outcome: EditOutcome,
 ) -> None:
     """All of it as one change, which the outcome names."""
-    writing = Writing()
+    writing = UpdateWriting()
     now = engine.now()
     for fact, line in update.changed:
         made = _record(engine, scope, line, summary, messages, facts[fact.id])
@@ -139,7 +139,7 @@ async def apply_update(
 def _record(
     engine: Engine,
     scope: str,
-    line: Line,
+    line: PageLine,
     summary: Summary,
     messages: Sequence[Message],
     old: Record | None,
@@ -164,7 +164,7 @@ def _record(
 
 
 async def _is_wanted(
-    engine: Engine, record: Record, messages: Sequence[Message], writing: Writing
+    engine: Engine, record: Record, messages: Sequence[Message], writing: UpdateWriting
 ) -> bool:
     """Not what is known already, and not what was forgotten after it had been said."""
     if any(one.hash == record.hash for one in writing.fresh):
@@ -184,13 +184,13 @@ async def _is_wanted(
     return not any(said <= grave for grave in graves.values())
 
 
-def _add(writing: Writing, made: Record, reason: str) -> None:
+def _add(writing: UpdateWriting, made: Record, reason: str) -> None:
     writing.records.append(made)
     writing.fresh.append(made)
     writing.items.append(ReceiptItem(id=made.id, status="stored", reason=reason))
 
 
-def _replace(writing: Writing, made: Record, old: Record, now: Any) -> None:
+def _replace(writing: UpdateWriting, made: Record, old: Record, now: Any) -> None:
     """Who is trusted less does not overrule: then both stay, and the file shows the conflict."""
     overrules = made.trust >= old.trust
     kind: Any = "supersedes" if overrules else "contradicts"
@@ -207,7 +207,7 @@ async def _hold(
     summary: Summary,
     update: Update,
     answer: Consolidation,
-    outcome: Outcome,
+    outcome: EditOutcome,
 ) -> None:
     """The text is kept as a quarantined record, so that forgetting finds it like any other."""
     dropped = tuple(fact.id for fact in update.dropped)

@@ -7,8 +7,8 @@ from datetime import datetime
 
 from recollect.engine import Engine
 from recollect.forgotten.tombstones import buried, key_of, text_mark
-from recollect.interfaces.markdown.edits import Known, Written
-from recollect.interfaces.markdown.pages import MEMORY_TYPES, Line
+from recollect.interfaces.markdown.edits import KnownLine, Written
+from recollect.interfaces.markdown.pages import MEMORY_TYPES, PageLine
 from recollect.scopes import root_of
 from recollect.text.compare import text_hash
 from recollect.types import Entry, Query, Record, Relation, Session, SessionKey
@@ -101,8 +101,8 @@ def _parts(ids: Iterable[str]) -> Iterable[list[str]]:
 
 
 async def known_about(
-    engine: Engine, scope: str, lines: Sequence[Line], last: Mapping[str, Written]
-) -> Known:
+    engine: Engine, scope: str, lines: Sequence[PageLine], last: Mapping[str, Written]
+) -> KnownLine:
     root = root_of(scope)
     facts = await facts_of(engine, scope)
     named = [id_ for id_ in (*(line.id for line in lines if line.id), *last) if id_ not in facts]
@@ -112,7 +112,7 @@ async def known_about(
     superseded = [id_ for id_, record in here.items() if record.status == "superseded"]
     hashes = [text_hash(line.text) for line in lines]
     hashes += [written.hash for written in last.values()]
-    return Known(
+    return KnownLine(
         facts=facts,
         records={**here, **facts},
         heads=await _heads(engine, root, superseded, facts),

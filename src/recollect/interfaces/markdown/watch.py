@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
-from recollect.interfaces.markdown.exchange import Asker
+from recollect.interfaces.markdown.exchange import ExchangeModel
 from recollect.interfaces.markdown.folders import Stamp
 from recollect.interfaces.markdown.mirror import read_snapshot
 from recollect.interfaces.markdown.sync import Mirror
@@ -43,7 +43,7 @@ async def opened_mirror(
     store: str | None = None,
     profile: str | None = None,
     embedder: str | Embedder | None = None,
-    model: Asker | None = None,
+    model: ExchangeModel | None = None,
 ) -> AsyncIterator[Mirror]:
     """A workspace and its store (its own ``memory.db``, unless another is named). The scope is
     the one it was synced with before, if there is one."""

@@ -35,7 +35,7 @@ class Asker(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Caller:
+class ToolCaller:
     """Somebody for whom nothing is counted."""
 
     memory: AsyncMemory

@@ -11,7 +11,7 @@ from recollect.errors import Invalid
 from recollect.interfaces.mcp.arguments import Project, Scope, Scopes, Tags, Time
 from recollect.interfaces.mcp.caller import current, scope_for
 from recollect.interfaces.mcp.results import (
-    Context,
+    ContextResult,
     Done,
     History,
     Memories,
@@ -155,7 +155,7 @@ async def memory_context(
     ] = False,
     project: Project = None,
     scope: Scope = None,
-) -> Annotated[CallToolResult, Context]:
+) -> Annotated[CallToolResult, ContextResult]:
     """One packet of what matters for a task: core memories, related facts, earlier episodes,
     procedures that fit, and messages that wait for you.
 

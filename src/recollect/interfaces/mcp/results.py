@@ -24,7 +24,7 @@ SECTION_OF_KIND = {"semantic": "facts", "episodic": "episodes", "procedural": "p
 _NOTHING = Section(tag="nothing", lines=(), hits=())
 
 
-class Memory(BaseModel):
+class MemoryResult(BaseModel):
     """One memory."""
 
     id: str
@@ -44,25 +44,25 @@ class Memories(BaseModel):
     """Memories, best first."""
 
     about: str = PREFACE
-    memories: list[Memory]
+    memories: list[MemoryResult]
     notes: list[str] = []
 
 
 class Done(BaseModel):
     """What became of each thing."""
 
-    class Item(BaseModel):
+    class ItemResult(BaseModel):
         id: str
         status: str
         reason: str = ""
 
-    items: list[Item]
+    items: list[ItemResult]
     change: str = Field("", description="takes it back: memory_review with action undo")
     survivors: list[str] = Field([], description="ids of what still holds a forgotten memory")
     notes: list[str] = []
 
 
-class Context(BaseModel):
+class ContextResult(BaseModel):
     """A packet of memories for one task."""
 
     about: str = PREFACE
@@ -95,11 +95,11 @@ class History(BaseModel):
     """What happened, and the memory as it is now."""
 
     about: str = PREFACE
-    memory: Memory | None = None
+    memory: MemoryResult | None = None
     changes: list[Change]
 
 
-class Question(BaseModel):
+class QuestionResult(BaseModel):
     """Something that waits for a decision."""
 
     id: str
@@ -108,15 +108,15 @@ class Question(BaseModel):
     scope: str
     since: str = ""
     actions: list[str]
-    memory: Memory | None = None
-    others: list[Memory] = Field([], description="other memories that the decision concerns")
+    memory: MemoryResult | None = None
+    others: list[MemoryResult] = Field([], description="other memories that the decision concerns")
 
 
 class Review(BaseModel):
     """What waits for a decision, or what a decision did."""
 
     about: str = PREFACE
-    questions: list[Question] = []
+    questions: list[QuestionResult] = []
     done: Done | None = None
 
 
@@ -162,9 +162,9 @@ def _free(_: str) -> int:
     return 0
 
 
-def memory_of(record: Record, *, hit: Hit | None = None, explain: bool = False) -> Memory:
+def memory_of(record: Record, *, hit: Hit | None = None, explain: bool = False) -> MemoryResult:
     steps = record.data.get("steps")
-    return Memory(
+    return MemoryResult(
         id=record.id,
         text=record.text,
         type=record.type,
@@ -186,7 +186,7 @@ def told_packet(packet: Packet) -> CallToolResult:
             f"{len(packet.pending)} waiting messages were delivered; they come again until "
             "memory_context is called with received=true"
         )
-    value = Context(
+    value = ContextResult(
         text=packet.text,
         tokens=packet.tokens,
         hash=packet.hash,
@@ -204,7 +204,7 @@ def told_packet(packet: Packet) -> CallToolResult:
 def done_of(receipt: Receipt) -> Done:
     return Done(
         items=[
-            Done.Item(id=item.id, status=item.status, reason=without_paths(item.reason))
+            Done.ItemResult(id=item.id, status=item.status, reason=without_paths(item.reason))
             for item in receipt.items
         ],
         change=receipt.change,
@@ -293,8 +293,8 @@ def _question_line(item: ReviewItem) -> str:
     return f"{item.kind} {item.id}{others}: {without_paths(item.why)} [{' | '.join(item.actions)}]"
 
 
-def _question(item: ReviewItem) -> Question:
-    return Question(
+def _question(item: ReviewItem) -> QuestionResult:
+    return QuestionResult(
         id=item.id,
         kind=item.kind,
         why=without_paths(item.why),

@@ -20,7 +20,7 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.stdio import stdio_server
 
 from recollect.errors import RecollectError
-from recollect.interfaces.mcp.caller import Asker, Caller
+from recollect.interfaces.mcp.caller import Asker, ToolCaller
 from recollect.interfaces.mcp.lines import lines_of
 from recollect.interfaces.mcp.server import build_server
 
@@ -116,7 +116,7 @@ class Opening:
     async def asker(self, _: object) -> Asker:
         """Waits until it is open."""
         # A call that is cancelled must not take the opening with it.
-        return Caller(memory=await asyncio.shield(self.begin()), actor=self._actor)
+        return ToolCaller(memory=await asyncio.shield(self.begin()), actor=self._actor)
 
     async def close(self) -> None:
         if self._opened is None:

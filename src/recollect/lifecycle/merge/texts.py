@@ -10,7 +10,7 @@ from functools import cache
 
 from recollect.text.analysis import stem, words
 from recollect.text.compare import differences, opposite_words
-from recollect.text.compare.parts import Reading, canonical, read
+from recollect.text.compare.parts import TextParts, canonical, read
 from recollect.text.compare.words import (
     DENSE_FILLERS,
     DENSE_NEGATORS,
@@ -76,19 +76,19 @@ def clash(text: str, other: str) -> str:
     return found[kind] if _same_but_for_opposite(a, b) else ""
 
 
-def _are_far_apart(a: Reading, b: Reading) -> bool:
+def _are_far_apart(a: TextParts, b: TextParts) -> bool:
     """More than a word of each is not in the other. Most known texts are, and this is seen much
     sooner than every single difference."""
     return len((set(a.content) ^ set(b.content)) - a.numbers - b.numbers) > 2
 
 
-def _same_but_for_negation(a: Reading, b: Reading) -> bool:
+def _same_but_for_negation(a: TextParts, b: TextParts) -> bool:
     if abs(len(a.negated) - len(b.negated)) != 1 or set(a.content) != set(b.content):
         return False
     return _without(a.dense, DENSE_NEGATORS) == _without(b.dense, DENSE_NEGATORS)
 
 
-def _same_but_for_amount(text: str, other: str, a: Reading, b: Reading) -> bool:
+def _same_but_for_amount(text: str, other: str, a: TextParts, b: TextParts) -> bool:
     """Two amounts of the same thing. What is told of the past may have happened twice."""
     if any(one.past_verbs or one.word_set & PAST_AUXILIARIES for one in (a, b)):
         return False
@@ -112,7 +112,7 @@ def _is_label(text: str, numbers: frozenset[str]) -> bool:
     return False
 
 
-def _same_but_for_opposite(a: Reading, b: Reading) -> bool:
+def _same_but_for_opposite(a: TextParts, b: TextParts) -> bool:
     for word, against in opposite_words(a, b):
         if {word, against} & _PEOPLE:
             continue
@@ -160,7 +160,7 @@ def says_more(text: str, known: str) -> bool:
     return _holds(new, old) and _goes_on(text, new, old)
 
 
-def _holds(new: Reading, old: Reading) -> bool:
+def _holds(new: TextParts, old: TextParts) -> bool:
     return (
         old.identifiers <= new.identifiers
         and old.numbers <= new.numbers
@@ -172,7 +172,7 @@ def _holds(new: Reading, old: Reading) -> bool:
     )
 
 
-def _goes_on(text: str, new: Reading, old: Reading) -> bool:
+def _goes_on(text: str, new: TextParts, old: TextParts) -> bool:
     """All of the old words in their order, hardly anything between them, more behind them."""
     places = _places(new.content, old.content)
     if len(old.content) < 2 or len(places) < len(old.content):

@@ -45,7 +45,7 @@ Path = str | os.PathLike[str]
 
 def backup(
     path: Path, target: Path, *, force: bool = False, progress: Progress | None = None
-) -> doctor.Report:
+) -> doctor.DoctorReport:
     """Copy the store file ``path`` to ``target``, while others go on writing to it.
 
     Invalid: the target exists and ``force`` was not given. Unavailable: no space, or the copy
@@ -170,7 +170,7 @@ def _must_be_ours(source: str) -> None:
         )
 
 
-def _examined(copy: str, source: str) -> doctor.Report:
+def _examined(copy: str, source: str) -> doctor.DoctorReport:
     """The doctor's report on the copy, which must be good."""
     try:
         report = doctor.check(copy)

@@ -40,7 +40,7 @@ from recollect.stores.sqlite.rows import (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Defect:
     """Something wrong. ``part`` is one of library, mode, file, rows, index, journal;
     what is wrong with the ``index`` can be rebuilt."""
 
@@ -50,20 +50,20 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class DoctorReport:
     path: str
     library: str
     mode: str  # as ls shows it in numbers: 600
     records: int
     messages: int
-    findings: tuple[Finding, ...]
+    findings: tuple[Defect, ...]
 
     @property
     def is_sound(self) -> bool:
         return not self.findings
 
 
-def check(path: str | os.PathLike[str]) -> Report:
+def check(path: str | os.PathLike[str]) -> DoctorReport:
     """Read the whole file once and compare all that can be computed again."""
     name = os.fspath(path)
     _must_exist(name)
@@ -73,8 +73,8 @@ def check(path: str | os.PathLike[str]) -> Report:
             records, messages, findings = _examined(name)
         except apsw.CorruptError as error:
             records, messages = 0, 0
-            findings = (Finding(part="file", text=f"{error}; restore a backup"),)
-    return Report(
+            findings = (Defect(part="file", text=f"{error}; restore a backup"),)
+    return DoctorReport(
         path=name,
         library=apsw.sqlite_lib_version(),
         mode=_mode(name),
@@ -84,7 +84,7 @@ def check(path: str | os.PathLike[str]) -> Report:
     )
 
 
-def _examined(path: str) -> tuple[int, int, tuple[Finding, ...]]:
+def _examined(path: str) -> tuple[int, int, tuple[Defect, ...]]:
     """How many records and messages there are, and what is wrong."""
     db = _open(path)
     try:
@@ -117,7 +117,7 @@ def rebuild(path: str | os.PathLike[str]) -> None:
             db.close()
 
 
-def _findings(db: apsw.Connection, path: str) -> tuple[Finding, ...]:
+def _findings(db: apsw.Connection, path: str) -> tuple[Defect, ...]:
     found = tuple(_file(db, path))
     if any(finding.part == "file" for finding in found):
         return found  # what a broken file says about its rows means nothing
@@ -143,24 +143,24 @@ def _mode(path: str) -> str:
     return f"{os.stat(path).st_mode & 0o777:o}"
 
 
-def _file(db: apsw.Connection, path: str) -> Iterator[Finding]:
+def _file(db: apsw.Connection, path: str) -> Iterator[Defect]:
     if os.name == "posix" and os.stat(path).st_mode & 0o077:
         text = f"others may read the file (mode {_mode(path)}); chmod 600 it"
-        yield Finding(part="mode", text=text)
+        yield Defect(part="mode", text=text)
     for (text,) in select(db, "PRAGMA integrity_check(20)"):
         if text != "ok":
-            yield Finding(part="file", text=text)
+            yield Defect(part="file", text=text)
     for table, _, parent, _ in select(db, "PRAGMA foreign_key_check"):
-        yield Finding(part="rows", text=f"a row of {table} without its {parent}")
+        yield Defect(part="rows", text=f"a row of {table} without its {parent}")
 
 
-def _rows(db: apsw.Connection) -> Iterator[Finding]:
+def _rows(db: apsw.Connection) -> Iterator[Defect]:
     bad = tuple(_bad_records(db))
     if bad:
-        yield Finding(part="rows", text="records that are not as they were written", ids=bad)
+        yield Defect(part="rows", text="records that are not as they were written", ids=bad)
     bad = tuple(_bad_messages(db))
     if bad:
-        yield Finding(part="rows", text="messages that are not as they were written", ids=bad)
+        yield Defect(part="rows", text="messages that are not as they were written", ids=bad)
 
 
 def _bad_records(db: apsw.Connection) -> Iterator[str]:
@@ -196,7 +196,7 @@ def _bad_messages(db: apsw.Connection) -> Iterator[str]:
                 yield str(values[1])
 
 
-def _index(db: apsw.Connection) -> Iterator[Finding]:
+def _index(db: apsw.Connection) -> Iterator[Defect]:
     for text, ids in (
         ("word index differs from the text; rebuild it", _bad_words(db)),
         ("small vector differs from the vector; rebuild it", _bad_vectors(db)),
@@ -204,7 +204,7 @@ def _index(db: apsw.Connection) -> Iterator[Finding]:
     ):
         found = tuple(ids)
         if found:
-            yield Finding(part="index", text=text, ids=found)
+            yield Defect(part="index", text=text, ids=found)
     lost = db.execute(
         "SELECT count(*) FROM quantised WHERE NOT EXISTS (SELECT 1 FROM vector"
         " WHERE vector.record = quantised.record AND vector.space = quantised.space)"
@@ -213,13 +213,13 @@ def _index(db: apsw.Connection) -> Iterator[Finding]:
         "SELECT count(*) FROM lineage WHERE record NOT IN (SELECT pk FROM record)"
     ).get
     if lost:
-        yield Finding(part="index", text=f"{lost} index rows without their record; rebuild it")
+        yield Defect(part="index", text=f"{lost} index rows without their record; rebuild it")
     lagging = db.execute(
         "SELECT count(*) FROM cursor JOIN session ON session.pk = cursor.session"
         " WHERE cursor.behind <> (session.last_seq > cursor.seq)"
     ).get
     if lagging:
-        yield Finding(part="index", text=f"{lagging} cursors are marked wrongly; rebuild it")
+        yield Defect(part="index", text=f"{lagging} cursors are marked wrongly; rebuild it")
 
 
 def _bad_words(db: apsw.Connection) -> Iterator[str]:
@@ -280,7 +280,7 @@ def _record(columns: list[Any]) -> Any:
         return None
 
 
-def _journal(db: apsw.Connection) -> Iterator[Finding]:
+def _journal(db: apsw.Connection) -> Iterator[Defect]:
     rows = select(
         db,
         "SELECT root.name FROM root LEFT JOIN journal ON journal.root = root.pk"
@@ -288,4 +288,4 @@ def _journal(db: apsw.Connection) -> Iterator[Finding]:
         " OR coalesce(max(journal.seq), 0) <> root.head",
     )
     for (name,) in rows:
-        yield Finding(part="journal", text=f"the journal of {name} has gaps")
+        yield Defect(part="journal", text=f"the journal of {name} has gaps")

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from recollect.stores.sqlite.postings import Postings, Segment, segment_of
 from recollect.stores.sqlite.rows import TYPES, code
-from recollect.stores.sqlite.turns import Turns
+from recollect.stores.sqlite.turns import TurnChains
 
 Array = NDArray[Any]
 
@@ -82,7 +82,7 @@ class ScopeIndex:
         self._labels = np.zeros(0, dtype=np.uint64)
         self._label_rows = np.zeros(0, dtype=np.int32)
         self._vectors: dict[int, Vectors] = {}
-        self.turns = Turns()
+        self.turns = TurnChains()
 
     @property
     def nbytes(self) -> int:

@@ -25,7 +25,7 @@ from recollect.types import Query
 _QUARANTINED = code(STATUSES, "quarantined")
 
 
-class Filter:
+class RowFilter:
     """A query's filters, looked up once and then applied to each scope's index."""
 
     def __init__(self, db: apsw.Connection, query: Query, root: int, scopes: Sequence[int]) -> None:

@@ -202,7 +202,7 @@ def _named_items(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class ReadWish:
     """Which entries of the journal; see ``Store.journal``."""
 
     root: str | None
@@ -214,7 +214,7 @@ class Wanted:
     touching: str
 
 
-def journal(db: apsw.Connection, wanted: Wanted) -> list[Entry]:
+def journal(db: apsw.Connection, wanted: ReadWish) -> list[Entry]:
     narrow = bool(wanted.change or wanted.touching)
     if wanted.root is None and not narrow:
         raise Invalid("a journal without root needs a change or an id that it touches")

@@ -22,7 +22,7 @@ from recollect.stores.sqlite.around import (
 from recollect.stores.sqlite.cache import IndexCache
 from recollect.stores.sqlite.connection import select
 from recollect.stores.sqlite.index import Array
-from recollect.stores.sqlite.masks import Filter
+from recollect.stores.sqlite.masks import RowFilter
 from recollect.stores.sqlite.rows import RECORD_WITH_SCOPE, micros, record_of
 from recollect.stores.sqlite.scoring import (
     Probe,
@@ -49,7 +49,7 @@ from recollect.types import Hit, Query, Record
 EXACT_MAX = 4096
 
 
-class Candidate(NamedTuple):
+class RowCandidate(NamedTuple):
     pk: int
     keyword: float
     coverage: float
@@ -61,7 +61,7 @@ class Candidate(NamedTuple):
 
 
 class Found(NamedTuple):
-    candidates: list[Candidate]
+    candidates: list[RowCandidate]
     spread: Spread  # of the similarities of all that passes
 
 
@@ -123,7 +123,7 @@ def _shares(
     if not visible:
         return []
     root: int = db.execute("SELECT root FROM scope WHERE pk = ?", (next(iter(visible)),)).get
-    chosen = Filter(db, query, root, list(visible))
+    chosen = RowFilter(db, query, root, list(visible))
     shares = []
     for scope, stamp in visible.items():
         index = cache.index(db, scope, stamp, space.pk if space else None)
@@ -178,7 +178,7 @@ def _candidates(
     if query.around:
         worded = _best_around(shares, words, worded, query.limit)
     near, spread = _near(db, shares, query, space) if space else ({}, Spread.of(0, 0.0, 0.0))
-    found: list[Candidate] = []
+    found: list[RowCandidate] = []
     for place, share in enumerate(shares):
         by_word = worded.get(place, _NO_ROWS)
         by_meaning = near.get(place, _NO_ROWS)
@@ -198,7 +198,7 @@ def _described(
     arms: tuple[Array, Array],
     query: Query,
     space: _Space | None,
-) -> Iterator[Candidate]:
+) -> Iterator[RowCandidate]:
     """All that is known of the rows that the arms found, by word and by meaning."""
     assert share.keyword is not None
     by_word, by_meaning = (set(rows.tolist()) for rows in arms)
@@ -213,7 +213,7 @@ def _described(
         *(around or (no_sum, no_sum, no_sum, [False] * len(rows))),
         strict=True,
     ):
-        yield Candidate(
+        yield RowCandidate(
             pk, keyword, held, row in by_meaning, row in by_word, wide, (total, weight), asked
         )
 
@@ -376,7 +376,7 @@ def _hits(db: apsw.Connection, searched: Found, query: Query, space: _Space | No
 
 
 def _hit(
-    record: Record, one: Candidate, similarity: float | None, spread: Spread, query: Query
+    record: Record, one: RowCandidate, similarity: float | None, spread: Spread, query: Query
 ) -> Hit:
     lift = around = None
     if similarity is not None:
@@ -396,8 +396,8 @@ def _hit(
 
 
 def _with_ties(
-    near: list[Candidate], similarities: dict[int, float], limit: int
-) -> list[Candidate]:
+    near: list[RowCandidate], similarities: dict[int, float], limit: int
+) -> list[RowCandidate]:
     """The first ``limit`` and all that equal the last of them: their ids will decide."""
     if len(near) <= limit:
         return near
@@ -411,7 +411,7 @@ def _rank(hit: Hit) -> tuple[float, float, str]:
 
 
 def _similarities(
-    db: apsw.Connection, candidates: Sequence[Candidate], query: Query, space: _Space | None
+    db: apsw.Connection, candidates: Sequence[RowCandidate], query: Query, space: _Space | None
 ) -> dict[int, float]:
     """Exact products with the stored vectors."""
     if space is None or query.vector is None or not candidates:

@@ -208,7 +208,7 @@ class SqliteStore:
         touching: str = "",
         wait: float = 0.0,
     ) -> list[Entry]:
-        wanted = reads.Wanted(
+        wanted = reads.ReadWish(
             root=root,
             after=after,
             before=before,

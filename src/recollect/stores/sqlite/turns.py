@@ -13,7 +13,7 @@ Array = NDArray[Any]
 NONE = -1
 
 
-class Turns:
+class TurnChains:
     """Chains that grow row by row. Of turns of one moment the later row stands behind."""
 
     def __init__(self) -> None:

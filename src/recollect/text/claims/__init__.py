@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from recollect.text.claims.claim import claim_in
 from recollect.text.claims.gate import gate
-from recollect.text.claims.reader import Reading, extract
+from recollect.text.claims.reader import TurnReading, extract
 from recollect.text.claims.values import Extraction, Gated
 
-__all__ = ["Extraction", "Gated", "Reading", "claim_in", "extract", "gate"]
+__all__ = ["Extraction", "Gated", "TurnReading", "claim_in", "extract", "gate"]

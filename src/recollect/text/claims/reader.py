@@ -46,7 +46,7 @@ _WHOLE_TASK = re.compile(
 )
 
 
-class Reading:
+class TurnReading:
     """Messages read one after the other: what each teaches, and what was told so far."""
 
     def __init__(self, earlier: Sequence[Message] = ()) -> None:
@@ -78,7 +78,7 @@ class Reading:
 
 def extract(messages: Sequence[Message], *, earlier: Sequence[Message] = ()) -> Extraction:
     """What the messages say that is worth keeping, all at once; see ``Reading``."""
-    reading = Reading(earlier)
+    reading = TurnReading(earlier)
     for message in messages:
         reading.read(message)
     return reading.found

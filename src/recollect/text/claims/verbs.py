@@ -58,7 +58,7 @@ _DOUBLED = frozenset(
 )
 
 
-class Reading(NamedTuple):
+class VerbReading(NamedTuple):
     """One way to read a word as a verb."""
 
     verb: str
@@ -92,7 +92,7 @@ def _ing(verb: str) -> str:
     return f"{verb}{verb[-1] if verb in _DOUBLED else ''}ing"
 
 
-def _table() -> Iterator[tuple[str, Reading]]:
+def _table() -> Iterator[tuple[str, VerbReading]]:
     irregular = {}
     for line in _IRREGULAR:
         if line.strip():
@@ -100,29 +100,29 @@ def _table() -> Iterator[tuple[str, Reading]]:
             irregular[verb] = (past, participle)
     for verb in dict.fromkeys([*irregular, *_REGULAR]):
         past, participle = irregular.get(verb, (_past(verb), _past(verb)))
-        yield verb, Reading(verb, "base")
-        yield third_person(verb), Reading(verb, "third")
-        yield past, Reading(verb, "past")
-        yield participle, Reading(verb, "participle")
-        yield _ing(verb), Reading(verb, "ing")
+        yield verb, VerbReading(verb, "base")
+        yield third_person(verb), VerbReading(verb, "third")
+        yield past, VerbReading(verb, "past")
+        yield participle, VerbReading(verb, "participle")
+        yield _ing(verb), VerbReading(verb, "ing")
     for word, verb in (
         ("got", "get"),
         ("dreamed", "dream"),
         ("burned", "burn"),
         ("learnt", "learn"),
     ):
-        yield word, Reading(verb, "past")
-        yield word, Reading(verb, "participle")
+        yield word, VerbReading(verb, "past")
+        yield word, VerbReading(verb, "participle")
 
 
-def _readings() -> Mapping[str, tuple[Reading, ...]]:
-    table: dict[str, list[Reading]] = {}
+def _readings() -> Mapping[str, tuple[VerbReading, ...]]:
+    table: dict[str, list[VerbReading]] = {}
     for word, reading in _table():
         table.setdefault(word, []).append(reading)
     return {word: tuple(readings) for word, readings in table.items()}
 
 
-READINGS: Mapping[str, tuple[Reading, ...]] = _readings()
+READINGS: Mapping[str, tuple[VerbReading, ...]] = _readings()
 
 
 def reading(word: str, *forms: Form) -> str:

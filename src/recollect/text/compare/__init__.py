@@ -15,7 +15,7 @@ from hashlib import blake2b
 from itertools import product
 
 from recollect.text.analysis import stem
-from recollect.text.compare.parts import Reading, canonical, read
+from recollect.text.compare.parts import TextParts, canonical, read
 from recollect.text.compare.words import (
     DENSE_FILLERS,
     FILLERS,
@@ -78,23 +78,23 @@ def _against(what: str, a: Iterable[str], b: Iterable[str]) -> str:
     return f"{what} {left or 'missing'} against {right or 'missing'}"
 
 
-def _question(a: Reading, b: Reading) -> str:
+def _question(a: TextParts, b: TextParts) -> str:
     return "question against statement" if a.question != b.question else ""
 
 
-def _identifier(a: Reading, b: Reading) -> str:
+def _identifier(a: TextParts, b: TextParts) -> str:
     if a.identifiers == b.identifiers:
         return ""
     return _against("name", a.identifiers - b.identifiers, b.identifiers - a.identifiers)
 
 
-def _quotation(a: Reading, b: Reading) -> str:
+def _quotation(a: TextParts, b: TextParts) -> str:
     if not a.quotations or not b.quotations or a.quotations == b.quotations:
         return ""
     return _against("quotation", a.quotations - b.quotations, b.quotations - a.quotations)
 
 
-def _number(a: Reading, b: Reading) -> str:
+def _number(a: TextParts, b: TextParts) -> str:
     only_a, only_b = a.numbers - b.numbers, b.numbers - a.numbers
     # "one" is often no count: "one man" and "a man".
     if {*only_a, *only_b} == {"one"}:
@@ -102,12 +102,12 @@ def _number(a: Reading, b: Reading) -> str:
     return _against("number", only_a, only_b) if only_a or only_b else ""
 
 
-def _date(a: Reading, b: Reading) -> str:
+def _date(a: TextParts, b: TextParts) -> str:
     only_a, only_b = a.dates - b.dates, b.dates - a.dates
     return _against("date", only_a, only_b) if only_a or only_b else ""
 
 
-def _negation(a: Reading, b: Reading) -> str:
+def _negation(a: TextParts, b: TextParts) -> str:
     if len(a.negated) != len(b.negated):
         return "negation"
     if sorted(a.negated) != sorted(b.negated):
@@ -115,20 +115,20 @@ def _negation(a: Reading, b: Reading) -> str:
     return ""
 
 
-def _modality(a: Reading, b: Reading) -> str:
+def _modality(a: TextParts, b: TextParts) -> str:
     return _against("modality", a.modals, b.modals) if a.modals != b.modals else ""
 
 
-def _person(a: Reading, b: Reading) -> str:
+def _person(a: TextParts, b: TextParts) -> str:
     only_a, only_b = a.persons - b.persons, b.persons - a.persons
     return _against("person", only_a, only_b) if only_a and only_b else ""
 
 
-def _opposite(a: Reading, b: Reading) -> str:
+def _opposite(a: TextParts, b: TextParts) -> str:
     return next((f"{word} against {other}" for word, other in opposite_words(a, b)), "")
 
 
-def opposite_words(a: Reading, b: Reading) -> Iterator[tuple[str, str]]:
+def opposite_words(a: TextParts, b: TextParts) -> Iterator[tuple[str, str]]:
     """Words of only one text, each with its opposite among those of only the other."""
     only_a, only_b = a.word_set - b.word_set, b.word_set - a.word_set
     stems_a = {stem(word): word for word in only_a}
@@ -141,14 +141,14 @@ def opposite_words(a: Reading, b: Reading) -> Iterator[tuple[str, str]]:
         yield from ((word, stems_b[other]) for other in sorted(others & stems_b.keys()))
 
 
-def _place(a: Reading, b: Reading) -> str:
+def _place(a: TextParts, b: TextParts) -> str:
     strong_a = {canonical(w) for w in (a.word_set - b.word_set) & STRONG_PREPOSITIONS}
     strong_b = {canonical(w) for w in (b.word_set - a.word_set) & STRONG_PREPOSITIONS}
     only_a, only_b = strong_a - strong_b, strong_b - strong_a
     return _against("place", only_a, only_b) if only_a and only_b else ""
 
 
-def _tense(a: Reading, b: Reading) -> str:
+def _tense(a: TextParts, b: TextParts) -> str:
     for past, present in ((a, b), (b, a)):
         changed = past.past_verbs & present.present_verbs - present.past_verbs
         if changed:
@@ -161,18 +161,18 @@ def _tense(a: Reading, b: Reading) -> str:
     return ""
 
 
-def _symbol(a: Reading, b: Reading) -> str:
+def _symbol(a: TextParts, b: TextParts) -> str:
     only_a, only_b = a.symbols - b.symbols, b.symbols - a.symbols
     return _against("symbol", only_a, only_b) if only_a and only_b else ""
 
 
-def _name(a: Reading, b: Reading) -> str:
+def _name(a: TextParts, b: TextParts) -> str:
     only_a = a.names - b.names - set(b.content)
     only_b = b.names - a.names - set(a.content)
     return _against("name", only_a, only_b) if only_a or only_b else ""
 
 
-def _content(a: Reading, b: Reading) -> str:
+def _content(a: TextParts, b: TextParts) -> str:
     only_a = _unmatched(a, b)
     only_b = _unmatched(b, a)
     if only_a and only_b:
@@ -186,12 +186,12 @@ def _content(a: Reading, b: Reading) -> str:
     return ""
 
 
-def _unmatched(a: Reading, b: Reading) -> list[str]:
+def _unmatched(a: TextParts, b: TextParts) -> list[str]:
     known = set(b.content)
     return list(dict.fromkeys(word for word in a.content if word not in known))
 
 
-def _dense(a: Reading, b: Reading) -> str:
+def _dense(a: TextParts, b: TextParts) -> str:
     """Scripts without blanks have no words to match, so only the part in the middle that is
     not common to both is looked at."""
     left, right = _middle(a.dense, b.dense)
@@ -209,7 +209,7 @@ def _middle(a: str, b: str) -> tuple[str, str]:
     return a[: len(a) - end], b[: len(b) - end]
 
 
-def _order(a: Reading, b: Reading) -> str:
+def _order(a: TextParts, b: TextParts) -> str:
     """The same words in another order ("Ann loves Bob") differ, unless one of the texts is
     in the passive voice and turns them around for that reason."""
     for passive, active in ((a, b), (b, a)):
@@ -242,7 +242,7 @@ def _opposites() -> dict[str, frozenset[str]]:
     return {word: frozenset(others) for word, others in found.items()}
 
 
-_CHECKS: Mapping[str, Callable[[Reading, Reading], str]] = {
+_CHECKS: Mapping[str, Callable[[TextParts, TextParts], str]] = {
     "question": _question,
     "identifier": _identifier,
     "number": _number,

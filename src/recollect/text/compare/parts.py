@@ -52,7 +52,7 @@ class Passive:
     patient: str
     agent: str
 
-    def is_told_by(self, active: Reading) -> bool:
+    def is_told_by(self, active: TextParts) -> bool:
         """Does the other text, in the active voice, give both the same part?"""
         if self.verb not in active.ordered:
             return False
@@ -64,7 +64,7 @@ class Passive:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class TextParts:
     word_set: frozenset[str]
     numbers: frozenset[str]
     dates: frozenset[str]
@@ -91,24 +91,24 @@ CACHED_LENGTH_MAX = 1000
 CACHED_CHUNK_MAX = 32
 
 
-def read(text: str) -> Reading:
+def read(text: str) -> TextParts:
     """A new text is compared with many known ones: short ones are read once."""
     return _read_once(text) if len(text) <= CACHED_LENGTH_MAX else _read(text)
 
 
 @lru_cache(maxsize=2000)
-def _read_once(text: str) -> Reading:
+def _read_once(text: str) -> TextParts:
     return _read(text)
 
 
-def _read(text: str) -> Reading:
+def _read(text: str) -> TextParts:
     plain = unicodedata.normalize("NFKC", text).replace("’", "'").replace("ʼ", "'")
     plain = plain.replace("n 't", "n't")
     identifiers, tokens, dense = _tokens(plain)
     words = [token.text for token in tokens]
     content = [_canonical_of(token) for token in tokens if _is_content(token)]
     past, present = _tenses(tokens)
-    return Reading(
+    return TextParts(
         word_set=frozenset(token.text for token in tokens if token.kind == "word"),
         numbers=frozenset(token.text for token in tokens if token.kind == "number")
         | (frozenset(dense) & known.DENSE_NUMERALS),

@@ -33,7 +33,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}\Z")
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Secret:
     """How often a kind of secret was found; never the secret itself."""
 
     kind: str
@@ -43,7 +43,7 @@ class Finding:
 @dataclass(frozen=True, slots=True)
 class Redacted:
     text: str
-    found: tuple[Finding, ...] = ()
+    found: tuple[Secret, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Redactor:
             text = _cut(text, places, spans, found)
         return Redacted(text, _findings(found))
 
-    def redact_value(self, value: Any) -> tuple[Any, tuple[Finding, ...]]:
+    def redact_value(self, value: Any) -> tuple[Any, tuple[Secret, ...]]:
         """The same for JSON-like values: texts, numbers, lists, and the keys and values of
         dicts. A text below a key such as "password" is taken for what the key says."""
         found: Counter[str] = Counter()
@@ -185,7 +185,7 @@ def redact(text: str) -> Redacted:
     return _default().redact(text)
 
 
-def redact_value(value: Any) -> tuple[Any, tuple[Finding, ...]]:
+def redact_value(value: Any) -> tuple[Any, tuple[Secret, ...]]:
     """Replace every known kind of secret inside a JSON-like value."""
     return _default().redact_value(value)
 
@@ -213,8 +213,8 @@ def _digits(number: int) -> str:
     return str(number) if abs(number) < 10**40 else ""
 
 
-def _findings(found: Counter[str]) -> tuple[Finding, ...]:
-    return tuple(Finding(kind, count) for kind, count in sorted(found.items()))
+def _findings(found: Counter[str]) -> tuple[Secret, ...]:
+    return tuple(Secret(kind, count) for kind, count in sorted(found.items()))
 
 
 def _outside(

@@ -21,7 +21,7 @@ from recollect.upkeep.consolidate.commits import apply_steps
 from recollect.upkeep.consolidate.marks import Mark, keep, last_tries, mark_of, set_mark
 from recollect.upkeep.consolidate.procedures import practise
 from recollect.upkeep.consolidate.proposals import apply_held, clear_held, drop_held, hold_plan
-from recollect.upkeep.consolidate.run import LEASE_SECONDS, Run, lease_key
+from recollect.upkeep.consolidate.run import LEASE_SECONDS, ConsolidationRun, lease_key
 from recollect.upkeep.consolidate.survey import news, planned, survey
 from recollect.upkeep.leases import hold, release
 
@@ -92,7 +92,7 @@ async def _run_in(
     if holder and not await hold(engine, engine.store, SYSTEM_ROOT, key, LEASE_SECONDS, holder):
         item = ReceiptItem(id=root, status="skipped", reason="another worker consolidates it")
         return Receipt(items=(item,))
-    run = Run(
+    run = ConsolidationRun(
         engine=engine,
         root=root,
         scopes=scopes,
@@ -118,7 +118,7 @@ async def _run_in(
     )
 
 
-async def _go(run: Run, *, force: bool) -> None:
+async def _go(run: ConsolidationRun, *, force: bool) -> None:
     engine, profile = run.engine, run.engine.profile
     happened = await news(run)
     run.mark = replace(run.mark, kept=run.mark.kept | set(happened.back))
@@ -147,5 +147,5 @@ async def _go(run: Run, *, force: bool) -> None:
             await set_mark(engine, run.root, _done(run, happened.seq), run.started)
 
 
-def _done(run: Run, seq: int) -> Mark:
+def _done(run: ConsolidationRun, seq: int) -> Mark:
     return replace(run.mark, at=run.started, seq=seq)

@@ -15,10 +15,10 @@ from recollect.models.prompts import profile as profile_prompt
 from recollect.text.compare import text_hash
 from recollect.types import Item, Query, Record, Relation, Status, Usage
 from recollect.upkeep.consolidate.portraits import Portrait, extract, grounded, portrait
-from recollect.upkeep.consolidate.run import REASON, Run, still_there
+from recollect.upkeep.consolidate.run import REASON, ConsolidationRun, still_there
 from recollect.upkeep.consolidate.stable import chosen_block
 from recollect.upkeep.consolidate.steps import Step
-from recollect.upkeep.consolidate.survey import Survey
+from recollect.upkeep.consolidate.survey import RootSurvey
 
 PROFILES_PER_RUN = 50
 FACTS_LOOKED_AT = 100
@@ -28,7 +28,7 @@ STABLE = "stable"
 EVERY_STATUS: tuple[Status, ...] = get_args(Status)
 
 
-async def add_profiles(run: Run, surveyed: Survey, going: frozenset[str]) -> None:
+async def add_profiles(run: ConsolidationRun, surveyed: RootSurvey, going: frozenset[str]) -> None:
     """A profile for each scope that has enough facts, made anew when they changed; ``going``
     are the ids that this run retires."""
     facts_min = run.engine.profile.profile_facts_min
@@ -51,7 +51,7 @@ async def add_profiles(run: Run, surveyed: Survey, going: frozenset[str]) -> Non
             await _add_profile(run, drawn)
 
 
-async def _add_profile(run: Run, drawn: Portrait) -> None:
+async def _add_profile(run: ConsolidationRun, drawn: Portrait) -> None:
     before = await _newest_profile(run, drawn.scope)
     if before is not None and before.data.get("facts") == drawn.fingerprint:
         return
@@ -78,7 +78,7 @@ async def _add_profile(run: Run, drawn: Portrait) -> None:
     await _commit(run, step, records=(*old, record), relations=(*edges, *still_there(record)))
 
 
-async def _commit(run: Run, step: Step, **parts: Any) -> None:
+async def _commit(run: ConsolidationRun, step: Step, **parts: Any) -> None:
     engine = run.engine
     await run.keep_lease()
     vectors, space, _ = await engine.embed_for_writing(parts["records"][-1:])
@@ -94,7 +94,7 @@ async def _commit(run: Run, step: Step, **parts: Any) -> None:
     run.tell(step)
 
 
-async def _newest_profile(run: Run, scope: str) -> Record | None:
+async def _newest_profile(run: ConsolidationRun, scope: str) -> Record | None:
     hits = await run.engine.store.search(
         Query(
             scopes=(scope,),
@@ -115,7 +115,7 @@ def _version(record: Record) -> int:
     return version if isinstance(version, int) else 0
 
 
-async def _written(run: Run, drawn: Portrait) -> str:
+async def _written(run: ConsolidationRun, drawn: Portrait) -> str:
     """By a model, if there is one and it keeps to the facts; else an extract."""
     engine, tokens = run.engine, run.engine.profile.profile_tokens
     plain = extract(drawn, tokens, engine.counter.count)
@@ -140,7 +140,7 @@ async def _written(run: Run, drawn: Portrait) -> str:
     return text
 
 
-async def is_buried(run: Run, scope: str, text: str, since: datetime) -> bool:
+async def is_buried(run: ConsolidationRun, scope: str, text: str, since: datetime) -> bool:
     """Was this text forgotten, and nothing it is made of said after ``since``?"""
     key = await key_of(run.engine, run.root)
     if not key:
@@ -155,7 +155,7 @@ async def is_buried(run: Run, scope: str, text: str, since: datetime) -> bool:
         return True
 
 
-def _record(run: Run, drawn: Portrait, text: str, before: Record | None) -> Record:
+def _record(run: ConsolidationRun, drawn: Portrait, text: str, before: Record | None) -> Record:
     """A summary among the episodes, as old as its oldest fact: it is found by who asks, and
     pushes no recent episode out of a packet."""
     version = _version(before) + 1 if before else 1
@@ -179,7 +179,7 @@ def _record(run: Run, drawn: Portrait, text: str, before: Record | None) -> Reco
     )
 
 
-async def choose_stable(run: Run, surveyed: Survey) -> None:
+async def choose_stable(run: ConsolidationRun, surveyed: RootSurvey) -> None:
     """Remember which core memories open a packet, where there are more than fit."""
     most = run.engine.profile.preseeded
     for scope in sorted(scope for scope, core in surveyed.core.items() if most and core > most):
@@ -204,7 +204,7 @@ async def choose_stable(run: Run, surveyed: Survey) -> None:
             await _choose(run, scope, chosen, known[0].version if known else 0)
 
 
-async def _choose(run: Run, scope: str, chosen: list[str], version: int) -> None:
+async def _choose(run: ConsolidationRun, scope: str, chosen: list[str], version: int) -> None:
     item = Item(scope=scope, namespace=STABLE, key=STABLE, value=chosen, version=version)
     batch = run.engine.batch(run.root, REASON, actor=run.actor, change=run.change, items=(item,))
     try:

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from recollect.errors import Conflict
 from recollect.types import Record
 from recollect.upkeep.consolidate.rows import Draft
-from recollect.upkeep.consolidate.run import REASON, Run
+from recollect.upkeep.consolidate.run import REASON, ConsolidationRun
 from recollect.upkeep.consolidate.steps import Step
 
 STEPS_PER_COMMIT = 50  # a step writes two records at most
 
 
-async def apply_steps(run: Run, steps: Sequence[Step]) -> None:
+async def apply_steps(run: ConsolidationRun, steps: Sequence[Step]) -> None:
     """Do them. One that somebody was faster with is skipped, and said so."""
     expected: dict[str, int] = {}  # versions that our own commits have made
     for start in range(0, len(steps), STEPS_PER_COMMIT):
@@ -25,7 +25,7 @@ async def apply_steps(run: Run, steps: Sequence[Step]) -> None:
                     run.tell(step, skipped="it was changed meanwhile")
 
 
-async def _applied(run: Run, steps: Sequence[Step], expected: dict[str, int]) -> bool:
+async def _applied(run: ConsolidationRun, steps: Sequence[Step], expected: dict[str, int]) -> bool:
     """False: a conflict, nothing was written."""
     draft = await _draft(run, steps)
     told = [(step, draft.add(step, expected)) for step in steps]
@@ -53,7 +53,7 @@ def _learn(expected: dict[str, int], written: Mapping[str, Record]) -> None:
     expected.update({id_: record.version + 1 for id_, record in written.items()})
 
 
-async def _draft(run: Run, steps: Sequence[Step]) -> Draft:
+async def _draft(run: ConsolidationRun, steps: Sequence[Step]) -> Draft:
     ids = list(dict.fromkeys(id_ for s in steps for id_ in (s.id, s.other) if id_))
     now = run.engine.now()
     records = await run.engine.store.records(run.root, ids, now=now)

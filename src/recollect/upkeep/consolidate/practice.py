@@ -55,7 +55,7 @@ class Use:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class ToolRun:
     """What was done for one request. ``worked``: every call was answered, no answer was an
     error, and nobody complained right after. ``closed``: no later message can change that."""
 
@@ -80,10 +80,10 @@ class Lore:
     triggers: tuple[str, ...]
 
 
-def runs(messages: Sequence[Message], *, ended: bool) -> list[Run]:
+def runs(messages: Sequence[Message], *, ended: bool) -> list[ToolRun]:
     """The runs in a piece of a log that begins anywhere and ends where the log ends now."""
     starts = [index for index, message in enumerate(messages) if _is_request(message)]
-    found: list[Run] = []
+    found: list[ToolRun] = []
     for place, start in enumerate(starts):
         last = place + 1 == len(starts)
         end = len(messages) if last else starts[place + 1]
@@ -107,7 +107,7 @@ def _is_request(message: Message) -> bool:
     return message.role == "user" and not message.answers and bool(message.text.strip())
 
 
-def _run(part: Sequence[Message], follow_up: Message | None, *, closed: bool) -> Run | None:
+def _run(part: Sequence[Message], follow_up: Message | None, *, closed: bool) -> ToolRun | None:
     calls = [call for message in part for call in message.calls if call.name]
     uses = _collapsed(map(_use, calls))
     if not CALLS_MIN <= len(uses) <= CALLS_MAX:
@@ -118,7 +118,7 @@ def _run(part: Sequence[Message], follow_up: Message | None, *, closed: bool) ->
         and not any(is_error(message) for message in part if _is_answer(message))
         and not (follow_up is not None and complains(follow_up.text))
     )
-    return Run(request=part[0], messages=tuple(part), uses=uses, worked=worked, closed=closed)
+    return ToolRun(request=part[0], messages=tuple(part), uses=uses, worked=worked, closed=closed)
 
 
 def _is_answer(message: Message) -> bool:
@@ -177,7 +177,7 @@ def _collapsed(uses: Iterable[Use]) -> tuple[Use, ...]:
     return tuple(kept)
 
 
-def lore(found: Sequence[Run]) -> Lore:
+def lore(found: Sequence[ToolRun]) -> Lore:
     """What these runs of one signature have in common, in words."""
     common = _common_words([run.request.text for run in found])
     trigger = " ".join(common)

@@ -21,9 +21,8 @@ from recollect.scopes import is_visible
 from recollect.text.messages import turn_id
 from recollect.types import LIVE, Item, Message, Record, Session, SessionKey
 from recollect.upkeep.consolidate.additions import is_buried
-from recollect.upkeep.consolidate.practice import Lore, last_request, lore, runs
-from recollect.upkeep.consolidate.practice import Run as Practised
-from recollect.upkeep.consolidate.run import REASON, Run, still_there
+from recollect.upkeep.consolidate.practice import Lore, ToolRun, last_request, lore, runs
+from recollect.upkeep.consolidate.run import REASON, ConsolidationRun, still_there
 from recollect.upkeep.consolidate.steps import Step
 
 NAMESPACE = "practice"
@@ -46,14 +45,14 @@ class Tally:
     seen: list[tuple[str, str, tuple[str, ...]]] = field(default_factory=list)
     procedure: str = ""
 
-    def knows(self, run: Practised) -> bool:
+    def knows(self, run: ToolRun) -> bool:
         return any(one[:2] == _name(run) for one in self.seen)
 
-    def take(self, run: Practised) -> None:
+    def take(self, run: ToolRun) -> None:
         ids = tuple(message.id for message in run.messages)
         self.seen = [*self.seen, (*_name(run), ids)][-SEEN_MAX:]
 
-    def drop(self, run: Practised) -> None:
+    def drop(self, run: ToolRun) -> None:
         self.seen = [one for one in self.seen if one[:2] != _name(run)]
 
     def item(self) -> Item:
@@ -68,7 +67,7 @@ class Tally:
         )
 
 
-def _name(run: Practised) -> tuple[str, str]:
+def _name(run: ToolRun) -> tuple[str, str]:
     return run.request.session, run.request.id
 
 
@@ -81,7 +80,7 @@ class Changes:
     steps: list[Step] = field(default_factory=list)
 
 
-async def practise(run: Run) -> None:
+async def practise(run: ConsolidationRun) -> None:
     """Look at what was said since; a session that somebody else is at is left for later."""
     looked_at = 0
     async for session, place in _lagging(run):
@@ -92,7 +91,7 @@ async def practise(run: Run) -> None:
         await _look_at(run, session, place)
 
 
-async def _lagging(run: Run) -> AsyncIterator[tuple[Session, Item]]:
+async def _lagging(run: ConsolidationRun) -> AsyncIterator[tuple[Session, Item]]:
     """Sessions with messages that nobody has looked at, and where the last look ended."""
     after: SessionKey | None = None
     while page := await run.engine.store.sessions(run.root, after=after, limit=PAGE):
@@ -105,12 +104,12 @@ async def _lagging(run: Run) -> AsyncIterator[tuple[Session, Item]]:
         after = SessionKey(page[-1].scope, page[-1].id)
 
 
-def _is_ours(session: Session, run: Run) -> bool:
+def _is_ours(session: Session, run: ConsolidationRun) -> bool:
     inside = is_visible(session.scope, run.scopes, descend=True, exact=True)
     return inside and not session.id.startswith("~")
 
 
-async def _places(run: Run, sessions: Sequence[Session]) -> dict[SessionKey, Item]:
+async def _places(run: ConsolidationRun, sessions: Sequence[Session]) -> dict[SessionKey, Item]:
     found = {
         SessionKey(one.scope, one.id): Item(scope=one.scope, namespace=PLACES, key=one.id, value=0)
         for one in sessions
@@ -126,7 +125,7 @@ async def _places(run: Run, sessions: Sequence[Session]) -> dict[SessionKey, Ite
     return found
 
 
-async def _look_at(run: Run, session: Session, place: Item) -> None:
+async def _look_at(run: ConsolidationRun, session: Session, place: Item) -> None:
     key = SessionKey(session.scope, session.id)
     while place.value < session.last_seq:
         messages = await run.engine.store.messages(
@@ -145,7 +144,7 @@ async def _look_at(run: Run, session: Session, place: Item) -> None:
         place = replace(place, value=reached, version=place.version + 1)
 
 
-def _is_over(session: Session, messages: Sequence[Message], run: Run) -> bool:
+def _is_over(session: Session, messages: Sequence[Message], run: ConsolidationRun) -> bool:
     """Nothing more is to be expected that would speak about the last request."""
     quiet = not messages or run.started - messages[-1].at >= QUIET_AFTER
     return quiet or session.ended_at is not None
@@ -162,7 +161,9 @@ def _reached(session: Session, messages: Sequence[Message], *, whole: bool, over
     return messages[last].seq - 1 if last < len(messages) else messages[-1].seq
 
 
-async def _changes(run: Run, scope: str, messages: Sequence[Message], *, closed: bool) -> Changes:
+async def _changes(
+    run: ConsolidationRun, scope: str, messages: Sequence[Message], *, closed: bool
+) -> Changes:
     changes = Changes()
     for found in runs(messages, ended=closed):
         if len(found.messages) > MESSAGES_PER_RUN_MAX:
@@ -174,7 +175,7 @@ async def _changes(run: Run, scope: str, messages: Sequence[Message], *, closed:
     return changes
 
 
-async def _count(run: Run, tally: Tally, found: Practised, changes: Changes) -> None:
+async def _count(run: ConsolidationRun, tally: Tally, found: ToolRun, changes: Changes) -> None:
     """A run that worked, or one that was counted and then complained about."""
     changes.tallies[tally.signature] = tally
     (tally.take if found.worked else tally.drop)(found)
@@ -189,7 +190,7 @@ async def _count(run: Run, tally: Tally, found: Practised, changes: Changes) -> 
         await _learn(run, tally, changes)
 
 
-async def _tally(run: Run, scope: str, signature: str) -> Tally:
+async def _tally(run: ConsolidationRun, scope: str, signature: str) -> Tally:
     found = await run.engine.store.items(
         run.root, NAMESPACE, now=run.started, scopes=(scope,), keys=(signature,)
     )
@@ -206,7 +207,7 @@ def _seen(plain: Any) -> tuple[str, str, tuple[str, ...]]:
     return str(session), str(request), tuple(map(str, ids))
 
 
-async def _procedure(run: Run, tally: Tally) -> Record | None:
+async def _procedure(run: ConsolidationRun, tally: Tally) -> Record | None:
     """What was learned from this practice, whatever became of it; None if it was forgotten."""
     if not tally.procedure:
         return None
@@ -217,7 +218,7 @@ async def _procedure(run: Run, tally: Tally) -> Record | None:
 # Learning
 
 
-async def _learn(run: Run, tally: Tally, changes: Changes) -> None:
+async def _learn(run: ConsolidationRun, tally: Tally, changes: Changes) -> None:
     """Write the procedure, if what it is made of is still there."""
     evidence = await _evidence(run, tally)
     authors = {message.author for found in evidence for message in found.messages}
@@ -239,9 +240,9 @@ async def _learn(run: Run, tally: Tally, changes: Changes) -> None:
     changes.steps.append(Step(what="procedure", id=record.id, text=name, because=because))
 
 
-async def _evidence(run: Run, tally: Tally) -> list[Practised]:
+async def _evidence(run: ConsolidationRun, tally: Tally) -> list[ToolRun]:
     """The newest runs that can still be read and still show this practice."""
-    found: list[Practised] = []
+    found: list[ToolRun] = []
     for session, _, ids in reversed(tally.seen):
         messages = await run.engine.store.messages(
             SessionKey(tally.scope, session), now=run.started, ids=ids, limit=len(ids)
@@ -253,7 +254,7 @@ async def _evidence(run: Run, tally: Tally) -> list[Practised]:
     return found[::-1]
 
 
-async def _free_name(run: Run, scope: str, common: Lore, example: Practised) -> str:
+async def _free_name(run: ConsolidationRun, scope: str, common: Lore, example: ToolRun) -> str:
     """The procedures that people named are theirs."""
     tools = ", ".join(dict.fromkeys(use.name for use in example.uses))
     for name in (common.name, f"{common.name} ({tools})"[:120]):
@@ -266,7 +267,9 @@ def _told(common: Lore, name: str) -> str:
     return f"How to {name}" if common.triggers else name
 
 
-async def _record(run: Run, tally: Tally, common: Lore, evidence: Sequence[Practised]) -> Record:
+async def _record(
+    run: ConsolidationRun, tally: Tally, common: Lore, evidence: Sequence[ToolRun]
+) -> Record:
     messages = [message for found in evidence for message in found.messages]
     turns = [turn_id(m.scope, m.session, m.id) for m in messages]
     known = await run.engine.store.records(run.root, turns, now=run.started)
@@ -294,7 +297,7 @@ async def _record(run: Run, tally: Tally, common: Lore, evidence: Sequence[Pract
     )
 
 
-async def _commit(run: Run, place: Item | None, changes: Changes) -> bool:
+async def _commit(run: ConsolidationRun, place: Item | None, changes: Changes) -> bool:
     """False: somebody else was faster; what is left is seen by the next run."""
     if run.dry:
         run.tell_all(changes.steps)

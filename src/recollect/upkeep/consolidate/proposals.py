@@ -17,7 +17,7 @@ from recollect.scopes import root_of
 from recollect.types import Erase, Item, Receipt, ReceiptItem
 from recollect.upkeep.consolidate.commits import apply_steps
 from recollect.upkeep.consolidate.marks import Mark, keep
-from recollect.upkeep.consolidate.run import Run
+from recollect.upkeep.consolidate.run import ConsolidationRun
 from recollect.upkeep.consolidate.steps import Plan, Step, plain_step, step_from
 
 NAMESPACE = "proposal"
@@ -25,7 +25,7 @@ PREFIX = "consolidate/"
 STEPS_MAX = 10_000
 
 
-async def hold_plan(run: Run, plan: Plan) -> None:
+async def hold_plan(run: ConsolidationRun, plan: Plan) -> None:
     """Store the plan instead of doing it, and say how to go on."""
     known = await _held(run.engine, run.scopes[0])
     # Weight is moved by the next run; only what concerns the stock of memories is asked about.
@@ -49,7 +49,9 @@ async def hold_plan(run: Run, plan: Plan) -> None:
     run.items.append(ReceiptItem(id=key, status="pending", reason=reason))
 
 
-async def _put(run: Run, key: str, value: Mapping[str, Any], known: Item | None) -> None:
+async def _put(
+    run: ConsolidationRun, key: str, value: Mapping[str, Any], known: Item | None
+) -> None:
     item = Item(
         scope=run.scopes[0],
         namespace=NAMESPACE,
@@ -70,7 +72,7 @@ async def _held(engine: Engine, scope: str) -> Item | None:
     return found[0] if found and isinstance(found[0].value, Mapping) else None
 
 
-async def clear_held(run: Run) -> None:
+async def clear_held(run: ConsolidationRun) -> None:
     """A run that went through leaves nothing to ask about."""
     known = await _held(run.engine, run.scopes[0])
     if known is not None:
@@ -82,7 +84,7 @@ async def apply_held(engine: Engine, item: Item, actor: str) -> Receipt:
     """Do what a held proposal says, as one change. Steps whose records changed meanwhile are
     skipped; the proposal is gone afterwards."""
     steps = held_steps(item)
-    run = Run(
+    run = ConsolidationRun(
         engine=engine,
         root=root_of(item.scope),
         scopes=(item.scope,),

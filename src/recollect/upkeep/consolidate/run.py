@@ -23,7 +23,7 @@ REASON = "consolidate"
 
 
 @dataclass(slots=True, kw_only=True)
-class Run:
+class ConsolidationRun:
     """One run over a root, or over some scopes of it. What it did is collected on the way."""
 
     engine: Engine

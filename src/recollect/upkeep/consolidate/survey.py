@@ -19,7 +19,7 @@ from recollect.upkeep.consolidate.age import Age, look_at
 from recollect.upkeep.consolidate.clashes import clashes
 from recollect.upkeep.consolidate.disputes import Dispute, Evidence, agree, settled
 from recollect.upkeep.consolidate.doubles import doubles
-from recollect.upkeep.consolidate.run import Run
+from recollect.upkeep.consolidate.run import ConsolidationRun
 from recollect.upkeep.consolidate.steps import Plan, Step
 
 PAGE = 500
@@ -32,7 +32,7 @@ FACTS = frozenset(type_ for type_, kind in KIND_OF_TYPE.items() if kind == "sema
 
 
 @dataclass(slots=True, kw_only=True)
-class Survey:
+class RootSurvey:
     """A root at a glance: counts by scope, and what age alone would do to its records."""
 
     live: int = 0
@@ -51,9 +51,9 @@ class News:
     back: list[str] = field(default_factory=list)
 
 
-async def survey(run: Run) -> Survey:
+async def survey(run: ConsolidationRun) -> RootSurvey:
     """One walk over everything that is live; turns are passed by."""
-    found = Survey()
+    found = RootSurvey()
     profile = run.engine.profile
     last = run.mark.at or run.started - timedelta(hours=profile.consolidate_hours)
     age = Age(now=run.started, last=last, stale=profile.stale)
@@ -73,12 +73,12 @@ async def survey(run: Run) -> Survey:
     return found
 
 
-def _may(step: Step, run: Run) -> bool:
+def _may(step: Step, run: ConsolidationRun) -> bool:
     """Weight moves with the time since the last run, which only runs over a whole root know."""
     return run.whole if step.what == "importance" else step.id not in run.mark.kept
 
 
-async def _walked(run: Run) -> AsyncIterator[Record]:
+async def _walked(run: ConsolidationRun) -> AsyncIterator[Record]:
     query = Query(
         scopes=run.scopes,
         now=run.started,
@@ -96,7 +96,7 @@ async def _walked(run: Run) -> AsyncIterator[Record]:
         await run.give_way()
 
 
-async def news(run: Run) -> News:
+async def news(run: ConsolidationRun) -> News:
     """From the journal, so that its cost is that of what happened since."""
     found = News(seq=run.mark.seq)
     after = run.mark.seq
@@ -123,7 +123,7 @@ def _take_in(touched: Sequence[Touch], found: News, *, full: bool) -> None:
             found.back.append(touch.id)
 
 
-async def planned(run: Run, surveyed: Survey, happened: News) -> Plan:
+async def planned(run: ConsolidationRun, surveyed: RootSurvey, happened: News) -> Plan:
     """Every record is in one step at most: what is in doubt first, what is only old last."""
     decided, opponents = await _disputes(run, surveyed.disputed)
     steps = [step for step in decided if not (step.retires and step.id in run.mark.kept)]
@@ -141,7 +141,7 @@ async def planned(run: Run, surveyed: Survey, happened: News) -> Plan:
 # Disputes
 
 
-async def _disputes(run: Run, ids: Sequence[str]) -> tuple[list[Step], set[str]]:
+async def _disputes(run: ConsolidationRun, ids: Sequence[str]) -> tuple[list[Step], set[str]]:
     """What can be decided, and everybody who has a part in a dispute: no other step touches
     them."""
     if not ids:
@@ -167,7 +167,7 @@ async def _disputes(run: Run, ids: Sequence[str]) -> tuple[list[Step], set[str]]
     return [step for step in settled(dispute) if step.id in asked], parties
 
 
-async def _edges(run: Run, ids: Sequence[str]) -> list[Relation]:
+async def _edges(run: ConsolidationRun, ids: Sequence[str]) -> list[Relation]:
     found: dict[tuple[str, str, str], Relation] = {}
     for part in _slices(ids):
         for edge in await run.engine.store.relations(run.root, part):
@@ -176,7 +176,7 @@ async def _edges(run: Run, ids: Sequence[str]) -> list[Relation]:
 
 
 async def _evidence(
-    run: Run, records: dict[str, Record], edges: Iterable[Relation]
+    run: ConsolidationRun, records: dict[str, Record], edges: Iterable[Relation]
 ) -> dict[str, Evidence]:
     """Looked for only where both sides make claims about one slot."""
     since = {
@@ -200,7 +200,7 @@ async def _evidence(
     return found
 
 
-async def _said_again(run: Run, record: Record, since: datetime) -> int:
+async def _said_again(run: ConsolidationRun, record: Record, since: datetime) -> int:
     """How many of the user's turns since then make the same claim."""
     claim = claim_of(record)
     query = Query(
@@ -226,7 +226,7 @@ async def _said_again(run: Run, record: Record, since: datetime) -> int:
 # Clashes
 
 
-async def _clashes(run: Run, happened: News, taken: set[str]) -> list[Step]:
+async def _clashes(run: ConsolidationRun, happened: News, taken: set[str]) -> list[Step]:
     """What was written or brought back since the last run, beside all of the same slot. A pair
     is named once, by the one that was looked at first."""
     steps: dict[frozenset[str], Step] = {}
@@ -240,7 +240,7 @@ async def _clashes(run: Run, happened: News, taken: set[str]) -> list[Step]:
     return list(steps.values())
 
 
-async def _of_slot(run: Run, record: Record) -> list[Record]:
+async def _of_slot(run: ConsolidationRun, record: Record) -> list[Record]:
     claim = claim_of(record)
     if claim is None:
         return []
@@ -259,7 +259,7 @@ async def _of_slot(run: Run, record: Record) -> list[Record]:
 # Doubles
 
 
-async def _doubles(run: Run, happened: News) -> list[Step]:
+async def _doubles(run: ConsolidationRun, happened: News) -> list[Step]:
     engine = run.engine
     trouble = await engine.vector_trouble()
     if not happened.fresh or trouble:
@@ -274,7 +274,7 @@ async def _doubles(run: Run, happened: News) -> list[Step]:
     return steps
 
 
-async def _doubles_of(run: Run, ids: Sequence[str]) -> list[Step]:
+async def _doubles_of(run: ConsolidationRun, ids: Sequence[str]) -> list[Step]:
     engine = run.engine
     found = await engine.store.records(run.root, ids, now=run.started)
     records = [record for record in found if _is_compared(record, run)]
@@ -304,7 +304,7 @@ async def _doubles_of(run: Run, ids: Sequence[str]) -> list[Step]:
     return steps
 
 
-def _is_compared(record: Record, run: Run) -> bool:
+def _is_compared(record: Record, run: ConsolidationRun) -> bool:
     here = is_visible(record.scope, run.scopes, descend=True, exact=True)
     return here and record.status == "active" and record.kind == "semantic"
 

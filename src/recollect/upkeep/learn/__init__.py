@@ -11,6 +11,14 @@ from __future__ import annotations
 
 from recollect.upkeep.learn.lanes import AT_ONCE, DIGEST, ONBOARDING, READER
 from recollect.upkeep.learn.records import LEARNED
-from recollect.upkeep.learn.round import Round, learn_due_sessions
+from recollect.upkeep.learn.round import LearnRound, learn_due_sessions
 
-__all__ = ["AT_ONCE", "DIGEST", "LEARNED", "ONBOARDING", "READER", "Round", "learn_due_sessions"]
+__all__ = [
+    "AT_ONCE",
+    "DIGEST",
+    "LEARNED",
+    "ONBOARDING",
+    "READER",
+    "LearnRound",
+    "learn_due_sessions",
+]

@@ -22,7 +22,7 @@ from recollect.upkeep.learn.claims import claim_of_fact, misread, names_in
 from recollect.upkeep.learn.grounds import ground_of, turned_round, ungrounded
 from recollect.upkeep.learn.shown import Shown
 from recollect.upkeep.learn.times import times_of
-from recollect.upkeep.learn.values import Candidate, Learned
+from recollect.upkeep.learn.values import LearnCandidate, Learned
 
 TEXT_CHARACTERS_MAX = 500
 FACTS_PER_MESSAGE_MAX = 5
@@ -60,7 +60,7 @@ def read_answer(data: Any, shown: Shown, rules: Extraction, redactor: Redactor) 
     if not _is_answer(data):
         raise Invalid("the answer is not what was asked for")
     facts = [_fact(raw, shown, redactor) for raw in data["facts"]]
-    candidates: list[Candidate] = []
+    candidates: list[LearnCandidate] = []
     refused: list[tuple[str, str]] = []
     place_of: dict[int, int] = {}  # of a fact's number, among the candidates
     said: Counter[str] = Counter()
@@ -135,7 +135,7 @@ def _holds(
     return tuple(records), ungrounded(fact.text, ground_of(fact.cited, records.values()))
 
 
-def _candidate(fact: Fact, leans_on: tuple[str, ...], rules: Extraction) -> Candidate:
+def _candidate(fact: Fact, leans_on: tuple[str, ...], rules: Extraction) -> LearnCandidate:
     raw = fact.raw
     (since, until), misdated = times_of(str(raw.get("when", "")), fact.cited)
     ids = tuple(message.id for message in fact.cited)
@@ -158,10 +158,10 @@ def _candidate(fact: Fact, leans_on: tuple[str, ...], rules: Extraction) -> Cand
         links=tuple((kind, record.id) for kind, record in fact.known if _is_link(kind)),
     )
     notes = [note for note in (fact.note, misdated) if note]
-    return Candidate(lesson=lesson, how="model", leans_on=leans_on, note="; ".join(notes))
+    return LearnCandidate(lesson=lesson, how="model", leans_on=leans_on, note="; ".join(notes))
 
 
-def _place(candidate: Candidate, others: Sequence[Candidate]) -> int:
+def _place(candidate: LearnCandidate, others: Sequence[LearnCandidate]) -> int:
     """Where the same is said already, or behind the last."""
     text = candidate.lesson.text
     for index, other in enumerate(others):
@@ -174,8 +174,8 @@ def _place(candidate: Candidate, others: Sequence[Candidate]) -> int:
 
 
 def _linked(
-    candidates: Sequence[Candidate], facts: Sequence[Fact], place_of: Mapping[int, int]
-) -> Iterator[Candidate]:
+    candidates: Sequence[LearnCandidate], facts: Sequence[Fact], place_of: Mapping[int, int]
+) -> Iterator[LearnCandidate]:
     """Links between facts of the answer, as far as both ends hold."""
     for place, candidate in enumerate(candidates):
         found = [

@@ -13,11 +13,11 @@ from recollect.models.embedder import Embedded
 from recollect.models.prompts import extract as extract_prompt
 from recollect.ports import AnswerError
 from recollect.scopes import root_of
-from recollect.text.claims import Extraction, Gated, Reading, gate
+from recollect.text.claims import Extraction, Gated, TurnReading, gate
 from recollect.types import Message, Query, Record, Usage
 from recollect.upkeep.learn.answers import read_answer
 from recollect.upkeep.learn.shown import known_as_text, messages_as_text, show
-from recollect.upkeep.learn.values import Candidate, Learned, Turns
+from recollect.upkeep.learn.values import LearnCandidate, Learned, Turns
 
 KNOWN_MAX = 12
 KNOWN_PER_MESSAGE = 4
@@ -29,14 +29,14 @@ async def by_rules(turns: Turns) -> Learned:
     """What the rules find; it costs nothing."""
     found = await _read_by_rules(turns)
     return Learned(
-        candidates=tuple(Candidate(lesson=lesson, how="rules") for lesson in found.lessons),
+        candidates=tuple(LearnCandidate(lesson=lesson, how="rules") for lesson in found.lessons),
         skipped={**found.skipped, **turns.unheard},
     )
 
 
 async def _read_by_rules(turns: Turns) -> Extraction:
     """Whoever waits for something else gets a turn after each message."""
-    reading = Reading(turns.earlier)
+    reading = TurnReading(turns.earlier)
     for message in turns.messages:
         await asyncio.sleep(0)
         reading.read(message)
@@ -71,7 +71,7 @@ async def by_model(engine: Engine, turns: Turns, *, draft: str) -> tuple[Learned
     except Invalid as error:
         raise AnswerError(str(error), usage=reply.usage) from None
     sure = [
-        Candidate(lesson=lesson, how="rules")
+        LearnCandidate(lesson=lesson, how="rules")
         for lesson in rules.lessons
         if all(gates[id_].sure for id_ in lesson.messages if id_ in gates)
     ]
@@ -82,8 +82,8 @@ async def by_model(engine: Engine, turns: Turns, *, draft: str) -> tuple[Learned
 
 
 def _completed(
-    candidates: tuple[Candidate, ...], sure: Sequence[Candidate]
-) -> tuple[Candidate, ...]:
+    candidates: tuple[LearnCandidate, ...], sure: Sequence[LearnCandidate]
+) -> tuple[LearnCandidate, ...]:
     """With what the rules are sure of, from messages that the model made nothing of."""
     told = {id_ for candidate in candidates for id_ in candidate.lesson.messages}
     return (*candidates, *(one for one in sure if told.isdisjoint(one.lesson.messages)))

@@ -12,7 +12,7 @@ from recollect.upkeep.learn.values import Turns
 
 
 @dataclass(slots=True, kw_only=True)
-class Draft:
+class LearnDraft:
     """``records`` are as they will be; ``told_by`` are the turns of messages, ``ids`` the records
     that candidates became, by their number and scope."""
 

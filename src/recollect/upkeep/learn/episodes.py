@@ -7,7 +7,7 @@ from dataclasses import replace
 from recollect.engine import Engine
 from recollect.lifecycle.merge import Outcome
 from recollect.types import Query, Record, Relation
-from recollect.upkeep.learn.drafts import Draft
+from recollect.upkeep.learn.drafts import LearnDraft
 from recollect.upkeep.learn.grounds import ground_of, ungrounded
 from recollect.upkeep.learn.values import Turns
 
@@ -32,7 +32,7 @@ async def extract_of(engine: Engine, turns: Turns) -> Record | None:
     return max(extracts, key=lambda record: (record.learned_at, record.id), default=None)
 
 
-def improve(draft: Draft, old: Record, text: str) -> None:
+def improve(draft: LearnDraft, old: Record, text: str) -> None:
     """The model's episode takes the place of the extract, with the same sources and the same
     end, if it says nothing that neither the extract nor the messages say."""
     engine = draft.engine

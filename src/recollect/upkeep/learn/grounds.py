@@ -13,7 +13,7 @@ from datetime import datetime
 from functools import cache
 
 from recollect.text.analysis import STOP_WORDS, fold, terms, words
-from recollect.text.compare.parts import Reading, canonical, read
+from recollect.text.compare.parts import TextParts, canonical, read
 from recollect.text.dates.expressions import time_spans
 from recollect.types import Message
 
@@ -147,7 +147,7 @@ def turned_round(text: str, messages: Iterable[Message]) -> str:
     return turned
 
 
-def _overlap(fact: Reading, said: Reading) -> bool:
+def _overlap(fact: TextParts, said: TextParts) -> bool:
     """Is half of the fact in it?"""
     pieces = {*fact.content, *_pairs(fact.dense)}
     return len(pieces & {*said.content, *_pairs(said.dense)}) * 2 >= len(pieces)
@@ -157,7 +157,7 @@ def _pairs(dense: str) -> Iterable[str]:
     return (dense[index : index + 2] for index in range(len(dense) - 1))
 
 
-def _denies(one: Reading, other: Reading) -> bool:
+def _denies(one: TextParts, other: TextParts) -> bool:
     """Does one deny what the other says plainly? "I dislike it" is not plain."""
     if not one.negated or other.negated or other.word_set & _NEGATIVE:
         return False

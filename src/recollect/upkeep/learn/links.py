@@ -11,18 +11,18 @@ from dataclasses import dataclass
 
 from recollect.scopes import is_visible
 from recollect.types import LIVE, Record, Relation, RelationKind
-from recollect.upkeep.learn.drafts import Draft
-from recollect.upkeep.learn.values import Candidate
+from recollect.upkeep.learn.drafts import LearnDraft
+from recollect.upkeep.learn.values import LearnCandidate
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class EdgeWish:
     source: str
     kind: RelationKind
     target: str
 
 
-async def link(draft: Draft, candidates: Sequence[Candidate]) -> None:
+async def link(draft: LearnDraft, candidates: Sequence[LearnCandidate]) -> None:
     """Add what may be drawn to the draft."""
     wanted = list(dict.fromkeys((*_suggested(draft, candidates), *_repeated(draft))))
     if not wanted:
@@ -47,31 +47,31 @@ async def link(draft: Draft, candidates: Sequence[Candidate]) -> None:
             )
 
 
-def _suggested(draft: Draft, candidates: Sequence[Candidate]) -> Iterator[Wanted]:
+def _suggested(draft: LearnDraft, candidates: Sequence[LearnCandidate]) -> Iterator[EdgeWish]:
     for (number, scope), id_ in draft.ids.items():
         candidate = candidates[number]
         for kind, target in candidate.lesson.links:
-            yield Wanted(id_, kind, target)
+            yield EdgeWish(id_, kind, target)
         for kind, other in candidate.links:
             if (other, scope) in draft.ids:
-                yield Wanted(id_, kind, draft.ids[other, scope])
+                yield EdgeWish(id_, kind, draft.ids[other, scope])
 
 
-def _repeated(draft: Draft) -> Iterator[Wanted]:
+def _repeated(draft: LearnDraft) -> Iterator[EdgeWish]:
     """Who says again what is known supports it."""
     for message, known in draft.repeated:
         if message in draft.told_by:
-            yield Wanted(draft.told_by[message].id, "supports", known)
+            yield EdgeWish(draft.told_by[message].id, "supports", known)
 
 
-async def _records(draft: Draft, ids: set[str]) -> dict[str, Record]:
+async def _records(draft: LearnDraft, ids: set[str]) -> dict[str, Record]:
     stored = await draft.turns.store.records(draft.root, tuple(ids), now=draft.engine.now())
     return {record.id: record for record in stored} | {
         id_: draft.records[id_] for id_ in ids if id_ in draft.records
     }
 
 
-def _may_draw(draft: Draft, edge: Wanted, source: Record, target: Record) -> bool:
+def _may_draw(draft: LearnDraft, edge: EdgeWish, source: Record, target: Record) -> bool:
     if source.id == target.id or source.status not in LIVE or target.status not in LIVE:
         return False
     if source.type == "turn" and _same_source(source, target):

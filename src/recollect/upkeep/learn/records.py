@@ -22,13 +22,13 @@ from recollect.types import (
     Record,
     SessionKey,
 )
-from recollect.upkeep.learn.values import Candidate
+from recollect.upkeep.learn.values import LearnCandidate
 
 LEARNED = "learning"  # where a turn's ``data`` says what became of it
 
 
 def record_of(
-    candidate: Candidate,
+    candidate: LearnCandidate,
     messages: Sequence[Message],
     known: Sequence[Record],
     *,
@@ -81,7 +81,7 @@ def _since(lesson: Lesson, message: Message) -> datetime | None:
     return lesson.valid_from or (None if over else said)
 
 
-def _data_of(candidate: Candidate, doubt: str) -> Mapping[str, Any]:
+def _data_of(candidate: LearnCandidate, doubt: str) -> Mapping[str, Any]:
     lesson = candidate.lesson
     data: dict[str, Any] = {"how": candidate.how}
     if lesson.claim is not None:

@@ -24,7 +24,7 @@ ROUND_SECONDS = 5
 
 
 @dataclass(slots=True, kw_only=True)
-class Round:
+class LearnRound:
     """What a round of learning did. ``changes`` names the change of each root, for undo."""
 
     items: list[ReceiptItem] = field(default_factory=list)
@@ -32,10 +32,10 @@ class Round:
     changes: dict[str, str] = field(default_factory=dict)
 
 
-async def learn_due_sessions(engine: Engine, *, everything: bool) -> Round:
+async def learn_due_sessions(engine: Engine, *, everything: bool) -> LearnRound:
     """Learn from what was said since the last time; with ``everything`` also from what would
     still wait for more."""
-    done = Round()
+    done = LearnRound()
     if engine.profile.learn == "off":
         return done
     for store in (engine.store, engine.volatile):
@@ -64,7 +64,7 @@ def has_model(engine: Engine, store: Store) -> bool:
 
 
 async def _learn_session(
-    engine: Engine, store: Store, key: SessionKey, done: Round, *, everything: bool
+    engine: Engine, store: Store, key: SessionKey, done: LearnRound, *, everything: bool
 ) -> None:
     with_model = has_model(engine, store)
     while True:
@@ -98,7 +98,7 @@ async def _learn_session(
 
 
 async def _asked(
-    engine: Engine, turns: Turns, episode: Record | None, done: Round
+    engine: Engine, turns: Turns, episode: Record | None, done: LearnRound
 ) -> tuple[Learned | None, str]:
     """What a model makes of the turns, or a note why there is nothing yet. A model that fails
     leaves everything as it is, and is asked again later."""

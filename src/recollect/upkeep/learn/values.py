@@ -41,7 +41,7 @@ class Turns:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class LearnCandidate:
     """A lesson before it meets what is known. ``leans_on`` are known records whose words it
     uses beside those of its messages; ``links`` point at other candidates of the same answer."""
 
@@ -57,7 +57,7 @@ class Learned:
     """What some turns taught. ``skipped`` says by message why it taught nothing; ``refused``
     are facts of a model that do not hold, by the message they were said to come from."""
 
-    candidates: tuple[Candidate, ...] = ()
+    candidates: tuple[LearnCandidate, ...] = ()
     skipped: Mapping[str, str] = field(default_factory=dict)
     refused: tuple[tuple[str, str], ...] = ()
     episode: str = ""

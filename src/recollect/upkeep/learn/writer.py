@@ -20,12 +20,12 @@ from recollect.scopes import is_visible
 from recollect.text.compare import text_hash
 from recollect.text.messages import turn_id
 from recollect.types import CursorMove, Message, ReceiptItem, Record
-from recollect.upkeep.learn.drafts import Draft
+from recollect.upkeep.learn.drafts import LearnDraft
 from recollect.upkeep.learn.episodes import improve
 from recollect.upkeep.learn.lanes import READER
 from recollect.upkeep.learn.links import link
 from recollect.upkeep.learn.records import LEARNED, in_scope, record_of, scopes_of
-from recollect.upkeep.learn.values import OPTED_OUT, Candidate, Learned, Turns
+from recollect.upkeep.learn.values import OPTED_OUT, LearnCandidate, Learned, Turns
 
 TAUGHT = "learned from"
 NOTHING = "nothing to learn"
@@ -33,11 +33,11 @@ NOTHING = "nothing to learn"
 
 async def write(
     engine: Engine, turns: Turns, learned: Learned, *, episode: Record | None, change: str
-) -> Draft:
+) -> LearnDraft:
     """Write what was learned; Conflict if another worker was there first."""
     seen_hash = False
     for _ in range(ATTEMPTS_MAX):
-        draft = Draft(engine=engine, turns=turns, seen_hash=seen_hash)
+        draft = LearnDraft(engine=engine, turns=turns, seen_hash=seen_hash)
         await _fill(draft, learned)
         if episode is not None and learned.episode:
             improve(draft, episode, learned.episode)
@@ -53,7 +53,7 @@ async def write(
     raise Unavailable("what is known changes faster than it can be learned; try again")
 
 
-async def _fill(draft: Draft, learned: Learned) -> None:
+async def _fill(draft: LearnDraft, learned: Learned) -> None:
     said = {one.id: one for one in (*draft.turns.earlier, *draft.turns.messages)}
     draft.told_by = await _turns_of(draft, list(said.values()))
     records: dict[int, Record] = {}
@@ -67,13 +67,15 @@ async def _fill(draft: Draft, learned: Learned) -> None:
     await link(draft, learned.candidates)
 
 
-async def _turns_of(draft: Draft, messages: Sequence[Message]) -> dict[str, Record]:
+async def _turns_of(draft: LearnDraft, messages: Sequence[Message]) -> dict[str, Record]:
     ids = {turn_id(one.scope, one.session, one.id): one.id for one in messages}
     found = await draft.turns.store.records(draft.root, tuple(ids), now=draft.engine.now())
     return {ids[turn.id]: turn for turn in found}
 
 
-async def _record(draft: Draft, candidate: Candidate, said: Mapping[str, Message]) -> Record | None:
+async def _record(
+    draft: LearnDraft, candidate: LearnCandidate, said: Mapping[str, Message]
+) -> Record | None:
     """None if something it was made from is not there any more."""
     ids = candidate.lesson.messages
     if not ids or any(id_ not in said or id_ not in draft.told_by for id_ in ids):
@@ -94,7 +96,7 @@ async def _record(draft: Draft, candidate: Candidate, said: Mapping[str, Message
     )
 
 
-async def _known(draft: Draft, ids: Sequence[str], scope: str) -> list[Record]:
+async def _known(draft: LearnDraft, ids: Sequence[str], scope: str) -> list[Record]:
     """Known records as they are now, of this root and visible from the scope."""
     found = await draft.turns.store.records(draft.root, ids, now=draft.engine.now()) if ids else []
     return [
@@ -104,14 +106,16 @@ async def _known(draft: Draft, ids: Sequence[str], scope: str) -> list[Record]:
     ]
 
 
-async def _embed(draft: Draft, records: Sequence[Record]) -> None:
+async def _embed(draft: LearnDraft, records: Sequence[Record]) -> None:
     fresh = [record for record in records if record.text not in draft.vectors]
     vectors, space, _ = await draft.engine.embed_for_writing(fresh)
     draft.space = space or draft.space
     draft.vectors |= {one.text: vectors[one.id] for one in fresh if one.id in vectors}
 
 
-async def _settle(draft: Draft, number: int, candidate: Candidate, record: Record) -> None:
+async def _settle(
+    draft: LearnDraft, number: int, candidate: LearnCandidate, record: Record
+) -> None:
     engine, turns, lesson = draft.engine, draft.turns, candidate.lesson
     for copy in copies(record, await _scopes(draft), engine.new_id):
         one = in_scope(copy, copy.scope, turns.key)
@@ -138,7 +142,7 @@ async def _settle(draft: Draft, number: int, candidate: Candidate, record: Recor
             draft.repeated.append((lesson.messages[-1], outcome.id))
 
 
-async def _scopes(draft: Draft) -> list[str]:
+async def _scopes(draft: LearnDraft) -> list[str]:
     """Not into a scope whose owner opted out of being remembered."""
     engine, turns = draft.engine, draft.turns
     scopes = scopes_of(turns.key, turns.messages, for_agents=engine.profile.learn_for_agents)
@@ -147,7 +151,7 @@ async def _scopes(draft: Draft) -> list[str]:
     return [one for one in scopes if one == turns.session.scope or await engine.persists(one)]
 
 
-async def _is_forgotten(draft: Draft, record: Record, messages: Sequence[str]) -> bool:
+async def _is_forgotten(draft: LearnDraft, record: Record, messages: Sequence[str]) -> bool:
     """Was this text forgotten, and not said again since?"""
     key = await key_of(draft.engine, draft.root)
     if not key:
@@ -160,7 +164,7 @@ async def _is_forgotten(draft: Draft, record: Record, messages: Sequence[str]) -
     return all(at <= datetime.fromisoformat(stone.value) for at in said)
 
 
-def _mark_turns(draft: Draft, learned: Learned) -> None:
+def _mark_turns(draft: LearnDraft, learned: Learned) -> None:
     """Each turn keeps what became of it."""
     draft.items += [
         ReceiptItem(id=id_ or draft.turns.session.id, status="skipped", reason=reason)
@@ -181,7 +185,7 @@ def _mark_turns(draft: Draft, learned: Learned) -> None:
         draft.records[turn.id] = turn  # of an earlier round: here for its version alone
 
 
-async def _commit(draft: Draft, change: str) -> None:
+async def _commit(draft: LearnDraft, change: str) -> None:
     engine, turns = draft.engine, draft.turns
     new = [one for one in draft.records.values() if one.version == 0]
     await _embed(draft, new)

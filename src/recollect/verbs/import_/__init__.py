@@ -18,10 +18,10 @@ from recollect.forgotten.burials import Burials
 from recollect.scopes import parse_scope, root_of
 from recollect.types import Message, Receipt, Record, Session, SessionKey, Usage
 from recollect.verbs.import_.facts import import_records, import_relations
-from recollect.verbs.import_.file import Line, lines_of, survey
+from recollect.verbs.import_.file import ExportLine, lines_of, survey
 from recollect.verbs.import_.logs import END_OF_SESSION, import_logs
 from recollect.verbs.import_.rest import import_items
-from recollect.verbs.import_.run import Report, Run, root_of_value
+from recollect.verbs.import_.run import ImportReport, ImportRun, root_of_value
 from recollect.verbs.import_.secrets import clean_message, clean_record
 
 LINES_PER_COMMIT = 100
@@ -52,13 +52,13 @@ async def import_from(
                 f"{name} is not complete: {known.problem}. Nothing was imported; get the whole "
                 "file, or import what is there with partial (--partial)"
             )
-        run = Run(
+        run = ImportRun(
             engine=engine,
             change=engine.new_id(),
             actor=actor,
             dry_run=dry_run,
             scopes=frozenset(_roots(known.scopes, name)),
-            report=Report(),
+            report=ImportReport(),
         )
         await _find_forgotten(run, file)
         for chunk in _chunks(run, _with_ends(lines_of(file))):
@@ -90,7 +90,7 @@ def source_opened(source: Source) -> Iterator[tuple[IO[bytes], str]]:
         yield file, name
 
 
-def _receipt(run: Run, problem: str) -> Receipt:
+def _receipt(run: ImportRun, problem: str) -> Receipt:
     notes = [*run.report.notes(), *sorted(run.pending)]
     if problem:
         notes.insert(0, f"imported only in part: {problem}")
@@ -108,9 +108,9 @@ def _receipt(run: Run, problem: str) -> Receipt:
 # From lines to chunks
 
 
-def _with_ends(lines: Iterable[Line]) -> Iterator[Line]:
+def _with_ends(lines: Iterable[ExportLine]) -> Iterator[ExportLine]:
     """Behind the last line of each session, one that says so."""
-    open_session: Line | None = None
+    open_session: ExportLine | None = None
     for line in lines:
         inside = open_session is not None and _belongs(line, open_session)
         if open_session is not None and not inside and line.value is not None:
@@ -123,7 +123,7 @@ def _with_ends(lines: Iterable[Line]) -> Iterator[Line]:
         yield _end(open_session)
 
 
-def _belongs(line: Line, session: Line) -> bool:
+def _belongs(line: ExportLine, session: ExportLine) -> bool:
     own = session.value
     assert isinstance(own, Session)
     if isinstance(line.value, Session):
@@ -133,13 +133,13 @@ def _belongs(line: Line, session: Line) -> bool:
     return False
 
 
-def _end(session: Line) -> Line:
-    return Line(number=session.number, type=END_OF_SESSION, size=0, value=session.value)
+def _end(session: ExportLine) -> ExportLine:
+    return ExportLine(number=session.number, type=END_OF_SESSION, size=0, value=session.value)
 
 
-def _chunks(run: Run, lines: Iterable[Line]) -> Iterator[list[Line]]:
+def _chunks(run: ImportRun, lines: Iterable[ExportLine]) -> Iterator[list[ExportLine]]:
     """Lines that can be written together, each checked by itself."""
-    chunk: list[Line] = []
+    chunk: list[ExportLine] = []
     size = 0
     for line in lines:
         if not _admitted(run, line):
@@ -154,7 +154,7 @@ def _chunks(run: Run, lines: Iterable[Line]) -> Iterator[list[Line]]:
         yield chunk
 
 
-def _admitted(run: Run, line: Line) -> bool:
+def _admitted(run: ImportRun, line: ExportLine) -> bool:
     if line.value is None:
         run.report.fail(line, line.error)
         return False
@@ -167,7 +167,7 @@ def _admitted(run: Run, line: Line) -> bool:
     return True
 
 
-def _fits(first: Line, line: Line) -> bool:
+def _fits(first: ExportLine, line: ExportLine) -> bool:
     assert first.value is not None
     assert line.value is not None
     same_root = root_of_value(first.value) == root_of_value(line.value)
@@ -177,7 +177,7 @@ def _fits(first: Line, line: Line) -> bool:
 # What was forgotten here
 
 
-async def _find_forgotten(run: Run, file: IO[bytes]) -> None:
+async def _find_forgotten(run: ImportRun, file: IO[bytes]) -> None:
     """Before anything is written: which lines of the file are about things forgotten here, or
     made from them? Costs one more look at the file, and only where something was forgotten."""
     for root in sorted(run.scopes):
@@ -199,7 +199,7 @@ async def _find_forgotten(run: Run, file: IO[bytes]) -> None:
 
 
 def _about(
-    run: Run, lines: Iterable[Line], kind: type[Message] | type[Record]
+    run: ImportRun, lines: Iterable[ExportLine], kind: type[Message] | type[Record]
 ) -> Iterator[list[Message | Record]]:
     chunk: list[Message | Record] = []
     for line in lines:
@@ -220,7 +220,7 @@ def _same_root(one: Message | Record, other: Message | Record) -> bool:
     return root_of(one.scope) == root_of(other.scope)
 
 
-async def _bury_messages(run: Run, messages: list[Message]) -> None:
+async def _bury_messages(run: ImportRun, messages: list[Message]) -> None:
     safe = [clean_message(message, run.engine.redactor) for message in messages]
     buried = await run.burials[root_of(messages[0].scope)].messages(safe)
     for message in messages:
@@ -228,7 +228,9 @@ async def _bury_messages(run: Run, messages: list[Message]) -> None:
             run.forgotten.add_message(message)
 
 
-async def _bury_records(run: Run, records: list[Record], made_from: dict[str, list[str]]) -> None:
+async def _bury_records(
+    run: ImportRun, records: list[Record], made_from: dict[str, list[str]]
+) -> None:
     safe = [clean_record(record, run.engine.redactor) for record in records]
     buried = await run.burials[root_of(records[0].scope)].records(safe)
     for record in records:

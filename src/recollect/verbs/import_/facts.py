@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from recollect.errors import Conflict, Invalid
 from recollect.types import LIVE, Query, Record, Relation
-from recollect.verbs.import_.file import Line
+from recollect.verbs.import_.file import ExportLine
 from recollect.verbs.import_.run import (
     EXPIRED,
     FORGOTTEN,
@@ -15,8 +15,8 @@ from recollect.verbs.import_.run import (
     OPTED_OUT,
     OTHER,
     REDACTED,
-    Outcome,
-    Run,
+    ImportOutcome,
+    ImportRun,
     root_of_value,
     skipped,
 )
@@ -26,13 +26,13 @@ ATTEMPTS = 3  # then one by one
 
 
 @dataclass(slots=True, kw_only=True)
-class Plan:
+class FactPlan:
     records: dict[str, Record] = field(default_factory=dict)
     merged: dict[str, str] = field(default_factory=dict)
-    outcomes: list[Outcome] = field(default_factory=list)
+    outcomes: list[ImportOutcome] = field(default_factory=list)
 
 
-async def import_records(run: Run, lines: Sequence[Line]) -> None:
+async def import_records(run: ImportRun, lines: Sequence[ExportLine]) -> None:
     """Lines of one root. What does not fit is looked at again alone."""
     assert lines[0].value is not None
     root, trouble = root_of_value(lines[0].value), ""
@@ -62,7 +62,9 @@ async def import_records(run: Run, lines: Sequence[Line]) -> None:
         await import_records(run, [line])
 
 
-async def _planned(run: Run, root: str, lines: Sequence[Line], *, careful: bool) -> Plan:
+async def _planned(
+    run: ImportRun, root: str, lines: Sequence[ExportLine], *, careful: bool
+) -> FactPlan:
     engine = run.engine
     records = [
         clean_record(line.value, engine.redactor)
@@ -78,7 +80,7 @@ async def _planned(run: Run, root: str, lines: Sequence[Line], *, careful: bool)
     run.forgotten.records |= buried - known.keys()
     new = [record for record in records if record.id not in known]
     equals = await _equals(run, new) if careful else {}
-    plan = Plan()
+    plan = FactPlan()
     asked: dict[tuple[str, str], bool] = {}
     for line, record in zip(lines, records, strict=True):
         if record.id in unseen:
@@ -93,7 +95,7 @@ async def _planned(run: Run, root: str, lines: Sequence[Line], *, careful: bool)
     return plan
 
 
-async def _why_not(run: Run, record: Record, asked: dict[tuple[str, str], bool]) -> str:
+async def _why_not(run: ImportRun, record: Record, asked: dict[tuple[str, str], bool]) -> str:
     if run.forgotten.has_record(record):
         run.forgotten.records.add(record.id)
         return FORGOTTEN
@@ -104,14 +106,18 @@ async def _why_not(run: Run, record: Record, asked: dict[tuple[str, str], bool])
 
 
 def _write_or_merge(
-    run: Run, plan: Plan, line: Line, record: Record, equals: dict[tuple[str, str], str]
+    run: ImportRun,
+    plan: FactPlan,
+    line: ExportLine,
+    record: Record,
+    equals: dict[tuple[str, str], str],
 ) -> None:
     single = bool(record.hash) and record.status in LIVE
     equal = equals.get((record.scope, record.hash)) if single else None
     if equal is not None:
         plan.merged[record.id] = equal
         reason = f"{equal} says the same here"
-        plan.outcomes.append(Outcome(line=line, id=equal, status="merged", reason=reason))
+        plan.outcomes.append(ImportOutcome(line=line, id=equal, status="merged", reason=reason))
         return
     if single:
         equals[record.scope, record.hash] = record.id
@@ -120,7 +126,7 @@ def _write_or_merge(
     plan.outcomes.append(run.stored(line, record.id, "" if record == line.value else REDACTED))
 
 
-async def _equals(run: Run, records: Sequence[Record]) -> dict[tuple[str, str], str]:
+async def _equals(run: ImportRun, records: Sequence[Record]) -> dict[tuple[str, str], str]:
     """Scope and hash -> the record that says it here already."""
     by_scope: dict[str, set[str]] = {}
     for record in records:
@@ -141,7 +147,7 @@ async def _equals(run: Run, records: Sequence[Record]) -> dict[tuple[str, str], 
     return found
 
 
-async def import_relations(run: Run, lines: Sequence[Line]) -> None:
+async def import_relations(run: ImportRun, lines: Sequence[ExportLine]) -> None:
     """Lines of one root. A relation needs both of its records."""
     edges = [_moved(run, line.value) for line in lines if isinstance(line.value, Relation)]
     root = root_of_value(edges[0])
@@ -153,7 +159,7 @@ async def import_relations(run: Run, lines: Sequence[Line]) -> None:
         stored = await engine.store.relations(root, [edge.source for edge in edges])
         known = {_key(edge) for edge in stored}
         written: dict[tuple[str, str, str], Relation] = {}
-        outcomes: list[Outcome] = []
+        outcomes: list[ImportOutcome] = []
         for line, edge in zip(lines, edges, strict=True):
             reason = _why_no_edge(run, edge, scopes, known | written.keys())
             if reason:
@@ -178,7 +184,7 @@ async def import_relations(run: Run, lines: Sequence[Line]) -> None:
         await import_relations(run, [line])
 
 
-def _moved(run: Run, edge: Relation) -> Relation:
+def _moved(run: ImportRun, edge: Relation) -> Relation:
     """Where an end was merged into another record, the edge goes to that one."""
     return replace(
         edge,
@@ -192,7 +198,7 @@ def _key(edge: Relation) -> tuple[str, str, str]:
 
 
 def _why_no_edge(
-    run: Run, edge: Relation, scopes: dict[str, str], known: set[tuple[str, str, str]]
+    run: ImportRun, edge: Relation, scopes: dict[str, str], known: set[tuple[str, str, str]]
 ) -> str:
     """``scopes`` are those of the records that can be seen: nothing tells of others."""
     if edge.source == edge.target:

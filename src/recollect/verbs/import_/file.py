@@ -15,7 +15,7 @@ LINE_BYTES_MAX = 128 << 20  # a message of 16 MiB, its original, and every lette
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class ExportLine:
     """One value of the file, or why it is none. ``size`` is in bytes."""
 
     number: int
@@ -26,7 +26,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Survey:
+class FileSurvey:
     """What is known of a file before anything of it is imported. ``problem`` says why it is
     not the file that was written; empty if it is."""
 
@@ -35,7 +35,7 @@ class Survey:
     problem: str
 
 
-def survey(file: IO[bytes], name: str) -> Survey:
+def survey(file: IO[bytes], name: str) -> FileSurvey:
     """Read the whole file once. Invalid if it is no export, Incompatible if it is too new."""
     file.seek(0)
     first = file.readline(LINE_BYTES_MAX)
@@ -43,10 +43,12 @@ def survey(file: IO[bytes], name: str) -> Survey:
     hashed, last, number = hashlib.sha256(), first, 1
     while line := file.readline(LINE_BYTES_MAX):
         if not last.endswith(b"\n"):
-            return Survey(scopes=scopes, lines=number, problem=f"line {number} is too long")
+            return FileSurvey(scopes=scopes, lines=number, problem=f"line {number} is too long")
         hashed.update(last)
         last, number = line, number + 1
-    return Survey(scopes=scopes, lines=number, problem=_problem(last, hashed.hexdigest(), number))
+    return FileSurvey(
+        scopes=scopes, lines=number, problem=_problem(last, hashed.hexdigest(), number)
+    )
 
 
 def _scopes_of(line: bytes, name: str) -> tuple[str, ...]:
@@ -79,7 +81,7 @@ def _problem(last: bytes, sha256: str, number: int) -> str:
     return ""
 
 
-def lines_of(file: IO[bytes]) -> Iterator[Line]:
+def lines_of(file: IO[bytes]) -> Iterator[ExportLine]:
     """Every line behind the header, bad ones with their error; the end line left out."""
     file.seek(0)
     file.readline(LINE_BYTES_MAX)
@@ -91,7 +93,7 @@ def lines_of(file: IO[bytes]) -> Iterator[Line]:
             yield line
 
 
-def _line(raw: bytes, number: int) -> Line | None:
+def _line(raw: bytes, number: int) -> ExportLine | None:
     found = _json(raw)
     type_ = found.get("type") if isinstance(found, dict) else None
     if type_ == "end":
@@ -100,8 +102,8 @@ def _line(raw: bytes, number: int) -> Line | None:
         value = _value(found, type_, cut_off=not raw.endswith(b"\n"))
     except Invalid as error:
         known = type_ if type_ in TYPES else "line"
-        return Line(number=number, type=str(known), size=len(raw), error=str(error))
-    return Line(number=number, type=str(type_), size=len(raw), value=value)
+        return ExportLine(number=number, type=str(known), size=len(raw), error=str(error))
+    return ExportLine(number=number, type=str(type_), size=len(raw), value=value)
 
 
 def _value(found: Any, type_: Any, *, cut_off: bool) -> Value:

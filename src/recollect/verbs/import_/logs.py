@@ -15,7 +15,7 @@ from recollect.engine import ATTEMPTS_MAX
 from recollect.errors import Conflict, Invalid, Unavailable
 from recollect.forgotten.burials import key_of
 from recollect.types import CursorMove, Message, Session, SessionKey, Summary
-from recollect.verbs.import_.file import Line
+from recollect.verbs.import_.file import ExportLine
 from recollect.verbs.import_.run import (
     EXPIRED,
     FORGOTTEN,
@@ -23,9 +23,9 @@ from recollect.verbs.import_.run import (
     OPTED_OUT,
     OTHER,
     REDACTED,
+    ImportOutcome,
+    ImportRun,
     Log,
-    Outcome,
-    Run,
     root_of_value,
     skipped,
 )
@@ -48,19 +48,19 @@ class Here:
 
 
 @dataclass(slots=True, kw_only=True)
-class Plan:
+class LogPlan:
     here: Here
     logs: dict[SessionKey, Log]
     sessions: dict[SessionKey, Session] = field(default_factory=dict)
     messages: dict[tuple[SessionKey, str], Message] = field(default_factory=dict)
     summaries: dict[str, Summary] = field(default_factory=dict)
     cursors: list[CursorMove] = field(default_factory=list)
-    outcomes: list[Outcome] = field(default_factory=list)
+    outcomes: list[ImportOutcome] = field(default_factory=list)
     fresh: dict[SessionKey, int] = field(default_factory=dict)  # numbers kept in this commit
     asked: dict[tuple[str, str], bool] = field(default_factory=dict)
 
 
-async def import_logs(run: Run, lines: Sequence[Line]) -> None:
+async def import_logs(run: ImportRun, lines: Sequence[ExportLine]) -> None:
     """Lines of one root. What does not fit is looked at again alone."""
     root = _root(lines)
     for _ in range(ATTEMPTS_MAX):
@@ -85,7 +85,7 @@ async def import_logs(run: Run, lines: Sequence[Line]) -> None:
     raise Unavailable("the sessions change faster than they can be written; import again")
 
 
-async def _alone(run: Run, lines: Sequence[Line], error: str) -> None:
+async def _alone(run: ImportRun, lines: Sequence[ExportLine], error: str) -> None:
     if len(lines) == 1:
         if lines[0].type != END_OF_SESSION:
             run.report.fail(lines[0], error)
@@ -94,7 +94,7 @@ async def _alone(run: Run, lines: Sequence[Line], error: str) -> None:
         await import_logs(run, [line])
 
 
-def _learn(run: Run, plan: Plan, lines: Sequence[Line]) -> None:
+def _learn(run: ImportRun, plan: LogPlan, lines: Sequence[ExportLine]) -> None:
     for key, count in plan.fresh.items():
         plan.logs[key].present += count
     run.logs |= plan.logs
@@ -105,12 +105,12 @@ def _learn(run: Run, plan: Plan, lines: Sequence[Line]) -> None:
         run.report.add(outcome)
 
 
-def _root(lines: Sequence[Line]) -> str:
+def _root(lines: Sequence[ExportLine]) -> str:
     assert lines[0].value is not None
     return root_of_value(lines[0].value)
 
 
-def _key(line: Line) -> SessionKey:
+def _key(line: ExportLine) -> SessionKey:
     value = line.value
     if isinstance(value, Message | Summary):
         return SessionKey(value.scope, value.session)
@@ -118,14 +118,14 @@ def _key(line: Line) -> SessionKey:
     return SessionKey(value.scope, value.id)
 
 
-async def _planned(run: Run, root: str, lines: Sequence[Line]) -> Plan:
+async def _planned(run: ImportRun, root: str, lines: Sequence[ExportLine]) -> LogPlan:
     here = await _look(run, root, lines)
     logs = {}
     for key in dict.fromkeys(map(_key, lines)):
         known = run.logs.get(key) or Log(existed=key in here.sessions)
         stored = here.sessions[key].last_seq if key in here.sessions else 0
         logs[key] = replace(known, last=max(known.last, stored))
-    plan = Plan(here=here, logs=logs)
+    plan = LogPlan(here=here, logs=logs)
     for line in lines:
         if line.type == END_OF_SESSION:
             await _plan_end(run, plan, line)
@@ -138,7 +138,7 @@ async def _planned(run: Run, root: str, lines: Sequence[Line]) -> Plan:
     return plan
 
 
-async def _look(run: Run, root: str, lines: Sequence[Line]) -> Here:
+async def _look(run: ImportRun, root: str, lines: Sequence[ExportLine]) -> Here:
     store, now = run.engine.store, run.engine.now()
     keys = list(dict.fromkeys(map(_key, lines)))
     sessions = {SessionKey(s.scope, s.id): s for s in await store.sessions(root, keys)}
@@ -161,7 +161,7 @@ async def _look(run: Run, root: str, lines: Sequence[Line]) -> Here:
     )
 
 
-async def _known_summaries(run: Run, summaries: Sequence[Summary]) -> set[str]:
+async def _known_summaries(run: ImportRun, summaries: Sequence[Summary]) -> set[str]:
     known: set[str] = set()
     starts: dict[SessionKey, int] = {}
     for summary in summaries:
@@ -173,7 +173,7 @@ async def _known_summaries(run: Run, summaries: Sequence[Summary]) -> set[str]:
     return known
 
 
-async def _plan_session(run: Run, plan: Plan, line: Line, session: Session) -> None:
+async def _plan_session(run: ImportRun, plan: LogPlan, line: ExportLine, session: Session) -> None:
     key = _key(line)
     plan.logs[key].until = session.last_seq
     if key in plan.here.sessions or key in plan.sessions or plan.logs[key].last:
@@ -187,7 +187,7 @@ async def _plan_session(run: Run, plan: Plan, line: Line, session: Session) -> N
         plan.outcomes.append(run.stored(line, session.id))
 
 
-async def _plan_message(run: Run, plan: Plan, line: Line, message: Message) -> None:
+async def _plan_message(run: ImportRun, plan: LogPlan, line: ExportLine, message: Message) -> None:
     key, log = _key(line), plan.logs[_key(line)]
     known = plan.here.messages.get((key, message.id)) or plan.messages.get((key, message.id))
     if known is not None:
@@ -212,7 +212,7 @@ async def _plan_message(run: Run, plan: Plan, line: Line, message: Message) -> N
     plan.outcomes.append(run.stored(line, message.id, "; ".join(notes)))
 
 
-async def _why_not(run: Run, plan: Plan, message: Message) -> str:
+async def _why_not(run: ImportRun, plan: LogPlan, message: Message) -> str:
     if key_of(message) in plan.here.buried or run.forgotten.has_message(message):
         run.forgotten.add_message(message)
         return FORGOTTEN
@@ -224,7 +224,7 @@ async def _why_not(run: Run, plan: Plan, message: Message) -> str:
     return ""
 
 
-async def _plan_summary(run: Run, plan: Plan, line: Line, summary: Summary) -> None:
+async def _plan_summary(run: ImportRun, plan: LogPlan, line: ExportLine, summary: Summary) -> None:
     log = plan.logs[_key(line)]
     reason = ""
     if summary.id in plan.here.summaries or summary.id in plan.summaries:
@@ -247,7 +247,7 @@ async def _plan_summary(run: Run, plan: Plan, line: Line, summary: Summary) -> N
     plan.outcomes.append(run.stored(line, summary.id))
 
 
-async def _keeps_numbers(run: Run, plan: Plan, line: Line, until: int) -> bool:
+async def _keeps_numbers(run: ImportRun, plan: LogPlan, line: ExportLine, until: int) -> bool:
     """Do the numbers of the file mean the same messages here?"""
     log = plan.logs[_key(line)]
     if not log.existed or not log.numbered:
@@ -257,7 +257,7 @@ async def _keeps_numbers(run: Run, plan: Plan, line: Line, until: int) -> bool:
     return log.pure
 
 
-async def _count(run: Run, key: SessionKey, until: int) -> int:
+async def _count(run: ImportRun, key: SessionKey, until: int) -> int:
     counted = after = 0
     now = run.engine.now()
     while page := await run.engine.store.messages(key, now=now, after=after, limit=PAGE):
@@ -269,7 +269,7 @@ async def _count(run: Run, key: SessionKey, until: int) -> int:
     return counted
 
 
-async def _plan_end(run: Run, plan: Plan, line: Line) -> None:
+async def _plan_end(run: ImportRun, plan: LogPlan, line: ExportLine) -> None:
     """Where the session ended in the file it ends here too, even if its last messages are gone:
     otherwise the next message would get a number that readers believe to have passed."""
     session, key = line.value, _key(line)
@@ -295,7 +295,7 @@ async def _plan_end(run: Run, plan: Plan, line: Line) -> None:
         if reason:
             id_ = f"{session.id}/{reader}"
             line_ = replace(line, type="session")
-            plan.outcomes.append(Outcome(line=line_, id=id_, status="skipped", reason=reason))
+            plan.outcomes.append(ImportOutcome(line=line_, id=id_, status="skipped", reason=reason))
         else:
             plan.cursors.append(CursorMove(session=key, reader=reader, old=0, new=position))
 

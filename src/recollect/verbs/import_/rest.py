@@ -12,8 +12,15 @@ from recollect.forgotten.tombstones import NAMESPACE as TOMBSTONE
 from recollect.types import Entry, Item
 from recollect.verbs import imported
 from recollect.verbs.export import PASSING
-from recollect.verbs.import_.file import Line
-from recollect.verbs.import_.run import EXPIRED, KNOWN, Outcome, Run, root_of_value, skipped
+from recollect.verbs.import_.file import ExportLine
+from recollect.verbs.import_.run import (
+    EXPIRED,
+    KNOWN,
+    ImportOutcome,
+    ImportRun,
+    root_of_value,
+    skipped,
+)
 from recollect.verbs.import_.secrets import clean_entry, clean_item
 
 ATTEMPTS = 3  # then one by one
@@ -22,7 +29,7 @@ KEY_BYTES_MIN = 16
 ItemKey = tuple[str, str, str]
 
 
-async def import_items(run: Run, lines: Sequence[Line]) -> None:
+async def import_items(run: ImportRun, lines: Sequence[ExportLine]) -> None:
     """Lines of one root; entries come as the items they are kept in."""
     assert lines[0].value is not None
     root, trouble = root_of_value(lines[0].value), ""
@@ -45,8 +52,8 @@ async def import_items(run: Run, lines: Sequence[Line]) -> None:
 
 
 async def _planned(
-    run: Run, root: str, lines: Sequence[Line], written: dict[ItemKey, Item]
-) -> list[Outcome]:
+    run: ImportRun, root: str, lines: Sequence[ExportLine], written: dict[ItemKey, Item]
+) -> list[ImportOutcome]:
     items: list[Item | None] = []
     for line in lines:
         if isinstance(line.value, Entry):
@@ -55,7 +62,7 @@ async def _planned(
             assert isinstance(line.value, Item)
             items.append(_cleaned(run, line.value))
     known = await _known(run, root, [item for item in items if item is not None])
-    outcomes: list[Outcome] = []
+    outcomes: list[ImportOutcome] = []
     for line, item in zip(lines, items, strict=True):
         reason = KNOWN if item is None else await _why_not(run, root, item)
         if reason.startswith("!"):
@@ -72,7 +79,7 @@ def _key(item: Item) -> ItemKey:
     return item.namespace, item.scope, item.key
 
 
-async def _known(run: Run, root: str, items: Sequence[Item]) -> set[ItemKey]:
+async def _known(run: ImportRun, root: str, items: Sequence[Item]) -> set[ItemKey]:
     known: set[ItemKey] = set()
     for namespace in dict.fromkeys(item.namespace for item in items):
         wanted = [item for item in items if item.namespace == namespace]
@@ -88,14 +95,14 @@ async def _known(run: Run, root: str, items: Sequence[Item]) -> set[ItemKey]:
     return known
 
 
-def _cleaned(run: Run, item: Item) -> Item:
+def _cleaned(run: ImportRun, item: Item) -> Item:
     """A key and a mark look like secrets, and are meant to."""
     return (
         item if item.namespace in ("secret", TOMBSTONE) else clean_item(item, run.engine.redactor)
     )
 
 
-async def _why_not(run: Run, root: str, item: Item) -> str:
+async def _why_not(run: ImportRun, root: str, item: Item) -> str:
     """Why it is skipped; with a ! in front, why it fails."""
     if item.expires_at is not None and item.expires_at <= run.engine.now():
         return EXPIRED
@@ -110,7 +117,7 @@ async def _why_not(run: Run, root: str, item: Item) -> str:
     return ""
 
 
-async def _about_key(run: Run, root: str, item: Item) -> str:
+async def _about_key(run: ImportRun, root: str, item: Item) -> str:
     key = secret_key(item.value)
     if len(key) < KEY_BYTES_MIN or item.scope != root:
         return "!this is no key for tombstones"
@@ -121,7 +128,7 @@ async def _about_key(run: Run, root: str, item: Item) -> str:
     return "this root has a key of its own"
 
 
-def _about_stone(run: Run, root: str, item: Item) -> str:
+def _about_stone(run: ImportRun, root: str, item: Item) -> str:
     try:
         datetime.fromisoformat(item.value)
     except (TypeError, ValueError):
@@ -134,7 +141,7 @@ def _about_stone(run: Run, root: str, item: Item) -> str:
 # Entries
 
 
-async def _kept(run: Run, entry: Entry) -> Item | None:
+async def _kept(run: ImportRun, entry: Entry) -> Item | None:
     """The item that keeps an entry; None if it is in this store's own journal."""
     if await _is_own(run, entry):
         return None
@@ -142,13 +149,13 @@ async def _kept(run: Run, entry: Entry) -> Item | None:
     return imported.item_of(silent, run.engine.write_scope_in(entry.root))
 
 
-async def _is_own(run: Run, entry: Entry) -> bool:
+async def _is_own(run: ImportRun, entry: Entry) -> bool:
     found = await run.engine.store.journal(entry.root, after=max(0, entry.seq - 1), limit=1)
     same = bool(found) and (found[0].seq, found[0].batch) == (entry.seq, entry.batch)
     return same and all(run.engine.may_see(touch.scope) for touch in found[0].touched)
 
 
-async def _silenced(run: Run, entry: Entry) -> Entry:
+async def _silenced(run: ImportRun, entry: Entry) -> Entry:
     """Where things were forgotten, an entry says nothing about records that are not here."""
     if entry.root not in run.burials:
         return entry

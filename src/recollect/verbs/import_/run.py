@@ -25,7 +25,7 @@ from recollect.types import (
     Summary,
 )
 from recollect.types.serial import TYPES, Value
-from recollect.verbs.import_.file import Line
+from recollect.verbs.import_.file import ExportLine
 
 ITEMS_MAX = 10_000
 TRUST_MAX = 3
@@ -39,23 +39,23 @@ REDACTED = "secrets were redacted"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class ImportOutcome:
     """What became of one line."""
 
-    line: Line
+    line: ExportLine
     id: str
     status: ItemStatus
     reason: str = ""
 
 
 @dataclass(slots=True, kw_only=True)
-class Report:
+class ImportReport:
     """One item for each of the first lines and for every failure; numbers for all of them."""
 
     items: list[ReceiptItem] = field(default_factory=list)
     counts: Counter[tuple[str, str, str]] = field(default_factory=Counter)
 
-    def add(self, outcome: Outcome) -> None:
+    def add(self, outcome: ImportOutcome) -> None:
         failed = outcome.status == "failed"
         reason = f"line {outcome.line.number}: {outcome.reason}" if failed else outcome.reason
         if failed or len(self.items) < ITEMS_MAX:
@@ -63,9 +63,9 @@ class Report:
         general = "" if failed else outcome.reason
         self.counts[outcome.line.type, outcome.status, general] += 1
 
-    def fail(self, line: Line, reason: str) -> None:
+    def fail(self, line: ExportLine, reason: str) -> None:
         id_ = id_of(line.value) if line.value else f"line {line.number}"
-        self.add(Outcome(line=line, id=id_, status="failed", reason=reason))
+        self.add(ImportOutcome(line=line, id=id_, status="failed", reason=reason))
 
     def notes(self) -> Iterable[str]:
         for type_ in (*TYPES, "line"):
@@ -93,13 +93,13 @@ class Log:
 
 
 @dataclass(slots=True, kw_only=True)
-class Run:
+class ImportRun:
     engine: Engine
     change: str
     actor: str
     dry_run: bool
     scopes: frozenset[str]  # the roots that the file says it has
-    report: Report
+    report: ImportReport
     burials: dict[str, Burials] = field(default_factory=dict)  # by root, as they stood at first
     forgotten: Forgotten = field(default_factory=Forgotten)
     logs: dict[SessionKey, Log] = field(default_factory=dict)
@@ -123,11 +123,11 @@ class Run:
             return await Burials.of(self.engine.store, root, self.engine.now())
         return self.burials[root]
 
-    def stored(self, line: Line, id_: str, reason: str = "") -> Outcome:
+    def stored(self, line: ExportLine, id_: str, reason: str = "") -> ImportOutcome:
         if not self.dry_run:
-            return Outcome(line=line, id=id_, status="stored", reason=reason)
+            return ImportOutcome(line=line, id=id_, status="stored", reason=reason)
         would = "dry run: would be stored" + (f", {reason}" if reason else "")
-        return Outcome(line=line, id=id_, status="pending", reason=would)
+        return ImportOutcome(line=line, id=id_, status="pending", reason=would)
 
     async def persists(self, asked: dict[tuple[str, str], bool], scope: str, author: str) -> bool:
         """``asked`` remembers the answers for as long as one chunk takes."""
@@ -149,9 +149,9 @@ class Run:
         _check_fields(value)
 
 
-def skipped(line: Line, reason: str) -> Outcome:
+def skipped(line: ExportLine, reason: str) -> ImportOutcome:
     assert line.value is not None
-    return Outcome(line=line, id=id_of(line.value), status="skipped", reason=reason)
+    return ImportOutcome(line=line, id=id_of(line.value), status="skipped", reason=reason)
 
 
 def id_of(value: Value) -> str:

@@ -15,7 +15,7 @@ from recollect.text.inputs import When, clean_name, clean_tags, count, moment, s
 from recollect.types import Kind, Query, Record, Relation, Source, Status, Type
 from recollect.verbs.lists.cursors import Place, place_of
 from recollect.verbs.lists.values import Page
-from recollect.verbs.lists.walk import Part, page_of, parts_from
+from recollect.verbs.lists.walk import RootPart, page_of, parts_from
 
 PAGE = 500
 FEW = 8  # of each root at first, when the newest of many are wanted
@@ -81,7 +81,7 @@ async def _newest_first(
             heads.append((following, walk))
 
 
-async def _walk(part: Part, query: Query, after: str) -> AsyncGenerator[Record, None]:
+async def _walk(part: RootPart, query: Query, after: str) -> AsyncGenerator[Record, None]:
     here = replace(query, scopes=part.scopes, descend=part.descend)
     while hits := await part.store.search(replace(here, after=after)):
         for hit in hits:

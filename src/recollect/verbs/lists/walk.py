@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class RootPart:
     """One root in one store, as far as the asker may see it. ``number`` says which store, for
     cursors: 0 the kept one, 1 the volatile one. ``begun``: the place is in this part."""
 
@@ -32,14 +32,14 @@ class Part:
 
 async def parts_from(
     engine: Engine, scope: str | None, *, descend: bool, place: Place | None
-) -> AsyncIterator[Part]:
+) -> AsyncIterator[RootPart]:
     """In order of name, beginning with the root and store of the place."""
     by_root, below = await engine.read_scopes(scope, descend=descend)
     first = (place[0], place[1]) if place else ("", 0)
     for root in sorted(by_root):
         for number, store in enumerate(engine.stores_of(root)):
             if (root, number) >= first:
-                yield Part(
+                yield RootPart(
                     store=store,
                     number=number,
                     root=root,

@@ -14,7 +14,7 @@ from recollect.errors import Invalid
 from recollect.interfaces.http.answers import answer
 from recollect.interfaces.http.callers import Caller, caller_of
 from recollect.interfaces.http.idempotency import Write, once
-from recollect.interfaces.http.models import Asked
+from recollect.interfaces.http.models import RecallBody
 from recollect.types import Right
 
 KEY_HEADER = "Idempotency-Key"
@@ -56,7 +56,7 @@ async def no_strangers(request: Request) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Writing:
+class CallWriting:
     """A write that was asked for."""
 
     request: Request
@@ -72,19 +72,19 @@ class Writing:
             return answer(await write(self.caller.memory))
         return await once(self.request, self.caller, self.key, write)
 
-    def given(self, asked: Asked) -> dict[str, Any]:
+    def given(self, asked: RecallBody) -> dict[str, Any]:
         """The arguments, signed by whoever asked."""
         said = asked.given()
         return {**said, "actor": self.caller.acting_for(said.get("actor", ""))}
 
 
-async def _write(request: Request, caller: Asking, key: KeyHeader = None) -> Writing:
-    return Writing(request, caller, key, "write")
+async def _write(request: Request, caller: Asking, key: KeyHeader = None) -> CallWriting:
+    return CallWriting(request, caller, key, "write")
 
 
-async def _erase(request: Request, caller: Asking, key: KeyHeader = None) -> Writing:
-    return Writing(request, caller, key, "erase")
+async def _erase(request: Request, caller: Asking, key: KeyHeader = None) -> CallWriting:
+    return CallWriting(request, caller, key, "erase")
 
 
-MayWrite = Annotated[Writing, Depends(_write)]
-MayErase = Annotated[Writing, Depends(_erase)]
+MayWrite = Annotated[CallWriting, Depends(_write)]
+MayErase = Annotated[CallWriting, Depends(_erase)]

@@ -29,7 +29,7 @@ async def recall(asked: models.Recall, caller: Asking) -> Response:
 
 
 @router.post("/context", **_PACKET)
-async def context(asked: models.Context, caller: Asking) -> Response:
+async def context(asked: models.ContextBody, caller: Asking) -> Response:
     """One packet for the next model call."""
     packet = await caller.memory.context(**asked.given())
     return answer(packet, headers={"ETag": etag_of(packet)})

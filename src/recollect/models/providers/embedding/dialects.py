@@ -12,7 +12,7 @@ from recollect.ports import Limits, Rows
 from recollect.types import Usage
 
 
-class MisfitError(ValueError):
+class VectorMisfitError(ValueError):
     """Why an answer is no answer, in words."""
 
 
@@ -62,7 +62,7 @@ def _ask_openai(target: Target, key: str, texts: Sequence[str], query: bool) -> 
 def _read_openai(answer: Any) -> Rows:
     data = sorted(_list(answer, "data"), key=lambda entry: _number(entry, "index"))
     if [_number(entry, "index") for entry in data] != list(range(len(data))):
-        raise MisfitError("the vectors are not numbered from 0 without gaps")
+        raise VectorMisfitError("the vectors are not numbered from 0 without gaps")
     return Rows(
         rows=[_row(entry, "embedding") for entry in data],
         usage=_usage(answer, "usage", "prompt_tokens"),
@@ -124,7 +124,7 @@ def _read_ollama(answer: Any) -> Rows:
 def _list(answer: Any, name: str) -> list[Any]:
     found = answer.get(name) if isinstance(answer, dict) else None
     if not isinstance(found, list):
-        raise MisfitError(f"the answer has no list {name!r}")
+        raise VectorMisfitError(f"the answer has no list {name!r}")
     return found
 
 
@@ -134,14 +134,14 @@ def _row(entry: Any, name: str) -> list[float]:
 
 def _numbers(row: Any) -> list[float]:
     if not isinstance(row, list) or not all(type(value) in (int, float) for value in row):
-        raise MisfitError("a vector is no list of numbers")
+        raise VectorMisfitError("a vector is no list of numbers")
     return row
 
 
 def _number(entry: Any, name: str) -> int:
     found = entry.get(name) if isinstance(entry, dict) else None
     if type(found) is not int:
-        raise MisfitError(f"a vector has no {name}")
+        raise VectorMisfitError(f"a vector has no {name}")
     return found
 
 

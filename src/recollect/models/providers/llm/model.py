@@ -60,7 +60,7 @@ class ProviderModel:
     async def _sent(self, prompt: Prompt) -> ModelResponse:
         from recollect.models.providers.llm import wire
 
-        line = wire.Line(place=self._place, key=self._key, seconds=self._seconds)
+        line = wire.Wire(place=self._place, key=self._key, seconds=self._seconds)
         if prompt.schema is None or not self._native:
             return await wire.send(line, prompt, native=False)
         try:

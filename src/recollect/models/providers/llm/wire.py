@@ -43,7 +43,7 @@ class NoSchemaError(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class Wire:
     """Where to call, with which key, and for how long."""
 
     place: Place
@@ -56,7 +56,7 @@ def load(provider: str) -> None:
     import_module(f"pydantic_ai.models.{_MODULES.get(provider, 'openai')}")
 
 
-async def send(line: Line, prompt: Prompt, *, native: bool) -> ModelResponse:
+async def send(line: Wire, prompt: Prompt, *, native: bool) -> ModelResponse:
     """One request. ``native`` hands the schema to the provider; else the question asks for it."""
     async with new_client(line.seconds, proxies=not line.place.here) as client:
         model = _model(line, client)
@@ -88,7 +88,7 @@ def _may_be_about_the_schema(error: exceptions.ModelHTTPError) -> bool:
     return error.status_code in REFUSES_SCHEMA and not isinstance(error, other)
 
 
-def _model(line: Line, client: httpx2.AsyncClient) -> Model:
+def _model(line: Wire, client: httpx2.AsyncClient) -> Model:
     place, key = line.place, line.key or NO_KEY
     if place.provider == "anthropic":
         from pydantic_ai.models.anthropic import AnthropicModel
@@ -140,7 +140,7 @@ def _system(prompt: Prompt, *, native: bool) -> str:
     return prompt.system + _AS_JSON + json.dumps(prompt.schema, ensure_ascii=False)
 
 
-def _settings(line: Line, prompt: Prompt) -> ModelSettings:
+def _settings(line: Wire, prompt: Prompt) -> ModelSettings:
     """Without thinking aloud, where a model can be told so: it would use up the answer's tokens."""
     settings = ModelSettings(timeout=line.seconds, max_retries=0, thinking=False)
     if line.place.provider in ("ollama", COMPATIBLE):
