@@ -143,6 +143,9 @@ RECORD_BIRTH = (
     "terms, lineage, derived_from, text"
 ).split(", ")
 
+# For a change, behind its id: columns that must hold something, though nothing of it is written.
+RECORD_UNBORN = (0, 0, 0, None, 0, "", "", "", "", b"", b"", "[]", "[]", "")
+
 
 def record_birth(record: Record) -> tuple[Any, ...]:
     words, terms = terms_blob(record.text, record.author)
@@ -166,9 +169,9 @@ def record_birth(record: Record) -> tuple[Any, ...]:
 
 
 def record_changes(record: Record, at: datetime) -> tuple[Any, ...]:
-    """``record.version`` is already the new one."""
+    """As it will be stored, one version further."""
     return (
-        record.version,
+        record.version + 1,
         code(TYPES, record.type),
         code(STATUSES, record.status),
         code(SOURCES, record.source),
@@ -357,7 +360,7 @@ def session_of(scope: str, row: Row, cursors: Mapping[str, int]) -> Session:
         last_seq=last_seq,
         channel=channel,
         policy=policy,
-        state=json.loads(state),
+        state=json.loads(state) if state != "{}" else {},
         started_at=moment_or_none(started),
         ended_at=moment_or_none(ended),
         version=version,
