@@ -9,9 +9,9 @@ from typing import Any
 
 import apsw
 
+from recollect.index.derived import quantised
 from recollect.stores.commit import Changes, checked, decide, needs_of
 from recollect.stores.sqlite import erase
-from recollect.stores.sqlite.derived import quantised
 from recollect.stores.sqlite.held import Keys, make_places, read
 from recollect.stores.sqlite.rows import (
     MESSAGE_COLUMNS,

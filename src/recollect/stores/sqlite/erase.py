@@ -9,8 +9,8 @@ import apsw
 
 from recollect.stores.commit import Changes
 from recollect.stores.sqlite.connection import select
+from recollect.stores.sqlite.feed import EVERYTHING
 from recollect.stores.sqlite.held import Keys
-from recollect.stores.sqlite.index import EVERYTHING
 from recollect.stores.sqlite.rows import micros, to_json
 from recollect.types import Erase
 

@@ -37,6 +37,7 @@ class Keys:
     root: int | None = None
     stamp: int = 0  # of the root; see schema.sql
     scopes: dict[str, int] = field(default_factory=dict)  # by path
+    unknown: set[str] = field(default_factory=set)  # scopes that the file has not seen yet
     space: int | None = None  # of the batch's vectors
     sweeps: bool = False  # it asks to drop what expired, and there are such records
 
@@ -99,16 +100,25 @@ _TWINS = (
 def read(db: apsw.Connection, batch: Batch, needs: Needs) -> tuple[Held, Keys]:
     """The caller holds the lock of the file."""
     asked = {name: value for name, value in _asked(batch, needs) if value}
+    paths = _paths(batch)
     columns = ", ".join([_HEAD, *(_PARTS[name] for name in asked)])
     head, *parts = _row(
         db,
         f"SELECT {columns} FROM (SELECT 1) LEFT JOIN root ON root.name = ?",
-        (needs.batch, to_json(sorted(_paths(batch))), *asked.values(), needs.root),
+        (needs.batch, to_json(sorted(paths)), *asked.values(), needs.root),
     )
     root, stamp, number, seq, scopes = head
     found = dict(zip(asked, parts, strict=True))
     space = json.loads(found["space"]) if found.get("space") else (None, 0)
-    keys = Keys(root, stamp or 0, json.loads(scopes), space[0], bool(found.get("sweep")))
+    known = json.loads(scopes)
+    keys = Keys(
+        root=root,
+        stamp=stamp or 0,
+        scopes=known,
+        unknown=paths - set(known),
+        space=space[0],
+        sweeps=bool(found.get("sweep")),
+    )
     held = Held(
         number=seq,
         head=number or 0,
@@ -179,7 +189,7 @@ def _items(found: Mapping[str, str]) -> Iterator[Item]:
 
 def make_places(db: apsw.Connection, keys: Keys, root: str, paths: set[str]) -> None:
     """Give the root and these scopes a number, if they have none."""
-    missing = sorted(paths - set(keys.scopes))
+    missing = sorted(paths & keys.unknown)
     if keys.root is None or missing:
         roots = sorted({root, *map(root_of, missing)})
         db.execute(
