@@ -45,7 +45,7 @@ MessageKey = tuple[str, str, str]  # scope, session, id
 ItemKey = tuple[str, str, str]  # scope, namespace, key
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Needs:
     """What a batch has to know before anything of it can be decided."""
 
@@ -61,7 +61,7 @@ class Needs:
     space: str = ""  # of how many numbers are its vectors?
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Held:
     """What the store has of that; what it has not is left out. Expired rows may be among it."""
 
@@ -143,24 +143,23 @@ def plain_json(value: Any) -> Any:
 
 def needs_of(batch: Batch) -> Needs:
     """The keys that a checked batch has to know about."""
-    return Needs(
-        root=batch.root,
-        batch=batch.id,
-        records=tuple(dict.fromkeys(_record_ids(batch))),
-        hashes=tuple(
-            dict.fromkeys(
-                (record.scope, record.hash)
-                for record in batch.records
-                if _is_single(record, batch.at)
-            )
-        ),
-        relations=tuple((one.source, one.kind, one.target) for one in batch.relations),
-        sessions=tuple(dict.fromkeys(_session_keys(batch))),
-        messages=tuple(dict.fromkeys(map(_message_key, batch.messages))),
-        summaries=tuple(dict.fromkeys(_summary_ids(batch))),
-        items=tuple(dict.fromkeys(map(_item_key, _items(batch)))),
-        space=batch.space if batch.vectors else "",
-    )
+    needs = Needs(root=batch.root, batch=batch.id)
+    if batch.records or batch.relations or batch.vectors or batch.erase:
+        needs.records = tuple(dict.fromkeys(_record_ids(batch)))
+        single = [one for one in batch.records if one.hash and _is_single(one, batch.at)]
+        needs.hashes = tuple(dict.fromkeys((one.scope, one.hash) for one in single))
+    if batch.relations:
+        needs.relations = tuple((one.source, one.kind, one.target) for one in batch.relations)
+    if batch.sessions or batch.messages or batch.cursors:
+        needs.sessions = tuple(dict.fromkeys(_session_keys(batch)))
+        needs.messages = tuple(dict.fromkeys(map(_message_key, batch.messages)))
+    if batch.summaries or batch.erase:
+        needs.summaries = tuple(dict.fromkeys(_summary_ids(batch)))
+    if batch.items or batch.mark:
+        needs.items = tuple(dict.fromkeys(map(_item_key, _items(batch))))
+    if batch.vectors:
+        needs.space = batch.space
+    return needs
 
 
 def decide(batch: Batch, held: Held) -> Changes:
@@ -252,7 +251,7 @@ class _Decision:
         for item in batch.items:
             self._touch(touches.touch_item(*self._put_item(item, "item")))
         changes.silenced = batch.erase
-        changes.used = Counter(batch.used)
+        changes.used = Counter(batch.used) if batch.used else {}
         if takes_a_number(batch):
             changes.entry = self._entry()
             changes.seq = changes.entry.seq

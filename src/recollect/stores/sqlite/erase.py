@@ -135,6 +135,8 @@ _MENTIONS = {
 
 def silence(db: apsw.Connection, changes: Changes, keys: Keys) -> None:
     """The journal says no more about these things than that they were touched."""
+    if not changes.silenced:
+        return
     for kind, mentions in _MENTIONS.items():
         gone = [_mentioned(one) for one in changes.silenced if one.kind == kind]
         for mention in mentions if gone else ():
