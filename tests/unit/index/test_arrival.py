@@ -32,7 +32,9 @@ def turn(number: int, text: str = "", **fields: Any) -> Record:
         "valid_from": NOW + timedelta(minutes=number // 2),  # two turns of each moment
         **fields,
     }
-    return make_record(f"turn-{number:06}", text or f"word{number % 50} soup", type_="turn", **given)
+    return make_record(
+        f"turn-{number:06}", text or f"word{number % 50} soup", type_="turn", **given
+    )
 
 
 class ListFeed:
@@ -69,12 +71,15 @@ class ListFeed:
         return FeedChanges(_parts(rows), gone if after else None)
 
     def vectors(
-        self, scope: str, space: str, keys: Sequence[int] | None
+        self,
+        scope: str,  # noqa: ARG002
+        space: str,  # noqa: ARG002
+        keys: Sequence[int] | None,
     ) -> Iterable[Sequence[tuple[int, bytes]]]:
         wanted = self.vector if keys is None else [key for key in keys if key in self.vector]
         return _parts([(key, quantised(self.vector[key])) for key in wanted])
 
-    def records(self, keys: Sequence[int], space: str) -> Mapping[int, FeedRecord]:
+    def records(self, keys: Sequence[int], space: str) -> Mapping[int, FeedRecord]:  # noqa: ARG002
         newest = self._newest()
         return {
             key: FeedRecord(lambda record=record: record, self.vector.get(key))  # type: ignore[misc]

@@ -13,6 +13,7 @@ from itertools import islice
 from typing import TypeVar
 
 from recollect.errors import Invalid, Unavailable
+from recollect.ports import Capabilities
 from recollect.scopes import root_of
 from recollect.stores.commit import checked, decide, needs_of
 from recollect.stores.dict.search import count, search
@@ -51,18 +52,27 @@ T = TypeVar("T")
 class DictStore:
     """``recollect.ports.Store`` in plain dicts."""
 
-    def __init__(self) -> None:
-        self._tables: Tables | None = Tables()
-        self._changed = asyncio.Condition()  # its lock also keeps commits apart
+    capabilities = Capabilities(
+        name="dict", search="exact", erasure="memory", waits=True, processes=False
+    )
+
+    def __init__(self, beside: DictStore | None = None) -> None:
+        """``beside``: another handle on what that one holds, in the same event loop."""
+        self._tables: Tables | None = beside._open_tables() if beside else Tables()
+        # Its lock also keeps commits apart.
+        self._changed = beside._changed if beside else asyncio.Condition()
+        self.trips = 0  # how often a commit went to the tables and back
 
     async def commit(self, batch: Batch) -> int:
         async with self._changed:
             tables = self._open_tables()
             batch = checked(batch)
+            self.trips += 1
             held = tables.read(needs_of(batch))
             if held.number is not None:
                 return held.number
             changes = decide(batch, held)
+            self.trips += 1
             tables.write(changes)
             self._changed.notify_all()
             return changes.seq

@@ -17,7 +17,7 @@ import apsw
 
 from recollect.errors import Unavailable
 from recollect.index.cache import IndexCache
-from recollect.ports import Clock
+from recollect.ports import Capabilities, Clock
 from recollect.stores.sqlite import due, reads
 from recollect.stores.sqlite.connection import (
     check_library,
@@ -60,6 +60,10 @@ KEYS_READ_HERE = 8
 
 class SqliteStore:
     """``recollect.ports.Store`` in one SQLite file. Use ``open``."""
+
+    capabilities = Capabilities(
+        name="sqlite", search="exact", erasure="nothing", waits=True, processes=True
+    )
 
     def __init__(self, path: str, *, cache_bytes: int, group_max: int) -> None:
         self._path = path
@@ -107,6 +111,11 @@ class SqliteStore:
 
     async def commit(self, batch: Batch) -> int:
         return await self._writer.commit(batch)
+
+    @property
+    def trips(self) -> int:
+        """How often a commit has read or written, in all."""
+        return self._writer.trips
 
     async def scrub(self) -> bool:
         done: bool = await asyncio.shield(asyncio.wrap_future(self._writer.run(truncate_log)))
