@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recollect.engine import Engine, active_space
-from recollect.errors import Incompatible, Invalid
+from recollect.errors import Invalid
 from recollect.models.budgets import Budgets, Price
 from recollect.models.careful import Careful, Patience, Persists
 from recollect.models.embedder import CarefulEmbedder
@@ -29,14 +29,12 @@ from recollect.text.tokens import ESTIMATE, Counter, TokenCount
 from recollect.types import Receipt, ReceiptItem
 from recollect.types.ids import ROOM, as_uuid
 from recollect.verbs.restore import bury_again
+from recollect.wiring.stores import factory_of, scheme_of, sqlite_file
 
 if TYPE_CHECKING:
     from recollect.models.providers.llm import Place
     from recollect.models.providers.minilm.weights import Status
     from recollect.stores.sqlite.doctor import DoctorReport
-
-# Stores that come with an extra: scheme -> what to install.
-EXTRAS = {"redis": "redis", "rediss": "redis", "postgresql": "postgres", "surrealkv": "surreal"}
 
 
 def read_settings(environ: Mapping[str, str] | None = None, **overrides: str | None) -> Settings:
@@ -128,27 +126,12 @@ def _default_folder(settings: Settings) -> Path:
 
 def store_file(address: str) -> Path | None:
     """The SQLite file an address names; None for a store that is no file."""
-    scheme, colon, rest = address.partition(":")
-    if scheme == "dict" and colon:
-        return None
-    if "://" in address and scheme != "sqlite":
-        known = EXTRAS.get(scheme)
-        if known:
-            raise Incompatible(f"the {known} store is not part of this version yet")
-        raise Invalid(f"unknown store {address!r}; use a path, sqlite:///path or dict:")
-    path = rest.removeprefix("//") if scheme == "sqlite" and colon else address
-    if not path:
-        raise Invalid("the store path is empty")
-    return Path(path).expanduser()
+    return sqlite_file(address) if scheme_of(address) == "sqlite" else None
 
 
 async def open_store(address: str, settings: Settings) -> Store:
-    file = store_file(address)
-    if file is None:
-        return DictStore()
-    from recollect.stores.sqlite import SqliteStore  # numpy and apsw only when needed
-
-    return await SqliteStore.open(file, cache_bytes=settings.cache_mb << 20)
+    factory = factory_of(scheme_of(address))  # numpy and drivers only when needed
+    return await factory(address, cache_bytes=settings.cache_mb << 20)
 
 
 def check_store(store: str | None, profile: str | None, *, rebuild: bool) -> DoctorReport:

@@ -44,7 +44,7 @@ from recollect.types import (
     WorkKind,
 )
 
-__all__ = ["DictStore"]
+__all__ = ["DictStore", "open_address"]
 
 T = TypeVar("T")
 
@@ -262,6 +262,11 @@ class DictStore:
         if self._tables is None:
             raise Unavailable("this store is closed; open it again")
         return self._tables
+
+
+async def open_address(address: str, *, cache_bytes: int) -> DictStore:  # noqa: ARG001
+    """``dict:``, empty each time."""
+    return DictStore()
 
 
 def _item_key(item: Item) -> tuple[str, str, str]:

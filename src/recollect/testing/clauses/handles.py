@@ -219,7 +219,7 @@ class HandleClauses(Contract):
         assert seen == list(range(1, 2 * total + own + 2))
 
     @clause
-    async def test_X9_a_commit_takes_two_round_trips(self, store: Store) -> None:
+    async def test_X2_a_commit_takes_two_round_trips(self, store: Store) -> None:
         """One that reads and one that writes, whatever is in the batch."""
         await put(store, make_record("old", hash="h"), make_message("m0"), make_item("k0"))
         read = await one_record(store, "old")
