@@ -12,13 +12,16 @@ from recollect.errors import Invalid
 from recollect.types import (
     Batch,
     Entry,
+    Find,
     Hit,
     Item,
     Kind,
+    Listing,
     Message,
     Query,
     Record,
     Relation,
+    Search,
     Session,
     SessionKey,
     Status,
@@ -78,10 +81,18 @@ class Store(Protocol):
         every root (for a caller who may see them all)."""
         ...
 
-    async def search(self, query: Query) -> list[Hit]:
-        """Raw scores. A search answers with the best ``limit`` of each arm, every hit with both
-        scores; a listing with ``limit`` records in ``order``. Word statistics are those of the
-        rows that the query's scopes can see, whatever else the filters say."""
+    async def search(self, asked: Search | Query) -> list[Hit]:
+        """The best ``limit`` of each arm, every hit with the raw scores of both, nothing if it
+        has neither words nor a vector. Word statistics are those of the rows that its scopes
+        can see, whatever else the filter says."""
+        ...
+
+    async def listing(self, asked: Listing) -> list[Record]:
+        """``limit`` records that pass, in ``order``."""
+        ...
+
+    async def find(self, asked: Find) -> list[Record]:
+        """The same of those that have the keys, found by them."""
         ...
 
     async def relations(self, root: str, ids: Sequence[str]) -> list[Relation]:

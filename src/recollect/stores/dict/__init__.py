@@ -16,7 +16,7 @@ from recollect.errors import Invalid, Unavailable
 from recollect.ports import Capabilities
 from recollect.scopes import root_of
 from recollect.stores.commit import checked, decide, needs_of
-from recollect.stores.dict.search import count, search
+from recollect.stores.dict.search import count, listing, search
 from recollect.stores.dict.tables import (
     Tables,
     detached_item,
@@ -28,13 +28,16 @@ from recollect.types import (
     LIVE,
     Batch,
     Entry,
+    Find,
     Hit,
     Item,
     Kind,
+    Listing,
     Message,
     Query,
     Record,
     Relation,
+    Search,
     Session,
     SessionKey,
     Status,
@@ -43,6 +46,7 @@ from recollect.types import (
     Work,
     WorkKind,
 )
+from recollect.types.asked import answered, asked_by
 
 __all__ = ["DictStore", "open_address"]
 
@@ -86,8 +90,16 @@ class DictStore:
             if root in (None, root_of(record.scope)) and not is_expired(record, now)
         ]
 
-    async def search(self, query: Query) -> list[Hit]:
-        return search(self._open_tables().rows.values(), query)
+    async def search(self, asked: Search | Query) -> list[Hit]:
+        if isinstance(asked, Query):
+            return await answered(self, asked_by(asked))
+        return search(self._open_tables().rows.values(), asked)
+
+    async def listing(self, asked: Listing) -> list[Record]:
+        return listing(self._open_tables().rows.values(), asked)
+
+    async def find(self, asked: Find) -> list[Record]:
+        return listing(self._open_tables().rows.values(), asked)
 
     async def relations(self, root: str, ids: Sequence[str]) -> list[Relation]:
         asked = set(ids)

@@ -21,9 +21,9 @@ from recollect.testing.values import (
     make_item,
     make_message,
     make_move,
-    make_query,
     make_record,
     make_relation,
+    make_search,
     make_summary,
     moment,
     one_record,
@@ -243,4 +243,4 @@ class HandleClauses(Contract):
             before = self.trips(store)
             await store.commit(batch)
             assert self.trips(store) - before <= 2
-        assert (await store.search(make_query(text="fact")))[0].record.id != "r1"
+        assert (await store.search(make_search(text="fact")))[0].record.id != "r1"
