@@ -16,9 +16,8 @@ from typing import Any, Literal
 
 from recollect.packet.window import call_pairs
 from recollect.text.dialects import Part, dialect_of, gemini_block, parts_of
-from recollect.types import Message
+from recollect.types import Message, Shape
 
-Shape = Literal["openai", "anthropic", "gemini"]
 Dict = dict[str, Any]
 
 # Stands where the user's first words were folded or left out.
