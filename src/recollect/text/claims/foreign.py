@@ -20,6 +20,7 @@ from recollect.text.words import (
     languages,
     meanings,
     pairs,
+    parts,
     pattern,
     word_set,
     words,
@@ -55,10 +56,9 @@ def language_of(text: str) -> str:
 @cache
 def _patterns(language: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
     """Slots and what they are read by, in the order in which they are tried."""
-    own = {name: part for part, name in meanings("claims.parts", language).items()}
     found = []
     for slot, form in pairs("claims.patterns", language):
-        for name, part in {**_PARTS, **own}.items():
+        for name, part in {**_PARTS, **parts("claims.parts", language)}.items():
             form = form.replace(f"<{name}>", part)
         found.append((slot, re.compile(form)))
     return tuple(found)

@@ -11,7 +11,6 @@ raises Invalid, which names the file and the section.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
@@ -28,6 +27,7 @@ _SHAPES = {
     "words": "words between blanks, or a list of phrases",
     "counted": "words in rising order; a number sets the count, / joins equals",
     "table": "a table: meaning = words",
+    "parts": "a table: name = a part of a pattern",
     "groups": "lines of words that belong together",
     "pattern": "a regular expression",
     "anycase": "a regular expression for letters of any case",
@@ -65,6 +65,8 @@ def _parts(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _parsed(text: str, file: str) -> dict[str, Any]:
+    import tomllib  # here, because importing recollect must stay cheap
+
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -129,6 +131,8 @@ def _has_shape(shape: str, value: Any) -> bool:
         return isinstance(value, str) or _is_list_of_texts(value)
     if shape == "table":
         return isinstance(value, dict) and all(_has_shape("words", one) for one in value.values())
+    if shape == "parts":
+        return isinstance(value, dict) and all(isinstance(one, str) for one in value.values())
     if shape == "pairs":
         is_list = isinstance(value, list)
         return is_list and all(_is_list_of_texts(pair) and len(pair) == 2 for pair in value)
@@ -253,6 +257,15 @@ def pattern(section: str, language: str = "") -> re.Pattern[str]:
 def patterns(section: str) -> tuple[re.Pattern[str], ...]:
     """The same, but one for each language: for patterns with named groups."""
     return tuple(pattern(section, code) for code in languages(section))
+
+
+def parts(section: str, language: str) -> Mapping[str, str]:
+    """Names and the parts of patterns that they stand for."""
+    return {
+        name: _LINE_BREAK.sub("", part)
+        for value in _values(section, language).values()
+        for name, part in value.items()
+    }
 
 
 def pairs(section: str, language: str) -> Iterator[tuple[str, str]]:
