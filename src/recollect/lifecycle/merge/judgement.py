@@ -10,9 +10,8 @@ from recollect.lifecycle.merge.texts import adds_words, clash, is_hedged, says_m
 from recollect.lifecycle.merge.values import Known, Verdict, VerdictKind
 from recollect.text.compare import difference
 from recollect.text.compare.parts import read
+from recollect.text.words import word_set
 from recollect.types import Record
-
-_FIRST_PERSON = frozenset(("i", "we", "ich"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,4 +173,5 @@ def _same_speaker(record: Record, known: Record) -> bool:
     """ "I" of two authors are two people."""
     if record.author == known.author:
         return True
-    return not (read(record.text).persons | read(known.text).persons) & _FIRST_PERSON
+    persons = read(record.text).persons | read(known.text).persons
+    return not persons & word_set("compare.first_person")

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from recollect.text.analysis import STOP_WORDS, query_terms, terms, words
+from recollect.text.analysis import is_stop_word, query_terms, terms, words
 from recollect.text.claims.lessons import SPEAKER, claim_from_data
 from recollect.text.compare.parts import read
 from recollect.text.tokens import TokenCount
@@ -98,7 +98,7 @@ def grounded(text: str, portrait: Portrait) -> str:
     if len(said.negated) > len(known.negated):
         return "a negation that no fact has"
     known_words = set(terms(source))
-    fresh = [word for word in words(text) if word not in STOP_WORDS and word not in _JOINING]
+    fresh = [word for word in words(text) if not is_stop_word(word) and word not in _JOINING]
     unknown = [word for word in fresh if not known_words.issuperset(terms(word))]
     capital = {name for name in said.names if not known_words.issuperset(terms(name))}
     if capital:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from recollect.text.analysis import STOP_WORDS, stem, words
+from recollect.text.analysis import is_stop_word, stem, words
 from recollect.text.trust import suspicion
 from recollect.types import Message, ToolCall
 
@@ -197,7 +197,7 @@ def _common_words(texts: Sequence[str]) -> list[str]:
     common = [
         word
         for word in dict.fromkeys(words(shortest))
-        if word not in STOP_WORDS and all(stem(word) in known for known in stems)
+        if not is_stop_word(word) and all(stem(word) in known for known in stems)
     ]
     return common[:TRIGGER_WORDS_MAX]
 

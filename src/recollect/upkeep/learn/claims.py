@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from recollect.text.analysis import STOP_WORDS, fold, words
+from recollect.text.analysis import is_stop_word, words
 from recollect.text.claims import Extraction, claim_in
 from recollect.text.claims.findings import EXCLUSIVE
 from recollect.text.claims.lessons import SPEAKER, Claim
+from recollect.text.normal import fold
 from recollect.types import Message
 
 ENTITIES_MAX = 8
@@ -81,7 +82,7 @@ def names_in(text: str) -> tuple[str, ...]:
 def _names(text: str) -> Iterator[str]:
     for found in _NAME.findall(text):
         parts = [part for part in found.split() if part[:1].isupper()]
-        while parts and (fold(parts[0]) in STOP_WORDS or fold(parts[0]) == "user"):
+        while parts and (is_stop_word(fold(parts[0])) or fold(parts[0]) == "user"):
             parts.pop(0)
         name = " ".join(parts).removesuffix("'s").removesuffix("’s")
         if len(name) > 1:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 
-from recollect.text.dates.expressions import Span, time_spans
+from recollect.text.dates import Span, time_spans
 from recollect.types import Message
 
 YEAR_MIN = 1900

@@ -1,7 +1,9 @@
-"""Plain copies of texts: what an eye reads, without the characters that only deceive a search.
+"""One normaliser: what counts as the same letters, for every purpose that there is.
 
-Invisible characters are gone, full-width letters and digits of any script are ASCII, and letters
-that only look Latin are Latin where they stand in one word with real ones.
+``fold`` is for searching, ``caseless`` for keys and values, ``normalise`` for exact duplicates. And
+``plain_copy`` is what an eye reads, without the characters that only deceive a search: invisible
+characters are gone, full-width letters and digits of any script are ASCII, and letters that only
+look Latin are Latin where they stand in one word with real ones.
 """
 
 from __future__ import annotations
@@ -19,6 +21,9 @@ INVISIBLE = (
 _NEITHER_SEEN = re.compile(f"[\u0300-\u036f{INVISIBLE}]")  # accents that stand by themselves too
 _DASHES = re.compile("[\u2010-\u2015\u2212]")
 _FOREIGN_DIGIT = re.compile(r"(?![0-9])\d")
+_ACCENTS = re.compile("[\u0300-\u036f\u0591-\u05c7\u064b-\u0652\u0670]")
+_TRAILING = " .,;:!…。．，、；：！"
+_APOSTROPHES = str.maketrans("’ʼ", "''")
 
 _LOOK = {
     "а": "a", "е": "e", "о": "o", "р": "p", "с": "c", "у": "y", "х": "x", "і": "i", "ї": "i",
@@ -38,6 +43,41 @@ _TO_LATIN = str.maketrans(_LOOK)
 _MIXED = re.compile(f"[A-Za-z][{_LOOKALIKES}]|[{_LOOKALIKES}][A-Za-z]")
 _WORD = re.compile(r"\w+")
 _FOLDABLE = re.compile(f"[A-Za-z0-9_{_LOOKALIKES}]+")
+
+
+def fold(text: str) -> str:
+    """For searching: compatibility forms and case folded, accents gone: "Straße Café" ->
+    "strasse cafe". The terms of every index were made with it."""
+    if text.isascii():
+        return text.lower()
+    decomposed = unicodedata.normalize("NFD", compatible(text).casefold())
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", decomposed))
+
+
+def compatible(text: str) -> str:
+    """Full-width letters, ligatures and the like as the ordinary ones."""
+    return unicodedata.normalize("NFKC", text)
+
+
+def caseless(text: str) -> str:
+    """Lower case, one blank between words."""
+    return one_line(text.casefold())
+
+
+def one_line(text: str) -> str:
+    """One blank wherever there were blanks, tabs or line breaks."""
+    return " ".join(text.split())
+
+
+def normalise(text: str) -> str:
+    """For exact duplicates: compatibility forms and case folded, blanks collapsed, closing
+    punctuation dropped. A closing question mark stays: a question is not the statement."""
+    return one_line(compatible(compatible(text).casefold())).rstrip(_TRAILING)
+
+
+def straight(text: str) -> str:
+    """One kind of apostrophe."""
+    return text.translate(_APOSTROPHES)
 
 
 def plain_copy(text: str) -> tuple[str, Sequence[int] | None]:

@@ -8,43 +8,21 @@ decides between the one behind and the one ahead.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Literal
 
-from recollect.text.dates.patterns import (
-    AGO,
-    AHEAD,
-    CHINESE_AWAY,
-    CHINESE_DAY,
-    CHINESE_NAMED,
-    CHINESE_SHIFTED,
-    CUE,
-    DAY_MONTH,
-    DOTTED,
-    FUTURE,
-    ISO,
-    LASTING,
-    MONTH_DAY,
-    MONTH_ONLY,
-    NAMED_DAY,
-    ON_DAY,
-    PAST,
-    SHIFTED,
-    SHIFTED_AFTER,
-    SLASHED,
-    YEAR,
-)
-from recollect.text.dates.words import (
-    DAYS_AWAY,
-    MONTHS,
-    NUMBERS,
-    RELATIONS,
-    SEASONS,
-    SHIFTS,
-    UNITS,
-    WEEKDAYS,
+from recollect.text.words import (
+    alternatives,
+    any_of,
+    counted,
+    meanings,
+    pattern,
+    patterns,
+    word_set,
+    words,
 )
 
 CHARACTERS_MAX = 8000
@@ -81,9 +59,11 @@ class Span:
                 named = f"the {self.precision} of {named}"
             word = {"in": "on"}.get(word, word) if self.precision != "week" else word
         elif self.precision == "month":
-            named = f"{_MONTH_NAMES[self.start.month - 1]} {self.start.year}"
+            named = f"{_english(counted('dates.months', 'en'), self.start.month)} {self.start.year}"
         elif self.precision == "season":
-            named = f"{_SEASON_NAMES[self.start.month]} {self.start.year}"
+            named = (
+                f"{_english(_numbers('dates.seasons', 'en'), self.start.month)} {self.start.year}"
+            )
         else:
             named = str(self.start.year)
         if self.about and not self.relation:
@@ -91,19 +71,24 @@ class Span:
         return f"{word} {named}"
 
 
-_MONTH_NAMES = (
-    "January February March April May June July August September October November December"
-).split()
-_SEASON_NAMES = {3: "spring", 6: "summer", 9: "autumn", 12: "winter"}
+def _english(names: Mapping[str, int], number: int) -> str:
+    """The first name that English has for a number."""
+    return next(name for name, value in names.items() if value == number)
+
+
+@cache
+def _numbers(section: str, language: str = "") -> Mapping[str, int]:
+    """A table of words whose meanings are numbers."""
+    return {word: int(meaning) for word, meaning in meanings(section, language).items()}
 
 
 def time_spans(text: str, at: datetime) -> tuple[Span, ...]:
     """The times named in a text said at ``at``, in its zone and in the order of the text. Times
     that cannot be resolved are left out, and so is all after ``CHARACTERS_MAX``."""
     text = text[:CHARACTERS_MAX]
-    if not CUE.search(text):
+    if not _cue().search(text):
         return ()
-    found = [span for read in _READERS for span in read(text, at)]
+    found = [span for read in _readers() for span in read(text, at)]
     found.sort(key=lambda span: (span.begins, -len(span.phrase)))
     spans: list[Span] = []
     reached = 0
@@ -118,17 +103,21 @@ def _midnight(at: datetime) -> datetime:
     return at.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
+def _is_told(tense: str, text: str) -> bool:
+    return pattern(f"dates.{tense}").search(text) is not None
+
+
 def _is_past(text: str) -> bool:
-    return bool(PAST.search(text)) and not FUTURE.search(text)
+    return _is_told("past", text) and not _is_future(text)
 
 
 def _is_future(text: str) -> bool:
-    return bool(FUTURE.search(text))
+    return _is_told("future", text)
 
 
 def _relation(found: re.Match[str]) -> str:
     word = found.groupdict().get("rel")
-    relation = RELATIONS.get(word.lower(), "in") if word else "in"
+    relation = meanings("dates.relations").get(word.lower(), "in") if word else "in"
     return "" if relation == "in" else relation
 
 
@@ -143,13 +132,14 @@ def _month(at: datetime, year: int, month: int, months: int = 1) -> tuple[dateti
     return start, start.replace(year=last // 12, month=last % 12 + 1)
 
 
-def _safely(
-    read: Callable[[re.Match[str], str, datetime], Span | None], pattern: re.Pattern[str]
-) -> Callable[[str, datetime], Iterator[Span]]:
+_Reader = Callable[[re.Match[str], str, datetime], Span | None]
+
+
+def _safely(read: _Reader, form: re.Pattern[str]) -> Callable[[str, datetime], Iterator[Span]]:
     """A reader of all the places that match; a date that does not exist is no date."""
 
     def reader(text: str, at: datetime) -> Iterator[Span]:
-        for found in pattern.finditer(text):
+        for found in form.finditer(text):
             try:
                 span = read(found, text, at)
             except (ValueError, OverflowError):
@@ -200,12 +190,13 @@ def _a_date(found: re.Match[str], text: str, at: datetime) -> Span | None:
 
 def _month_number(word: str, phrase: str) -> int | None:
     """English months are capitalised: "may" and "march" are verbs, too."""
-    if word in MONTHS:
-        return MONTHS[word]
+    months = counted("dates.months")
+    if word in months:
+        return months[word]
     alone = word.capitalize() if word.islower() or word.isupper() else word
-    if alone in ("May", "March", "Mar", "Jan", "Jun", "Dec", "Sep") and len(phrase.split()) < 3:
+    if alone in word_set("dates.short_months") and len(phrase.split()) < 3:
         return None
-    return MONTHS.get(alone, MONTHS.get(word.lower()))
+    return months.get(alone, months.get(word.lower()))
 
 
 def _a_slashed_date(found: re.Match[str], _: str, at: datetime) -> Span | None:
@@ -221,8 +212,8 @@ def _a_slashed_date(found: re.Match[str], _: str, at: datetime) -> Span | None:
 def _a_month(found: re.Match[str], text: str, at: datetime) -> Span | None:
     if not (found["rel"] or found["y"]):
         return None
-    month = MONTHS.get(found["m"])
-    if month is None and found["m"].lower() not in ("may", "march", "mar", "mai", "mars"):
+    month = counted("dates.months").get(found["m"])
+    if month is None and found["m"].lower() not in word_set("dates.months_in_capitals"):
         month = _month_number(found["m"], "two more words")
     if month is None:
         return None
@@ -245,21 +236,24 @@ def _a_year(found: re.Match[str], _: str, at: datetime) -> Span:
 
 
 def _a_named_day(found: re.Match[str], text: str, at: datetime) -> Span | None:
-    word = re.sub(r"\s+", " ", found[0].lower())
     before = text[max(0, found.start() - 12) : found.start()].lower()
-    if word in ("morgen", "mañana") and re.search(
-        r"(?:guten|am|heute|jeden|buena|la|esta|cada|por la|de la) $", before
-    ):
+    if pattern("dates.not_a_day").search(before + found[0]):
         return None
-    if found[0] == "Morgen" and before.strip():
-        return None
-    start = _midnight(at) + timedelta(days=DAYS_AWAY[word])
+    word = re.sub(r"\s+", " ", found[0].lower())
+    start = _midnight(at) + timedelta(days=_numbers("dates.days_away")[word])
     return _span(_days(start, 1), "day", relative=True)
 
 
 def _count(word: str) -> int:
-    word = word.lower().removeprefix("a ").strip() or "a"
-    return int(word) if word.isdigit() else NUMBERS[word]
+    word = word.lower()
+    for article in words("dates.before_number"):
+        word = word.removeprefix(f"{article} ").strip()
+    return int(word) if word.isdigit() else counted("dates.numbers")[word]
+
+
+def _unit(word: str) -> str:
+    word = word.lower()
+    return meanings("dates.units").get(word) or meanings("dates.units_after").get(word, "")
 
 
 def _away(at: datetime, count: int, unit: str) -> Span | None:
@@ -284,8 +278,8 @@ def _away(at: datetime, count: int, unit: str) -> Span | None:
 
 def _ago(found: re.Match[str], _: str, at: datetime) -> Span | None:
     word, unit = found["n"] or found["n2"], found["unit"] or found["unit2"]
-    span = _away(at, -_count(word), UNITS[unit.lower()])
-    vague = "few" in word.lower()
+    span = _away(at, -_count(word), _unit(unit))
+    vague = word_set("dates.vague_numbers").intersection(word.lower().split())
     return replace(span, about=True) if span and vague else span
 
 
@@ -294,31 +288,41 @@ def _ahead(found: re.Match[str], text: str, at: datetime) -> Span | None:
     if _is_past(text):
         return None
     word, unit = found["n"] or found["n2"], found["unit"] or found["unit2"]
-    return _away(at, _count(word), UNITS[unit.lower()])
+    return _away(at, _count(word), _unit(unit))
 
 
 def _lasting(found: re.Match[str], text: str, at: datetime) -> Span | None:
     """ "For five years" is a beginning only after "have" or "has"."""
-    if not re.search(r"\b(?:have|has)\b|'ve\b|'s been", text, re.IGNORECASE):
+    if not pattern("dates.lasting_tense").search(text):
         return None
-    span = _away(at, -_count(found["n"]), UNITS[found["unit"].lower()])
+    span = _away(at, -_count(found["n"]), _unit(found["unit"]))
     return replace(span, relation="since") if span else None
 
 
 def _shifted(found: re.Match[str], _: str, at: datetime) -> Span | None:
-    word = found["s"].lower()
-    if word == "past" and UNITS.get(found["what"].lower()) != "weekend":
+    word, what = found["s"].lower(), found["what"].lower()
+    if word in word_set("dates.until_now") and _unit(what) != "weekend":
         return None  # "in the past month" lasts until now
-    shift = 1 if word == "que viene" else SHIFTS[word.replace("derniere", "dernière")]
-    return _shift(at, shift, found["what"].lower().replace("fin de semana", "weekend"))
+    shift = {**_numbers("dates.shifts"), **_numbers("dates.shifts_after")}[word]
+    return _shift(at, shift, what)
 
 
 def _shift(at: datetime, shift: int, what: str) -> Span | None:
+    if what in counted("dates.weekdays"):
+        start = _weekday(_midnight(at), counted("dates.weekdays")[what], shift)
+        return _span(_days(start, 1), "day", relative=True)
+    if unit := _unit(what):
+        return _shift_unit(at, shift, unit)
+    if what in _numbers("dates.seasons"):
+        return _season(at, shift, _numbers("dates.seasons")[what])
+    months = counted("dates.months")
+    named = months.get(what.capitalize(), months.get(what))
+    return None if named is None else _named_month(at, shift, named)
+
+
+def _shift_unit(at: datetime, shift: int, unit: str) -> Span | None:
     today = _midnight(at)
     monday = today - timedelta(days=today.weekday())
-    if what in WEEKDAYS:
-        return _span(_days(_weekday(today, WEEKDAYS[what], shift), 1), "day", relative=True)
-    unit = UNITS.get(what)
     if unit == "week":
         return _span(_days(monday + timedelta(weeks=shift), 7), "week", relative=True)
     if unit == "weekend":
@@ -328,10 +332,7 @@ def _shift(at: datetime, shift: int, what: str) -> Span | None:
         return _span(_month(at, at.year, at.month + shift), "month", relative=True)
     if unit == "year":
         return _span(_month(at, at.year + shift, 1, 12), "year", relative=True)
-    if what in SEASONS:
-        return _season(at, shift, SEASONS[what])
-    named = MONTHS.get(what.capitalize(), MONTHS.get(what))
-    return None if named is None else _named_month(at, shift, named)
+    return None
 
 
 def _weekday(today: datetime, day: int, shift: int) -> datetime:
@@ -364,12 +365,13 @@ def _named_month(at: datetime, shift: int, month: int) -> Span:
 def _on_day(found: re.Match[str], text: str, at: datetime) -> Span | None:
     if found["day"].islower() and len(found["day"]) < 6:
         return None
-    past = _is_past(text) or found["rel"].lower() in ("since", "seit")
-    start = _weekday(_midnight(at), WEEKDAYS[found["day"].lower()], -1 if past else 1)
+    past = _is_past(text) or _relation(found) == "since"
+    day = counted("dates.weekdays")[found["day"].lower()]
+    start = _weekday(_midnight(at), day, -1 if past else 1)
     return _span(_days(start, 1), "day", relative=True)
 
 
-def _chinese_day(found: re.Match[str], text: str, at: datetime) -> Span | None:
+def _dense_day(found: re.Match[str], text: str, at: datetime) -> Span | None:
     if found["d"]:
         return _a_date(found, text, at)
     if found["y2"] and not found["m2"]:
@@ -382,44 +384,141 @@ def _chinese_day(found: re.Match[str], text: str, at: datetime) -> Span | None:
     return _span(_month(at, year, month), "month", explicit_year=explicit, relative=not explicit)
 
 
-def _chinese_shifted(found: re.Match[str], _: str, at: datetime) -> Span | None:
+def _dense_shifted(found: re.Match[str], _: str, at: datetime) -> Span | None:
+    shift = _numbers("dates.shifts")[found["y"] or found["s"]]
     if found["y"]:
-        return _shift(at, SHIFTS[found["y"]], "year")
-    shift = SHIFTS[found["s"]]
-    if found["day"]:
-        today = _midnight(at)
-        monday = today - timedelta(days=today.weekday()) + timedelta(weeks=shift)
-        start = monday + timedelta(days="一二三四五六日天".index(found["day"]) % 7)
-        return _span(_days(start, 1), "day", relative=True)
-    what = {"周末": "weekend", "月": "month"}.get(found["what"], "week")
-    return _shift(at, shift, what)
+        return _shift_unit(at, shift, "year")
+    if not found["day"]:
+        return _shift_unit(at, shift, _unit(found["what"]))
+    today = _midnight(at)
+    monday = today - timedelta(days=today.weekday()) + timedelta(weeks=shift)
+    day = counted("dates.dense_weekdays")[found["day"]]
+    return _span(_days(monday + timedelta(days=day), 1), "day", relative=True)
 
 
-def _chinese_away(found: re.Match[str], _: str, at: datetime) -> Span | None:
+def _dense_away(found: re.Match[str], _: str, at: datetime) -> Span | None:
     said = found["n"]
-    number = int(said) if said.isdigit() else NUMBERS.get(said)
+    number = int(said) if said.isdigit() else counted("dates.numbers").get(said)
     if number is None:
         return None
-    return _away(at, -number if "前" in found["s"] else number, UNITS[found["unit"]])
+    return _away(at, -number if found["ago"] else number, _unit(found["unit"]))
 
 
-_READERS = (
-    _safely(_a_date, ISO),
-    _safely(_a_date, DOTTED),
-    _safely(_a_slashed_date, SLASHED),
-    _safely(_a_date, DAY_MONTH),
-    _safely(_a_date, MONTH_DAY),
-    _safely(_a_month, MONTH_ONLY),
-    _safely(_a_year, YEAR),
-    _safely(_a_named_day, NAMED_DAY),
-    _safely(_ago, AGO),
-    _safely(_ahead, AHEAD),
-    _safely(_lasting, LASTING),
-    _safely(_shifted, SHIFTED),
-    _safely(_shifted, SHIFTED_AFTER),
-    _safely(_on_day, ON_DAY),
-    _safely(_chinese_day, CHINESE_DAY),
-    _safely(_a_named_day, CHINESE_NAMED),
-    _safely(_chinese_shifted, CHINESE_SHIFTED),
-    _safely(_chinese_away, CHINESE_AWAY),
-)
+# How times are written. Every pattern has the words of all languages in it.
+
+_CJK = "\u3400-\u9fff"
+
+
+def _spaced(listed: Iterable[str]) -> str:
+    """Of these words those that stand between blanks, as alternatives."""
+    return any_of(word for word in listed if word[0] < "\u3000")
+
+
+def _optional(section: str) -> str:
+    """One of these words and a blank, or nothing."""
+    found = alternatives(section)
+    return f"(?:(?:{found}) )?" if found else ""
+
+
+@cache
+def _cue() -> re.Pattern[str]:
+    """Without any of these a text names no time."""
+    names = ("weekdays", "months", "seasons", "days_away", "units")
+    listed = "|".join(alternatives(f"dates.{name}") for name in names)
+    return re.compile(rf"\d|[{_CJK}]|\b(?:{listed})\b", re.IGNORECASE)
+
+
+@cache
+def _readers() -> tuple[Callable[[str, datetime], Iterator[Span]], ...]:
+    """In this order: of two that find the same phrase, the first counts."""
+    named = _spaced(_numbers("dates.days_away"))
+    return (
+        *(_safely(read, re.compile(form, re.IGNORECASE)) for read, form in _calendar_forms()),
+        _safely(_a_named_day, re.compile(rf"(?<!\w)(?:{named})(?!\w)", re.IGNORECASE)),
+        *(_safely(read, re.compile(form, re.IGNORECASE)) for read, form in _relative_forms()),
+        *(_safely(_dense_day, form) for form in patterns("dates.dense_day")),
+        _safely(_a_named_day, re.compile(_dense_names())),
+        *(_safely(_dense_shifted, form) for form in patterns("dates.dense_shifted")),
+        *(_safely(_dense_away, form) for form in patterns("dates.dense_away")),
+    )
+
+
+def _dense_names() -> str:
+    return any_of(word for word in _numbers("dates.days_away") if word[0] >= "\u3000") or "(?!)"
+
+
+def _before() -> str:
+    return rf"(?:\b(?P<rel>{alternatives('dates.relations')})\s)?"
+
+
+def _calendar_forms() -> Iterator[tuple[_Reader, str]]:
+    """Days, months and years by their names and numbers."""
+    before, month = _before(), alternatives("dates.months")
+    the, of, of_year = (_optional(f"dates.{name}") for name in ("the", "of", "of_year"))
+    endings = alternatives("dates.day_endings")
+    yield _a_date, rf"{before}\b(?P<y>\d{{4}})-(?P<m>\d\d)-(?P<d>\d\d)(?!\d)"
+    yield _a_date, rf"{before}\b(?P<d>\d\d?)\.(?P<m>\d\d?)\.(?P<y>\d{{4}})?(?![\d.])"
+    yield _a_slashed_date, rf"{before}\b(?P<a>\d\d?)/(?P<b>\d\d?)/(?P<y>\d{{4}})(?!\d)"
+    yield (
+        _a_date,
+        rf"{before}{the}\b(?P<d>\d\d?)(?:{endings}|\.)? {of}(?P<m>{month})\b\.?"
+        rf"(?:,? {of_year}(?P<y>\d{{4}})\b)?",
+    )
+    yield (
+        _a_date,
+        rf"{before}\b(?P<m>{month})\.? {the}(?P<d>\d\d?)(?:{endings})?\b"
+        r"(?:,? (?P<y>\d{4})\b)?",
+    )
+    part = _optional("dates.parts_of_month")
+    yield _a_month, rf"{before}{part}\b(?P<m>{month})\b(?:,? {of}(?P<y>\d{{4}})\b)?"
+    not_years = alternatives("dates.not_years")
+    yield (
+        _a_year,
+        rf"\b(?P<rel>{alternatives('dates.before_year')}) (?P<y>(?:19|20)\d\d)\b"
+        rf"(?![-/.:]\d|\s*(?:%|€|\$|{not_years}))",
+    )
+
+
+def _relative_forms() -> Iterator[tuple[_Reader, str]]:
+    """Times that are counted from today."""
+    before, unit = _before(), _spaced(meanings("dates.units"))
+    number = _spaced(counted("dates.numbers"))
+    count = rf"(?:\d{{1,3}}|{_optional('dates.before_number')}(?:{number}))"
+    about, about_ahead = _optional("dates.about"), _optional("dates.about_ahead")
+    told = {name: alternatives(f"dates.{name}") for name in _AROUND}
+    yield (
+        _ago,
+        rf"\b{about}(?P<n>{count})(?: of)? (?P<unit>{unit}) (?:{told['ago_after']})\b"
+        rf"|\b(?:{told['ago_before']}) {about}(?P<n2>{count}) (?P<unit2>{unit})\b",
+    )
+    yield (
+        _ahead,
+        rf"\b(?:{told['ahead_before']}) {about_ahead}(?P<n>{count})(?: of)? (?P<unit>{unit})\b"
+        rf"(?! (?:{told['not_ahead']}))"
+        rf"|\b(?P<n2>{count}) (?P<unit2>{unit}) (?:{told['ahead_after']})\b",
+    )
+    for lasting in patterns("dates.lasting"):
+        yield _lasting, lasting.pattern
+    day, season = alternatives("dates.weekdays"), alternatives("dates.seasons")
+    shift, after = _spaced(meanings("dates.shifts")), alternatives("dates.shifts_after")
+    yield (
+        _shifted,
+        rf"{before}\b{_optional('dates.articles')}(?P<s>{shift}) "
+        rf"(?P<what>{unit}|{day}|{alternatives('dates.months')}|{season})\b(?! of )",
+    )
+    yield (
+        _shifted,
+        rf"\b(?:{told['articles_after']})?(?P<what>{unit}|{told['units_after']}|{day}|{season})"
+        rf" (?P<s>{after})\b",
+    )
+    yield (
+        _on_day,
+        rf"\b(?P<rel>{told['before_weekday']}) {_optional('dates.the')}(?P<day>{day})\b"
+        rf"(?!s| (?:{told['times_of_day']})\b)",
+    )
+
+
+_AROUND = (
+    "ago_before ago_after ahead_before ahead_after not_ahead articles_after before_weekday"
+    " times_of_day units_after"
+).split()
