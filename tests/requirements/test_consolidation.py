@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from recollect import Conflict, Denied, Memory, Receipt, Unavailable
+from recollect.changes import Change
 from recollect.ports import Prompt, Reply
 from recollect.scopes import SYSTEM_ROOT
 from recollect.testing.snapshots import Snapshot, snapshot
@@ -121,7 +122,7 @@ def disputed_pair(memory: Memory, **second: Any) -> tuple[str, str]:
                 data={**data, "value": "hamburg"}, **second)  # fmt: skip
     edge = Relation(scope=ANN, source=one, target="other", kind="contradicts",
                     learned_at=engine.now())  # fmt: skip
-    batch = engine.batch(ANN, "test", actor="", change="", records=(a, b), relations=(edge,))
+    batch = Change(engine, ANN, "test").batch(records=(a, b), relations=(edge,))
     run(memory, engine.store.commit(batch))
     return one, "other"
 
@@ -187,7 +188,7 @@ def test_L11_near_duplicates_that_came_without_vectors_are_joined(
     first = stored(memory, "The team meets on Tuesdays at noon", scope=ANN, tags=["a"])
     again = replace(record(memory, first), id="again", hash="again", version=0, tags=("b",),
                     text="The team meets on Tuesdays at noon.", origin="again")  # fmt: skip
-    run(memory, engine.store.commit(engine.batch(ANN, "x", actor="", change="", records=(again,))))
+    run(memory, engine.store.commit(Change(engine, ANN, "x").batch(records=(again,))))
     engine.embedder = engine_of(open_memory("dict:")).embedder
     clock.forward(hours=1)
     receipt = memory.maintain()
@@ -417,7 +418,7 @@ def test_X3_a_step_that_somebody_was_faster_with_is_skipped_and_said(
             racing = False
             [one] = await engine.store.records(ANN, [old[1]], now=engine.now())
             touched = replace(one, tags=("mine",))
-            await inner(engine.batch(ANN, "race", actor="", change="", records=(touched,)))
+            await inner(Change(engine, ANN, "race").batch(records=(touched,)))
         seq: int = await inner(batch)
         return seq
 

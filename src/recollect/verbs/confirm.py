@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from recollect.changes import Change, retried
 from recollect.engine import Engine
 from recollect.errors import Conflict, Invalid
 from recollect.packet.buffers import CONSUMED, PENDING, consumed_up_to, pending_key
@@ -12,7 +13,6 @@ from recollect.scopes import parents, root_of
 from recollect.types import Message, Packet, Receipt, ReceiptItem, SessionKey
 
 PENDING_DELIVERED_MAX = 100
-ATTEMPTS_MAX = 8
 
 
 async def waiting(
@@ -64,15 +64,12 @@ def _confirmed(id_: str, known: bool) -> ReceiptItem:
 
 
 async def _consume(engine: Engine, store: Store, key: SessionKey, seq: int) -> None:
-    root = root_of(key.scope)
-    for _ in range(ATTEMPTS_MAX):
-        sessions = await store.sessions(root, (key,))
+    change = Change(engine, root_of(key.scope), "consume", store=store)
+
+    async def attempt(_: Conflict | None) -> None:
+        sessions = await store.sessions(change.root, (key,))
         move = consumed_up_to(key, sessions[0].cursors, seq) if sessions else None
-        if move is None:
-            return
-        batch = engine.batch(root, "consume", actor="", change="", cursors=(move,))
-        try:
-            await engine.commit(store, batch)
-            return
-        except Conflict:
-            continue  # another session consumed some meanwhile: look again
+        change.cursors = [move] if move else []
+        await change.commit()
+
+    await retried(attempt, "these messages are confirmed by others too; confirm them again")

@@ -13,6 +13,7 @@ from recollect.errors import Invalid
 from recollect.packet.buffers import note_lines, notes_key, session_name
 from recollect.packet.policy import policy_of
 from recollect.packet.shapes import shaped
+from recollect.packet.stable import STABLE, as_learned, by_weight
 from recollect.packet.text import (
     STABLE_SECTION,
     Packed,
@@ -41,7 +42,6 @@ WINDOW_MESSAGES_MAX = 200
 PROCEDURES_MAX = 200
 STABLE_SHARE = 0.35
 MESSAGES_SHARE = 0.5
-STABLE = "stable"  # the items in which upkeep keeps its choice
 EPISODE_TYPES = ("episode", "summary", "interaction")
 
 
@@ -287,9 +287,8 @@ async def _listed(engine: Engine, scopes: list[str], now: datetime, **filters: A
 
 
 async def _preseeded(engine: Engine, scopes: list[str], now: datetime) -> list[Hit]:
-    """The most important core memories, in the order they were learned: an order that no
-    score, use or clock can change. Where there are more than fit, those that upkeep chose stay
-    until it chooses again."""
+    """The most important core memories, in the order they were learned. Where there are more
+    than fit, those that upkeep chose stay until it chooses again."""
     most = engine.profile.preseeded
     if not most:
         return []
@@ -303,19 +302,13 @@ async def _preseeded(engine: Engine, scopes: list[str], now: datetime) -> list[H
         order="important",
         limit=most * 2,
     )
+    before = await _chosen_before(engine, hits, now) if len(hits) > most else frozenset()
+    by_id = {hit.record.id: hit for hit in hits}
+    ranked = by_weight((hit.record for hit in hits), before)
+    ranked.sort(key=lambda record: record.id not in before)
     seen = _Seen((), ())
-    chosen_before = await _chosen_before(engine, hits, now) if len(hits) > most else frozenset()
-    best = sorted(
-        hits,
-        key=lambda h: (
-            h.record.id not in chosen_before,
-            -h.record.importance,
-            h.record.learned_at,
-            h.record.id,
-        ),
-    )
-    chosen = [hit for hit in best if seen.is_new(hit)][:most]
-    return sorted(chosen, key=lambda hit: (hit.record.learned_at, hit.record.id))
+    chosen = [record for record in ranked if seen.is_new(by_id[record.id])][:most]
+    return [by_id[record.id] for record in as_learned(chosen)]
 
 
 async def _chosen_before(engine: Engine, hits: Sequence[Hit], now: datetime) -> frozenset[str]:
