@@ -32,7 +32,9 @@ def turn(number: int, text: str = "", **fields: Any) -> Record:
         "valid_from": NOW + timedelta(minutes=number // 2),  # two turns of each moment
         **fields,
     }
-    return make_record(f"turn-{number:06}", text or f"word{number % 50} soup", type_="turn", **given)
+    return make_record(
+        f"turn-{number:06}", text or f"word{number % 50} soup", type_="turn", **given
+    )
 
 
 class ListFeed:
