@@ -19,6 +19,7 @@ import numpy as np
 from recollect.errors import Invalid
 from recollect.text import analysis
 from recollect.text.claims.lessons import findable_tags
+from recollect.text.normal import fold
 from recollect.types import Vector
 
 COUNT_MAX = 0xFFFF
@@ -34,7 +35,7 @@ def hash_of(term: str) -> int:
 
 def label_of(tag: str) -> int:
     """Labels have their own namespace: no word begins with NUL."""
-    return hash_of("\x00tag:" + analysis.fold(tag))
+    return hash_of("\x00tag:" + fold(tag))
 
 
 def terms_blob(text: str, author: str) -> tuple[int, bytes]:

@@ -7,8 +7,8 @@ from datetime import datetime
 
 from recollect.errors import Invalid
 from recollect.scopes import is_visible, root_of
-from recollect.text.analysis import fold
 from recollect.text.claims.lessons import findable_tags
+from recollect.text.normal import fold
 from recollect.types import Filter, Find, Listing, Record, Search
 
 
