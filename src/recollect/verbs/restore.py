@@ -14,7 +14,7 @@ from recollect.changes import Change, slices
 from recollect.engine import Engine
 from recollect.forgotten import NAMESPACE, Tombstones, secret_of
 from recollect.ports import Store
-from recollect.types import Item, Message, Query, Receipt, ReceiptItem, SessionKey
+from recollect.types import Item, Listing, Message, Receipt, ReceiptItem, SessionKey, Where
 from recollect.verbs.export import EVERY_STATUS
 from recollect.verbs.forget import forget
 from recollect.verbs.selection import Selection
@@ -73,17 +73,14 @@ async def _logs(engine: Engine, root: str) -> AsyncIterator[list[Message]]:
 
 
 async def _buried_records(engine: Engine, stones: Tombstones) -> AsyncIterator[str]:
-    query = Query(
-        scopes=(stones.root,),
-        now=engine.now(),
-        descend=True,
-        exact=True,
-        statuses=EVERY_STATUS,
+    query = Listing(
+        where=Where(
+            scopes=(stones.root,), now=engine.now(), descend=True, exact=True, statuses=EVERY_STATUS
+        ),
         order="id",
         limit=PAGE,
     )
-    while hits := await engine.store.search(query):
-        records = [hit.record for hit in hits]
+    while records := await engine.store.listing(query):
         for id_ in await stones.records(records):
             yield id_
         query = replace(query, after=records[-1].id)

@@ -13,7 +13,7 @@ from recollect.ports import Store
 from recollect.scopes import is_visible
 from recollect.text.inputs import count
 from recollect.text.trust import SUSPICION
-from recollect.types import Item, Query, Record, ReviewItem, ReviewKind, Status
+from recollect.types import Item, Listing, Record, ReviewItem, ReviewKind, Status, Where
 from recollect.upkeep.consolidate.proposals import held_steps
 from recollect.upkeep.leases import ATTEMPTS_MAX as TRIES_MAX
 
@@ -74,19 +74,17 @@ async def items_of(desk: Desk, namespace: str) -> AsyncIterator[Item]:
 
 
 async def _records(desk: Desk, status: Status) -> AsyncIterator[Record]:
-    query = Query(
-        scopes=desk.scopes,
-        now=desk.engine.now(),
-        descend=True,
-        exact=True,
-        statuses=(status,),
+    query = Listing(
+        where=Where(
+            scopes=desk.scopes, now=desk.engine.now(), descend=True, exact=True, statuses=(status,)
+        ),
         order="id",
         limit=PAGE,
     )
-    while hits := await desk.store.search(query):
-        for hit in hits:
-            yield hit.record
-        query = replace(query, after=hits[-1].record.id)
+    while found := await desk.store.listing(query):
+        for record in found:
+            yield record
+        query = replace(query, after=found[-1].id)
 
 
 # Disputes

@@ -18,13 +18,15 @@ from recollect.scopes import is_visible, root_of
 from recollect.text.inputs import When, clean_name, moment, one_of
 from recollect.types import (
     Erase,
+    Find,
+    Listing,
     Message,
-    Query,
     ReceiptItem,
     Record,
     SessionKey,
     Source,
     Status,
+    Where,
 )
 
 PAGE = 500
@@ -185,7 +187,7 @@ async def _select_in(
     wanted: Filter,
 ) -> Doomed:
     doomed = Doomed(store=store, root=root)
-    query = Query(
+    where = Where(
         scopes=scopes,
         now=engine.now(),
         descend=descend,
@@ -197,7 +199,7 @@ async def _select_in(
         since=wanted.since,
         until=wanted.until,
     )
-    async for record in _listed(store, query):
+    async for record in _listed(store, Listing(where=where)):
         doomed.records[record.id] = record
     async for key in _sessions_in(store, root, scopes, descend, wanted.session):
         if wanted.whole:
@@ -208,15 +210,16 @@ async def _select_in(
     return doomed
 
 
-async def _listed(store: Store, query: Query) -> AsyncIterator[Record]:
+async def _listed(store: Store, asked: Listing | Find) -> AsyncIterator[Record]:
     after = ""
     while True:
-        hits = await store.search(replace(query, order="id", after=after, limit=PAGE))
-        for hit in hits:
-            yield hit.record
-        if len(hits) < PAGE:
+        page = replace(asked, order="id", after=after, limit=PAGE)
+        found = await (store.find(page) if isinstance(page, Find) else store.listing(page))
+        for record in found:
+            yield record
+        if len(found) < PAGE:
             return
-        after = hits[-1].record.id
+        after = found[-1].id
 
 
 async def _sessions_in(
@@ -274,17 +277,18 @@ async def follow_derivations(
 async def _add_made_of(
     engine: Engine, doomed: Doomed, records: list[Record], messages: list[MessageKey]
 ) -> None:
-    everywhere = Query(scopes=(doomed.root,), now=engine.now(), descend=True, statuses=EVERY_STATUS)
+    everywhere = Where(scopes=(doomed.root,), now=engine.now(), descend=True, statuses=EVERY_STATUS)
     for ids in slices([record.id for record in records], PAGE):
-        async for record in _listed(doomed.store, replace(everywhere, derived_from=tuple(ids))):
+        made = Find(where=everywhere, derived_from=tuple(ids))
+        async for record in _listed(doomed.store, made):
             doomed.records.setdefault(record.id, record)
     by_session: dict[SessionKey, list[str]] = {}
     for key, id_ in messages:
         by_session.setdefault(key, []).append(id_)
     for key, message_ids in by_session.items():
         for ids in slices(message_ids, PAGE):
-            query = replace(everywhere, session=key.id, lineage=tuple(ids))
-            async for record in _listed(doomed.store, query):
+            said = Find(where=replace(everywhere, session=key.id), lineage=tuple(ids))
+            async for record in _listed(doomed.store, said):
                 if record.session_key == key:  # another scope may have a session of that name
                     doomed.records.setdefault(record.id, record)
 
@@ -348,9 +352,9 @@ async def _origins_of(engine: Engine, doomed: Doomed, records: list[Record]) -> 
     for ids in slices(list(dict.fromkeys(id_ for r in records for id_ in r.derived_from)), PAGE):
         for record in await doomed.store.records(doomed.root, ids, now=now):
             origins.sources[record.id] = record
-    everywhere = Query(scopes=(doomed.root,), now=now, descend=True, statuses=EVERY_STATUS)
+    everywhere = Where(scopes=(doomed.root,), now=now, descend=True, statuses=EVERY_STATUS)
     for ids in slices(list(dict.fromkeys(r.origin for r in records if r.origin)), PAGE):
-        async for record in _listed(doomed.store, replace(everywhere, origins=tuple(ids))):
+        async for record in _listed(doomed.store, Find(where=everywhere, origins=tuple(ids))):
             origins.copies.setdefault(record.origin, []).append(record)
     return origins
 

@@ -19,8 +19,8 @@ from recollect.testing.values import (
     found_ids,
     make_batch,
     make_message,
-    make_search,
     make_record,
+    make_search,
     put,
 )
 from recollect.types import Erase

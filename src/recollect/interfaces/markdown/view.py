@@ -11,7 +11,7 @@ from recollect.interfaces.markdown.edits import KnownLine, Written
 from recollect.interfaces.markdown.pages import MEMORY_TYPES, PageLine
 from recollect.scopes import root_of
 from recollect.text.compare import text_hash
-from recollect.types import Entry, Query, Record, Relation, Session, SessionKey
+from recollect.types import Entry, Listing, Record, Relation, Session, SessionKey, Where
 
 PAGE = 500
 HOPS_MAX = 100
@@ -24,57 +24,58 @@ async def facts_of(engine: Engine, scope: str) -> dict[str, Record]:
     found: list[Record] = []
     after = ""
     while True:
-        query = Query(
-            scopes=(scope,),
-            now=engine.now(),
-            exact=True,
-            kinds=("semantic",),
-            types=MEMORY_TYPES,
+        query = Listing(
+            where=Where(
+                scopes=(scope,),
+                now=engine.now(),
+                exact=True,
+                kinds=("semantic",),
+                types=MEMORY_TYPES,
+            ),
             order="id",
             after=after,
             limit=PAGE,
         )
-        hits = await engine.store.search(query)
-        if not hits:
+        page = await engine.store.listing(query)
+        if not page:
             break
-        found += [hit.record for hit in hits]
-        after = hits[-1].record.id
+        found += page
+        after = page[-1].id
     found.sort(key=lambda record: (record.learned_at, record.id))
     return {record.id: record for record in found}
 
 
 async def count_of_waiting(engine: Engine, scope: str) -> int:
     """How many facts of a scope are not shown because they look like orders to a model."""
-    query = Query(
-        scopes=(scope,),
-        now=engine.now(),
-        exact=True,
-        kinds=("semantic",),
-        types=MEMORY_TYPES,
-        statuses=("quarantined",),
+    query = Listing(
+        where=Where(
+            scopes=(scope,),
+            now=engine.now(),
+            exact=True,
+            kinds=("semantic",),
+            types=MEMORY_TYPES,
+            statuses=("quarantined",),
+        ),
         limit=PAGE,
     )
-    return len(await engine.store.search(query))
+    return len(await engine.store.listing(query))
 
 
 async def episodes_of(engine: Engine, scope: str) -> list[Record]:
     found: list[Record] = []
     after = ""
     while True:
-        query = Query(
-            scopes=(scope,),
-            now=engine.now(),
-            exact=True,
-            types=("episode",),
+        query = Listing(
+            where=Where(scopes=(scope,), now=engine.now(), exact=True, types=("episode",)),
             order="id",
             after=after,
             limit=PAGE,
         )
-        hits = await engine.store.search(query)
-        if not hits:
+        page = await engine.store.listing(query)
+        if not page:
             return found
-        found += [hit.record for hit in hits]
-        after = hits[-1].record.id
+        found += page
+        after = page[-1].id
 
 
 async def records_by_id(engine: Engine, root: str, ids: Iterable[str]) -> dict[str, Record]:
