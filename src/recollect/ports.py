@@ -276,6 +276,44 @@ class Feed(Protocol):
         ...
 
 
+class NativeHit(NamedTuple):
+    """A record that an engine found by itself."""
+
+    record: Record
+    similarity: float | None  # the cosine with the vector of the search; None: there is none
+    keyword: float = 0.0  # by whatever measure the engine has; only its order counts
+
+
+class NativeArms(NamedTuple):
+    """What an engine found by itself, and what it knows about all that the scopes can see. An arm
+    has more than ``limit`` hits where the engine may have missed some: the best are chosen anew."""
+
+    by_word: Sequence[NativeHit]
+    by_meaning: Sequence[NativeHit]
+    documents: int  # visible records that have not expired, whatever else the filter says
+    words: int  # how many they have in all
+    frequencies: Mapping[str, int]  # for each term: how many of them hold it
+    # Similarities of some records that pass the filter, whichever, but not chosen by them; of all,
+    # if there are few. Two hundred will do.
+    sample: Sequence[float]
+
+
+class NativeSearch(Protocol):
+    """What a store offers whose engine searches by itself (``Capabilities.search``). Its
+    ``search`` is then ``recollect.index.native.search``, which computes the scores from this."""
+
+    async def arms(self, asked: Search, terms: Sequence[str]) -> NativeArms:
+        """The candidates of both arms. ``terms``: those of its text, as they are indexed."""
+        ...
+
+    async def turns(
+        self, asked: Search, ids: Sequence[str], reach: int
+    ) -> Mapping[str, Sequence[NativeHit]]:
+        """For each of these turns: the turns of its scope and session that stand not more than
+        ``reach`` places before or behind it, itself among them, ordered by (time, id)."""
+        ...
+
+
 class Embedder(Protocol):
     """Texts to vectors of one space. Vectors of different spaces are never compared."""
 

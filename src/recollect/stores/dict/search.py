@@ -13,7 +13,7 @@ from recollect.index.filters import check_asked, has_keys, ordered, passes
 from recollect.index.neighbours import share, usual_length
 from recollect.index.spread import Spread
 from recollect.scopes import is_visible
-from recollect.stores.dict.surroundings import Around, neighbours
+from recollect.stores.dict.surroundings import RowsAround, neighbours
 from recollect.stores.dict.tables import Row, detached_record, is_expired
 from recollect.text import analysis
 from recollect.types import Find, Hit, Kind, Listing, Record, Search, Status, Type, Vector, Where
@@ -101,7 +101,7 @@ class _Scorer:
         }
 
     def with_surroundings(self, hit: Hit, row: Row) -> Hit:
-        around = self._neighbours.get(row.record.id, Around())
+        around = self._neighbours.get(row.record.id, RowsAround())
         counts: dict[str, float] = dict(row.counts)
         length: float = row.length
         weights = analysis.total(weight for weight, _ in around.places)
