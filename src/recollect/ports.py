@@ -268,7 +268,7 @@ class Feed(Protocol):
         self, scope: str, space: str, keys: Sequence[int] | None
     ) -> Iterable[Sequence[tuple[int, bytes]]]:
         """The vectors of these records, or of all, in parts: their keys, and the vectors in one
-        byte per number (``recollect.index.derived.quantised``)."""
+        byte per number (``recollect.index.derived.quantised``). Who is left out has none."""
         ...
 
     def records(self, keys: Sequence[int], space: str) -> Mapping[int, FeedRecord]:
