@@ -19,6 +19,7 @@ from recollect.testing.clauses.concurrency import ConcurrencyClauses
 from recollect.testing.clauses.erasure import EraseClauses
 from recollect.testing.clauses.items import ItemClauses
 from recollect.testing.clauses.journal import JournalClauses
+from recollect.testing.clauses.registry import RegistryClauses
 from recollect.testing.clauses.scopes import ScopeClauses
 from recollect.testing.clauses.search import (
     FilterClauses,
@@ -52,6 +53,7 @@ class StoreContract(
     SurroundingsClauses,
     ListingClauses,
     UpkeepClauses,
+    RegistryClauses,
     ConcurrencyClauses,
 ):
     """Every clause; ``open_store`` must return an empty store each time."""

@@ -13,10 +13,12 @@ from typing import Any
 from recollect.engine import ATTEMPTS_MAX, Engine
 from recollect.errors import Conflict, Unavailable
 from recollect.forgotten.tombstones import NAMESPACE, buried, key_of, message_mark, text_mark
-from recollect.scopes import SYSTEM_ROOT
+from recollect.scopes import is_within
 from recollect.text.compare import text_hash
 from recollect.text.messages import searchable_text
 from recollect.types import Erase, Item, Receipt, ReceiptItem, SessionKey
+from recollect.upkeep.consolidate.marks import drop_marks
+from recollect.upkeep.leases import succeeded, tries
 from recollect.verbs.imported import silence
 from recollect.verbs.selection import (
     Doomed,
@@ -42,6 +44,8 @@ async def forget(engine: Engine, selection: Selection, *, actor: str) -> Receipt
         if not selection.dry_run and not group.empty:
             await _erase(engine, group, actor, change)
             await _erase_latecomers(engine, group, actor, change)
+        if not selection.dry_run and wanted.whole and not selection.ids:
+            await _clear_registry(engine, group, selection)
     gone = selection.dry_run or await _scrubbed(doomed)
     if not gone:
         notes.append("a reader holds an old snapshot open; erased bytes go when it ends")
@@ -80,6 +84,18 @@ async def _erase(engine: Engine, doomed: Doomed, actor: str, change: str) -> Non
     await silence(engine, doomed.store, doomed.root, erasures, actor=actor, change=change)
 
 
+async def _clear_registry(engine: Engine, doomed: Doomed, selection: Selection) -> None:
+    """What failed there, and why, is not tried again; what was brought back is gone."""
+    scope = engine.write_scope(selection.scope)
+    async for one in tries(engine, doomed.store, doomed.root):
+        below = selection.descend and is_within(one.scope, scope)
+        session = selection.session in (None, one.key.partition("/")[2])
+        if session and (one.scope == scope or below):
+            await succeeded(engine, doomed.store, one.scope, one.key)
+    if selection.session is None and selection.descend and scope == doomed.root:
+        await drop_marks(engine, doomed.root)
+
+
 async def _erase_latecomers(engine: Engine, doomed: Doomed, actor: str, change: str) -> None:
     """Whoever read it before it was gone may have written something made of it meanwhile."""
     for _ in range(ATTEMPTS_MAX):
@@ -116,7 +132,7 @@ async def _clear_state(
 
 
 async def _tombstones(engine: Engine, doomed: Doomed) -> list[Item]:
-    if doomed.store is engine.volatile or doomed.root == SYSTEM_ROOT:
+    if doomed.store is engine.volatile:
         return []
     key = await key_of(engine, doomed.root, create=True)
     marks: dict[str, str] = {}

@@ -31,16 +31,16 @@ from recollect.types import (
     Vector,
 )
 from recollect.upkeep.consolidate import apply_held, drop_held
-from recollect.upkeep.leases import succeeded
+from recollect.upkeep.leases import Tries, succeeded
 from recollect.verbs.remember import Statement, record_of
 from recollect.verbs.review import (
     CONSOLIDATION,
     PROPOSALS,
-    WORK,
     desks_of,
     held_record,
     is_stuck,
     items_of,
+    tries_of,
     work_id,
 )
 
@@ -122,9 +122,9 @@ async def _resolved(engine: Engine, wish: Wish) -> Receipt:
         async for item in items_of(desk, PROPOSALS):
             if wish.id in (item.key, held_record(item)):
                 return await _decide_proposal(engine, item, wish)
-        async for item in items_of(desk, WORK):
-            if is_stuck(item) and work_id(item) == wish.id:
-                return await _try_again(engine, desk.store, item, wish)
+        async for work in tries_of(desk):
+            if is_stuck(work) and work_id(work) == wish.id:
+                return await _try_again(engine, desk.store, work, wish)
     if wish.id not in found or not engine.may_change(found[wish.id][0].scope):
         raise NotFound(f"there is nothing to decide under {wish.id!r}")
     record, store = found[wish.id]
@@ -362,9 +362,9 @@ async def _drop_update(engine: Engine, item: Item, wish: Wish) -> Receipt:
     return Receipt(items=(told,), change=change)
 
 
-async def _try_again(engine: Engine, store: Store, item: Item, wish: Wish) -> Receipt:
+async def _try_again(engine: Engine, store: Store, work: Tries, wish: Wish) -> Receipt:
     if wish.action != "approve":
         raise Invalid("stuck work can only be tried again: approve it")
-    await succeeded(engine, store, item.scope, item.key)
+    await succeeded(engine, store, work.scope, work.key)
     told = ReceiptItem(id=wish.id, status="pending", reason="will be tried again")
     return Receipt(items=(told,))

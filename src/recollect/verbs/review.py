@@ -16,10 +16,11 @@ from recollect.text.trust import SUSPICION
 from recollect.types import Item, Query, Record, ReviewItem, ReviewKind, Status
 from recollect.upkeep.consolidate.proposals import held_steps
 from recollect.upkeep.leases import ATTEMPTS_MAX as TRIES_MAX
+from recollect.upkeep.leases import TRIES as WORK
+from recollect.upkeep.leases import Tries, tries
 
 PROPOSALS = "proposal"
 CONSOLIDATION = "consolidate/"
-WORK = "work"
 PAGE = 500
 TOUCHED_MAX = 50
 
@@ -48,7 +49,7 @@ async def review(engine: Engine, *, scope: str | None, limit: int) -> tuple[Revi
         found += await _disputed(desk, limit)
         found += await _quarantined(desk, limit, held)
         found += [one for item in proposals if (one := await held_item(desk, item))]
-        found += [stuck_item(item) async for item in items_of(desk, WORK) if is_stuck(item)]
+        found += [stuck_item(one) async for one in tries_of(desk) if is_stuck(one)]
     found.sort(key=lambda one: (_ORDER.index(one.kind), one.since or engine.now(), one.id))
     return tuple(found[:limit])
 
@@ -71,6 +72,12 @@ async def items_of(desk: Desk, namespace: str) -> AsyncIterator[Item]:
             if desk.has(item.scope) and isinstance(item.value, Mapping):
                 yield item
         last = page[-1]
+
+
+async def tries_of(desk: Desk) -> AsyncIterator[Tries]:
+    async for one in tries(desk.engine, desk.store, desk.root):
+        if desk.has(one.scope):
+            yield one
 
 
 async def _records(desk: Desk, status: Status) -> AsyncIterator[Record]:
@@ -212,21 +219,21 @@ def _moment(value: Any) -> datetime | None:
 # Work that failed too often
 
 
-def is_stuck(item: Item) -> bool:
-    attempts = item.value.get("attempts")
+def is_stuck(work: Tries) -> bool:
+    attempts = work.value.get("attempts")
     return isinstance(attempts, int) and attempts >= TRIES_MAX
 
 
-def work_id(item: Item) -> str:
-    return f"{WORK}/{item.scope}/{item.key}"
+def work_id(work: Tries) -> str:
+    return f"{WORK}/{work.scope}/{work.key}"
 
 
-def stuck_item(item: Item) -> ReviewItem:
+def stuck_item(work: Tries) -> ReviewItem:
     return ReviewItem(
-        id=work_id(item),
+        id=work_id(work),
         kind="stuck",
-        scope=item.scope,
-        why=f"{item.key} failed {item.value['attempts']} times: {item.value.get('error', '')}",
-        since=_moment(item.value.get("next")),
+        scope=work.scope,
+        why=f"{work.key} failed {work.value['attempts']} times: {work.value.get('error', '')}",
+        since=_moment(work.value.get("next")),
         actions=("approve",),
     )

@@ -16,6 +16,7 @@ from recollect.errors import Invalid, Unavailable
 from recollect.scopes import root_of
 from recollect.stores.batches import check_batch
 from recollect.stores.dict.commit import Application
+from recollect.stores.dict.registry import DictRegistry
 from recollect.stores.dict.search import count, search
 from recollect.stores.dict.tables import (
     Tables,
@@ -53,8 +54,14 @@ class DictStore:
     """``recollect.ports.Store`` in plain dicts."""
 
     def __init__(self) -> None:
-        self._tables: Tables | None = Tables()
+        tables = Tables()
+        self._tables: Tables | None = tables
+        self._registry = DictRegistry(tables.heads)
         self._changed = asyncio.Condition()  # its lock also keeps commits apart
+
+    @property
+    def registry(self) -> DictRegistry:
+        return self._registry
 
     async def commit(self, batch: Batch) -> int:
         async with self._changed:
@@ -65,6 +72,8 @@ class DictStore:
                 return earlier
             with tables.all_or_nothing():
                 seq = Application(tables, batch).run()
+            if batch.used:
+                self._registry.stir(batch.root)
             self._changed.notify_all()
             return seq
 
@@ -247,6 +256,7 @@ class DictStore:
     async def close(self) -> None:
         async with self._changed:
             self._tables = None
+            self._registry.close()
             self._changed.notify_all()
 
     def _open_tables(self) -> Tables:

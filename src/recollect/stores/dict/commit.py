@@ -8,7 +8,7 @@ from dataclasses import replace
 from recollect.errors import Conflict, Invalid
 from recollect.scopes import root_of
 from recollect.stores import touches
-from recollect.stores.batches import check_unchanged, next_seq, takes_a_number
+from recollect.stores.batches import check_unchanged, is_journalled, next_seq, takes_a_number
 from recollect.stores.dict.tables import (
     Row,
     Tables,
@@ -46,12 +46,12 @@ class Application:
     def run(self) -> int:
         """The batch's number in the journal, or the last one if it takes none."""
         batch = self._batch
-        if batch.mark is not None:
-            self._put_item(batch.mark, "mark")
         if batch.sweep:
             self._sweep()
         if batch.drop_space:
             self._drop_space(batch.drop_space)
+        for seq in batch.prune:
+            self._prune(seq)
         for erase in batch.erase:
             self._erase(erase)
         for session in batch.sessions:
@@ -93,6 +93,13 @@ class Application:
         return seq
 
     # Removing
+
+    def _prune(self, seq: int) -> None:
+        tables, root = self._tables, self._batch.root
+        entry = tables.entries.get((root, seq))
+        if entry is not None and seq < tables.heads[root]:
+            tables.drop(tables.entries, (root, seq))
+            tables.drop(tables.numbers, (root, entry.batch))
 
     def _sweep(self) -> None:
         tables = self._tables
@@ -326,9 +333,11 @@ class Application:
     # Items
 
     def _write_item(self, given: Item) -> None:
-        self._touched.append(touches.touch_item(*self._put_item(given, "item")))
+        old, new = self._put_item(given)
+        if is_journalled(given):
+            self._touched.append(touches.touch_item(old, new))
 
-    def _put_item(self, given: Item, kind: str) -> tuple[Item | None, Item]:
+    def _put_item(self, given: Item) -> tuple[Item | None, Item]:
         """The item as it was and as it is."""
         tables, key = self._tables, (given.scope, given.namespace, given.key)
         stored = tables.items.get(key)
@@ -337,7 +346,7 @@ class Application:
         if given.version != (stored.version if stored else 0):
             raise Conflict(
                 f"item {given.key!r} of {given.namespace!r} was changed meanwhile; read it again",
-                kind=kind,
+                kind="item",
                 ids=(given.key,),
             )
         new = replace(detached_item(given), version=given.version + 1)

@@ -42,12 +42,12 @@ def apply(db: apsw.Connection, prepared: Prepared) -> int:
     ledger, batch = Ledger(db, prepared.batch), prepared.batch
     if (earlier := ledger.earlier()) is not None:
         return earlier
-    if batch.mark is not None:
-        sessions.put_item(ledger, batch.mark, "mark")
     if batch.sweep:
         erase.sweep(ledger)
     if batch.drop_space:
         records.drop_space(ledger, batch.drop_space)
+    if batch.prune:
+        erase.prune(ledger, batch.prune)
     for one in batch.erase:
         erase.erase(ledger, one)
     for session in batch.sessions:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from recollect.stores import touches
@@ -52,6 +53,18 @@ def sweep(ledger: Ledger) -> None:
         bindings,
     )
     ledger.db.execute("DELETE FROM item WHERE expires_at <= ? AND +root = ?", bindings)
+
+
+def prune(ledger: Ledger, numbers: Sequence[int]) -> None:
+    """Drop entries of the journal, never the last one, and count them."""
+    root = ledger.find_root()
+    head = ledger.get("SELECT head FROM root WHERE pk = ?", root)
+    doomed = [(root, seq) for seq in numbers if seq < (head or 0)]
+    ledger.db.executemany("DELETE FROM touch WHERE root = ? AND seq = ?", doomed)
+    before = ledger.db.total_changes()
+    ledger.db.executemany("DELETE FROM journal WHERE root = ? AND seq = ?", doomed)
+    dropped = ledger.db.total_changes() - before
+    ledger.db.execute("UPDATE upkeep SET pruned = pruned + ? WHERE root = ?", (dropped, root))
 
 
 def _tidy(ledger: Ledger, scope: int) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from recollect.errors import Conflict, Invalid
 from recollect.stores import touches
-from recollect.stores.batches import next_seq
+from recollect.stores.batches import is_journalled, next_seq
 from recollect.stores.sqlite.ledger import Ledger
 from recollect.stores.sqlite.rows import (
     MESSAGE_COLUMNS,
@@ -198,13 +198,15 @@ def add_summary(ledger: Ledger, summary: Summary) -> None:
 
 
 def write_item(ledger: Ledger, given: Item) -> None:
-    ledger.touch(touches.touch_item(*put_item(ledger, given, "item")))
+    old, new = _put_item(ledger, given)
+    if is_journalled(given):
+        ledger.touch(touches.touch_item(old, new))
 
 
-def put_item(ledger: Ledger, given: Item, kind: str) -> tuple[Item | None, Item]:
-    """The item as it was and as it is; ``kind`` names it if it was changed meanwhile."""
-    root, scope = ledger.root_of(given.scope), ledger.scope(given.scope)
-    key = (root, plain(given.namespace), scope, plain(given.key))
+def _put_item(ledger: Ledger, given: Item) -> tuple[Item | None, Item]:
+    """The item as it was and as it is."""
+    scope = ledger.scope(given.scope)
+    key = (ledger.root, plain(given.namespace), scope, plain(given.key))
     row = ledger.get(
         "SELECT value, expires_at, version FROM item"
         " WHERE root = ? AND namespace = ? AND scope = ? AND key = ?",
@@ -216,7 +218,7 @@ def put_item(ledger: Ledger, given: Item, kind: str) -> tuple[Item | None, Item]
     if given.version != (old.version if old else 0):
         raise Conflict(
             f"item {given.key!r} of {given.namespace!r} was changed meanwhile; read it again",
-            kind=kind,
+            kind="item",
             ids=(given.key,),
         )
     value = to_json(given.value)

@@ -9,9 +9,10 @@ from datetime import datetime
 from recollect.errors import Conflict, Invalid
 from recollect.forgotten.burials import secret_key, secret_of
 from recollect.forgotten.tombstones import NAMESPACE as TOMBSTONE
+from recollect.models.budgets import NOTHING, keep_spent, kept_until
 from recollect.types import Entry, Item
 from recollect.verbs import imported
-from recollect.verbs.export import PASSING
+from recollect.verbs.export import PASSING, USAGE
 from recollect.verbs.import_.file import ExportLine
 from recollect.verbs.import_.run import (
     EXPIRED,
@@ -33,6 +34,12 @@ async def import_items(run: ImportRun, lines: Sequence[ExportLine]) -> None:
     """Lines of one root; entries come as the items they are kept in."""
     assert lines[0].value is not None
     root, trouble = root_of_value(lines[0].value), ""
+    for line in lines:
+        if _is_usage(line):
+            run.report.add(await _booked(run, root, line))
+    lines = [line for line in lines if not _is_usage(line)]
+    if not lines:
+        return
     for _ in range(ATTEMPTS):
         written: dict[ItemKey, Item] = {}
         outcomes = await _planned(run, root, lines, written)
@@ -73,6 +80,30 @@ async def _planned(
             written[_key(item)] = replace(item, version=0)
             outcomes.append(run.stored(line, skipped(line, "").id))
     return outcomes
+
+
+def _is_usage(line: ExportLine) -> bool:
+    return isinstance(line.value, Item) and line.value.namespace == USAGE
+
+
+async def _booked(run: ImportRun, root: str, line: ExportLine) -> ImportOutcome:
+    """What the root has spent elsewhere is kept with what it spends here."""
+    assert isinstance(line.value, Item)
+    item, now = line.value, run.engine.now()
+    day, _, what = item.key.partition("/")
+    try:
+        date = datetime.fromisoformat(day).date()
+        spent = {name: type(zero)(item.value[name]) for name, zero in NOTHING.items()}
+    except (KeyError, TypeError, ValueError):
+        return replace(skipped(line, "this is no account of what was spent"), status="failed")
+    if item.scope != root or not what:
+        return replace(skipped(line, "this is no account of what was spent"), status="failed")
+    if kept_until(date) <= now:
+        return skipped(line, EXPIRED)
+    registry = run.engine.store.registry
+    if run.dry_run or await keep_spent(registry, root, date, what, spent, now):
+        return run.stored(line, skipped(line, "").id)
+    return skipped(line, KNOWN)
 
 
 def _key(item: Item) -> ItemKey:

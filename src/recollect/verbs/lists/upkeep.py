@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from datetime import date
+from typing import Any
 
 from recollect.engine import Engine
 from recollect.errors import Denied, Invalid
+from recollect.models.budgets import days_of
 from recollect.scopes import is_visible, parse_scope, root_of
 from recollect.text.inputs import count
 from recollect.types import Item, ReviewItem
+from recollect.upkeep.leases import tries
 from recollect.verbs.lists.cursors import Place, place_of
 from recollect.verbs.lists.sessions import list_sessions
 from recollect.verbs.lists.values import Consent, Due, Page, Spent, Stats
 from recollect.verbs.lists.walk import page_of, parts_from
-from recollect.verbs.review import WORK, desks_of, is_stuck, items_of, stuck_item
+from recollect.verbs.review import desks_of, is_stuck, items_of, stuck_item, tries_of
 
 PAGE = 500
 WORK_LOOKED_AT = 10_000
@@ -38,8 +41,12 @@ async def list_due(engine: Engine, *, scope: str | None, limit: int) -> Due:
 
 async def list_stuck(engine: Engine, scope: str | None, limit: int) -> list[ReviewItem]:
     found: list[ReviewItem] = []
+    if scope is None and not engine.bound:  # in one look, however many roots there are
+        for store in (engine.store, engine.volatile):
+            found += [stuck_item(one) async for one in tries(engine, store) if is_stuck(one)]
+        return found[:limit]
     for desk in await desks_of(engine, scope):
-        found += [stuck_item(item) async for item in items_of(desk, WORK) if is_stuck(item)]
+        found += [stuck_item(one) async for one in tries_of(desk) if is_stuck(one)]
         if len(found) >= limit:
             break
     return found[:limit]
@@ -56,25 +63,25 @@ async def list_usage(
     count(limit, "limit")
     question = ("usage", scope, day)
     place = place_of(cursor, question, (str, str))
-    prefix = f"{_day(day)}/" if day else ""
     roots = sorted(await _owned_roots(engine, scope))
-    return await page_of(_spent(engine, roots, prefix, place), limit, question)
+    wanted = str(_day(day)) if day else ""
+    return await page_of(_spent(engine, roots, wanted, place), limit, question)
 
 
 async def _spent(
-    engine: Engine, roots: list[str], prefix: str, place: Place | None
+    engine: Engine, roots: list[str], wanted: str, place: Place | None
 ) -> AsyncIterator[tuple[Place, Spent]]:
-    begun = place[0] if place else ""
+    begun, last = place or ("", "")
+    registry, now = engine.store.registry, engine.now()
     for root in roots:
         if root < begun:
             continue
-        last = _usage_item(root, place[1]) if place and root == begun else None
-        while page := await engine.store.items(
-            root, "usage", now=engine.now(), prefix=prefix, after=last, limit=PAGE
-        ):
-            for item in page:
-                yield [root, item.key], _as_spent(item)
-            last = page[-1]
+        after = str(last) if root == begun else ""
+        days = days_of(registry, root, now=now, day=wanted, after=after.partition("/")[0])
+        async for day, parts in days:
+            for what, spent in parts.items():
+                if f"{day}/{what}" > after:
+                    yield [root, f"{day}/{what}"], _as_spent(root, day, what, spent)
 
 
 async def _owned_roots(engine: Engine, scope: str | None) -> list[str]:
@@ -94,22 +101,17 @@ def _day(day: str) -> date:
         raise Invalid(f"day={day!r} is no day; write it as 2026-05-03") from None
 
 
-def _usage_item(root: str, key: str) -> Item:
-    return Item(scope=root, namespace="usage", key=key, value=None)
-
-
-def _as_spent(item: Item) -> Spent:
-    day, _, rest = item.key.partition("/")
-    operation, _, model = rest.partition("/")
+def _as_spent(root: str, day: str, what: str, spent: Mapping[str, Any]) -> Spent:
+    operation, _, model = what.partition("/")
     return Spent(
-        scope=item.scope,
+        scope=root,
         day=day,
         operation=operation,
         model=model,
-        calls=int(item.value["calls"]),
-        tokens_in=int(item.value["tokens_in"]),
-        tokens_out=int(item.value["tokens_out"]),
-        cost=float(item.value["cost"]),
+        calls=int(spent["calls"]),
+        tokens_in=int(spent["tokens_in"]),
+        tokens_out=int(spent["tokens_out"]),
+        cost=float(spent["cost"]),
     )
 
 
