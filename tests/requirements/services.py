@@ -44,6 +44,6 @@ def books(memory: Memory, root: str) -> dict[str, Any]:
 
     async def read() -> dict[str, Any]:
         days = days_of(engine.store.registry, root, now=engine.now())
-        return {f"{day}/{what}": spent async for day, by in days for what, spent in by.items()}
+        return {f"{day}/{what}": spent async for _, day, by in days for what, spent in by.items()}
 
     return asyncio.run(read())

@@ -173,17 +173,17 @@ def _new_day(root: str, day: date) -> Cell:
 
 
 async def days_of(
-    registry: Registry, root: str, *, now: datetime, day: str = "", after: str = ""
-) -> AsyncIterator[tuple[str, Mapping[str, Mapping[str, Any]]]]:
-    """The days on which a root has spent something (or one of them), from ``after`` on; and what,
-    by "operation/model"."""
-    prefix = cell_key(BUDGET, root, "")
-    last = prefix + after[:-1] if after else ""
-    while page := await registry.list(prefix + day, now=now, after=last, limit=PAGE):
+    registry: Registry, root: str, *, now: datetime, after: tuple[str, str] = ("", "")
+) -> AsyncIterator[tuple[str, str, Mapping[str, Mapping[str, Any]]]]:
+    """The days on which a root ("" for all of them, in order) has spent something: the root, the
+    day, and what, by "operation/model". ``after``: from this root and day on."""
+    prefix = cell_key(BUDGET, root, "") if root else cell_key(BUDGET, "")
+    last = cell_key(BUDGET, after[0], after[1])[:-1]  # so that the day itself is behind it
+    while page := await registry.list(prefix, now=now, after=last, limit=PAGE):
         for cell in page:
-            found = cell.key.removeprefix(prefix)
-            if found >= after:
-                yield found, dict(sorted(cell.value["by"].items()))
+            _, whose, day = cell.key.split("\t")
+            if (whose, day) >= after:
+                yield whose, day, dict(sorted(cell.value["by"].items()))
         last = page[-1].key
 
 

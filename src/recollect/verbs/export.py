@@ -243,7 +243,7 @@ async def _write_usage(writing: ExportWriting, part: ExportPart) -> None:
     """What the root has spent, as items: it is kept elsewhere, but it is the root's."""
     if not part.holds(part.root):
         return
-    async for day, parts in days_of(part.store.registry, part.root, now=part.now):
+    async for _, day, parts in days_of(part.store.registry, part.root, now=part.now):
         until = kept_until(date.fromisoformat(day))
         for what, spent in parts.items():
             key, value = f"{day}/{what}", dict(spent)

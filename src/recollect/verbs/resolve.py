@@ -38,9 +38,8 @@ from recollect.verbs.review import (
     PROPOSALS,
     desks_of,
     held_record,
-    is_stuck,
     items_of,
-    tries_of,
+    stuck,
     work_id,
 )
 
@@ -122,9 +121,9 @@ async def _resolved(engine: Engine, wish: Wish) -> Receipt:
         async for item in items_of(desk, PROPOSALS):
             if wish.id in (item.key, held_record(item)):
                 return await _decide_proposal(engine, item, wish)
-        async for work in tries_of(desk):
-            if is_stuck(work) and work_id(work) == wish.id:
-                return await _try_again(engine, desk.store, work, wish)
+    async for store, work in stuck(engine, None):
+        if work_id(work) == wish.id:
+            return await _try_again(engine, store, work, wish)
     if wish.id not in found or not engine.may_change(found[wish.id][0].scope):
         raise NotFound(f"there is nothing to decide under {wish.id!r}")
     record, store = found[wish.id]

@@ -49,7 +49,7 @@ async def review(engine: Engine, *, scope: str | None, limit: int) -> tuple[Revi
         found += await _disputed(desk, limit)
         found += await _quarantined(desk, limit, held)
         found += [one for item in proposals if (one := await held_item(desk, item))]
-        found += [stuck_item(one) async for one in tries_of(desk) if is_stuck(one)]
+    found += [stuck_item(one) async for _, one in stuck(engine, scope)]
     found.sort(key=lambda one: (_ORDER.index(one.kind), one.since or engine.now(), one.id))
     return tuple(found[:limit])
 
@@ -72,12 +72,6 @@ async def items_of(desk: Desk, namespace: str) -> AsyncIterator[Item]:
             if desk.has(item.scope) and isinstance(item.value, Mapping):
                 yield item
         last = page[-1]
-
-
-async def tries_of(desk: Desk) -> AsyncIterator[Tries]:
-    async for one in tries(desk.engine, desk.store, desk.root):
-        if desk.has(one.scope):
-            yield one
 
 
 async def _records(desk: Desk, status: Status) -> AsyncIterator[Record]:
@@ -217,6 +211,21 @@ def _moment(value: Any) -> datetime | None:
 
 
 # Work that failed too often
+
+
+async def stuck(engine: Engine, scope: str | None) -> AsyncIterator[tuple[Store, Tries]]:
+    """With the store that it is in. For who may see everything it is one look, however many
+    roots there are."""
+    if scope is None and not engine.bound:
+        for store in (engine.store, engine.volatile):
+            async for one in tries(engine, store):
+                if is_stuck(one):
+                    yield store, one
+        return
+    for desk in await desks_of(engine, scope):
+        async for one in tries(engine, desk.store, desk.root):
+            if is_stuck(one) and desk.has(one.scope):
+                yield desk.store, one
 
 
 def is_stuck(work: Tries) -> bool:

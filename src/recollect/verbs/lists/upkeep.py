@@ -13,12 +13,11 @@ from recollect.models.budgets import days_of
 from recollect.scopes import is_visible, parse_scope, root_of
 from recollect.text.inputs import count
 from recollect.types import Item, ReviewItem
-from recollect.upkeep.leases import tries
 from recollect.verbs.lists.cursors import Place, place_of
 from recollect.verbs.lists.sessions import list_sessions
 from recollect.verbs.lists.values import Consent, Due, Page, Spent, Stats
 from recollect.verbs.lists.walk import page_of, parts_from
-from recollect.verbs.review import desks_of, is_stuck, items_of, stuck_item, tries_of
+from recollect.verbs.review import desks_of, items_of, stuck, stuck_item
 
 PAGE = 500
 WORK_LOOKED_AT = 10_000
@@ -41,12 +40,8 @@ async def list_due(engine: Engine, *, scope: str | None, limit: int) -> Due:
 
 async def list_stuck(engine: Engine, scope: str | None, limit: int) -> list[ReviewItem]:
     found: list[ReviewItem] = []
-    if scope is None and not engine.bound:  # in one look, however many roots there are
-        for store in (engine.store, engine.volatile):
-            found += [stuck_item(one) async for one in tries(engine, store) if is_stuck(one)]
-        return found[:limit]
-    for desk in await desks_of(engine, scope):
-        found += [stuck_item(one) async for one in tries_of(desk) if is_stuck(one)]
+    async for _, work in stuck(engine, scope):
+        found.append(stuck_item(work))
         if len(found) >= limit:
             break
     return found[:limit]
@@ -63,7 +58,7 @@ async def list_usage(
     count(limit, "limit")
     question = ("usage", scope, day)
     place = place_of(cursor, question, (str, str))
-    roots = sorted(await _owned_roots(engine, scope))
+    roots = await _owned_roots(engine, scope)
     wanted = str(_day(day)) if day else ""
     return await page_of(_spent(engine, roots, wanted, place), limit, question)
 
@@ -72,26 +67,28 @@ async def _spent(
     engine: Engine, roots: list[str], wanted: str, place: Place | None
 ) -> AsyncIterator[tuple[Place, Spent]]:
     begun, last = place or ("", "")
-    registry, now = engine.store.registry, engine.now()
-    for root in roots:
-        if root < begun:
+    for one in roots:
+        if one and one < begun:
             continue
-        after = str(last) if root == begun else ""
-        days = days_of(registry, root, now=now, day=wanted, after=after.partition("/")[0])
-        async for day, parts in days:
+        async for root, day, parts in days_of(
+            engine.store.registry, one, now=engine.now(), after=(begun, last.partition("/")[0])
+        ):
             for what, spent in parts.items():
-                if f"{day}/{what}" > after:
-                    yield [root, f"{day}/{what}"], _as_spent(root, day, what, spent)
+                there = [root, f"{day}/{what}"]
+                if there > [begun, last] and wanted in ("", day):
+                    yield there, _as_spent(root, day, what, spent)
 
 
 async def _owned_roots(engine: Engine, scope: str | None) -> list[str]:
+    """In order; [""] for all of them."""
     if scope is not None:
         root = root_of(parse_scope(scope))
         if not engine.may_change(root):
             raise Denied(f"what {root!r} costs is known to those who may use all of it")
         return [root]
-    by_root, _ = await engine.read_scopes(None, descend=True)
-    return [root for root in by_root if engine.may_change(root)]
+    if not engine.bound:
+        return [""]
+    return sorted({root for root in map(root_of, engine.bound) if engine.may_change(root)})
 
 
 def _day(day: str) -> date:
