@@ -14,6 +14,7 @@ from typing import Any
 
 from recollect import Memory
 from recollect.access import keys
+from recollect.changes import Change
 from recollect.engine import Engine
 from recollect.models.budgets import keep_spent
 from recollect.ports import Cell, cell_key
@@ -128,8 +129,7 @@ async def _books(engine: Engine, scope: str, word: str) -> None:
     spent = {"calls": 7, "tokens_in": 7, "tokens_out": 7, "cost": 7.0}
     value = {"action": "consolidate", "about": word, "steps": []}
     item = Item(scope=scope, namespace="proposal", key=names["proposal"], value=value)
-    batch = engine.batch(root_of(scope), "books", actor="", change="", items=(item,))
-    await engine.commit(engine.store, batch)
+    await Change(engine, root_of(scope), "books").commit(items=(item,))
     tried = {"attempts": 99, "error": word, "next": "2026-01-01T00:00:00Z"}
     key = cell_key("work", root_of(scope), scope, f"fold/{word}")
     await engine.store.registry.put(Cell(key=key, value=tried), now=engine.now())

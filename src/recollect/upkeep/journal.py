@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
+from recollect.changes import Change
 from recollect.engine import Engine
 from recollect.errors import Conflict
 from recollect.ports import Cell, cell_key
@@ -33,8 +34,7 @@ async def prune(engine: Engine, root: str, read_up_to: int) -> int:
         kept = await _kept(engine, root, old, before)
         gone = [entry.seq for entry in old if entry.seq not in kept]
         if gone:
-            batch = engine.batch(root, "prune", actor="", change="", prune=tuple(gone))
-            await engine.commit(engine.store, batch)
+            await Change(engine, root, "prune").commit(prune=tuple(gone))
             dropped += len(gone)
         waiting = waiting or any(kept.values())
         if len(old) < len(page):

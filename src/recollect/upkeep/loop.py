@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from hashlib import blake2b
 
+from recollect.changes import Change, claim_space
 from recollect.engine import Engine
 from recollect.errors import Conflict, Invalid, RecollectError, Unavailable
 from recollect.index.vectors import says_nothing
@@ -120,8 +121,7 @@ async def _work_in(
     await learn_sessions(engine, store, due.learn, done, everything=everything)
     done.items += await fold_sessions(engine, store, due.fold)
     if due.expire:
-        batch = engine.batch(root, "expire", actor="maintenance", change="", sweep=True)
-        await engine.commit(store, batch)
+        await Change(engine, root, "expire", actor="maintenance").commit(sweep=True)
     # Marks and the like are nobody's memories: they go without a word.
     done.items += [
         ReceiptItem(id=one.id, status="erased", reason="expired")
@@ -150,9 +150,10 @@ async def flush_uses(engine: Engine) -> None:
         if store is engine.store:
             by_root.setdefault(root_of(record.scope), []).extend([record.id] * used[record.id])
     for root, ids in by_root.items():
-        batch = engine.batch(root, "uses", actor="", change="", used=tuple(ids))
+        change = Change(engine, root, "uses")
+        change.used += ids
         try:
-            await engine.commit(engine.store, batch)
+            await change.commit()
         except Unavailable:
             return
 
@@ -188,12 +189,11 @@ async def _embed_some(
     }
     if found:
         if not await engine.space():
-            await engine.claim_space(space)
-        batch = engine.batch(
-            root, "embed", actor="maintenance", change="", vectors=found, space=space
-        )
+            await claim_space(engine, space)
+        change = Change(engine, root, "embed", actor="maintenance")
+        change.vectors, change.space = found, space
         try:
-            await engine.commit(engine.store, batch)
+            await change.commit()
         except (Conflict, Invalid):
             # A record went away meanwhile; the next round sees what is left.
             return [], embedded.usage

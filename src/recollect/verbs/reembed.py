@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from recollect.changes import Change, claim_space
 from recollect.engine import Engine
 from recollect.errors import Conflict, Denied, Invalid, Unavailable
 from recollect.models.calls import sum_of
@@ -34,7 +35,7 @@ async def reembed(engine: Engine, progress: Progress | None = None) -> Receipt:
     embedded, usage = await _embed_everything(engine, target, progress or (lambda _: None))
     old = str(active.value) if active else ""
     if active is None:
-        await engine.claim_space(target)
+        await claim_space(engine, target)
     elif old != target:
         await _cut_over(engine, target)
     item = ReceiptItem(id=target, status="stored", reason=f"{embedded} records embedded")
@@ -75,5 +76,4 @@ async def _cut_over(engine: Engine, target: str) -> None:
 
 async def drop_vectors(engine: Engine, space: str) -> None:
     for root in await engine.all_roots():
-        batch = engine.batch(root, "drop space", actor="reembed", change="", drop_space=space)
-        await engine.commit(engine.store, batch)
+        await Change(engine, root, "drop space", actor="reembed").commit(drop_space=space)

@@ -24,6 +24,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
+from recollect.changes import Change
 from recollect.engine import Engine
 from recollect.errors import Conflict, Invalid, RecollectError, Unavailable
 from recollect.interfaces.http.answers import answer
@@ -181,8 +182,7 @@ class Marking:
 
     async def put_alone(self, told: Told, commit: Commit) -> None:
         """The mark by itself, with the answer in it if it is known."""
-        batch = self._engine.batch(self.mark.scope, MARKS, actor="", change="")
-        await self._put(batch, told, commit)
+        await self._put(Change(self._engine, self.mark.scope, MARKS).batch(), told, commit)
 
     async def _put(self, batch: Batch, told: Told, commit: Commit) -> int:
         mark = self.mark

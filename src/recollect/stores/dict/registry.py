@@ -28,17 +28,6 @@ class DictRegistry:
         found = (self._cells.get(key) for key in keys)
         return [_detached(cell) for cell in found if cell and not is_expired(cell, now)]
 
-    async def list(
-        self, prefix: str, *, now: datetime, after: str = "", limit: int = 100
-    ) -> list[Cell]:
-        self._check_open()
-        found = [
-            _detached(cell)
-            for key, cell in sorted(self._cells.items())
-            if key.startswith(prefix) and key > after and not is_expired(cell, now)
-        ]
-        return found[: max(0, limit)]
-
     async def put(self, cell: Cell, *, now: datetime) -> Cell:
         self._check_open()
         check_cell(cell)
@@ -64,6 +53,17 @@ class DictRegistry:
         others = sorted(set(known) - set(waited)) if news else []
         stirred = [root for root in others if self._settled[root][0] < self._heads[root]]
         return [*waited, *stirred][: max(0, limit)]
+
+    async def list(
+        self, prefix: str, *, now: datetime, after: str = "", limit: int = 100
+    ) -> list[Cell]:
+        self._check_open()
+        found = [
+            _detached(cell)
+            for key, cell in sorted(self._cells.items())
+            if key.startswith(prefix) and key > after and not is_expired(cell, now)
+        ]
+        return found[: max(0, limit)]
 
     def _rests_until(self, root: str, now: datetime) -> datetime:
         return self._settled[root][1] if root in self._settled else now

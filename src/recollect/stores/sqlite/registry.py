@@ -51,12 +51,6 @@ class SqliteRegistry:
         found: list[Cell] = self._here(read) if len(keys) <= FEW else await self._away(read)
         return found
 
-    async def list(
-        self, prefix: str, *, now: datetime, after: str = "", limit: int = 100
-    ) -> list[Cell]:
-        found: list[Cell] = await self._away(lambda db: _list(db, prefix, now, after, limit))
-        return found
-
     async def put(self, cell: Cell, *, now: datetime) -> Cell:
         check_cell(cell)
         value = to_json(cell.value)
@@ -67,6 +61,12 @@ class SqliteRegistry:
 
     async def unsettled(self, now: datetime, *, news: bool, limit: int = 100) -> list[str]:
         found: list[str] = await self._away(lambda db: _unsettled(db, now, news, limit))
+        return found
+
+    async def list(
+        self, prefix: str, *, now: datetime, after: str = "", limit: int = 100
+    ) -> list[Cell]:
+        found: list[Cell] = await self._away(lambda db: _list(db, prefix, now, after, limit))
         return found
 
     async def _write(self, write: Callable[[apsw.Connection], T]) -> T:
