@@ -16,7 +16,7 @@ import fcntl
 import json
 import os
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -31,9 +31,19 @@ from recollect.index.cache import IndexCache
 from recollect.index.derived import quantised
 from recollect.index.feed import index_row, key_of
 from recollect.index.filters import check_asked, has_keys, ordered, passes
-from recollect.ports import Capabilities, FeedChanges, FeedRecord, FeedStamps
+from recollect.ports import Capabilities, Cell, FeedChanges, FeedRecord, FeedStamps
 from recollect.scopes import is_visible, is_within, root_of
-from recollect.stores.commit import Changes, Held, Needs, checked, decide, is_over, needs_of
+from recollect.stores.cells import check_cell, check_version
+from recollect.stores.commit import (
+    Changes,
+    Held,
+    Needs,
+    checked,
+    decide,
+    is_over,
+    needs_of,
+    plain_json,
+)
 from recollect.stores.touches import without_details
 from recollect.types import (
     LIVE,
@@ -130,7 +140,6 @@ def root_in(file: Path) -> Root:
 
 
 def save(root: Root, file: Path) -> None:
-    """In one step: either the old file is there or the new one, whole and on the disk."""
     plain: dict[str, Any] = {
         "name": root.name,
         "head": root.head,
@@ -147,6 +156,11 @@ def save(root: Root, file: Path) -> None:
         things = getattr(root, name)
         values = things.values() if isinstance(things, dict) else things
         plain[name] = [to_plain(one) for one in values]
+    write_whole(file, plain)
+
+
+def write_whole(file: Path, plain: Any) -> None:
+    """In one step: either the old file is there or the new one, whole and on the disk."""
     new = file.with_suffix(".new")
     with new.open("w", encoding="utf-8") as out:
         json.dump(plain, out, ensure_ascii=False, allow_nan=False)
@@ -206,6 +220,7 @@ def applied(root: Root, changes: Changes) -> None:
             _drop_record(root, id_)
         root.messages = _unexpired(root.messages, batch.at)
         root.items = _unexpired(root.items, batch.at)
+    root.entries = [entry for entry in root.entries if entry.seq not in changes.pruned]
     if batch.drop_space:
         for id_ in root.vectors.pop(batch.drop_space, {}):
             root.changed[id_] = root.stamp
@@ -318,6 +333,79 @@ def detached(value: T) -> T:
     return from_plain(type(value), to_plain(value))
 
 
+class FolderRegistry:
+    """``recollect.ports.Registry`` in a file of its own."""
+
+    def __init__(self, file: Path, heads: Callable[[], Mapping[str, int]]) -> None:
+        """``heads``: the number of the last entry of each root; Unavailable if closed."""
+        self._file = file
+        self._heads = heads
+        self._cells: dict[str, Cell] = {}
+        self._settled: dict[str, tuple[int, datetime]] = {}  # root -> up to which entry, until
+        self._version = 0
+        if file.exists():
+            plain = json.loads(file.read_bytes())
+            self._version = plain["version"]
+            self._cells = {one["key"]: from_plain(Cell, one) for one in plain["cells"]}
+            settled = plain["settled"].items()
+            self._settled = {k: (seq, datetime.fromisoformat(at)) for k, (seq, at) in settled}
+
+    def _save(self) -> None:
+        cells = [to_plain(one) for one in self._cells.values()]
+        settled = {k: (seq, until.isoformat()) for k, (seq, until) in self._settled.items()}
+        write_whole(self._file, {"version": self._version, "cells": cells, "settled": settled})
+
+    async def get(self, keys: Sequence[str], *, now: datetime) -> list[Cell]:
+        self._heads()
+        found = (self._cells.get(key) for key in keys)
+        return [detached(one) for one in found if one and not is_over(one.expires_at, now)]
+
+    async def put(self, cell: Cell, *, now: datetime) -> Cell:
+        self._heads()
+        check_cell(cell)
+        value = plain_json(cell.value)
+        stored = _unexpired(self._cells, now).get(cell.key)
+        check_version(cell, stored.version if stored else 0)
+        self._version += 1
+        new = replace(cell, value=value, version=self._version)
+        self._cells = _unexpired({**self._cells, new.key: new}, now)
+        self._save()
+        return detached(new)
+
+    async def settle(self, root: str, *, seq: int, until: datetime) -> None:
+        if root in self._heads():
+            self._settled[root] = (seq, until)
+            self._save()
+
+    async def unsettled(self, now: datetime, *, news: bool, limit: int = 100) -> list[str]:
+        heads = {root: head for root, head in self._heads().items() if head}
+        late = [(root in self._settled, self._rest(root, now), root) for root in heads]
+        waited = [root for _, until, root in sorted(late) if until <= now]
+        others = sorted(set(heads) - set(waited)) if news else []
+        stirred = [root for root in others if self._settled[root][0] < heads[root]]
+        return [*waited, *stirred][: max(0, limit)]
+
+    def _rest(self, root: str, now: datetime) -> datetime:
+        return self._settled[root][1] if root in self._settled else now
+
+    def stir(self, root: str) -> None:
+        """Something happened there that takes no number in the journal."""
+        if root in self._settled:
+            self._settled[root] = (-1, self._settled[root][1])
+            self._save()
+
+    async def list(
+        self, prefix: str, *, now: datetime, after: str = "", limit: int = 100
+    ) -> list[Cell]:
+        self._heads()
+        found = [
+            detached(one)
+            for key, one in sorted(self._cells.items())
+            if key.startswith(prefix) and key > after and not is_over(one.expires_at, now)
+        ]
+        return found[: max(0, limit)]
+
+
 class FolderStore:
     """``recollect.ports.Store`` in a folder. Use ``open``."""
 
@@ -330,8 +418,16 @@ class FolderStore:
         self._file_lock = lock  # a descriptor, held as long as the store is open
         self._roots: dict[str, Root] | None = {}
         self._cache = IndexCache(CACHE_BYTES)
+        self._registry = FolderRegistry(folder / "registry", self._heads)
         self._lock = threading.Lock()  # one call at a time, in whatever thread
         self.trips = 0
+
+    @property
+    def registry(self) -> FolderRegistry:
+        return self._registry
+
+    def _heads(self) -> Mapping[str, int]:
+        return {name: root.head for name, root in self._open_roots().items()}
 
     @classmethod
     async def open(cls, folder: str | os.PathLike[str]) -> FolderStore:
@@ -378,6 +474,8 @@ class FolderStore:
             except OSError as error:
                 raise Unavailable(f"cannot write to {self._folder}: {error}") from error
             roots[batch.root] = new
+            if changes.used:
+                self._registry.stir(batch.root)
             return changes.seq
 
     async def scrub(self) -> bool:

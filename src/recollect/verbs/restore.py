@@ -2,7 +2,7 @@
 
 The backup still holds it. So the tombstones of the current store are laid over the restored one:
 what they stand for is erased there, with everything derived, and the tombstones come along. An
-opt-out that was declared since stays in force too.
+opt-out that was declared since stays in force too, and a key that was revoked stays revoked.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from dataclasses import replace
 
+from recollect.access.keys import carry_revocations
 from recollect.changes import Change, slices
 from recollect.engine import Engine
 from recollect.forgotten import NAMESPACE, Tombstones, secret_of
@@ -29,6 +30,7 @@ async def bury_again(restored: Engine, current: Store) -> Receipt:
     items: list[ReceiptItem] = []
     notes: list[str] = []
     after = ""
+    await carry_revocations(restored, current)
     while page := await current.roots(after=after, limit=PAGE):
         for root in page:
             stones = await Tombstones.of(current, root, restored.now())

@@ -84,6 +84,7 @@ async def open_engine(
             default_scope=parse_scope(chosen.scope),
             rules_only=chosen.learn == "rules",
             name=new_uuid7(),
+            journal_days=chosen.journal_days,
             bound=(parse_scope(scope),) if scope else (),
             counter=Counter(name="injected", count=count_tokens) if count_tokens else ESTIMATE,
         )
@@ -178,6 +179,8 @@ async def restore_store(store: str | None, profile: str | None, backup: str) -> 
     file = _file_of(store, profile)
     copy = await asyncio.to_thread(prepare_restore, backup, file)
     try:
+        if file.exists():  # bringing an old file up to date is no change of somebody's
+            await (await open_store(str(file), read_settings(profile=profile))).close()
         state = state_of(file)
         erased = await _forget_again(copy, file, profile) if file.exists() else Receipt(items=())
         aside = await asyncio.to_thread(swap_in, copy, file, state)

@@ -31,6 +31,7 @@ from recollect.stores.sqlite.connection import (
 from recollect.stores.sqlite.failures import speaking_of
 from recollect.stores.sqlite.feed import SqliteFeed
 from recollect.stores.sqlite.migrate import bring_up_to_date
+from recollect.stores.sqlite.registry import SqliteRegistry
 from recollect.stores.sqlite.writer import Writer, truncate_log
 from recollect.types import (
     Batch,
@@ -76,6 +77,11 @@ class SqliteStore:
         self._local = threading.local()
         self._connections: list[apsw.Connection] = []
         self._closed = False
+        self._registry = SqliteRegistry(self._writer, self._read_here, self._read)
+
+    @property
+    def registry(self) -> SqliteRegistry:
+        return self._registry
 
     @classmethod
     async def open(

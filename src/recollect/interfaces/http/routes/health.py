@@ -10,14 +10,13 @@ from typing import Literal
 from fastapi import APIRouter, Request
 from starlette.responses import PlainTextResponse, Response
 
-from recollect.engine import Engine
+from recollect.engine import Engine, active_space
 from recollect.errors import RecollectError
 from recollect.interfaces.http.answers import answer
 from recollect.interfaces.http.metrics import Metrics
 from recollect.interfaces.http.openapi import about
 from recollect.interfaces.http.routes.calls import Asking
 from recollect.interfaces.http.shapes import object_of
-from recollect.scopes import SYSTEM_ROOT
 from recollect.verbs.lists.upkeep import list_stuck
 
 router = APIRouter(tags=["server"])
@@ -47,7 +46,7 @@ class Health:
     async def look(self) -> tuple[str, int]:
         """The status, and how much work is stuck. RecollectError if the store does not answer."""
         now = self._engine.now()
-        await self._engine.store.items(SYSTEM_ROOT, "space", now=now, limit=1)
+        await active_space(self._engine.store, now)
         async with self._looking:
             if self._clock() - self._looked >= LOOK_SECONDS:
                 self._stuck = len(await list_stuck(self._engine, None, STUCK_MAX))
