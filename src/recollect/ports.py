@@ -265,7 +265,9 @@ class IndexRow(NamedTuple):
     """A record as a search index sees it; ``recollect.index.feed.index_row`` makes one. A store
     that keeps words, labels and terms beside the record need not cut its text again."""
 
-    key: int  # names the record as long as it lives: a row's number, or the hash of its id
+    # Names the record as long as it lives: a row's number. One that was made later has a greater
+    # one, so that turns of one moment stand as they came.
+    key: int
     id: bytes
     kind: int  # this and the next four: see ``recollect.index.codes``
     type: int
@@ -371,7 +373,8 @@ class NativeSearch(Protocol):
         self, asked: Search, ids: Sequence[str], reach: int
     ) -> Mapping[str, Sequence[NativeHit]]:
         """For each of these turns: the turns of its scope and session that stand not more than
-        ``reach`` places before or behind it, itself among them, ordered by (time, id)."""
+        ``reach`` places before or behind it, itself among them, in the order of time; those of
+        one moment as they came."""
         ...
 
 

@@ -29,7 +29,7 @@ from recollect.errors import Invalid, Unavailable
 from recollect.index import search as indexed
 from recollect.index.cache import IndexCache
 from recollect.index.derived import quantised
-from recollect.index.feed import index_row, key_of
+from recollect.index.feed import index_row
 from recollect.index.filters import check_asked, has_keys, ordered, passes
 from recollect.ports import Capabilities, Cell, FeedChanges, FeedRecord, FeedStamps
 from recollect.scopes import is_visible, is_within, root_of
@@ -83,8 +83,10 @@ class Root:
     head: int = 0  # the number of its last entry
     stamp: int = 0  # raised with every commit that changes what can be searched
     records: dict[str, Record] = field(default_factory=dict)
+    keys: dict[str, int] = field(default_factory=dict)  # record -> its number, as they came
+    made: int = 0  # the last one
     changed: dict[str, int] = field(default_factory=dict)  # record -> the stamp of that change
-    gone: list[tuple[str, str, int]] = field(default_factory=list)  # scope, record, stamp
+    gone: list[tuple[str, int, int]] = field(default_factory=list)  # scope, key, stamp
     lost: int = 0  # up to this stamp nobody knows any more what is gone
     vectors: dict[str, dict[str, Vector]] = field(default_factory=dict)  # space -> by record
     relations: dict[tuple[str, str, str], Relation] = field(default_factory=dict)
@@ -123,8 +125,10 @@ def root_in(file: Path) -> Root:
         head=plain["head"],
         stamp=plain["stamp"],
         records={one.id: one for one in things["records"]},
+        keys=plain["keys"],
+        made=plain["made"],
         changed=plain["changed"],
-        gone=[(scope, id_, stamp) for scope, id_, stamp in plain["gone"]],
+        gone=[(scope, key, stamp) for scope, key, stamp in plain["gone"]],
         lost=plain["lost"],
         vectors={
             space: {id_: base64.b64decode(vector) for id_, vector in rows.items()}
@@ -144,6 +148,8 @@ def save(root: Root, file: Path) -> None:
         "name": root.name,
         "head": root.head,
         "stamp": root.stamp,
+        "keys": root.keys,
+        "made": root.made,
         "changed": root.changed,
         "gone": root.gone,
         "lost": root.lost,
@@ -253,6 +259,9 @@ def _put(root: Root, changes: Changes) -> None:
     root.messages |= {(one.scope, one.session, one.id): one for one in changes.messages}
     root.summaries |= {one.id: one for one in changes.summaries}
     root.records |= changes.records
+    for id_ in (one for one in changes.records if one in changes.made):
+        root.made += 1
+        root.keys[id_] = root.made
     root.relations |= changes.relations
     root.items |= changes.items
     if changes.vectors:
@@ -276,7 +285,7 @@ def _drop_record(root: Root, id_: str) -> None:
     """With its vectors and relations; and the index is told."""
     record = root.records.pop(id_, None)
     if record is not None:
-        root.gone.append((record.scope, id_, root.stamp))
+        root.gone.append((record.scope, root.keys.pop(id_), root.stamp))
         root.changed.pop(id_, None)
         for rows in root.vectors.values():
             rows.pop(id_, None)
@@ -302,29 +311,30 @@ class FolderFeed:
     def changes(self, scope: str, after: int) -> FeedChanges:
         after = after if after >= self._root.lost else 0
         rows = [
-            index_row(one)
+            index_row(self._root.keys[id_], one)
             for id_, one in self._root.records.items()
             if one.scope == scope and self._root.changed[id_] > after
         ]
-        gone = [key_of(id_) for s, id_, stamp in self._root.gone if s == scope and stamp > after]
+        gone = [key for one, key, stamp in self._root.gone if one == scope and stamp > after]
         return FeedChanges([rows] if rows else [], gone if after else None)
 
     def vectors(
         self, scope: str, space: str, keys: Sequence[int] | None
     ) -> Iterable[Sequence[tuple[int, bytes]]]:
         rows = [
-            (key_of(id_), quantised(vector))
+            (self._root.keys[id_], quantised(vector))
             for id_, vector in self._root.vectors.get(space, {}).items()
-            if self._root.records[id_].scope == scope and (keys is None or key_of(id_) in keys)
+            if self._root.records[id_].scope == scope
+            and (keys is None or self._root.keys[id_] in keys)
         ]
         return [rows] if rows else []
 
     def records(self, keys: Sequence[int], space: str) -> Mapping[int, FeedRecord]:
         vectors = self._root.vectors.get(space, {})
         return {
-            key_of(id_): FeedRecord(partial(detached, one), vectors.get(id_))
-            for id_, one in self._root.records.items()
-            if key_of(id_) in keys
+            key: FeedRecord(partial(detached, self._root.records[id_]), vectors.get(id_))
+            for id_, key in self._root.keys.items()
+            if key in keys
         }
 
 
