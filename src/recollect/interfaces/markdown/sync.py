@@ -63,7 +63,7 @@ ENTRIES_MAX = 20_000  # further behind than this, everything is compared anew
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryPage:
+class FilePage:
     """MEMORY.md as it was read."""
 
     text: str
@@ -83,7 +83,7 @@ class SyncRound:
     touched: set[str] | None  # sessions; None: look at all of them
     is_first: bool  # there was no snapshot
     rebuild: bool  # files that were there are gone
-    page: MemoryPage | None = None  # as it was when its edits were taken in
+    page: FilePage | None = None  # as it was when its edits were taken in
     plan: EditPlan = field(default_factory=EditPlan)
     edited: bool = False
     held: tuple[str, ...] = ()
@@ -362,7 +362,7 @@ def _all_there(places: Places, snapshot: WorkspaceSnapshot) -> bool:
     return places.memory.stamp(HISTORY_FILE) is not None and names.issuperset(snapshot.sessions)
 
 
-def read_page(folder: Folder) -> MemoryPage | None:
+def read_page(folder: Folder) -> FilePage | None:
     """None if there is none; Invalid if it is too large or no text."""
     found = folder.read(MEMORY_FILE, PAGE_BYTES_MAX)
     if found is None:
@@ -377,7 +377,7 @@ def read_page(folder: Folder) -> MemoryPage | None:
             f"{folder.path / MEMORY_FILE} is not UTF-8 (byte 0x{data[error.start]:02x} at "
             f"{error.start}) and was left alone; save it as UTF-8"
         ) from None
-    return MemoryPage(text=text, data=data, stamp=stamp)
+    return FilePage(text=text, data=data, stamp=stamp)
 
 
 def held_notice(plan: EditPlan) -> str:
