@@ -18,6 +18,7 @@ from recollect.text.claims.corrections import (
     opens_with_correction,
     without_correction,
 )
+from recollect.text.claims.events import Worth
 from recollect.text.claims.foreign import foreign_findings, language_of, tells_of_past
 from recollect.text.claims.gate import gate
 from recollect.text.claims.lessons import Claim, Extraction, Lesson
@@ -30,7 +31,7 @@ from recollect.text.claims.requests import (
 from recollect.text.claims.rewrite import framed
 from recollect.text.claims.sentences import SENTENCE_CHARACTERS_MAX, Sentence, plain, sentences
 from recollect.text.claims.slots import finding_in
-from recollect.text.claims.statements import Said, english_lessons, entities_in, is_unreal
+from recollect.text.claims.statements import Said, english_lessons, is_unreal
 from recollect.text.dates import time_spans
 from recollect.text.normal import one_line
 from recollect.text.words import alternatives, pattern
@@ -171,19 +172,15 @@ def _foreign(sentence: Sentence, said: Said) -> list[Lesson]:
         since = [span.start for span in spans if span.relation in ("since", "")]
         text = framed(words, said.speaker, spans)
         dated = since and finding.topic not in ("birthday", "likes", "age")
-        lessons.append(
-            Lesson(
-                text=text,
-                messages=(said.message,),
-                type=finding.type,
-                claim=finding.claim,
-                confidence=0.8,
-                importance=finding.importance,
-                tags=(finding.topic,),
-                entities=entities_in(words, None, said.speaker),
-                valid_from=since[0] if dated else None,
-            )
+        lesson = said.lesson(
+            text,
+            Worth(finding.topic, finding.importance, 0.8),
+            type=finding.type,
+            claim=finding.claim,
+            named_in=words,
+            valid_from=since[0] if dated else None,
         )
+        lessons.append(lesson)
     return lessons or _foreign_event(sentence, said)
 
 
@@ -192,17 +189,9 @@ def _foreign_event(sentence: Sentence, said: Said) -> list[Lesson]:
     spans = [span for span in time_spans(sentence.text, said.at) if not span.relation]
     if len(spans) != 1 or spans[0].start > said.at or not tells_of_past(sentence.text):
         return []
-    return [
-        Lesson(
-            text=framed(sentence.text, said.speaker, spans),
-            messages=(said.message,),
-            confidence=0.65,
-            importance=0.5,
-            tags=("event",),
-            entities=entities_in(sentence.text, None, said.speaker),
-            valid_from=spans[0].start,
-        )
-    ]
+    text, at = framed(sentence.text, said.speaker, spans), spans[0].start
+    worth = Worth("event", 0.5, 0.65)
+    return [said.lesson(text, worth, named_in=sentence.text, valid_from=at)]
 
 
 def _reported(message: Message) -> list[Lesson]:

@@ -5,14 +5,18 @@ could go wrong."""
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import cache
 
+from recollect.text.claims.events import Worth
 from recollect.text.claims.lessons import Claim, Lesson
 from recollect.text.claims.rewrite import dated, framed, trimmed
 from recollect.text.claims.sentences import Sentence
-from recollect.text.claims.statements import Said, entities_in
+from recollect.text.claims.statements import Said
 from recollect.text.dates import time_spans
 from recollect.text.words import alternatives, meanings, pattern, patterns
+
+_DECIDED = Worth("decision", 0.7, 0.8)
 
 
 def remembered(text: str) -> str:
@@ -31,14 +35,7 @@ def remembered_as_said(content: str, said: Said) -> Lesson:
     else:
         words = dated(content.rstrip(" ."), spans)
         text = f"{words[:1].upper()}{words[1:]}."
-    return Lesson(
-        text=text,
-        messages=(said.message,),
-        confidence=0.95,
-        importance=0.9,
-        tags=("remember",),
-        entities=entities_in(text, None, said.speaker),
-    )
+    return said.lesson(text, Worth("remember", 0.9, 0.95))
 
 
 def request_in(sentence: Sentence, said: Said) -> Lesson | None:
@@ -48,16 +45,13 @@ def request_in(sentence: Sentence, said: Said) -> Lesson | None:
     text = sentence.text.strip()
     if not pattern("requests.wish").match(text):
         return None
-    return Lesson(
-        text=framed(text, said.speaker, verb="asks"),
-        messages=(said.message,),
+    lesson = said.lesson(
+        framed(text, said.speaker, verb="asks"),
+        Worth("request", 0.85, 0.9),
         type="user_request",
         claim=_request_claim(text, said),
-        confidence=0.9,
-        importance=0.85,
-        tags=("request",),
-        entities=(said.speaker.name,) if said.speaker.name else (),
     )
+    return replace(lesson, entities=(said.speaker.name,) if said.speaker.name else ())
 
 
 def _request_claim(text: str, said: Said) -> Claim | None:
@@ -90,9 +84,8 @@ def decision_in(sentence: Sentence, said: Said) -> Lesson | None:
     if found is None:
         if not pattern("requests.decided").search(sentence.text):
             return None
-        return _decided(
-            framed(sentence.text, said.speaker, time_spans(sentence.text, said.at)), said
-        )
+        own = framed(sentence.text, said.speaker, time_spans(sentence.text, said.at))
+        return said.lesson(own, _DECIDED)
     kind, words = next((name, part) for name, part in found.groupdict().items() if part)
     words = trimmed(words)
     if pattern("requests.pointed").search(words) or len(words.split()) < 2:
@@ -101,15 +94,4 @@ def decision_in(sentence: Sentence, said: Said) -> Lesson | None:
         return None
     words = dated(words, time_spans(words, said.at))
     start = "It was decided" if kind == "decided" else "Decision:"
-    return _decided(f"{start} {words}.", said)
-
-
-def _decided(text: str, said: Said) -> Lesson:
-    return Lesson(
-        text=text,
-        messages=(said.message,),
-        confidence=0.8,
-        importance=0.7,
-        tags=("decision",),
-        entities=entities_in(text, None, said.speaker),
-    )
+    return said.lesson(f"{start} {words}.", _DECIDED)
