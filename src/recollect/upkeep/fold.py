@@ -60,12 +60,17 @@ class Window:
         return SessionKey(self.session.scope, self.session.id)
 
 
-async def fold_due_sessions(engine: Engine) -> list[ReceiptItem]:
-    """One round over the sessions that have messages nobody has looked at yet."""
+async def fold_due_sessions(engine: Engine, due: Sequence[Work]) -> list[ReceiptItem]:
+    """One round over the sessions that have messages nobody has looked at yet: those that are
+    ``due`` in the store, and those of this process."""
     items: list[ReceiptItem] = []
-    for store in (engine.store, engine.volatile):
-        for one in await lagging(store, engine.now(), READER, SESSIONS_PER_ROUND):
-            items += await _fold_session(engine, store, one)
+    ours = await lagging(engine.volatile, engine.now(), READER, SESSIONS_PER_ROUND)
+    for one in [one for one in due if one.kind == "fold" and one.detail == READER][
+        :SESSIONS_PER_ROUND
+    ]:
+        items += await _fold_session(engine, engine.store, one)
+    for one in ours:
+        items += await _fold_session(engine, engine.volatile, one)
     return items
 
 

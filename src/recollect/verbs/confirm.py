@@ -22,17 +22,18 @@ async def waiting(
     for each scope its own and its parents'."""
     found: list[Message] = []
     summaries: list[str] = []
+    keys: dict[str, dict[SessionKey, None]] = {}  # by root
     for scope in dict.fromkeys(seen for one in scopes for seen in (*parents(one), one)):
-        key = pending_key(scope)
-        sessions = await store.sessions(root_of(scope), (key,))
-        if not sessions:
-            continue
-        newest = await store.summaries(key, limit=1, newest=True)
-        summaries += [summary.text for summary in newest]
-        after = sessions[0].cursors.get(CONSUMED, 0)
-        found += await store.messages(
-            key, now=engine.now(), after=after, limit=PENDING_DELIVERED_MAX
-        )
+        keys.setdefault(root_of(scope), {})[pending_key(scope)] = None
+    for root, wanted in keys.items():
+        for session in await store.sessions(root, tuple(wanted), limit=len(wanted)):
+            key = SessionKey(session.scope, session.id)
+            newest = await store.summaries(key, limit=1, newest=True)
+            summaries += [summary.text for summary in newest]
+            after = session.cursors.get(CONSUMED, 0)
+            found += await store.messages(
+                key, now=engine.now(), after=after, limit=PENDING_DELIVERED_MAX
+            )
     return sorted(found, key=lambda message: (message.at, message.scope, message.seq)), summaries
 
 
