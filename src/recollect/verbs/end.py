@@ -36,7 +36,7 @@ from recollect.types import (
     SessionKey,
     Summary,
 )
-from recollect.upkeep.heard import retired_messages
+from recollect.upkeep.heard import retired, turns_of
 
 MESSAGES_READ_MAX = 2000
 KEYWORDS = 6
@@ -96,7 +96,7 @@ async def _read(engine: Engine, key: SessionKey, outcome: str) -> Over:
             return Over(
                 store=store,
                 session=sessions[0],
-                messages=heard(messages, await retired_messages(engine, store, messages)),
+                messages=heard(messages, retired(await turns_of(engine, store, messages))),
                 before=summary.text if summary else "",
                 lineage=(*folded, *(message.id for message in messages)),
                 outcome=outcome,

@@ -14,7 +14,7 @@ from recollect.scopes import is_visible
 from recollect.text.inputs import count
 from recollect.text.trust import SUSPICION
 from recollect.types import Item, Query, Record, ReviewItem, ReviewKind, Status
-from recollect.upkeep.consolidate.proposals import held_steps
+from recollect.upkeep.consolidate.commits import held_steps
 from recollect.upkeep.leases import ATTEMPTS_MAX as TRIES_MAX
 
 PROPOSALS = "proposal"

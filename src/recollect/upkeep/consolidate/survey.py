@@ -13,18 +13,19 @@ from recollect.errors import Unavailable
 from recollect.index.vectors import says_nothing
 from recollect.lifecycle.match import of_slot
 from recollect.lifecycle.merge import claim_of
-from recollect.lifecycle.merge.claims import same_slot
+from recollect.lifecycle.merge.judgement import same_slot
 from recollect.models.calls import sum_of
 from recollect.scopes import is_visible
 from recollect.text.claims import claim_in
 from recollect.types import KIND_OF_TYPE, LIVE, Query, Record, Relation, Touch
-from recollect.upkeep.consolidate.age import Age, look_at
-from recollect.upkeep.consolidate.pairs import (
+from recollect.upkeep.consolidate.findings import (
+    Age,
     Dispute,
     Evidence,
     agree,
     clashes,
     doubles,
+    look_at,
     settled,
 )
 from recollect.upkeep.consolidate.run import ConsolidationRun
