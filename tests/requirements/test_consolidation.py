@@ -379,7 +379,7 @@ def test_L11_a_new_profile_supersedes_the_old(memory: Memory) -> None:
 
 
 def test_X8_the_stable_block_changes_when_upkeep_chooses(memory: Memory) -> None:
-    for n in range(15):
+    for n in range(205):  # more than a packet ever opens with
         stored(memory, f"Core rule {n}", scope=ANN, durability="core", importance=0.5)
     memory.maintain()
     before = memory.context(scope=ANN, query="")
@@ -395,7 +395,7 @@ def test_X8_where_the_stable_block_is_short_the_weightiest_are_in_it(memory: Mem
     for n in range(8):
         stored(memory, f"Core rule {n}", scope=ANN, durability="core", importance=0.5)
     stored(memory, "A weightier rule", scope=ANN, durability="core", importance=0.9)
-    packet = memory.context(scope=ANN, query="", tokens=600)
+    packet = memory.context(scope=ANN, query="", tokens=450)
     assert "A weightier rule" in packet.stable_text
     assert "Core rule 0" in packet.stable_text
     assert "Core rule 7" not in packet.stable_text

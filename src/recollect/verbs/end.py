@@ -8,7 +8,6 @@ receipt says so. The log stays either way.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -22,10 +21,11 @@ from recollect.lifecycle.status import held
 from recollect.packet.buffers import session_name
 from recollect.ports import Store
 from recollect.scopes import root_of
-from recollect.text.analysis import STOP_WORDS, words
+from recollect.text.analysis import is_stop_word, words
 from recollect.text.inputs import clean_text
 from recollect.text.summary import extract_summary, short
 from recollect.text.trust import SUSPICION, derived_trust, heard, strong_suspicion
+from recollect.text.words import pattern
 from recollect.types import (
     TRUST_OF_SOURCE,
     ItemStatus,
@@ -41,18 +41,6 @@ from recollect.upkeep.heard import retired, turns_of
 MESSAGES_READ_MAX = 2000
 KEYWORDS = 6
 TRIVIAL_USER_WORDS = 25
-
-_CORRECTION = re.compile(
-    r"\b(no,|not that|actually|i meant|that'?s wrong|correction|instead of|nein,|eigentlich|"
-    r"non,|no, es|нет,)|不是|其实|違い",
-    re.IGNORECASE,
-)
-_PREFERENCE = re.compile(
-    r"\b(i (?:really )?(?:prefer|like|love|hate|dislike|want|need|always|never)|my favou?rite|"
-    r"please (?:always|never|don'?t)|ich (?:mag|bevorzuge|hasse)|je préfère|prefiero|предпочитаю)"
-    r"|我喜欢|我讨厌|好き",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,7 +148,7 @@ def trivial(over: Over) -> str:
     if over.outcome or over.before or any(message.calls for message in over.messages):
         return ""
     text = " ".join(message.text for message in said)
-    if _CORRECTION.search(text) or _PREFERENCE.search(text):
+    if pattern("sessions.correction").search(text) or pattern("sessions.preference").search(text):
         return ""
     if len(said) <= 2 and len(text.split()) <= TRIVIAL_USER_WORDS:
         return "a trivial exchange: kept in the log only"
@@ -226,8 +214,8 @@ def importance(over: Over) -> float:
     text = " ".join(message.text for message in over.messages if message.role == "user")
     value = 0.3
     value += 0.3 if over.outcome else 0.0
-    value += 0.2 if _CORRECTION.search(text) else 0.0
-    value += 0.2 if _PREFERENCE.search(text) else 0.0
+    value += 0.2 if pattern("sessions.correction").search(text) else 0.0
+    value += 0.2 if pattern("sessions.preference").search(text) else 0.0
     value += 0.1 if any(message.calls for message in over.messages) else 0.0
     return round(min(value, 1.0), 2)
 
@@ -237,5 +225,5 @@ def _keywords(messages: Sequence[Message]) -> list[str]:
     for message in messages:
         if message.role in ("user", "assistant"):
             found = (word for word in words(message.text[:5000]) if len(word) > 3)
-            counts.update(word for word in found if word not in STOP_WORDS)
+            counts.update(word for word in found if not is_stop_word(word))
     return [word for word, _ in counts.most_common(KEYWORDS)]

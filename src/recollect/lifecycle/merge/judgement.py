@@ -12,6 +12,7 @@ from recollect.text.claims import claim_in
 from recollect.text.claims.lessons import SPEAKER, Claim, claim_as_data, claim_from_data
 from recollect.text.compare import difference
 from recollect.text.compare.parts import canonical, read
+from recollect.text.words import word_set
 from recollect.types import Record
 
 # "outdated": about an earlier time than a known record that has replaced it since.
@@ -41,7 +42,6 @@ class Verdict:
 
 AGAINST: tuple[VerdictKind, ...] = ("supersedes", "contradicts", "outdated")
 _NEVER = 2.0  # above any cosine: then nothing is a duplicate
-_FIRST_PERSON = frozenset(("i", "we", "ich"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +208,8 @@ def _same_speaker(record: Record, known: Record) -> bool:
     """ "I" of two authors are two people."""
     if record.author == known.author:
         return True
-    return not (read(record.text).persons | read(known.text).persons) & _FIRST_PERSON
+    persons = read(record.text).persons | read(known.text).persons
+    return not persons & word_set("compare.first_person")
 
 
 # The claims of records: when do two of them speak against each other?

@@ -19,7 +19,7 @@ from recollect.lifecycle.status import superseded
 from recollect.models.calls import sum_of
 from recollect.models.prompts import profile as profile_prompt
 from recollect.packet.stable import STABLE, chosen_block
-from recollect.text.analysis import STOP_WORDS, query_terms, terms, words
+from recollect.text.analysis import is_stop_word, query_terms, terms, words
 from recollect.text.claims.lessons import SPEAKER, claim_from_data
 from recollect.text.compare import text_hash
 from recollect.text.compare.parts import read
@@ -115,7 +115,7 @@ def grounded(text: str, portrait: Portrait) -> str:
     if len(said.negated) > len(known.negated):
         return "a negation that no fact has"
     known_words = set(terms(source))
-    fresh = [word for word in words(text) if word not in STOP_WORDS and word not in _JOINING]
+    fresh = [word for word in words(text) if not is_stop_word(word) and word not in _JOINING]
     unknown = [word for word in fresh if not known_words.issuperset(terms(word))]
     capital = {name for name in said.names if not known_words.issuperset(terms(name))}
     if capital:

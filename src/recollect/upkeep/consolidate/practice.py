@@ -26,7 +26,7 @@ from recollect.engine import chunked, every_session
 from recollect.errors import Conflict, Invalid
 from recollect.lifecycle.procedures import counted_data, name_hash, named, procedure_data
 from recollect.scopes import is_visible
-from recollect.text.analysis import STOP_WORDS, stem, words
+from recollect.text.analysis import is_stop_word, stem, words
 from recollect.text.messages import turn_id
 from recollect.text.trust import suspicion
 from recollect.types import LIVE, Item, Message, Record, Session, SessionKey, ToolCall
@@ -222,7 +222,7 @@ def _common_words(texts: Sequence[str]) -> list[str]:
     common = [
         word
         for word in dict.fromkeys(words(shortest))
-        if word not in STOP_WORDS and all(stem(word) in known for known in stems)
+        if not is_stop_word(word) and all(stem(word) in known for known in stems)
     ]
     return common[:TRIGGER_WORDS_MAX]
 

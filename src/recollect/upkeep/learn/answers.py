@@ -14,12 +14,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, TypeGuard, get_args
 
 from recollect.errors import Invalid
-from recollect.text.analysis import STOP_WORDS, fold, words
+from recollect.text.analysis import is_stop_word, words
 from recollect.text.claims import Extraction, Gated, claim_in
 from recollect.text.claims.findings import EXCLUSIVE
 from recollect.text.claims.lessons import SPEAKER, Claim, Lesson
 from recollect.text.compare import difference, text_hash
-from recollect.text.dates.expressions import Span, time_spans
+from recollect.text.dates import Span, time_spans
+from recollect.text.normal import fold
 from recollect.text.redact import Redactor
 from recollect.types import Message, Record, RelationKind
 from recollect.upkeep.learn.grounds import ground_of, turned_round, ungrounded
@@ -298,7 +299,7 @@ def names_in(text: str) -> tuple[str, ...]:
 def _names(text: str) -> Iterator[str]:
     for found in _NAME.findall(text):
         parts = [part for part in found.split() if part[:1].isupper()]
-        while parts and (fold(parts[0]) in STOP_WORDS or fold(parts[0]) == "user"):
+        while parts and (is_stop_word(fold(parts[0])) or fold(parts[0]) == "user"):
             parts.pop(0)
         name = " ".join(parts).removesuffix("'s").removesuffix("’s")
         if len(name) > 1:
