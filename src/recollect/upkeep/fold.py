@@ -33,7 +33,7 @@ from recollect.types import (
     Usage,
     Work,
 )
-from recollect.upkeep.heard import retired_messages
+from recollect.upkeep.heard import retired, turns_of
 from recollect.upkeep.leases import lagging
 from recollect.upkeep.questions import Answered, asked_once
 
@@ -60,12 +60,17 @@ class Window:
         return SessionKey(self.session.scope, self.session.id)
 
 
-async def fold_due_sessions(engine: Engine) -> list[ReceiptItem]:
-    """One round over the sessions that have messages nobody has looked at yet."""
+async def fold_due_sessions(engine: Engine, due: Sequence[Work]) -> list[ReceiptItem]:
+    """One round over the sessions that have messages nobody has looked at yet: those that are
+    ``due`` in the store, and those of this process."""
     items: list[ReceiptItem] = []
-    for store in (engine.store, engine.volatile):
-        for one in await lagging(store, engine.now(), READER, SESSIONS_PER_ROUND):
-            items += await _fold_session(engine, store, one)
+    ours = await lagging(engine.volatile, engine.now(), READER, SESSIONS_PER_ROUND)
+    for one in [one for one in due if one.kind == "fold" and one.detail == READER][
+        :SESSIONS_PER_ROUND
+    ]:
+        items += await _fold_session(engine, engine.store, one)
+    for one in ours:
+        items += await _fold_session(engine, engine.volatile, one)
     return items
 
 
@@ -101,7 +106,7 @@ async def _summarised(
     policy = session_policy(engine, window.session)
     before = window.summary.text if window.summary else ""
     folding = window.messages[:count]
-    folded = heard(folding, await retired_messages(engine, store, folding))
+    folded = heard(folding, retired(await turns_of(engine, store, folding)))
     models = engine.models
     if models is None or models.model_for("summarize") is None or store is engine.volatile:
         text = extract_summary(before, folded, policy.summary_tokens, engine.counter.count)

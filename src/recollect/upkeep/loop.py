@@ -11,12 +11,14 @@ from recollect.engine import Engine
 from recollect.errors import Conflict, Invalid, RecollectError, Unavailable
 from recollect.index.vectors import says_nothing
 from recollect.models.calls import sum_of
-from recollect.scopes import SYSTEM_ROOT, root_of
+from recollect.scopes import SYSTEM_ROOT
 from recollect.types import Receipt, ReceiptItem, Usage, Vector, Work
 from recollect.upkeep.consolidate import consolidate, consolidate_due
+from recollect.upkeep.fold import READER as FOLDER
 from recollect.upkeep.fold import fold_due_sessions
+from recollect.upkeep.learn import READER as LEARNER
 from recollect.upkeep.learn import learn_due_sessions
-from recollect.upkeep.leases import forgive, hold
+from recollect.upkeep.leases import forgive, hold, lagging
 
 log = logging.getLogger(__name__)
 
@@ -25,6 +27,8 @@ PAUSE_SECONDS_BUSY = 0.2
 PAUSE_SECONDS_MAX = 300.0
 LEASE_SECONDS = 30
 WORK_PER_ROUND = 500
+WORK_READ_AT_ONCE = 2000
+SESSIONS_LOOKED_AT = 5000
 VECTORS_PER_COMMIT = 100
 PAUSE_SECONDS_FAILING = 60.0
 LOOK_SECONDS = 600.0  # between two looks for roots that were not consolidated for long
@@ -45,6 +49,7 @@ async def maintain(
         return await consolidate(engine, scope=scope, dry_run=True, force=force)
     if retry:
         await forgive(asker)
+    engine = await engine.steady()
     done = await _as_seen(engine, await one_round(_whole(engine), everything=True))
     consolidated = await consolidate(engine, scope=scope, force=force)
     return Receipt(
@@ -73,19 +78,15 @@ async def one_round(engine: Engine, *, everything: bool = False) -> Receipt:
     """Count uses, add missing vectors, learn, fold, drop what has expired; say what was done.
     With ``everything`` turns do not wait for more before they are learned from."""
     await flush_uses(engine)
+    engine = await engine.steady()
     trouble = await engine.vector_trouble()
-    items: list[ReceiptItem] = []
-    usage = Usage()
-    if engine.embedder and not trouble:
-        space = engine.embedder.space
-        work = await engine.store.due(
-            engine.now(), kinds=("embed",), space=space, limit=WORK_PER_ROUND
-        )
-        items, usage = await embed_work(engine, work, space)
-    learned = await learn_due_sessions(engine, everything=everything)
+    space = engine.embedder.space if engine.embedder and not trouble else ""
+    work = await _work_of(engine, space)
+    items, usage = await embed_work(engine, [one for one in work if one.kind == "embed"], space)
+    learned = await learn_due_sessions(engine, work, everything=everything)
     items += learned.items
-    items += await fold_due_sessions(engine)
-    items += await _expire(engine)
+    items += await fold_due_sessions(engine, work)
+    items += await _expire(engine, [one for one in work if one.kind == "expire"])
     await engine.store.scrub()  # finishes what a reader kept a forget() from finishing
     notes = [f"no vectors added: {trouble}"] if trouble and engine.embedder else []
     changes = list(learned.changes.values())
@@ -100,22 +101,24 @@ async def one_round(engine: Engine, *, everything: bool = False) -> Receipt:
 
 async def flush_uses(engine: Engine) -> None:
     """Counters are a hint, not a memory: losing them to a full disk is no error."""
-    if not engine.used:
-        return
-    used = engine.used.copy()
-    engine.used.clear()  # the same counter serves every narrowed handle
-    found = await engine.find_records(tuple(used))
     by_root: dict[str, list[str]] = {}
-    for record, store in found.values():
-        if store is engine.store:
-            by_root.setdefault(root_of(record.scope), []).extend([record.id] * used[record.id])
+    for (root, id_), times in engine.used.items():
+        by_root.setdefault(root, []).extend([id_] * times)
+    engine.used.clear()  # the same counter serves every narrowed handle
     for root, ids in by_root.items():
         change = Change(engine, root, "uses")
-        change.used += ids
+        change.used += ids if root not in engine.volatile_roots else await _kept(engine, root, ids)
         try:
             await change.commit()
         except Unavailable:
             return
+
+
+async def _kept(engine: Engine, root: str, ids: list[str]) -> list[str]:
+    """Those that are not in this process only."""
+    found = await engine.store.records(root, list(dict.fromkeys(ids)), now=engine.now())
+    here = {record.id for record in found}
+    return [id_ for id_ in ids if id_ in here]
 
 
 async def embed_work(
@@ -172,8 +175,21 @@ def _added(vector: Vector) -> str:
     return "found by keyword only: it means nothing to the embedder, or may not be sent to it"
 
 
-async def _expire(engine: Engine) -> list[ReceiptItem]:
-    work = await engine.store.due(engine.now(), kinds=("expire",), limit=WORK_PER_ROUND)
+async def _work_of(engine: Engine, space: str) -> list[Work]:
+    """What is due, read at once; kind by kind where there is so much that one hides another."""
+    now, kinds = engine.now(), ("expire", "fold", *(("embed",) if space else ()))
+    work = await engine.store.due(now, kinds=kinds, space=space, limit=WORK_READ_AT_ONCE)
+    if len(work) < WORK_READ_AT_ONCE:
+        return work
+    found: list[Work] = []
+    for reader in (LEARNER, FOLDER):
+        found += await lagging(engine.store, now, reader, SESSIONS_LOOKED_AT)
+    for kind in ("expire", "embed"):
+        found += await engine.store.due(now, kinds=(kind,), space=space, limit=WORK_PER_ROUND)
+    return found
+
+
+async def _expire(engine: Engine, work: list[Work]) -> list[ReceiptItem]:
     for root in dict.fromkeys(w.root for w in work):
         await Change(engine, root, "expire", actor="maintenance").commit(sweep=True)
     # Leases and the like are nobody's memories: they go without a word.

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, get_args
 
-from recollect.engine import Engine
+from recollect.engine import Engine, every_item, every_record
 from recollect.lifecycle.disputes import disputes_of
 from recollect.ports import Store
 from recollect.scopes import is_visible
 from recollect.text.inputs import count
 from recollect.text.trust import SUSPICION
 from recollect.types import Item, Query, Record, ReviewItem, ReviewKind, Status
-from recollect.upkeep.consolidate.proposals import held_steps
+from recollect.upkeep.consolidate.commits import held_steps
 from recollect.upkeep.leases import ATTEMPTS_MAX as TRIES_MAX
 
 PROPOSALS = "proposal"
 CONSOLIDATION = "consolidate/"
 WORK = "work"
-PAGE = 500
 TOUCHED_MAX = 50
 
 _ORDER: tuple[ReviewKind, ...] = get_args(ReviewKind)
@@ -64,16 +63,12 @@ async def desks_of(engine: Engine, scope: str | None) -> list[Desk]:
 
 
 async def items_of(desk: Desk, namespace: str) -> AsyncIterator[Item]:
-    last: Item | None = None
-    now = desk.engine.now()
-    while page := await desk.store.items(desk.root, namespace, now=now, after=last, limit=PAGE):
-        for item in page:
-            if desk.has(item.scope) and isinstance(item.value, Mapping):
-                yield item
-        last = page[-1]
+    async for item in every_item(desk.store, desk.root, namespace, desk.engine.now()):
+        if desk.has(item.scope) and isinstance(item.value, Mapping):
+            yield item
 
 
-async def _records(desk: Desk, status: Status) -> AsyncIterator[Record]:
+def _records(desk: Desk, status: Status) -> AsyncIterator[Record]:
     query = Query(
         scopes=desk.scopes,
         now=desk.engine.now(),
@@ -81,12 +76,8 @@ async def _records(desk: Desk, status: Status) -> AsyncIterator[Record]:
         exact=True,
         statuses=(status,),
         order="id",
-        limit=PAGE,
     )
-    while hits := await desk.store.search(query):
-        for hit in hits:
-            yield hit.record
-        query = replace(query, after=hits[-1].record.id)
+    return every_record(desk.store, query)
 
 
 # Disputes

@@ -42,14 +42,18 @@ class LearnRound:
     changes: dict[str, str] = field(default_factory=dict)
 
 
-async def learn_due_sessions(engine: Engine, *, everything: bool) -> LearnRound:
-    """Learn from what was said since the last time; with ``everything`` also from what would
-    still wait for more."""
+async def learn_due_sessions(
+    engine: Engine, due: Sequence[Work], *, everything: bool
+) -> LearnRound:
+    """Learn from what was said since the last time, in the sessions that are ``due`` in the
+    store and in those of this process; with ``everything`` also from what would still wait for
+    more."""
     done = LearnRound()
     if engine.profile.learn == "off":
         return done
-    for store in (engine.store, engine.volatile):
-        work = await lagging(store, engine.now(), READER, SESSIONS_LOOKED_AT)
+    kept = [one for one in due if one.kind == "fold" and one.detail == READER]
+    ours = await lagging(engine.volatile, engine.now(), READER, SESSIONS_LOOKED_AT)
+    for store, work in ((engine.store, kept), (engine.volatile, ours)):
         for one in work if everything else _some(work, engine):
             await _learn_session(
                 engine, store, SessionKey(one.scope, one.id), done, everything=everything

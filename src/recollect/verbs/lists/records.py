@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import get_args
 
-from recollect.engine import Engine
+from recollect.engine import Engine, every_record
 from recollect.errors import Invalid, NotFound
 from recollect.scopes import root_of
 from recollect.text.inputs import When, clean_name, clean_tags, count, moment, several_of
@@ -82,11 +82,9 @@ async def _newest_first(
 
 
 async def _walk(part: RootPart, query: Query, after: str) -> AsyncGenerator[Record, None]:
-    here = replace(query, scopes=part.scopes, descend=part.descend)
-    while hits := await part.store.search(replace(here, after=after)):
-        for hit in hits:
-            yield hit.record
-        after = hits[-1].record.id
+    here = replace(query, scopes=part.scopes, descend=part.descend, after=after)
+    async for record in every_record(part.store, here, size=query.limit):
+        yield record
 
 
 def _query(engine: Engine, wanted: RecordsWanted) -> Query:
