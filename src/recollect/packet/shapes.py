@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from recollect.types import Message, ToolCall
+from recollect.types.arguments import Shape as Shape
 
-Shape = Literal["openai", "anthropic"]
 Dict = dict[str, Any]
 
 # What observe() adds to a message and an API would refuse.

@@ -17,7 +17,7 @@ from recollect.interfaces.render import as_json, visible
 from recollect.types import Message, Record, Session
 
 if TYPE_CHECKING:
-    from recollect.verbs.lists.values import Page, Stats
+    from recollect.types.pages import Page, Stats
 
 T = TypeVar("T")
 

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 from recollect.errors import Incompatible, Invalid
 from recollect.types import Answer, Hit, Packet
+from recollect.types.pages import Page
 from recollect.types.serial import from_plain
-from recollect.verbs.lists.values import Page
 
 T = TypeVar("T")
 Read = Callable[[Any], T]

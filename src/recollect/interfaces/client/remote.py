@@ -17,7 +17,7 @@ from recollect.interfaces.client.encode import as_query, plain
 from recollect.interfaces.client.files import download, finished, upload
 from recollect.memory import AsyncMemory
 from recollect.types import Entry, Message, Receipt, Record, Relation, ReviewItem, Session
-from recollect.verbs.lists.values import Consent, Due, Spent, Stats
+from recollect.types.pages import Consent, Due, Spent, Stats
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -15,7 +15,6 @@ from starlette.responses import Response
 from recollect.errors import RecollectError
 from recollect.interfaces.http.bodies import Bodies, BodyLimits
 from recollect.interfaces.http.callers import Door, Entrance
-from recollect.interfaces.http.direct import Direct
 from recollect.interfaces.http.guards import App, Guard, Receive, Scope, Send
 from recollect.interfaces.http.heads import Heads
 from recollect.interfaces.http.idempotency import Running
@@ -24,7 +23,7 @@ from recollect.interfaces.http.mcp import mcp_route
 from recollect.interfaces.http.metrics import Measured, Metrics
 from recollect.interfaces.http.openapi import describe
 from recollect.interfaces.http.problems import problem, problem_of
-from recollect.interfaces.http.routes import TAGS, VERBS, all_routes
+from recollect.interfaces.http.routes import TAGS, all_routes
 from recollect.interfaces.http.routes.health import Health
 from recollect.memory import AsyncMemory
 from recollect.settings import Settings
@@ -105,7 +104,6 @@ async def _running(app: FastAPI, memory: AsyncMemory, settings: Settings) -> Asy
 
 def _add_layers(app: FastAPI, settings: Settings, branch: Branch, limits: BodyLimits) -> None:
     """The last one added is the first to see a request."""
-    app.add_middleware(Direct, routes=[route for topic in VERBS for route in topic.router.routes])
     app.add_middleware(Heads)
     app.add_middleware(Branching, branch=branch)
     app.add_middleware(Bodies, streamed=STREAMED, limits=limits)

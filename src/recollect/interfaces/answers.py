@@ -1,0 +1,26 @@
+"""How verbs answer over the wire: what stands alone, what is a list under a name, what is a page."""
+
+from __future__ import annotations
+
+from typing import Any, get_args, get_origin
+
+from recollect.types.pages import Page
+
+# A bare tuple is sent under a name, so that something can be put beside it one day.
+LIST_NAMES = {
+    "get": "records",
+    "history": "entries",
+    "review": "items",
+    "relations": "relations",
+    "pending": "messages",
+    "policies": "policies",
+}
+
+
+def kind_of(answers: Any) -> tuple[str, Any]:
+    """How a verb with this return type answers ("list", "page" or "one"), and with what."""
+    if get_origin(answers) is tuple:
+        return "list", get_args(answers)[0]
+    if get_origin(answers) is Page:
+        return "page", get_args(answers)[0]
+    return "one", answers
