@@ -1,4 +1,4 @@
-"""How verbs answer over the wire: what stands alone, what is a list under a name, what is a page."""
+"""How verbs answer over the wire: one value, a list under a name, or a page."""
 
 from __future__ import annotations
 

@@ -11,7 +11,8 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
-from recollect.types import Answer, Entry, Hit, Packet, Receipt, Record
+from recollect.types import Answer, Entry, Hit, Message, Packet, Receipt, Record, Session
+from recollect.types.pages import Stats
 
 STATUS_COLOURS = {
     "stored": "32",
@@ -133,6 +134,37 @@ class Screen:
                 touch.before, touch.after
             )
         yield self.paint(f"    change {entry.change}", "2")
+
+    def session(self, session: Session) -> Iterable[str]:
+        when = f"{session.started_at:%Y-%m-%d %H:%M}" if session.started_at else "?"
+        over = ", ended" if session.ended_at else ""
+        yield f"{session.scope}  {visible(session.id)}  {when}, {session.last_seq} messages{over}"
+
+    def message(self, message: Message) -> Iterable[str]:
+        by = f"{message.role} ({message.author})" if message.author else message.role
+        yield self.paint(f"{message.at:%Y-%m-%d %H:%M}  {visible(by)}", "1")
+        yield from (f"    {visible(line)}" for line in message.text.split("\n"))
+
+    def item(self, item: Record | Session | Message | Entry) -> Iterable[str]:
+        """One of a list."""
+        if isinstance(item, Session):
+            return self.session(item)
+        if isinstance(item, Message):
+            return self.message(item)
+        return self.entry(item) if isinstance(item, Entry) else self.record(item)
+
+    def stats(self, found: Stats) -> Iterable[str]:
+        yield f"{found.records:,} record{'' if found.records == 1 else 's'}"
+        for name, numbers in (
+            ("kind", found.kinds),
+            ("type", found.types),
+            ("status", found.statuses),
+        ):
+            if numbers:
+                listed = ", ".join(f"{number:,} {one}" for one, number in numbers.items())
+                yield f"    by {name}: {listed}"
+        sessions = f"{found.sessions:,} session{'' if found.sessions == 1 else 's'}"
+        yield sessions if found.complete else f"at least {sessions}"
 
     def wrapped(self, text: str, indent: int) -> list[str]:
         flat = visible(" ".join(text.split()))

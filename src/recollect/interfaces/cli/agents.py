@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,8 @@ if TYPE_CHECKING:
 
 
 def mcp(arguments: argparse.Namespace) -> int:
+    import asyncio
+
     try:
         with loading():
             from recollect.interfaces.mcp import stdio

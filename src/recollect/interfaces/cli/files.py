@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import shutil
 import sys
 import tempfile
 from dataclasses import replace
 
+from recollect.interfaces.cli.options import given
 from recollect.interfaces.cli.output import (
     INTERRUPTED,
     UNSOUND,
@@ -50,20 +50,16 @@ def doctor(arguments: argparse.Namespace) -> int:
 def export(arguments: argparse.Namespace) -> int:
     with open_memory(arguments) as memory:
         if arguments.file != "-":
-            receipt = memory.export_to(arguments.file, scope=arguments.scope)
+            receipt = memory.export_to(arguments.file, **given(arguments))
             return show_receipt(arguments, receipt)
-        receipt = memory.export_to(sys.stdout.buffer, scope=arguments.scope)
+        receipt = memory.export_to(sys.stdout.buffer, **given(arguments))
     for line in screen_for(arguments).receipt(receipt):
         print(line, file=sys.stderr)
     return 0
 
 
 def import_(arguments: argparse.Namespace) -> int:
-    options = {
-        "dry_run": arguments.dry_run,
-        "partial": arguments.partial,
-        "actor": arguments.actor,
-    }
+    options = given(arguments)
     with open_memory(arguments) as memory:
         if arguments.file != "-":
             return _show_import(arguments, memory.import_from(arguments.file, **options))
@@ -111,6 +107,8 @@ def _bar(done: int, total: int) -> None:
 
 
 def restore(arguments: argparse.Namespace) -> int:
+    import asyncio
+
     from recollect.wiring import restore_store
 
     question = f"replace the store by {arguments.backup}?"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -20,6 +19,8 @@ T = TypeVar("T")
 
 def with_engine(arguments: argparse.Namespace, work: Callable[[Engine], Awaitable[T]]) -> T:
     """Do something with the store itself; whoever has the file may."""
+    import asyncio
+
     from recollect.wiring import open_engine
 
     async def opened() -> T:

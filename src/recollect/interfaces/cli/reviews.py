@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import os
-import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from recollect.errors import Invalid, NotFound
+from recollect.errors import Invalid
+from recollect.interfaces.cli.options import given
 from recollect.interfaces.cli.output import (
-    INTERRUPTED,
-    agreed,
-    given,
     open_memory,
     print_json,
     print_lines,
@@ -73,14 +69,14 @@ def _record(screen: Screen, record: Record, mark: str) -> Iterable[str]:
 
 
 def decide(arguments: argparse.Namespace) -> int:
+    import asyncio
+
     _use_workspace(arguments)
     if arguments.action == "approve":
         receipt = asyncio.run(_approved(arguments))
         return show_receipt(arguments, receipt)
-    options = {name: getattr(arguments, name, None) for name in ("text", "into")}
     with open_memory(arguments) as memory:
-        receipt = memory.resolve(arguments.id, arguments.action, actor=arguments.actor, **options)
-    return show_receipt(arguments, receipt)
+        return show_receipt(arguments, memory.resolve(**given(arguments)))
 
 
 async def _approved(arguments: argparse.Namespace) -> Receipt:
@@ -116,19 +112,3 @@ def _use_workspace(arguments: argparse.Namespace) -> None:
         raise Invalid(f"{arguments.workspace} has no store of its own; use --store")
     arguments.store = store
     arguments.profile = arguments.profile or PROFILE
-
-
-def revoke(arguments: argparse.Namespace) -> int:
-    options = given(
-        arguments, "ids", "session", "scope", "descend", "author", "source", "since", "until",
-        "actor",
-    )  # fmt: skip
-    with open_memory(arguments) as memory:
-        if not (arguments.yes or arguments.dry_run) and sys.stdin.isatty():
-            planned = memory.revoke(**options, dry_run=True)
-            if not agreed(f"retire {len(planned.items)} memories? undo takes it back"):
-                return INTERRUPTED
-        receipt = memory.revoke(**options, dry_run=arguments.dry_run)
-    show_receipt(arguments, receipt)
-    lost = arguments.ids and all(item.status == "skipped" for item in receipt.items)
-    return NotFound.exit_code if lost else 0

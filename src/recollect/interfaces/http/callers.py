@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Any
 
@@ -14,6 +13,7 @@ from recollect.access import keys
 from recollect.access.keys import Key
 from recollect.engine import Engine
 from recollect.errors import Denied
+from recollect.interfaces.caller import Caller
 from recollect.interfaces.http.guards import App, Receive, Scope, Send
 from recollect.interfaces.http.limits import FAILURES_PER_MINUTE, Buckets, Quotas
 from recollect.interfaces.http.problems import TooMany, Unknown
@@ -23,44 +23,6 @@ DEVICE_HEADER = "x-recollect-device"
 NEEDS_KEY = "this server wants a key: send it as Authorization: Bearer rck_..."
 ONLY_HERE = "no key was made yet, so only the server's own machine may ask; make one there"
 CALLER = "recollect.caller"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Caller:
-    """Whoever sent a request. Never close its ``memory``: it shares the server's store."""
-
-    memory: AsyncMemory
-    engine: Engine
-    key: Key | None  # None: no keys were made yet, and this is the same machine
-    quotas: Quotas
-
-    @property
-    def name(self) -> str:
-        """For whatever belongs to one caller: its key's id."""
-        return self.key.id if self.key else ""
-
-    @property
-    def actor(self) -> str:
-        """For the journal: which key it was."""
-        if self.key is None:
-            return "http"
-        return f"key:{self.key.id}" + (f" {self.key.name}" if self.key.name else "")
-
-    def acting_for(self, said: str) -> str:
-        """The same with the actor that the request names; only a key can be relied on."""
-        if self.key is None:
-            return said or self.actor
-        return f"{self.actor} for {said}" if said else self.actor
-
-    async def before_write(self) -> None:
-        """Counts a write; TooMany if there were too many today."""
-        if self.key is not None:
-            await self.quotas.take(self.key.id)
-
-    @property
-    def is_master(self) -> bool:
-        """May see what belongs to no scope, such as the work of other keys."""
-        return "admin" in self.engine.rights and not self.engine.bound
 
 
 class Door:
@@ -85,7 +47,7 @@ class Door:
         if device is not None:
             scope = await keys.scope_of_device(engine, device)
             engine = engine.narrowed((scope,), engine.rights)
-        return Caller(memory=AsyncMemory(engine), engine=engine, key=key, quotas=self.quotas)
+        return Caller(memory=AsyncMemory(engine), via="http", key=key, quotas=self.quotas)
 
     async def _known(self, connection: HTTPConnection) -> tuple[Key | None, Engine]:
         header = connection.headers.get("authorization", "")

@@ -23,9 +23,9 @@ from starlette.responses import Response
 
 from recollect.engine import Engine
 from recollect.errors import Conflict, Invalid, RecollectError, Unavailable
+from recollect.interfaces.caller import Caller
 from recollect.interfaces.http.answers import answer
 from recollect.interfaces.http.bodies import BODY
-from recollect.interfaces.http.callers import Caller
 from recollect.interfaces.render import as_json
 from recollect.memory import AsyncMemory
 from recollect.ports import NewId

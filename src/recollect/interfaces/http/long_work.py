@@ -16,8 +16,8 @@ from typing import IO, Any, Literal
 
 from recollect.engine import Engine
 from recollect.errors import NotFound, RecollectError
+from recollect.interfaces.caller import Caller
 from recollect.interfaces.http.answers import json_bytes, outward
-from recollect.interfaces.http.callers import Caller
 from recollect.interfaces.http.problems import TooMany, body_of, described, told
 from recollect.interfaces.http.workbook import ALIVE, Entry, Workbook, short
 from recollect.interfaces.render import as_json

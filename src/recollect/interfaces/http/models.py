@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 from datetime import datetime
+from types import new_class
 from typing import Annotated, Any, Union, get_origin
 
 from fastapi import Query
@@ -58,8 +59,7 @@ def body_of(verb: str) -> type[RequestBody]:
 def _model(name: str, hints: dict[str, Any], fields: dict[str, Any]) -> type[RequestBody]:
     config = ConfigDict(json_schema_extra={"examples": [REQUESTS[name]]})
     namespace = {"__module__": __name__, "__annotations__": hints, "model_config": config, **fields}
-    made: type[RequestBody] = type(RequestBody)(name, (RequestBody,), namespace)
-    return made
+    return new_class(name, (RequestBody,), exec_body=lambda body: body.update(namespace))
 
 
 def _field(argument: Argument) -> Any:

@@ -15,9 +15,10 @@ from pydantic import ValidationError
 from starlette.responses import Response
 
 from recollect.errors import Invalid
+from recollect.interfaces.caller import Caller
 from recollect.interfaces.http.answers import answer
 from recollect.interfaces.http.bodies import BODY
-from recollect.interfaces.http.callers import Caller, caller_of
+from recollect.interfaces.http.callers import caller_of
 from recollect.interfaces.http.idempotency import Write, once
 from recollect.interfaces.http.models import RequestBody
 from recollect.types import Right
@@ -128,19 +129,19 @@ class VerbRoute(APIRoute):
         model = takes["asked"].annotation if "asked" in takes else None
         if model is None:
             return framework
-        right = getattr(takes.get("writing"), "annotation", None)
+        writing = takes.get("writing")
+        right = get_args(writing.annotation)[1].dependency.right if writing else None
 
         async def handle(request: Request) -> Response:
             asked = None if request.scope["query_string"] else _read(model, request.scope[BODY])
             if asked is None:
                 return await framework(request)
             caller = caller_of(request.scope)
-            if right is None:
-                found: Response = await self.endpoint(asked=asked, caller=caller)
-                return found
-            key = request.headers.get(KEY_HEADER)
-            writing = CallWriting(request, caller, key, get_args(right)[1].dependency.right)
-            found = await self.endpoint(asked=asked, writing=writing)
+            who: dict[str, Any] = {"caller": caller}
+            if right is not None:
+                key = request.headers.get(KEY_HEADER)
+                who = {"writing": CallWriting(request, caller, key, right)}
+            found: Response = await self.endpoint(asked=asked, **who)
             return found
 
         return handle

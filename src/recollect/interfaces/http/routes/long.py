@@ -13,10 +13,10 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response, StreamingResponse
 
 from recollect.errors import NotFound
+from recollect.interfaces.caller import Caller
 from recollect.interfaces.http import models
 from recollect.interfaces.http.answers import answer
 from recollect.interfaces.http.bodies import LINES
-from recollect.interfaces.http.callers import Caller
 from recollect.interfaces.http.examples import JOB
 from recollect.interfaces.http.long_work import Job, Jobs, Work
 from recollect.interfaces.http.openapi import about

@@ -12,9 +12,9 @@ from starlette.responses import Response
 
 from recollect.errors import NotFound
 from recollect.interfaces.answers import LIST_NAMES, kind_of
+from recollect.interfaces.caller import Caller
 from recollect.interfaces.http import models
 from recollect.interfaces.http.answers import answer, etag_of, matches
-from recollect.interfaces.http.callers import Caller
 from recollect.interfaces.http.examples import example_of
 from recollect.interfaces.http.openapi import about
 from recollect.interfaces.http.routes.calls import Asking, CallWriting, VerbRoute, may
