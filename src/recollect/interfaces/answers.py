@@ -1,4 +1,4 @@
-"""How verbs answer over the wire: one value, a list under a name, or a page."""
+"""How verbs are asked and answered over the wire, as the server and its client agree."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from typing import Any, get_args, get_origin
 
 from recollect.types.pages import Page
 
+# Verbs that only read, but with arguments that are too long for an address.
+QUESTIONS = frozenset(("recall", "context", "find_procedures", "get"))
 # A bare tuple is sent under a name, so that something can be put beside it one day.
 LIST_NAMES = {
     "get": "records",

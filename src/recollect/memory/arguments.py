@@ -11,6 +11,8 @@ from functools import cache
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from recollect.memory import AsyncMemory
+from recollect.scopes import parse_scope as parse_scope
+from recollect.text.inputs import moment as moment
 from recollect.types import Right
 
 WAYS_IN_AND_OUT = ("open", "connect", "close")

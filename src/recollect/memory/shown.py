@@ -14,8 +14,7 @@ from recollect.packet.text import (
 )
 from recollect.text.tokens import ESTIMATE
 from recollect.text.trust import PREFACE, suspicion
-from recollect.types import Hit
-from recollect.upkeep.consolidate.steps import diff_line
+from recollect.types import Hit, ReceiptItem
 
 __all__ = ["PREFACE", "TRUST_WORDS", "Packed", "diff_line", "packed_hits", "suspicion"]
 
@@ -31,3 +30,10 @@ def packed_hits(hits: Iterable[Hit], budget: int, *, whole: bool = False) -> Pac
     sections = [memory_section(tag, listed) for tag, listed in by_kind.items()]
     count = (lambda _: 0) if whole else ESTIMATE.count
     return pack(_NOTHING, sections, stable_budget=0, budget=budget, count=count)
+
+
+def diff_line(item: ReceiptItem) -> str:
+    """An item of a dry run's receipt as a line of a diff."""
+    from recollect.upkeep.consolidate.steps import diff_line
+
+    return diff_line(item)

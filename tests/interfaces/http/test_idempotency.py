@@ -11,8 +11,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from recollect.interfaces.http import build_app, idempotency
-from recollect.memory import AsyncMemory
+from recollect.interfaces.http import build_app
+from recollect.memory import AsyncMemory, once
 from tests.interfaces.http.conftest import ServeApp, Served, served
 
 
@@ -205,7 +205,7 @@ def test_a_keyed_observe_is_one_commit(serve_app: ServeApp) -> None:
         body = {"session": "s", "messages": ["to claim the space of vectors"]}
         client.post("/v1/observe", json=body, headers=keyed("zero"))
         counting = Counting(server.engine.store, 1000, behind=False)
-        server.app.state.door._engine = replace(server.engine, store=counting)
+        server.app.state.door._memory = AsyncMemory(replace(server.engine, store=counting))
         for number, key in enumerate(("one", "two", "two"), start=1):
             body = {"session": "s", "messages": [key]}
             client.post("/v1/observe", json=body, headers=keyed(key))
@@ -246,7 +246,7 @@ def test_ids_are_uuids_in_the_order_of_their_making_and_the_same_each_time() -> 
     from recollect.wiring import new_uuid7
 
     def ids_behind(first: str) -> list[str]:
-        make = idempotency._ids(first)
+        make = once._ids(first)
         return [make() for _ in range(5000)]
 
     one, two = new_uuid7(), new_uuid7()

@@ -24,7 +24,7 @@ def mcp(arguments: argparse.Namespace) -> int:
             f"`recollect mcp` needs the extra server ({error.name} is missing): "
             "pip install 'recollect[server]'"
         ) from None
-    from recollect.scopes import parse_scope
+    from recollect.memory.arguments import parse_scope
     from recollect.wiring import read_settings
 
     # What is wrong here stops the start; what is wrong with the store is told to whoever asks.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from recollect.errors import Invalid
 from recollect.interfaces.cli.options import given
@@ -18,9 +17,6 @@ from recollect.interfaces.cli.output import (
 )
 from recollect.interfaces.render import Screen, as_json, visible
 from recollect.types import Receipt, Record, ReviewItem
-
-if TYPE_CHECKING:
-    from recollect.engine import Engine
 
 KIND_COLOURS = {"disputed": "33", "quarantined": "31", "held": "36", "stuck": "35"}
 
@@ -83,19 +79,17 @@ async def _approved(arguments: argparse.Namespace) -> Receipt:
     """An update of MEMORY.md is applied here: the library knows nothing of Markdown files."""
     from recollect.interfaces.markdown.proposals import approve_update, held_update
     from recollect.memory import AsyncMemory
-    from recollect.wiring import open_engine
 
-    engine: Engine = await open_engine(
-        arguments.store, profile=arguments.profile, embedder=arguments.embedder
-    )
-    memory = AsyncMemory(engine)
-    try:
-        item = await held_update(engine, arguments.id)
+    async with await AsyncMemory.open(
+        arguments.store,
+        profile=arguments.profile,
+        embedder=arguments.embedder,
+        background=False,
+    ) as memory:
+        item = await held_update(memory.engine, arguments.id)
         if item is not None:
-            return await approve_update(engine, item, arguments.actor)
+            return await approve_update(memory.engine, item, arguments.actor)
         return await memory.resolve(arguments.id, "approve", actor=arguments.actor)
-    finally:
-        await memory.close()
 
 
 def _use_workspace(arguments: argparse.Namespace) -> None:

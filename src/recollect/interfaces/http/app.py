@@ -24,8 +24,8 @@ from recollect.interfaces.http.metrics import Measured, Metrics
 from recollect.interfaces.http.openapi import describe
 from recollect.interfaces.http.problems import problem, problem_of
 from recollect.interfaces.http.routes import TAGS, all_routes
-from recollect.interfaces.http.routes.health import Health
 from recollect.memory import AsyncMemory
+from recollect.memory.health import Health
 from recollect.settings import Settings
 from recollect.wiring import read_settings
 
@@ -86,12 +86,11 @@ def build_app(
 @asynccontextmanager
 async def _running(app: FastAPI, memory: AsyncMemory, settings: Settings) -> AsyncIterator[None]:
     """What lives as long as the server does."""
-    engine = memory._engine
     app.state.memory = memory
-    app.state.door = Door(engine, rate=settings.rate, writes_per_day=settings.writes_per_day)
-    app.state.jobs = Jobs(engine)
+    app.state.door = Door(memory, rate=settings.rate, writes_per_day=settings.writes_per_day)
+    app.state.jobs = Jobs(memory)
     app.state.running = Running()
-    app.state.health = Health(engine)
+    app.state.health = Health(memory)
     counting = asyncio.create_task(app.state.door.quotas.run())
     try:
         yield

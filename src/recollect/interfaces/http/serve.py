@@ -59,8 +59,10 @@ async def _serve(
 ) -> None:
     async with await AsyncMemory.open(store, profile=profile, embedder=embedder) as memory:
         file = file_of(store, profile)
-        keeping = Keeping(file, memory._engine.embedder, options_of(store, profile))
-        secret = await check_and_admit(memory._engine, settings.host, keeping)
+        embedder = memory.engine.embedder
+        space = embedder.space if embedder else ""
+        keeping = Keeping(file, space, options_of(store, profile))
+        secret = await check_and_admit(memory, settings.host, keeping)
         app = build_app(memory=memory, settings=settings)
         address = address_of(settings.host, listener.getsockname()[1])
         for trouble in open_to_others(file, own_folder=store is None):

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Header
 from starlette.responses import Response
 
 from recollect.errors import NotFound
-from recollect.interfaces.answers import LIST_NAMES, kind_of
+from recollect.interfaces.answers import LIST_NAMES, QUESTIONS, kind_of
 from recollect.interfaces.caller import Caller
 from recollect.interfaces.http import models
 from recollect.interfaces.http.answers import answer, etag_of, matches
@@ -37,7 +37,6 @@ TOPICS = {
         "stats", "policies",
     ),
 }  # fmt: skip
-QUESTIONS = {"recall", "context", "find_procedures", "get"}  # too long for an address
 SHAPE_NAMES = {"history": "Entries", "usage": "UsagePage"}
 
 Endpoint = Callable[..., Any]
