@@ -10,7 +10,7 @@ from recollect.interfaces.cli.output import UNAVAILABLE, loading, print_json
 
 
 def model(arguments: argparse.Namespace) -> int:
-    from recollect.wiring import model_status, pull_model
+    from recollect.wiring.models import model_status, pull_model
 
     if arguments.action == "pull":
         pull_model(arguments.name, lambda said: print(said, file=sys.stderr))

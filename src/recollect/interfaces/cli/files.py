@@ -26,7 +26,7 @@ SOME_FAILED = 9
 
 
 def doctor(arguments: argparse.Namespace) -> int:
-    from recollect.wiring import check_store
+    from recollect.wiring.files import check_store
 
     repaired = repair(arguments) if arguments.workspace else []
     if arguments.workspace and arguments.store is None:
@@ -83,7 +83,7 @@ def _show_import(arguments: argparse.Namespace, receipt: Receipt) -> int:
 
 
 def backup(arguments: argparse.Namespace) -> int:
-    from recollect.wiring import backup_store
+    from recollect.wiring.files import backup_store
 
     report = backup_store(
         arguments.store,
@@ -109,7 +109,7 @@ def _bar(done: int, total: int) -> None:
 def restore(arguments: argparse.Namespace) -> int:
     import asyncio
 
-    from recollect.wiring import restore_store
+    from recollect.wiring.files import restore_store
 
     question = f"replace the store by {arguments.backup}?"
     if not arguments.yes and sys.stdin.isatty() and not agreed(question):

@@ -20,15 +20,18 @@ from recollect.types import ALL_RIGHTS
 FIRST_KEY = "first start"
 
 
-async def check_and_admit(memory: AsyncMemory, host: str, keeping: Keeping) -> str:
-    """The secret of the first key, or "" if there are keys. Invalid if others could connect and
-    nobody has a key that works."""
+async def check(memory: AsyncMemory, host: str, keeping: Keeping) -> None:
+    """Invalid if others could connect and nobody has a key that works."""
     if not is_loopback(host) and not await keys.any_key_works(memory.engine):
         raise Invalid(
             f"{host} can be reached from other machines, and no key works; make one first: "
             f"{keeping.command('keys create --scope user:ann')} (or --right all for every scope), "
             "or listen on 127.0.0.1"
         )
+
+
+async def admit(memory: AsyncMemory) -> str:
+    """The secret of the first key, or "" if there are keys."""
     if await keys.any_key_was_made(memory.engine):
         return ""
     _, secret = await keys.create_key(
