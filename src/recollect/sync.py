@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import threading
 from collections.abc import Callable, Coroutine
 from functools import wraps
@@ -45,6 +46,11 @@ def _way_in(
             loop.stop()
             raise
 
+    signature = inspect.signature(method)
+    cls = inspect.Parameter("cls", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    blocking.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=[cls, *signature.parameters.values()]
+    )
     return blocking
 
 

@@ -52,6 +52,14 @@ class Told:
     said: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taken:
+    """What a tool made of a verb's arguments."""
+
+    left_out: Mapping[str, str]
+    told: Mapping[str, Told]
+
+
 Tool = Callable[..., Awaitable[Any]]
 
 
@@ -84,7 +92,10 @@ def from_verb(
         ]
         ordered = sorted((*parameters, *kept), key=lambda one: one.default is not REQUIRED)
         called.__signature__ = signature.replace(parameters=ordered)  # type: ignore[attr-defined]
-        called.left_out = {**getattr(tool, "left_out", {}), verb: without}  # type: ignore[attr-defined]
+        called.from_verbs = {  # type: ignore[attr-defined]
+            **getattr(tool, "from_verbs", {}),
+            verb: Taken(left_out=without, told=words),
+        }
         return called
 
     return made

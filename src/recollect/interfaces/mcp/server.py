@@ -53,6 +53,25 @@ _TOOLS: dict[str, tuple[str, str, bool, bool, bool]] = {
 }
 
 
+# Verbs that no tool calls, and why.
+NO_TOOL = {
+    **dict.fromkeys(
+        ("records", "relations", "sessions", "messages", "pending", "changes", "usage", "due",
+         "stats", "policies"), "lists are for people and programs that look around"),
+    **dict.fromkeys(
+        ("export_to", "import_from", "maintain", "reembed", "set_policy"),
+        "whoever runs the store decides it"),
+    "get": "memory_history and the resource memory://record/{id} show one",
+    "confirm": "memory_context with received",
+    "undo": "memory_review with the action undo",
+    "relate": "upkeep and memory_save link what belongs together",
+    "revoke": "an agent cannot retire a whole source",
+    "archive": "memory_review retires what was decided about",
+    "note": "a session's log says it: session_log",
+    "set_state": "the state of a task is its program's",
+}  # fmt: skip
+
+
 def build_server(who: Who, tell: Tell = str) -> MCPServer[Any]:
     """The server for whoever ``who`` says is asking; ``tell`` words an error for them."""
     return _without_logging(lambda: MemoryServer(who, tell))
