@@ -27,6 +27,7 @@ from recollect.types import (
     RelationKind,
     ReviewAction,
     ReviewItem,
+    Shape,
     Source,
     Status,
     Type,
@@ -42,7 +43,6 @@ from recollect.types.arguments import (
     Name,
     Scope,
     Scopes,
-    Shape,
     Share,
     Steps,
     StorePath,
@@ -332,25 +332,43 @@ class AsyncMemory(WholeStore, Lists):
         scope: Scopes | None = None,
         tokens: int | None = None,
         shape: Shape = "openai",
+        threshold: Share | None = None,
+        as_of: When | None = None,
+        known_at: When | None = None,
+        cite: bool = False,
         now: When | None = None,
     ) -> Packet:
         """One packet for the next model call.
 
         Core memories, facts, episodes and procedures for the query, the session's summary and
-        newest messages, together within ``tokens``.
+        newest messages, together within ``tokens``; without it the conversation comes as the
+        profile says.
 
         Args:
             session: the session whose messages belong into it
             query: what it is for; none: what the user said last
             scope: where to look, parents included; none: everywhere
             tokens: the budget
-            shape: how its messages are written
+            shape: whose messages its own look like
+            threshold: leave out weaker hits
+            as_of: what was true at that time
+            known_at: what we believed at that time
+            cite: each line of the text has its id, type and trust
             now: the moment of asking
         """
         from recollect.verbs.context import ContextWish, context
 
         wanted = ContextWish(
-            session=session, query=query, scope=scope, tokens=tokens, shape=shape, now=now
+            session=session,
+            query=query,
+            scope=scope,
+            tokens=tokens,
+            shape=shape,
+            threshold=threshold,
+            as_of=as_of,
+            known_at=known_at,
+            cite=cite,
+            now=now,
         )
         return await context(self._engine, wanted, self._engine.counter)
 

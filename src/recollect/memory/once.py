@@ -16,6 +16,7 @@ from datetime import timedelta
 from itertools import count
 from typing import Any
 
+from recollect.changes import Change
 from recollect.engine import Engine
 from recollect.errors import Conflict, RecollectError, Unavailable
 from recollect.memory import AsyncMemory
@@ -92,7 +93,7 @@ async def _do(engine: Engine, marking: Marking, write: Write) -> Any:
 
 
 def _empty_batch(engine: Engine) -> Batch:
-    return engine.batch(SYSTEM_ROOT, NAMESPACE, actor="", change="")
+    return Change(engine, SYSTEM_ROOT, NAMESPACE).batch()
 
 
 class Marking:

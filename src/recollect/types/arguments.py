@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import IO, Annotated, Any, Literal
+from typing import IO, Annotated, Any
 
 NAME_LENGTH_MAX = 512
 LIMIT_MAX = 1000
@@ -52,7 +52,6 @@ Names = Annotated[Iterable[Name], Between(0, TAGS_MAX)]
 Steps = Annotated[Iterable[str], Between(0, STEPS_MAX)]
 Cursor = Annotated[str, Between(0, 4000)]
 Day = Annotated[str, Like(r"^\d{4}-\d{2}-\d{2}$")]
-Shape = Literal["openai", "anthropic"]
 Json = Mapping[str, Any]
 MessageInput = str | Mapping[str, Any]
 MessageInputs = Annotated[Iterable[MessageInput], Between(0, MESSAGES_MAX)]

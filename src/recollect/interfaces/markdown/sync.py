@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
+from recollect.changes import Change, put_item
 from recollect.engine import Engine
 from recollect.errors import Conflict, Invalid
 from recollect.interfaces.markdown.config import Config
@@ -63,7 +64,7 @@ ENTRIES_MAX = 20_000  # further behind than this, everything is compared anew
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryPage:
+class FilePage:
     """MEMORY.md as it was read."""
 
     text: str
@@ -83,7 +84,7 @@ class SyncRound:
     touched: set[str] | None  # sessions; None: look at all of them
     is_first: bool  # there was no snapshot
     rebuild: bool  # files that were there are gone
-    page: MemoryPage | None = None  # as it was when its edits were taken in
+    page: FilePage | None = None  # as it was when its edits were taken in
     plan: EditPlan = field(default_factory=EditPlan)
     edited: bool = False
     held: tuple[str, ...] = ()
@@ -208,9 +209,8 @@ class Mirror:
             value=value,
             version=this.state.version if this.state else 0,
         )
-        batch = self.engine.batch(self.root, "mirror", actor=ACTOR, change="", items=(item,))
         with suppress(Conflict):  # somebody mirrors the same folder elsewhere; both are right
-            await self.engine.commit(self.engine.store, batch)
+            await put_item(self.engine, item, "mirror", actor=ACTOR)
 
     async def _follow_config(self, config: Config) -> None:
         """Sessions that were begun under another window get this one."""
@@ -223,11 +223,10 @@ class Mirror:
             if policy.rule == "window" and policy.above != config.memory_window:
                 changed.append(replace(session, policy=str(wanted)))
         for session in changed:
-            batch = self.engine.batch(
-                self.root, "memory_window", actor=ACTOR, change="", sessions=(session,)
-            )
+            change = Change(self.engine, self.root, "memory_window", actor=ACTOR)
+            change.sessions.append(session)
             with suppress(Conflict):  # it is being changed; the next round sees it again
-                await self.engine.commit(self.engine.store, batch)
+                await change.commit()
 
     # MEMORY.md into the store
 
@@ -362,7 +361,7 @@ def _all_there(places: Places, snapshot: WorkspaceSnapshot) -> bool:
     return places.memory.stamp(HISTORY_FILE) is not None and names.issuperset(snapshot.sessions)
 
 
-def read_page(folder: Folder) -> MemoryPage | None:
+def read_page(folder: Folder) -> FilePage | None:
     """None if there is none; Invalid if it is too large or no text."""
     found = folder.read(MEMORY_FILE, PAGE_BYTES_MAX)
     if found is None:
@@ -377,7 +376,7 @@ def read_page(folder: Folder) -> MemoryPage | None:
             f"{folder.path / MEMORY_FILE} is not UTF-8 (byte 0x{data[error.start]:02x} at "
             f"{error.start}) and was left alone; save it as UTF-8"
         ) from None
-    return MemoryPage(text=text, data=data, stamp=stamp)
+    return FilePage(text=text, data=data, stamp=stamp)
 
 
 def held_notice(plan: EditPlan) -> str:

@@ -119,7 +119,11 @@ async def memory_search(
 
 @from_verb(
     "context",
-    left_out={"shape": "the answer is text"},
+    left_out={
+        "shape": "the answer is text",
+        "threshold": "a model reads scores better than it sets them",
+        "known_at": "memory_history tells what was believed when",
+    },
     told={
         "query": Told(
             name="task",
