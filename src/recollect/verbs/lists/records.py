@@ -13,8 +13,8 @@ from recollect.errors import Invalid, NotFound
 from recollect.scopes import root_of
 from recollect.text.inputs import When, clean_name, clean_tags, count, moment, several_of
 from recollect.types import Kind, Query, Record, Relation, Source, Status, Type
+from recollect.types.pages import Page
 from recollect.verbs.lists.cursors import Place, place_of
-from recollect.verbs.lists.values import Page
 from recollect.verbs.lists.walk import RootPart, page_of, parts_from
 
 PAGE = 500

@@ -11,9 +11,9 @@ from recollect.ports import Store
 from recollect.scopes import is_visible, parse_scope, root_of
 from recollect.text.inputs import count
 from recollect.types import Message, Session, SessionKey
+from recollect.types.pages import Page
 from recollect.verbs.confirm import waiting
 from recollect.verbs.lists.cursors import Place, cursor_of, place_of
-from recollect.verbs.lists.values import Page
 from recollect.verbs.lists.walk import page_of, parts_from
 
 PAGE = 500

@@ -11,9 +11,9 @@ from recollect.errors import Denied, Invalid
 from recollect.scopes import is_visible, parse_scope, root_of
 from recollect.text.inputs import count
 from recollect.types import Item, ReviewItem
+from recollect.types.pages import Consent, Due, Page, Spent, Stats
 from recollect.verbs.lists.cursors import Place, place_of
 from recollect.verbs.lists.sessions import list_sessions
-from recollect.verbs.lists.values import Consent, Due, Page, Spent, Stats
 from recollect.verbs.lists.walk import page_of, parts_from
 from recollect.verbs.review import WORK, desks_of, is_stuck, items_of, stuck_item
 

@@ -14,9 +14,9 @@ from typing import Any
 from recollect.changes import put_item
 from recollect.engine import Engine
 from recollect.errors import Conflict, RecollectError
-from recollect.interfaces.render import as_json
 from recollect.scopes import SYSTEM_ROOT
 from recollect.types import Item, Receipt
+from recollect.types.json import as_json
 
 NAMESPACE = "job"
 ALIVE = timedelta(seconds=30)  # without a word; then it has ended with its server
