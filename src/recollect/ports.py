@@ -6,19 +6,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from recollect.errors import Invalid
 from recollect.types import (
     Batch,
     Entry,
+    Find,
     Hit,
     Item,
     Kind,
+    Listing,
     Message,
     Query,
     Record,
     Relation,
+    Search,
     Session,
     SessionKey,
     Status,
@@ -34,6 +37,23 @@ Clock = Callable[[], datetime]
 NewId = Callable[[], str]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capabilities:
+    """What a store can, so that nobody has to guess it."""
+
+    name: str  # such as "sqlite"
+    # ``exact``: every score follows from the rows, by the formulas in ``recollect.index``.
+    # ``native``: its engine finds candidates by itself, nearly the best; the rest is computed
+    # from them. ``both``: native where there is much to search, exact where there is little.
+    search: Literal["exact", "native", "both"]
+    # What is left of erased rows once ``scrub`` has said True. ``nothing``: not a byte in its
+    # files. ``engine``: no query finds them, but the engine may keep bytes in its log, its
+    # replicas and backups until it cleans up. ``memory``: they were in this process only.
+    erasure: Literal["nothing", "engine", "memory"]
+    waits: bool  # ``journal(wait=)`` returns soon after a commit, through whatever handle
+    processes: bool  # may several processes open it at once?
+
+
 class Store(Protocol):
     """Where memories live. The only write is ``commit``.
 
@@ -41,6 +61,9 @@ class Store(Protocol):
     is absent for every reader and for ``commit`` too. Reads of a root that does not exist are
     empty. ``recollect.testing.conformance`` is the contract in executable form.
     """
+
+    @property
+    def capabilities(self) -> Capabilities: ...
 
     async def commit(self, batch: Batch) -> int:
         """Apply all of it or nothing, and return its number in the root's journal (1..n, no
@@ -58,10 +81,18 @@ class Store(Protocol):
         every root (for a caller who may see them all)."""
         ...
 
-    async def search(self, query: Query) -> list[Hit]:
-        """Raw scores. A search answers with the best ``limit`` of each arm, every hit with both
-        scores; a listing with ``limit`` records in ``order``. Word statistics are those of the
-        rows that the query's scopes can see, whatever else the filters say."""
+    async def search(self, asked: Search | Query) -> list[Hit]:
+        """The best ``limit`` of each arm, every hit with the raw scores of both, nothing if it
+        has neither words nor a vector. Word statistics are those of the rows that its scopes
+        can see, whatever else the filter says."""
+        ...
+
+    async def listing(self, asked: Listing) -> list[Record]:
+        """``limit`` records that pass, in ``order``."""
+        ...
+
+    async def find(self, asked: Find) -> list[Record]:
+        """The same of those that have the keys, found by them."""
         ...
 
     async def relations(self, root: str, ids: Sequence[str]) -> list[Relation]:

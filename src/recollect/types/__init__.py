@@ -51,7 +51,8 @@ Shape = Literal["openai", "anthropic", "gemini"]
 UpkeepStep = Literal[
     "archive", "supersede", "settle", "dispute", "merge", "importance", "profile", "procedure"
 ]
-Order = Literal["match", "recent", "important", "id", "newest"]
+# By id upwards, downwards; the others: ties by the next, at last by id.
+Order = Literal["recent", "important", "id", "newest"]
 WorkKind = Literal["fold", "embed", "expire", "review"]
 ReviewKind = Literal["disputed", "quarantined", "held", "stuck"]
 ReviewAction = Literal["approve", "reject", "edit", "merge"]
@@ -313,6 +314,69 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Filter:
+    """Which records. ``scopes`` are of one root; each also shows its parents, and with
+    ``descend`` everything below it. What is empty lets everything pass. With ``as_of`` or
+    ``known_at`` the four times decide instead of today's status (quarantined records stay out).
+    """
+
+    scopes: tuple[str, ...]
+    now: datetime
+    descend: bool = False
+    exact: bool = False  # only the named scopes, no parents
+    kinds: tuple[Kind, ...] = ()
+    types: tuple[Type, ...] = ()
+    durabilities: tuple[Durability, ...] = ()
+    tags: tuple[str, ...] = ()  # any of them
+    statuses: tuple[Status, ...] = ("active", "disputed")
+    sources: tuple[Source, ...] = ()
+    authors: tuple[str, ...] = ()
+    session: str = ""
+    since: datetime | None = None  # on Record.at, inclusive
+    until: datetime | None = None  # on Record.at, exclusive
+    as_of: datetime | None = None
+    known_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search:
+    """What to look for: by words, by meaning, or by both."""
+
+    where: Filter
+    text: str = ""
+    vector: Vector | None = None
+    space: str = ""  # of the vector
+    similar_above: float = -2.0  # what the vector arm finds must be more similar than this
+    around: bool = False  # score turns together with their neighbours, see ``index.neighbours``
+    limit: int = 12  # per arm
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """What to go through, in an order."""
+
+    where: Filter
+    order: Order = "recent"
+    after: str = ""  # with order "id" or "newest": start behind this id
+    limit: int = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Find:
+    """What to look up by a key, of which a store has an index: a record must have one of the
+    values of each key that is given. Answered like a listing."""
+
+    where: Filter
+    hashes: tuple[str, ...] = ()
+    origins: tuple[str, ...] = ()
+    lineage: tuple[str, ...] = ()  # made from any of these messages (needs ``where.session``)
+    derived_from: tuple[str, ...] = ()  # made from any of these records
+    order: Order = "recent"
+    after: str = ""
+    limit: int = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
     """What to look for. With ``text`` or ``vector`` it is a search, without both a listing.
 
@@ -346,7 +410,7 @@ class Query:
     until: datetime | None = None  # on Record.at, exclusive
     as_of: datetime | None = None
     known_at: datetime | None = None
-    order: Order = "match"  # for listings: "match" reads as "recent"; "newest": ids downwards
+    order: Literal["match", "recent", "important", "id", "newest"] = "match"
     after: str = ""  # with order "id" or "newest": start behind this id
     limit: int = 12  # for searches: per arm
 

@@ -244,7 +244,8 @@ from recollect.stores.sqlite import SqliteStore
 from recollect.stores.sqlite.migrate import migrations
 from recollect.testing.values import found_ids, make_record, put
 
-migrations(), analysis.query_terms("load the stemmer and words")  # whoever we become may not read our files
+# Whoever we become may not read our files.
+migrations(), analysis.query_terms("load the stemmer and words")
 if os.getuid() == 0:
     os.setgid(65534)
     os.setuid(65534)

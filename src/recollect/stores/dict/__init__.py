@@ -13,9 +13,10 @@ from itertools import islice
 from typing import TypeVar
 
 from recollect.errors import Invalid, Unavailable
+from recollect.ports import Capabilities
 from recollect.scopes import root_of
 from recollect.stores.commit import checked, decide, needs_of
-from recollect.stores.dict.search import count, search
+from recollect.stores.dict.search import count, listing, search
 from recollect.stores.dict.tables import (
     Tables,
     detached_item,
@@ -27,13 +28,16 @@ from recollect.types import (
     LIVE,
     Batch,
     Entry,
+    Find,
     Hit,
     Item,
     Kind,
+    Listing,
     Message,
     Query,
     Record,
     Relation,
+    Search,
     Session,
     SessionKey,
     Status,
@@ -42,8 +46,9 @@ from recollect.types import (
     Work,
     WorkKind,
 )
+from recollect.types.asked import answered, asked_by
 
-__all__ = ["DictStore"]
+__all__ = ["DictStore", "open_address"]
 
 T = TypeVar("T")
 
@@ -51,18 +56,27 @@ T = TypeVar("T")
 class DictStore:
     """``recollect.ports.Store`` in plain dicts."""
 
-    def __init__(self) -> None:
-        self._tables: Tables | None = Tables()
-        self._changed = asyncio.Condition()  # its lock also keeps commits apart
+    capabilities = Capabilities(
+        name="dict", search="exact", erasure="memory", waits=True, processes=False
+    )
+
+    def __init__(self, beside: DictStore | None = None) -> None:
+        """``beside``: another handle on what that one holds, in the same event loop."""
+        self._tables: Tables | None = beside._open_tables() if beside else Tables()
+        # Its lock also keeps commits apart.
+        self._changed = beside._changed if beside else asyncio.Condition()
+        self.trips = 0  # how often a commit went to the tables and back
 
     async def commit(self, batch: Batch) -> int:
         async with self._changed:
             tables = self._open_tables()
             batch = checked(batch)
+            self.trips += 1
             held = tables.read(needs_of(batch))
             if held.number is not None:
                 return held.number
             changes = decide(batch, held)
+            self.trips += 1
             tables.write(changes)
             self._changed.notify_all()
             return changes.seq
@@ -76,8 +90,16 @@ class DictStore:
             if root in (None, root_of(record.scope)) and not is_expired(record, now)
         ]
 
-    async def search(self, query: Query) -> list[Hit]:
-        return search(self._open_tables().rows.values(), query)
+    async def search(self, asked: Search | Query) -> list[Hit]:
+        if isinstance(asked, Query):
+            return await answered(self, asked_by(asked))
+        return search(self._open_tables().rows.values(), asked)
+
+    async def listing(self, asked: Listing) -> list[Record]:
+        return listing(self._open_tables().rows.values(), asked)
+
+    async def find(self, asked: Find) -> list[Record]:
+        return listing(self._open_tables().rows.values(), asked)
 
     async def relations(self, root: str, ids: Sequence[str]) -> list[Relation]:
         asked = set(ids)
@@ -252,6 +274,11 @@ class DictStore:
         if self._tables is None:
             raise Unavailable("this store is closed; open it again")
         return self._tables
+
+
+async def open_address(address: str, *, cache_bytes: int) -> DictStore:  # noqa: ARG001
+    """``dict:``, empty each time."""
+    return DictStore()
 
 
 def _item_key(item: Item) -> tuple[str, str, str]:
