@@ -14,8 +14,10 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
-from recollect.engine import ATTEMPTS_MAX, Engine
-from recollect.errors import Conflict, NotFound, Unavailable
+from recollect.changes import Change, retried
+from recollect.engine import Engine
+from recollect.errors import Conflict, NotFound
+from recollect.lifecycle.status import held
 from recollect.packet.buffers import session_name
 from recollect.ports import Store
 from recollect.scopes import root_of
@@ -29,7 +31,6 @@ from recollect.types import (
     ItemStatus,
     Message,
     Receipt,
-    ReceiptItem,
     Record,
     Session,
     SessionKey,
@@ -62,13 +63,11 @@ async def end(
     key = SessionKey(engine.write_scope(scope), session_name(session))
     result = clean_text(outcome, "outcome")[0].strip() if outcome is not None else ""
     redacted = engine.redactor.redact(result).text
-    for _ in range(ATTEMPTS_MAX):
-        over = await _read(engine, key, redacted)
-        try:
-            return await _write(engine, over, actor)
-        except Conflict:
-            continue  # a message came in, or another process ended it too: look again
-    raise Unavailable("the session changes faster than it can be ended; try again")
+
+    async def attempt(_: Conflict | None) -> Receipt:
+        return await _write(engine, await _read(engine, key, redacted), actor)
+
+    return await retried(attempt, "the session changes faster than it can be ended; try again")
 
 
 async def _read(engine: Engine, key: SessionKey, outcome: str) -> Over:
@@ -125,45 +124,27 @@ async def _least_trust(
 
 async def _write(engine: Engine, over: Over, actor: str) -> Receipt:
     session = over.session
-    change = engine.new_id()
-    ended = replace(session, ended_at=engine.now())
+    root = root_of(session.scope)
+    change = Change(engine, root, "end", store=over.store, actor=actor, id=engine.new_id())
+    change.sessions.append(replace(session, ended_at=engine.now()))
     reason = trivial(over)
     record = None if reason else _episode(engine, over)
-    known = record and await over.store.records(
-        root_of(session.scope), (record.id,), now=engine.now()
-    )
-    if known:
+    if record and await over.store.records(root, (record.id,), now=engine.now()):
         record, reason = None, "already kept, and nothing was said since"
-    vectors, space, note = await engine.embed_for_writing([record] if record else [])
-    batch = engine.batch(
-        root_of(session.scope),
-        "end",
-        actor=actor,
-        change=change,
-        sessions=(ended,),
-        records=(record,) if record else (),
-        vectors=vectors,
-        space=space,
+    if record is None:
+        await change.commit()
+        change.tell(session.id, "skipped", reason)
+        return change.receipt()
+    change.put(record)
+    note = await change.embed()
+    await change.commit()
+    is_held = record.status == "quarantined"
+    told = f"not recalled until approved: it {record.data[SUSPICION]}" if is_held else ""
+    fate: ItemStatus = "quarantined" if is_held else "stored"
+    change.tell(
+        record.id, "volatile" if over.store is engine.volatile else fate, told, record=record.id
     )
-    await engine.commit(over.store, batch)
-    volatile = over.store is engine.volatile
-    item = ReceiptItem(
-        id=record.id if record else session.id,
-        status=("volatile" if volatile else _fate(record)) if record else "skipped",
-        reason=reason or _why_held(record),
-        record=record.id if record else "",
-    )
-    return Receipt(items=(item,), change=change, notes=(note,) if note else ())
-
-
-def _fate(record: Record) -> ItemStatus:
-    return "quarantined" if record.status == "quarantined" else "stored"
-
-
-def _why_held(record: Record | None) -> str:
-    if record is None or record.status != "quarantined":
-        return ""
-    return f"not recalled until approved: it {record.data[SUSPICION]}"
+    return change.receipt(note)
 
 
 def trivial(over: Over) -> str:
@@ -199,10 +180,8 @@ def _episode(engine: Engine, over: Over) -> Record:
     if session.channel:
         data["channel"] = session.channel
     doubt = strong_suspicion(text) if over.trust < TRUST_OF_SOURCE["user"] else ""
-    if doubt:
-        data[SUSPICION] = doubt
     name = "\0".join(("end", session.scope, session.id, str(session.last_seq), over.outcome))
-    return Record(
+    record = Record(
         id=hashlib.blake2b(name.encode(), digest_size=16).hexdigest(),
         scope=session.scope,
         kind="episodic",
@@ -213,13 +192,13 @@ def _episode(engine: Engine, over: Over) -> Record:
         importance=importance(over),
         durability=engine.profile.durability_of_type["episode"],
         source="assistant",
-        status="quarantined" if doubt else "active",
         trust=over.trust,
         session=session.id,
         lineage=over.lineage,
         valid_from=session.started_at,
         expires_at=now + timedelta(seconds=ttl) if ttl else None,
     )
+    return held(record, doubt)
 
 
 def _told(summary: str, over: Over) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.stores.sqlite.derived import TERM
+from recollect.index.derived import TERM
 
 Array = NDArray[Any]
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from recollect.index.derived import hash_of
 from recollect.index.neighbours import AFTER, BEFORE, PAUSE_SECONDS, WORDS_MAX
-from recollect.stores.sqlite.derived import hash_of
-from recollect.stores.sqlite.index import Array, Vectors
-from recollect.stores.sqlite.scoring import Parts, Probe, Share, Words
-from recollect.stores.sqlite.turns import NONE
+from recollect.index.scope import Array, Vectors
+from recollect.index.scoring import Parts, Probe, Share, Words
+from recollect.index.turns import NONE
 from recollect.text import analysis
 
 _WEIGHTS = np.array([*BEFORE, *AFTER])

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import simsimd
 
-from recollect.stores.sqlite.derived import hash_of, quantised
-from recollect.stores.sqlite.index import Array, ScopeIndex, Vectors
+from recollect.index.derived import hash_of, quantised
+from recollect.index.scope import Array, ScopeIndex, Vectors
 from recollect.text import analysis
 from recollect.types import Vector
 

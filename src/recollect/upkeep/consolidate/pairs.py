@@ -1,8 +1,11 @@
-"""Contradictions that can be decided by now. Whatever is not plain stays for a person to review.
+"""Two memories beside each other: do they clash, say the same, or stand in a dispute that can be
+decided by now? Pure.
 
-One side wins if it is later and believed no less, if it is believed more and not earlier, or if
-the user has said it again since and not the other. Both must be about the same slot of the same
-subject, in the same scope. A side that is left without an opponent is disputed no longer.
+Facts that cannot both be true may both be believed because they never met: two processes wrote
+them at the same moment, or one was brought back or came with an import. Near duplicates may have
+been overlooked because a vector was missing. Of a dispute, one side wins if it is later and
+believed no less, if it is believed more and not earlier, or if the user has said it again since
+and not the other. Whatever is not plain stays for a person to review.
 """
 
 from __future__ import annotations
@@ -11,16 +14,92 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from recollect.lifecycle.merge import Known, claim_of, judge
+from recollect.lifecycle.merge import AGAINST, between, claim_of
 from recollect.lifecycle.merge.claims import conflict, same_slot
 from recollect.text.analysis import terms
 from recollect.text.claims.lessons import Claim
+from recollect.text.compare import difference
 from recollect.types import LIVE, Record, Relation
 from recollect.upkeep.consolidate.age import is_pinned
 from recollect.upkeep.consolidate.steps import Step, shown
 
 SUPPORTS_MIN = 2
-_NEVER = 2.0  # above any cosine: here nothing is a duplicate
+
+
+def clashes(record: Record, known: Iterable[Record]) -> list[Step]:
+    """One step for each active record of the same scope that speaks against this one."""
+    return [
+        Step(
+            what="dispute",
+            id=record.id,
+            version=record.version,
+            other=other.id,
+            other_version=other.version,
+            because="both are believed, and they cannot both be true",
+            text=shown(record.text),
+        )
+        for other in known
+        if record.id != other.id
+        and record.scope == other.scope
+        and record.status == other.status == "active"
+        and between(record, other) in AGAINST
+    ]
+
+
+# Doubles
+
+
+def doubles(
+    record: Record, near: Iterable[tuple[Record, float | None]], above: float
+) -> list[Step]:
+    """The steps that leave one of these records; ``near`` are neighbours with their cosine."""
+    same = [known for known, similarity in near if _says_the_same(record, known, similarity, above)]
+    ranked = sorted([record, *same], key=better_first)
+    kept = ranked[0]
+    return [
+        Step(
+            what="merge",
+            id=other.id,
+            version=other.version,
+            other=kept.id,
+            other_version=kept.version,
+            because="says the same",
+            text=shown(other.text),
+        )
+        for other in ranked[1:]
+        # Two neighbours of one record need not say the same themselves.
+        if not is_pinned(other) and not difference(other.text, kept.text)
+    ]
+
+
+def better_first(record: Record) -> tuple[object, ...]:
+    """Pinned before others, then trust, confidence, uses; of equals the older."""
+    return (
+        not is_pinned(record),
+        -record.trust,
+        -record.confidence,
+        -record.uses,
+        record.learned_at,
+        record.id,
+    )
+
+
+def _says_the_same(one: Record, other: Record, similarity: float | None, above: float) -> bool:
+    """Cosine alone never decides, and what was true at another time is another memory."""
+    if one.id == other.id or similarity is None or similarity <= above:
+        return False
+    alike = (
+        one.scope == other.scope
+        and one.kind == other.kind == "semantic"
+        and one.author == other.author
+        and one.status == other.status == "active"
+        and one.valid_to == other.valid_to
+        and one.expires_at == other.expires_at
+    )
+    return alike and not difference(one.text, other.text)
+
+
+# Disputes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +181,7 @@ def _why_wins(winner: Record, loser: Record, dispute: Dispute) -> str:
         return ""
     # What was still to come when it was learned may have come since.
     today = replace(winner, learned_at=dispute.now, valid_from=winner.at)
-    if judge(today, [Known(record=loser)], duplicate_above=_NEVER).kind == "supersedes":
+    if between(today, loser) == "supersedes":
         return "the other is later"
     if winner.trust > loser.trust and winner.at >= loser.at:
         return "the other is trusted more"

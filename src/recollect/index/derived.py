@@ -1,4 +1,4 @@
-"""What is computed from a record and kept beside it: words, labels, small vectors.
+"""What is computed from a record and kept beside it by a store: words, labels, small vectors.
 
 Words and labels are 64-bit hashes, little-endian: nobody can read a text off its index, and a
 search compares numbers. ``terms`` is pairs of a hash and a count (two bytes), sorted. A
@@ -20,7 +20,7 @@ from recollect.errors import Invalid
 from recollect.text import analysis
 from recollect.text.claims.lessons import findable_tags
 from recollect.text.normal import fold
-from recollect.types import Record, Vector
+from recollect.types import Vector
 
 COUNT_MAX = 0xFFFF
 TERM = np.dtype([("hash", "<u8"), ("count", "<u2")])  # one pair of ``terms``
@@ -58,19 +58,3 @@ def quantised(vector: Vector) -> bytes:
     scale = np.float32(np.abs(numbers).max() / 127)
     small = np.rint(numbers / scale) if scale > 0 else np.zeros(len(numbers))
     return bytes(scale.astype("<f4").tobytes() + small.astype(np.int8).tobytes())
-
-
-def lineage_rows(root: int, record: int, value: Record) -> list[tuple[int, int, str, int]]:
-    messages = ((root, 0, ref, record) for ref in dict.fromkeys(value.lineage))
-    records = ((root, 1, ref, record) for ref in dict.fromkeys(value.derived_from))
-    return [*messages, *records]
-
-
-def checksum(*parts: str | int) -> bytes:
-    """Of what never changes in a row; the doctor compares it."""
-    digest = blake2b(digest_size=8)
-    for part in parts:
-        encoded = str(part).encode()
-        digest.update(len(encoded).to_bytes(8, "little"))
-        digest.update(encoded)
-    return digest.digest()

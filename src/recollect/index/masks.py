@@ -4,22 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import apsw
 import numpy as np
 
-from recollect.stores.sqlite.connection import select
-from recollect.stores.sqlite.derived import label_of
-from recollect.stores.sqlite.index import Array, ScopeIndex
-from recollect.stores.sqlite.rows import (
-    DURABILITIES,
-    KINDS,
-    SOURCES,
-    STATUSES,
-    TYPES,
-    code,
-    micros,
-    to_json,
-)
+from recollect.index.codes import DURABILITIES, KINDS, SOURCES, STATUSES, TYPES, code, micros
+from recollect.index.derived import label_of
+from recollect.index.scope import Array, ScopeIndex
 from recollect.types import Query
 
 _QUARANTINED = code(STATUSES, "quarantined")
@@ -28,9 +17,9 @@ _QUARANTINED = code(STATUSES, "quarantined")
 class RowFilter:
     """A query's filters, looked up once and then applied to each scope's index."""
 
-    def __init__(self, db: apsw.Connection, query: Query, root: int, scopes: Sequence[int]) -> None:
+    def __init__(self, query: Query, among: Sequence[Sequence[int]]) -> None:
+        """``among``: keys of records, of which one in each list must be."""
         self._query = query
-        self._scopes = scopes
         self._labels = [label_of(tag) for tag in query.tags]
         self._codes = {
             name: _table(names, asked)
@@ -42,37 +31,7 @@ class RowFilter:
             )
             if asked
         }
-        self._keys = self._look_up(db, root)
-
-    def _look_up(self, db: apsw.Connection, root: int) -> list[Array]:
-        """The records that pass each filter which no index holds."""
-        query = self._query
-        asked = {
-            "author": query.authors,
-            "hash": query.hashes,
-            "origin": query.origins,
-            "session": (query.session,) if query.session else (),
-        }
-        found = [self._holding(db, name, values, root) for name, values in asked.items() if values]
-        for source, refs in enumerate((query.lineage, query.derived_from)):
-            if refs:
-                sql = (
-                    "SELECT record FROM lineage WHERE root = ? AND source = ?"
-                    " AND ref IN (SELECT value FROM json_each(?))"
-                )
-                found.append(_keys(db, sql, root, source, to_json(list(refs))))
-        return found
-
-    def _holding(self, db: apsw.Connection, name: str, values: Sequence[str], root: int) -> Array:
-        sql = (
-            f"SELECT pk FROM record WHERE {name} <> '' AND root = ?"
-            f" AND {name} IN (SELECT value FROM json_each(?))"
-        )
-        parts = [_keys(db, sql, root, to_json([value for value in values if value]))]
-        if "" in values:  # in no index, because few ask for it
-            sql = f"SELECT pk FROM record WHERE scope = ? AND {name} = ''"
-            parts += [_keys(db, sql, scope) for scope in self._scopes]
-        return np.concatenate(parts)
+        self._keys = [np.array(keys, dtype=np.int64) for keys in among]
 
     def passing(self, index: ScopeIndex, alive: Array | None) -> Array:
         """A mask over the rows of the index."""
@@ -81,6 +40,10 @@ class RowFilter:
             mask &= table.take(index.column(name))
         if self._labels:
             mask &= _only(index.labelled(self._labels), index.size)
+        if self._query.authors:
+            mask &= index.named("author", self._query.authors)
+        if self._query.session:
+            mask &= index.named("session", (self._query.session,))
         for keys in self._keys:
             mask &= _only(index.rows_of(keys), index.size)
         self._by_time(index, mask)
@@ -121,8 +84,3 @@ def _only(rows: Array, size: int) -> Array:
     mask = np.zeros(size, dtype=bool)
     mask[rows] = True
     return mask
-
-
-def _keys(db: apsw.Connection, sql: str, *bindings: object) -> Array:
-    rows = select(db, sql, *bindings)
-    return np.array([pk for (pk,) in rows], dtype=np.int64)

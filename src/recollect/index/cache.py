@@ -5,28 +5,27 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 
-import apsw
-
-from recollect.stores.sqlite.index import ScopeIndex
+from recollect.index.scope import ScopeIndex
+from recollect.ports import Feed
 
 
 class IndexCache:
     """One index per scope, so a search can only ever touch what its scopes may see, and one
-    lock per root, so one tenant never waits for another's."""
+    lock per root, so one tenant never waits for another's. Used from any thread."""
 
     def __init__(self, bytes_max: int) -> None:
         self._bytes_max = bytes_max
         self._guard = threading.Lock()
         self._locks: dict[str, threading.Lock] = {}
-        self._indexes: OrderedDict[int, tuple[ScopeIndex, int]] = OrderedDict()
+        self._indexes: OrderedDict[str, tuple[ScopeIndex, int]] = OrderedDict()
         self._bytes = 0
 
     def lock_of(self, root: str) -> threading.Lock:
         with self._guard:
             return self._locks.setdefault(root, threading.Lock())
 
-    def index(self, db: apsw.Connection, scope: int, stamp: int, space: int | None) -> ScopeIndex:
-        """The scope's index as of ``stamp``, with the vectors of ``space`` if it has any. The
+    def index(self, feed: Feed, scope: str, stamp: int, space: str) -> ScopeIndex:
+        """The scope's index as of ``stamp``, with the vectors of ``space`` if it has a name. The
         caller holds the lock of the root."""
         with self._guard:
             index, _ = self._indexes.get(scope, (None, 0))
@@ -34,21 +33,21 @@ class IndexCache:
             index = ScopeIndex(scope)
         try:
             if index.stamp != stamp:
-                index.refresh(db, stamp)
-            if space is not None:
-                index.vectors(db, space)
+                index.refresh(feed, stamp)
+            if space:
+                index.load_vectors(feed, space)
         except BaseException:
             self._drop(scope)  # it may be half refreshed
             raise
         self._keep(scope, index)
         return index
 
-    def _drop(self, scope: int) -> None:
+    def _drop(self, scope: str) -> None:
         with self._guard:
             _, size = self._indexes.pop(scope, (None, 0))
             self._bytes -= size
 
-    def _keep(self, scope: int, index: ScopeIndex) -> None:
+    def _keep(self, scope: str, index: ScopeIndex) -> None:
         size = index.nbytes
         with self._guard:
             self._bytes += size - self._indexes.get(scope, (index, 0))[1]
