@@ -31,7 +31,7 @@ from recollect.text.claims.requests import (
 from recollect.text.claims.rewrite import framed
 from recollect.text.claims.sentences import SENTENCE_CHARACTERS_MAX, Sentence, plain, sentences
 from recollect.text.claims.slots import finding_in
-from recollect.text.claims.statements import Said, english_lessons, is_unreal
+from recollect.text.claims.statements import Utterance, english_lessons, is_unreal
 from recollect.text.dates import time_spans
 from recollect.text.normal import one_line
 from recollect.text.words import alternatives, pattern
@@ -93,9 +93,9 @@ def _unique(lessons: Iterable[Lesson]) -> list[Lesson]:
     return list({lesson.text.casefold(): lesson for lesson in lessons}.values())
 
 
-def _said(message: Message) -> Said:
+def _said(message: Message) -> Utterance:
     name = one_line(message.author)[:60]
-    return Said(Speaker("" if name.casefold() in _NAMELESS else name), message.at, message.id)
+    return Utterance(Speaker("" if name.casefold() in _NAMELESS else name), message.at, message.id)
 
 
 def _read(message: Message, told: list[Told]) -> list[Lesson]:
@@ -120,7 +120,7 @@ def _whole_task() -> re.Pattern[str]:
     return re.compile(rf"\s*(?:(?:{polite}) )?(?:{tasks})\b[^.\n]{{0,60}}[:\n]", re.IGNORECASE)
 
 
-def _introduction(text: str, said: Said) -> list[Lesson]:
+def _introduction(text: str, said: Utterance) -> list[Lesson]:
     """ "Hi, I'm Ann": a name where no author is known."""
     found = pattern("requests.introduction").match(text)
     if found is None or said.speaker.name:
@@ -129,7 +129,7 @@ def _introduction(text: str, said: Said) -> list[Lesson]:
     return english_lessons(sentence, said)
 
 
-def _sentence_lessons(sentence: Sentence, said: Said, told: Sequence[Told]) -> list[Lesson]:
+def _sentence_lessons(sentence: Sentence, said: Utterance, told: Sequence[Told]) -> list[Lesson]:
     if sentence.question:
         return []
     content = remembered(sentence.text)
@@ -147,14 +147,14 @@ def _sentence_lessons(sentence: Sentence, said: Said, told: Sequence[Told]) -> l
     return _stated(sentence, said)
 
 
-def _remembered(content: str, said: Said) -> list[Lesson]:
+def _remembered(content: str, said: Utterance) -> list[Lesson]:
     found = _stated(Sentence(content, False, False), said)
     if not found:
         return [remembered_as_said(content, said)]
     return [replace(lesson, confidence=0.95, importance=0.9) for lesson in found]
 
 
-def _stated(sentence: Sentence, said: Said) -> list[Lesson]:
+def _stated(sentence: Sentence, said: Utterance) -> list[Lesson]:
     request = request_in(sentence, said)
     if request is not None:
         return [request]
@@ -165,7 +165,7 @@ def _stated(sentence: Sentence, said: Said) -> list[Lesson]:
     return _foreign(sentence, said) if language else english_lessons(sentence, said)
 
 
-def _foreign(sentence: Sentence, said: Said) -> list[Lesson]:
+def _foreign(sentence: Sentence, said: Utterance) -> list[Lesson]:
     lessons = []
     for finding, words in foreign_findings(sentence.text, said.speaker):
         spans = time_spans(words, said.at)
@@ -184,7 +184,7 @@ def _foreign(sentence: Sentence, said: Said) -> list[Lesson]:
     return lessons or _foreign_event(sentence, said)
 
 
-def _foreign_event(sentence: Sentence, said: Said) -> list[Lesson]:
+def _foreign_event(sentence: Sentence, said: Utterance) -> list[Lesson]:
     """What the speaker did on a day, in their own words."""
     spans = [span for span in time_spans(sentence.text, said.at) if not span.relation]
     if len(spans) != 1 or spans[0].start > said.at or not tells_of_past(sentence.text):
@@ -196,7 +196,7 @@ def _foreign_event(sentence: Sentence, said: Said) -> list[Lesson]:
 
 def _reported(message: Message) -> list[Lesson]:
     """An assistant's outcomes and decisions; never anything about a person."""
-    said = Said(Speaker("the assistant"), message.at, message.id)
+    said = Utterance(Speaker("the assistant"), message.at, message.id)
     lessons = []
     for sentence in sentences(plain(message.text)):
         for lesson in english_lessons(sentence, said):

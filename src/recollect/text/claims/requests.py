@@ -12,7 +12,7 @@ from recollect.text.claims.events import Worth
 from recollect.text.claims.lessons import Claim, Lesson
 from recollect.text.claims.rewrite import dated, framed, trimmed
 from recollect.text.claims.sentences import Sentence
-from recollect.text.claims.statements import Said
+from recollect.text.claims.statements import Utterance
 from recollect.text.dates import time_spans
 from recollect.text.words import alternatives, meanings, pattern, patterns
 
@@ -27,7 +27,7 @@ def remembered(text: str) -> str:
     return "" if advice or pattern("requests.advised").search(content) else content
 
 
-def remembered_as_said(content: str, said: Said) -> Lesson:
+def remembered_as_said(content: str, said: Utterance) -> Lesson:
     """The lesson of "remember that ..." where no rule reads what follows."""
     spans = time_spans(content, said.at)
     if pattern("requests.personal").search(content) or not content.isascii():
@@ -38,7 +38,7 @@ def remembered_as_said(content: str, said: Said) -> Lesson:
     return said.lesson(text, Worth("remember", 0.9, 0.95))
 
 
-def request_in(sentence: Sentence, said: Said) -> Lesson | None:
+def request_in(sentence: Sentence, said: Utterance) -> Lesson | None:
     """A standing wish about how the assistant should behave."""
     if sentence.question or len(sentence.text) > 240:
         return None
@@ -54,7 +54,7 @@ def request_in(sentence: Sentence, said: Said) -> Lesson | None:
     return replace(lesson, entities=(said.speaker.name,) if said.speaker.name else ())
 
 
-def _request_claim(text: str, said: Said) -> Claim | None:
+def _request_claim(text: str, said: Utterance) -> Claim | None:
     if found := pattern("requests.called").search(text):
         return _exclusive(said, "called", found["name"].casefold())
     for way in _answers_in():
@@ -72,11 +72,11 @@ def _answers_in() -> tuple[re.Pattern[str], ...]:
     return re.compile(spaced, re.IGNORECASE), *patterns("requests.answers_in")
 
 
-def _exclusive(said: Said, slot: str, value: str) -> Claim:
+def _exclusive(said: Utterance, slot: str, value: str) -> Claim:
     return Claim(subject=said.speaker.key, slot=slot, value=value, exclusive=True)
 
 
-def decision_in(sentence: Sentence, said: Said) -> Lesson | None:
+def decision_in(sentence: Sentence, said: Utterance) -> Lesson | None:
     """What a group settled on."""
     if sentence.question:
         return None

@@ -40,7 +40,7 @@ LIST_ITEMS_MAX = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Utterance:
     """Who said something, when, and in which message."""
 
     speaker: Speaker
@@ -74,7 +74,7 @@ class Said:
         )
 
 
-def english_lessons(said_sentence: Sentence, said: Said) -> list[Lesson]:
+def english_lessons(said_sentence: Sentence, said: Utterance) -> list[Lesson]:
     """What one sentence tells; nothing where it asks, supposes, quotes or jokes."""
     text = said_sentence.text
     if said_sentence.question or not pattern("statements.cue").search(text) or is_unreal(text):
@@ -90,7 +90,7 @@ def english_lessons(said_sentence: Sentence, said: Said) -> list[Lesson]:
     return lessons[:LESSONS_A_SENTENCE_MAX]
 
 
-def _meeting(words: str, said: Said) -> list[Lesson]:
+def _meeting(words: str, said: Utterance) -> list[Lesson]:
     """ "My flight to Cairo is on 2 June": a date that may be moved later."""
     found = _meeting_in().match(words)
     spans = time_spans(words, said.at) if found else ()
@@ -110,7 +110,7 @@ def _meeting_in() -> re.Pattern[str]:
     return re.compile(alternatives("statements.meeting").replace("{meetings}", any_of(meetings)))
 
 
-def _favourite(words: str, said: Said) -> list[Lesson]:
+def _favourite(words: str, said: Utterance) -> list[Lesson]:
     if " my " not in words or " favo" not in words:
         return []
     words = without_opening(trimmed(words))
@@ -151,7 +151,7 @@ def _clause_texts(text: str) -> Iterator[str]:
     yield text[start:]
 
 
-def _clause_lessons(words: str, said: Said) -> list[Lesson]:
+def _clause_lessons(words: str, said: Utterance) -> list[Lesson]:
     words = without_opening(words.strip(" ,;:-–—"))
     if certain := pattern("statements.certain").match(words):
         words = words[certain.end() :]
@@ -162,7 +162,7 @@ def _clause_lessons(words: str, said: Said) -> list[Lesson]:
     return [_doubted(lesson) for lesson in lessons if lesson.claim] if hedge else lessons
 
 
-def _read_clause(words: str, said: Said) -> list[Lesson]:
+def _read_clause(words: str, said: Utterance) -> list[Lesson]:
     clause, leading = clause_in(words, said.speaker), None
     if clause is None and not pattern("statements.time_first").match(words):
         return []
@@ -214,7 +214,7 @@ def _parts(clause: Clause) -> list[Clause]:
 
 
 def _lessons_of(
-    clause: Clause, spans: Sequence[Span], leading: Span | None, said: Said
+    clause: Clause, spans: Sequence[Span], leading: Span | None, said: Utterance
 ) -> list[Lesson]:
     tail = without_pointers(trimmed(clause.predicate.tail))
     if tail is None:
@@ -238,7 +238,7 @@ def _lessons_of(
 
 
 def _written(
-    clause: Clause, tail: str, spans: Sequence[Span], leading: Span | None, said: Said
+    clause: Clause, tail: str, spans: Sequence[Span], leading: Span | None, said: Utterance
 ) -> str:
     added = leading.written() if leading is not None else ""
     return sentence(clause, dated(tail, spans), said.speaker, added)
@@ -266,7 +266,7 @@ def _claimed(
     tail: str,
     spans: Sequence[Span],
     leading: Span | None,
-    said: Said,
+    said: Utterance,
 ) -> Iterator[Lesson]:
     begins, ends = _validity(spans, found.topic)
     if clause.predicate.tense == "past" and found.topic in ("birthday", "birthplace"):
