@@ -16,7 +16,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from recollect.upkeep.learn.shown import EARLIER_MAX, messages_as_text, show
+from recollect.upkeep.learn.answers import messages_as_text, show
+from recollect.upkeep.learn.lanes import EARLIER_MAX
 
 from bench.talk import Turn
 from recollect.engine import Engine
