@@ -40,10 +40,10 @@ def add_options(parser: Any, command: Command) -> None:
             own(parser, argument)
         else:
             flag, options = option_of(argument)
-            options = {**options, **own}
-            parser.add_argument(options.pop("flag", flag), **options)
-    for flag, options in command.more.items():
-        parser.add_argument(flag, **options)
+            merged = {**options, **own}
+            parser.add_argument(merged.pop("flag", flag), **merged)
+    for flag, more in command.more.items():
+        parser.add_argument(flag, **more)
 
 
 def option_of(argument: Argument) -> tuple[str, dict[str, Any]]:
@@ -55,7 +55,7 @@ def option_of(argument: Argument) -> tuple[str, dict[str, Any]]:
         options |= _choice(bare(element_of(several[0]))[0])
         if argument.positional:
             return argument.name, {**options, "nargs": "+"}
-        default = None if argument.default is None else []
+        default: list[str] | None = None if argument.default is None else []
         options |= {"action": "append", "default": default, "dest": argument.name}
         return f"--{_singular(argument.name)}", options
     if kinds == [bool]:

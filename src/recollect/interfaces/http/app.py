@@ -27,6 +27,7 @@ from recollect.interfaces.http.routes import TAGS, all_routes
 from recollect.memory import AsyncMemory
 from recollect.memory.health import Health
 from recollect.settings import Settings
+from recollect.types.arguments import StorePath
 from recollect.wiring import read_settings
 
 OPEN_PATHS = ("/health", "/openapi.json")
@@ -38,7 +39,7 @@ Mounted = Callable[[], AbstractAsyncContextManager[App]]
 
 
 def build_app(
-    store: str | None = None,
+    store: StorePath | None = None,
     *,
     profile: str | None = None,
     embedder: str | None = None,

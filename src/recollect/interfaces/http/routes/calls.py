@@ -19,8 +19,9 @@ from recollect.interfaces.caller import Caller
 from recollect.interfaces.http.answers import answer
 from recollect.interfaces.http.bodies import BODY
 from recollect.interfaces.http.callers import caller_of
-from recollect.interfaces.http.idempotency import Write, once
+from recollect.interfaces.http.idempotency import once
 from recollect.interfaces.http.models import RequestBody
+from recollect.memory.once import Write
 from recollect.types import Right
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
