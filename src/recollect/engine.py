@@ -21,9 +21,10 @@ from recollect.types import (
     ALL_RIGHTS,
     Batch,
     Entry,
+    Find,
     Item,
+    Listing,
     Message,
-    Query,
     Record,
     Right,
     Session,
@@ -308,14 +309,17 @@ async def every_root(store: Store) -> AsyncIterator[str]:
         after = page[-1]
 
 
-async def every_record(store: Store, query: Query, *, size: int = PAGE) -> AsyncIterator[Record]:
-    """Of a listing in an order that pages: ``id`` or ``newest``."""
-    after: str | None = query.after
+async def every_record(
+    store: Store, asked: Listing | Find, *, size: int = PAGE
+) -> AsyncIterator[Record]:
+    """All that is asked for, in an order that pages: ``id`` or ``newest``."""
+    after: str | None = asked.after
     while after is not None:
-        hits = await store.search(replace(query, after=after, limit=size))
-        for hit in hits:
-            yield hit.record
-        after = hits[-1].record.id if len(hits) == size else None
+        page = replace(asked, after=after, limit=size)
+        found = await (store.find(page) if isinstance(page, Find) else store.listing(page))
+        for record in found:
+            yield record
+        after = found[-1].id if len(found) == size else None
 
 
 async def every_session(

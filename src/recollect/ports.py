@@ -18,7 +18,6 @@ from recollect.types import (
     Kind,
     Listing,
     Message,
-    Query,
     Record,
     Relation,
     Search,
@@ -81,7 +80,7 @@ class Store(Protocol):
         every root (for a caller who may see them all)."""
         ...
 
-    async def search(self, asked: Search | Query) -> list[Hit]:
+    async def search(self, asked: Search) -> list[Hit]:
         """The best ``limit`` of each arm, every hit with the raw scores of both, nothing if it
         has neither words nor a vector. Word statistics are those of the rows that its scopes
         can see, whatever else the filter says."""
@@ -269,11 +268,49 @@ class Feed(Protocol):
         self, scope: str, space: str, keys: Sequence[int] | None
     ) -> Iterable[Sequence[tuple[int, bytes]]]:
         """The vectors of these records, or of all, in parts: their keys, and the vectors in one
-        byte per number (``recollect.index.derived.quantised``)."""
+        byte per number (``recollect.index.derived.quantised``). Who is left out has none."""
         ...
 
     def records(self, keys: Sequence[int], space: str) -> Mapping[int, FeedRecord]:
         """Records by key, with their vectors of a space (none, if it has no name)."""
+        ...
+
+
+class NativeHit(NamedTuple):
+    """A record that an engine found by itself."""
+
+    record: Record
+    similarity: float | None  # the cosine with the vector of the search; None: there is none
+    keyword: float = 0.0  # by whatever measure the engine has; only its order counts
+
+
+class NativeArms(NamedTuple):
+    """What an engine found by itself, and what it knows about all that the scopes can see. An arm
+    has more than ``limit`` hits where the engine may have missed some: the best are chosen anew."""
+
+    by_word: Sequence[NativeHit]
+    by_meaning: Sequence[NativeHit]
+    documents: int  # visible records that have not expired, whatever else the filter says
+    words: int  # how many they have in all
+    frequencies: Mapping[str, int]  # for each term: how many of them hold it
+    # Similarities of some records that pass the filter, whichever, but not chosen by them; of all,
+    # if there are few. Two hundred will do.
+    sample: Sequence[float]
+
+
+class NativeSearch(Protocol):
+    """What a store offers whose engine searches by itself (``Capabilities.search``). Its
+    ``search`` is then ``recollect.index.native.search``, which computes the scores from this."""
+
+    async def arms(self, asked: Search, terms: Sequence[str]) -> NativeArms:
+        """The candidates of both arms. ``terms``: those of its text, as they are indexed."""
+        ...
+
+    async def turns(
+        self, asked: Search, ids: Sequence[str], reach: int
+    ) -> Mapping[str, Sequence[NativeHit]]:
+        """For each of these turns: the turns of its scope and session that stand not more than
+        ``reach`` places before or behind it, itself among them, ordered by (time, id)."""
         ...
 
 

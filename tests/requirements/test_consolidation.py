@@ -14,7 +14,7 @@ from recollect.changes import Change
 from recollect.ports import Prompt, Reply
 from recollect.scopes import SYSTEM_ROOT
 from recollect.testing.snapshots import Snapshot, snapshot
-from recollect.types import Item, Query, Record, Relation, Usage
+from recollect.types import Item, Listing, Record, Relation, Usage, Where
 from recollect.upkeep.consolidate import apply_held, consolidate, consolidate_due, drop_held
 from recollect.upkeep.leases import hold
 from tests.requirements.asking import stored, texts
@@ -455,9 +455,9 @@ def test_L11_everything_of_a_run_is_one_change_in_small_commits(
     assert sum(sizes) >= len(ids)
     assert max(sizes) <= 100
     assert len(entries) > 2
-    listing = Query(scopes=(ANN,), now=clock.now, limit=200, types=("fact",))
-    hits = run(memory, engine.store.search(listing))
-    assert {round(hit.record.importance, 2) for hit in hits} == {0.47}
+    listing = Listing(where=Where(scopes=(ANN,), now=clock.now, types=("fact",)), limit=200)
+    listed = run(memory, engine.store.listing(listing))
+    assert {round(record.importance, 2) for record in listed} == {0.47}
 
 
 def test_X10_who_opted_out_gets_no_profile(memory: Memory) -> None:

@@ -19,7 +19,17 @@ from recollect.ports import AnswerError, Prompt, Reply, Store
 from recollect.scopes import root_of
 from recollect.stores.dict import DictStore
 from recollect.testing.learner import answer_for
-from recollect.types import Batch, Message, Query, Receipt, Record, SessionKey, Status, Usage
+from recollect.types import (
+    Batch,
+    Listing,
+    Message,
+    Receipt,
+    Record,
+    SessionKey,
+    Status,
+    Usage,
+    Where,
+)
 from recollect.upkeep.loop import one_round
 from recollect.wiring import open_engine
 
@@ -380,10 +390,12 @@ class World:
         return await self.store.messages(key, now=self.now, limit=10**6)
 
     async def records(self, root: str = ROOT) -> dict[str, Record]:
-        everything = Query(
-            scopes=(root,), now=self.now, descend=True, statuses=EVERY, order="id", limit=10**6
+        everything = Listing(
+            where=Where(scopes=(root,), now=self.now, descend=True, statuses=EVERY),
+            order="id",
+            limit=10**6,
         )
-        return {hit.record.id: hit.record for hit in await self.store.search(everything)}
+        return {record.id: record for record in await self.store.listing(everything)}
 
     async def place(self, key: SessionKey) -> tuple[int, int]:
         """Where the learner stands, and where the log ends."""

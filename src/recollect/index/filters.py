@@ -1,4 +1,4 @@
-"""Does a record pass? ``types.Filter`` as one plain function; and the orders of listings."""
+"""Does a record pass? ``types.Where`` as one plain function; and the orders of listings."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from recollect.errors import Invalid
 from recollect.scopes import is_visible, root_of
 from recollect.text.claims.lessons import findable_tags
 from recollect.text.normal import fold
-from recollect.types import Filter, Find, Listing, Record, Search
+from recollect.types import Find, Listing, Record, Search, Where
 
 
-def passes(record: Record, where: Filter) -> bool:
+def passes(record: Record, where: Where) -> bool:
     """Everything that a filter asks for."""
     return (
         is_visible(record.scope, where.scopes, descend=where.descend, exact=where.exact)
@@ -33,7 +33,7 @@ def expired(expires_at: datetime | None, now: datetime) -> bool:
     return expires_at is not None and expires_at <= now
 
 
-def _matches(record: Record, where: Filter) -> bool:
+def _matches(record: Record, where: Where) -> bool:
     return (
         (not where.kinds or record.kind in where.kinds)
         and (not where.types or record.type in where.types)
@@ -45,12 +45,12 @@ def _matches(record: Record, where: Filter) -> bool:
     )
 
 
-def _is_tagged(record: Record, where: Filter) -> bool:
+def _is_tagged(record: Record, where: Where) -> bool:
     tags = map(fold, findable_tags(record.tags, record.data))
     return not {fold(tag) for tag in where.tags}.isdisjoint(tags)
 
 
-def _in_time(record: Record, where: Filter) -> bool:
+def _in_time(record: Record, where: Where) -> bool:
     if where.since is not None and record.at < where.since:
         return False
     if where.until is not None and record.at >= where.until:
@@ -60,14 +60,14 @@ def _in_time(record: Record, where: Filter) -> bool:
     return record.status != "quarantined" and _believed(record, where) and _true(record, where)
 
 
-def _believed(record: Record, where: Filter) -> bool:
+def _believed(record: Record, where: Where) -> bool:
     books = where.known_at or where.now
     if where.known_at is not None and record.learned_at > where.known_at:
         return False
     return record.retired_at is None or record.retired_at > books
 
 
-def _true(record: Record, where: Filter) -> bool:
+def _true(record: Record, where: Where) -> bool:
     if where.as_of is None:
         return True
     begun = record.valid_from is None or record.valid_from <= where.as_of

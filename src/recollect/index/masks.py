@@ -9,7 +9,7 @@ import numpy as np
 from recollect.index.codes import DURABILITIES, KINDS, SOURCES, STATUSES, TYPES, code, micros
 from recollect.index.derived import label_of
 from recollect.index.scope import Array, ScopeIndex
-from recollect.types import Filter
+from recollect.types import Where
 
 _QUARANTINED = code(STATUSES, "quarantined")
 
@@ -17,7 +17,7 @@ _QUARANTINED = code(STATUSES, "quarantined")
 class RowFilter:
     """A filter, prepared once and then applied to each scope's index."""
 
-    def __init__(self, where: Filter) -> None:
+    def __init__(self, where: Where) -> None:
         self._where = where
         self._labels = [label_of(tag) for tag in where.tags]
         self._codes = {

@@ -36,7 +36,7 @@ from recollect.index.spread import Spread
 from recollect.ports import Feed, FeedRecord
 from recollect.scopes import root_of, visible_from
 from recollect.text import analysis
-from recollect.types import Filter, Hit, Listing, Record, Search
+from recollect.types import Hit, Listing, Record, Search, Where
 
 # However many vectors look alike, at most this many more are compared exactly.
 EXACT_MAX = 4096
@@ -83,7 +83,7 @@ def listing(feed: Feed, cache: IndexCache, asked: Listing) -> list[Record]:
 
 
 def _shares(
-    feed: Feed, cache: IndexCache, where: Filter, space: str, asked: Search | None
+    feed: Feed, cache: IndexCache, where: Where, space: str, asked: Search | None
 ) -> list[Share]:
     """The indexes of all visible scopes, with what passes, and the words of a search."""
     named = where.scopes if where.exact else sorted(visible_from(where.scopes))

@@ -450,8 +450,8 @@ class _Decision:
         else:
             check_unchanged(stored, given)
             # The counters have their own way in, which no version guards.
-            counted = {"uses": stored.uses, "used_at": stored.used_at}
-            new = replace(given, version=given.version + 1, **counted)
+            version = given.version + 1
+            new = replace(given, version=version, uses=stored.uses, used_at=stored.used_at)
         self._records[new.id] = self._changes.records[new.id] = new
         self._note_hash(new)
         self._touch(touches.touch_record(stored, new))

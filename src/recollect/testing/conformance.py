@@ -21,6 +21,7 @@ from recollect.testing.clauses.erasure import EraseClauses
 from recollect.testing.clauses.handles import HandleClauses
 from recollect.testing.clauses.items import ItemClauses
 from recollect.testing.clauses.journal import JournalClauses
+from recollect.testing.clauses.quality import QualityClauses
 from recollect.testing.clauses.scopes import ScopeClauses
 from recollect.testing.clauses.search import (
     FilterClauses,
@@ -53,6 +54,7 @@ class StoreContract(
     FilterClauses,
     SurroundingsClauses,
     ListingClauses,
+    QualityClauses,
     UpkeepClauses,
     ConcurrencyClauses,
     HandleClauses,

@@ -30,7 +30,6 @@ from recollect.types import (
     Batch,
     CursorMove,
     Erase,
-    Filter,
     Find,
     Item,
     Listing,
@@ -42,6 +41,7 @@ from recollect.types import (
     SessionKey,
     Summary,
     Vector,
+    Where,
 )
 
 ROOTS = ("org:acme", "org:acme2")
@@ -327,8 +327,8 @@ def _filters() -> dict[str, st.SearchStrategy[Any]]:
     }
 
 
-def _where() -> st.SearchStrategy[Filter]:
-    return st.builds(Filter, **_filters())
+def _where() -> st.SearchStrategy[Where]:
+    return st.builds(Where, **_filters())
 
 
 def listings() -> st.SearchStrategy[Listing | Find]:

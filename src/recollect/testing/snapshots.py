@@ -10,7 +10,6 @@ from recollect.ports import Store
 from recollect.testing.values import EVERY_STATUS, NOW, ROOT
 from recollect.types import (
     Entry,
-    Filter,
     Item,
     Listing,
     Message,
@@ -19,6 +18,7 @@ from recollect.types import (
     Session,
     SessionKey,
     Summary,
+    Where,
     Work,
 )
 
@@ -46,7 +46,7 @@ async def snapshot(
     space: str = "",
 ) -> Snapshot:
     """All of a root, each list in an order that does not depend on the store."""
-    everything = Filter(scopes=(root,), now=now, descend=True, statuses=EVERY_STATUS)
+    everything = Where(scopes=(root,), now=now, descend=True, statuses=EVERY_STATUS)
     records = await store.listing(Listing(where=everything, order="id", limit=PLENTY))
     relations = await store.relations(root, [record.id for record in records])
     sessions = await store.sessions(root, limit=PLENTY)

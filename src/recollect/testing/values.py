@@ -17,7 +17,6 @@ from recollect.types import (
     Batch,
     CursorMove,
     Erase,
-    Filter,
     Find,
     Item,
     Listing,
@@ -32,6 +31,7 @@ from recollect.types import (
     Summary,
     Type,
     Vector,
+    Where,
 )
 
 NOW = datetime(2026, 5, 3, 12, 30, 15, 123456, tzinfo=UTC)
@@ -136,7 +136,7 @@ async def one_record(store: Store, id_: str, now: datetime = NOW) -> Record:
     return record
 
 
-_FILTERS = {field.name for field in fields(Filter)}
+_FILTERS = {field.name for field in fields(Where)}
 _KEYS = {"hashes", "origins", "lineage", "derived_from"}
 
 Asked = Search | Listing | Find
@@ -145,14 +145,14 @@ Asked = Search | Listing | Find
 def make_query(*scopes: str, **given: Any) -> Asked:
     """A question to these scopes at NOW with room for everything a test writes: a search if it has
     words or a vector, a look-up if it has a key, else a listing."""
-    where = {"scopes": scopes or (ROOT,), "now": NOW}
+    where: dict[str, Any] = {"scopes": scopes or (ROOT,), "now": NOW}
     where |= {name: value for name, value in given.items() if name in _FILTERS}
-    rest = {"limit": 1000}
+    rest: dict[str, Any] = {"limit": 1000}
     rest |= {name: value for name, value in given.items() if name not in _FILTERS}
     if "text" in rest or "vector" in rest:
-        return Search(where=Filter(**where), **rest)
+        return Search(where=Where(**where), **rest)
     kind = Find if any(rest.get(key) for key in _KEYS) else Listing
-    return kind(where=Filter(**where), **rest)
+    return kind(where=Where(**where), **rest)
 
 
 def make_search(*scopes: str, **given: Any) -> Search:

@@ -314,7 +314,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Filter:
+class Where:
     """Which records. ``scopes`` are of one root; each also shows its parents, and with
     ``descend`` everything below it. What is empty lets everything pass. With ``as_of`` or
     ``known_at`` the four times decide instead of today's status (quarantined records stay out).
@@ -342,7 +342,7 @@ class Filter:
 class Search:
     """What to look for: by words, by meaning, or by both."""
 
-    where: Filter
+    where: Where
     text: str = ""
     vector: Vector | None = None
     space: str = ""  # of the vector
@@ -355,7 +355,7 @@ class Search:
 class Listing:
     """What to go through, in an order."""
 
-    where: Filter
+    where: Where
     order: Order = "recent"
     after: str = ""  # with order "id" or "newest": start behind this id
     limit: int = 12
@@ -366,7 +366,7 @@ class Find:
     """What to look up by a key, of which a store has an index: a record must have one of the
     values of each key that is given. Answered like a listing."""
 
-    where: Filter
+    where: Where
     hashes: tuple[str, ...] = ()
     origins: tuple[str, ...] = ()
     lineage: tuple[str, ...] = ()  # made from any of these messages (needs ``where.session``)
@@ -374,45 +374,6 @@ class Find:
     order: Order = "recent"
     after: str = ""
     limit: int = 12
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Query:
-    """What to look for. With ``text`` or ``vector`` it is a search, without both a listing.
-
-    ``scopes`` are of one root; each also shows its parents, and with ``descend`` everything
-    below it. An empty filter lets everything pass. With ``as_of`` or ``known_at`` the four
-    times decide instead of today's status (quarantined records stay out).
-    """
-
-    scopes: tuple[str, ...]
-    now: datetime
-    descend: bool = False
-    exact: bool = False  # only the named scopes, no parents
-    text: str = ""
-    vector: Vector | None = None
-    space: str = ""
-    similar_above: float = -2.0  # what the vector arm finds must be more similar than this
-    around: bool = False  # score turns together with their neighbours, see ``neighbours``
-    kinds: tuple[Kind, ...] = ()
-    types: tuple[Type, ...] = ()
-    durabilities: tuple[Durability, ...] = ()
-    tags: tuple[str, ...] = ()  # any of them
-    statuses: tuple[Status, ...] = ("active", "disputed")
-    sources: tuple[Source, ...] = ()
-    authors: tuple[str, ...] = ()
-    session: str = ""
-    lineage: tuple[str, ...] = ()  # made from any of these messages (needs session)
-    derived_from: tuple[str, ...] = ()  # made from any of these records
-    hashes: tuple[str, ...] = ()
-    origins: tuple[str, ...] = ()
-    since: datetime | None = None  # on Record.at, inclusive
-    until: datetime | None = None  # on Record.at, exclusive
-    as_of: datetime | None = None
-    known_at: datetime | None = None
-    order: Literal["match", "recent", "important", "id", "newest"] = "match"
-    after: str = ""  # with order "id" or "newest": start behind this id
-    limit: int = 12  # for searches: per arm
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

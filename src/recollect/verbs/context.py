@@ -32,7 +32,18 @@ from recollect.scopes import root_of
 from recollect.text.inputs import When, one_of, utc_moment
 from recollect.text.tokens import Counter
 from recollect.text.trust import without_recalled
-from recollect.types import Hit, Message, Packet, Query, SessionKey, Shape, Status, Usage
+from recollect.types import (
+    Hit,
+    Listing,
+    Message,
+    Order,
+    Packet,
+    SessionKey,
+    Shape,
+    Status,
+    Usage,
+    Where,
+)
 from recollect.upkeep.fold import TOKENS_PER_MESSAGE, message_cost
 from recollect.verbs.confirm import waiting
 from recollect.verbs.procedures import triggered
@@ -374,16 +385,24 @@ def _last_said(messages: Sequence[Message]) -> str:
     return ""
 
 
-async def _listed(engine: Engine, scopes: list[str], now: datetime, **filters: Any) -> list[Hit]:
+async def _listed(
+    engine: Engine,
+    scopes: list[str],
+    now: datetime,
+    *,
+    order: Order,
+    limit: int,
+    **filters: Any,
+) -> list[Hit]:
     """Records by filter from every store and root, deduplicated across scopes."""
     by_root, _ = await engine.read_scopes(scopes, descend=False)
     found: list[Hit] = []
     for root, named in by_root.items():
         for store in engine.stores_of(root):
-            query = Query(scopes=named, now=now, **filters)
-            hits = await store.search(query)
-            hidden = await spoken_over(store, query, root, [hit.record for hit in hits])
-            found += [hit for hit in hits if hit.record.id not in hidden]
+            where = Where(scopes=named, now=now, **filters)
+            listed = await store.listing(Listing(where=where, order=order, limit=limit))
+            hidden = await spoken_over(store, where, root, listed)
+            found += [Hit(record=record) for record in listed if record.id not in hidden]
     return found
 
 

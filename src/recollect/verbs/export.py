@@ -32,13 +32,14 @@ from recollect.scopes import is_visible
 from recollect.types import (
     Entry,
     Item,
-    Query,
+    Listing,
     Receipt,
     ReceiptItem,
     Record,
     Relation,
     SessionKey,
     Status,
+    Where,
 )
 from recollect.types.serial import FORMAT, NAMES, TYPES, VERSION, Value, json_line, line_of
 from recollect.verbs.imported import NAMESPACE as KEPT
@@ -173,18 +174,20 @@ async def _write_records(writing: ExportWriting, part: ExportPart) -> None:
 
 
 async def _record_pages(part: ExportPart) -> AsyncIterator[list[Record]]:
-    query = Query(
-        scopes=part.scopes,
-        now=part.now,
-        descend=part.descend,
-        exact=True,
-        statuses=EVERY_STATUS,
+    query = Listing(
+        where=Where(
+            scopes=part.scopes,
+            now=part.now,
+            descend=part.descend,
+            exact=True,
+            statuses=EVERY_STATUS,
+        ),
         order="id",
         limit=PAGE,
     )
-    while hits := await part.store.search(query):
-        yield [hit.record for hit in hits]
-        query = replace(query, after=hits[-1].record.id)
+    while found := await part.store.listing(query):
+        yield found
+        query = replace(query, after=found[-1].id)
 
 
 async def _relations_from(part: ExportPart, records: list[Record]) -> list[Relation]:

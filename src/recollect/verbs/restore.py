@@ -21,7 +21,7 @@ from recollect.engine import (
 )
 from recollect.forgotten import NAMESPACE, Tombstones, secret_of
 from recollect.ports import Store
-from recollect.types import Item, Query, Receipt, ReceiptItem, SessionKey
+from recollect.types import Item, Listing, Receipt, ReceiptItem, SessionKey, Where
 from recollect.verbs.export import EVERY_STATUS
 from recollect.verbs.forget import forget
 from recollect.verbs.selection import Selection
@@ -61,12 +61,10 @@ async def _bury(restored: Engine, stones: Tombstones) -> list[ReceiptItem]:
     for key, ids in by_session.items():
         wanted = Selection(ids=ids, session=key.id, scope=key.scope)
         erased += (await forget(restored, wanted, actor=ACTOR)).items
-    query = Query(
-        scopes=(stones.root,),
-        now=now,
-        descend=True,
-        exact=True,
-        statuses=EVERY_STATUS,
+    query = Listing(
+        where=Where(
+            scopes=(stones.root,), now=now, descend=True, exact=True, statuses=EVERY_STATUS
+        ),
         order="id",
     )
     found: list[str] = []

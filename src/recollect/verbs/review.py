@@ -13,7 +13,7 @@ from recollect.ports import Store
 from recollect.scopes import is_visible
 from recollect.text.inputs import count
 from recollect.text.trust import SUSPICION
-from recollect.types import Item, Query, Record, ReviewItem, ReviewKind, Status
+from recollect.types import Item, Listing, Record, ReviewItem, ReviewKind, Status, Where
 from recollect.upkeep.consolidate.commits import held_steps
 from recollect.upkeep.leases import ATTEMPTS_MAX as TRIES_MAX
 
@@ -69,12 +69,10 @@ async def items_of(desk: Desk, namespace: str) -> AsyncIterator[Item]:
 
 
 def _records(desk: Desk, status: Status) -> AsyncIterator[Record]:
-    query = Query(
-        scopes=desk.scopes,
-        now=desk.engine.now(),
-        descend=True,
-        exact=True,
-        statuses=(status,),
+    query = Listing(
+        where=Where(
+            scopes=desk.scopes, now=desk.engine.now(), descend=True, exact=True, statuses=(status,)
+        ),
         order="id",
     )
     return every_record(desk.store, query)

@@ -18,14 +18,16 @@ from recollect.scopes import is_visible, root_of
 from recollect.text.inputs import When, clean_name, moment, one_of
 from recollect.types import (
     Erase,
+    Find,
+    Listing,
     Message,
-    Query,
     ReceiptItem,
     Record,
     Session,
     SessionKey,
     Source,
     Status,
+    Where,
 )
 
 PAGE = 500
@@ -186,7 +188,7 @@ async def _select_in(
     wanted: Filter,
 ) -> Doomed:
     doomed = Doomed(store=store, root=root)
-    query = Query(
+    where = Where(
         scopes=scopes,
         now=engine.now(),
         descend=descend,
@@ -199,7 +201,7 @@ async def _select_in(
         since=wanted.since,
         until=wanted.until,
     )
-    async for record in every_record(store, query):
+    async for record in every_record(store, Listing(where=where, order="id")):
         doomed.records[record.id] = record
     async for session in _sessions_in(store, root, scopes, descend, wanted.session):
         key = SessionKey(session.scope, session.id)
@@ -249,14 +251,8 @@ async def follow_derivations(
     await _add_summaries(doomed)
 
 
-def _everywhere(engine: Engine, doomed: Doomed) -> Query:
-    return Query(
-        scopes=(doomed.root,),
-        now=engine.now(),
-        descend=True,
-        statuses=EVERY_STATUS,
-        order="id",
-    )
+def _everywhere(engine: Engine, doomed: Doomed) -> Where:
+    return Where(scopes=(doomed.root,), now=engine.now(), descend=True, statuses=EVERY_STATUS)
 
 
 async def _add_made_of(
@@ -264,17 +260,16 @@ async def _add_made_of(
 ) -> None:
     everywhere = _everywhere(engine, doomed)
     for ids in slices([record.id for record in records], PAGE):
-        async for record in every_record(
-            doomed.store, replace(everywhere, derived_from=tuple(ids))
-        ):
+        made = Find(where=everywhere, derived_from=tuple(ids), order="id")
+        async for record in every_record(doomed.store, made):
             doomed.records.setdefault(record.id, record)
     by_session: dict[SessionKey, list[str]] = {}
     for key, id_ in messages:
         by_session.setdefault(key, []).append(id_)
     for key, message_ids in by_session.items():
         for ids in slices(message_ids, PAGE):
-            query = replace(everywhere, session=key.id, lineage=tuple(ids))
-            async for record in every_record(doomed.store, query):
+            said = Find(where=replace(everywhere, session=key.id), lineage=tuple(ids), order="id")
+            async for record in every_record(doomed.store, said):
                 if record.session_key == key:  # another scope may have a session of that name
                     doomed.records.setdefault(record.id, record)
 
@@ -340,7 +335,8 @@ async def _origins_of(engine: Engine, doomed: Doomed, records: list[Record]) -> 
             origins.sources[record.id] = record
     everywhere = _everywhere(engine, doomed)
     for ids in slices(list(dict.fromkeys(r.origin for r in records if r.origin)), PAGE):
-        async for record in every_record(doomed.store, replace(everywhere, origins=tuple(ids))):
+        copied = Find(where=everywhere, origins=tuple(ids), order="id")
+        async for record in every_record(doomed.store, copied):
             origins.copies.setdefault(record.origin, []).append(record)
     return origins
 

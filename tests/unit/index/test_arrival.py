@@ -20,7 +20,7 @@ from recollect.index.search import listing, search
 from recollect.index.turns import TurnChains
 from recollect.ports import FeedChanges, FeedRecord, FeedStamps
 from recollect.testing.values import NOW, ROOT, make_record, make_search, unit
-from recollect.types import Filter, Listing, Record, Vector
+from recollect.types import Listing, Record, Vector, Where
 
 TURNS = 20_000
 
@@ -96,7 +96,7 @@ def _parts(rows: Sequence[Any]) -> Iterator[Sequence[Any]]:
 def answers(feed: ListFeed, cache: IndexCache) -> object:
     asked = {"vector": unit(1, 2, 3), "space": "test/3"} if feed.vector else {}
     hits = search(feed, cache, make_search(text="soup word7", around=True, limit=40, **asked))
-    where = Filter(scopes=(ROOT,), now=NOW, authors=("ann",))
+    where = Where(scopes=(ROOT,), now=NOW, authors=("ann",))
     listed = listing(feed, cache, Listing(where=where, order="newest", limit=30))
     scores = [
         (hit.record.id, hit.keyword, hit.keyword_around, hit.after_question, hit.similarity)

@@ -9,20 +9,12 @@ from typing import get_args, get_type_hints
 import numpy as np
 import pytest
 
+from recollect.index.codes import DURABILITIES, KINDS, SOURCES, STATUSES, TYPES
 from recollect.index.derived import terms_blob
 from recollect.index.postings import Postings, merged, segment_of
 from recollect.stores.dict import DictStore
 from recollect.stores.sqlite import SqliteStore, erase
-from recollect.stores.sqlite.rows import (
-    DURABILITIES,
-    KINDS,
-    RELATIONS,
-    ROLES,
-    SOURCES,
-    STATUSES,
-    TOUCHES,
-    TYPES,
-)
+from recollect.stores.sqlite.rows import RELATIONS, ROLES, TOUCHES
 from recollect.testing.values import (
     ROOT,
     ask,

@@ -13,7 +13,7 @@ from recollect.interfaces.markdown.edits import KnownLine, Written
 from recollect.interfaces.markdown.pages import MEMORY_TYPES, PageLine
 from recollect.scopes import root_of
 from recollect.text.compare import text_hash
-from recollect.types import Entry, Query, Record, Relation, Session
+from recollect.types import Entry, Listing, Record, Relation, Session, Where
 
 PAGE = 500
 HOPS_MAX = 100
@@ -29,8 +29,9 @@ async def facts_of(engine: Engine, scope: str) -> dict[str, Record]:
     return {record.id: record for record in found}
 
 
-def _listing(engine: Engine, scope: str, **filters: Any) -> Query:
-    return Query(scopes=(scope,), now=engine.now(), exact=True, order="id", **filters)
+def _listing(engine: Engine, scope: str, **filters: Any) -> Listing:
+    where = Where(scopes=(scope,), now=engine.now(), exact=True, **filters)
+    return Listing(where=where, order="id")
 
 
 async def count_of_waiting(engine: Engine, scope: str) -> int:
@@ -38,7 +39,7 @@ async def count_of_waiting(engine: Engine, scope: str) -> int:
     query = _listing(
         engine, scope, kinds=("semantic",), types=MEMORY_TYPES, statuses=("quarantined",)
     )
-    return len(await engine.store.search(replace(query, limit=PAGE)))
+    return len(await engine.store.listing(replace(query, limit=PAGE)))
 
 
 async def episodes_of(engine: Engine, scope: str) -> list[Record]:

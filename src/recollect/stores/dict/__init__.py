@@ -34,7 +34,6 @@ from recollect.types import (
     Kind,
     Listing,
     Message,
-    Query,
     Record,
     Relation,
     Search,
@@ -46,7 +45,6 @@ from recollect.types import (
     Work,
     WorkKind,
 )
-from recollect.types.asked import answered, asked_by
 
 __all__ = ["DictStore", "open_address"]
 
@@ -64,7 +62,7 @@ class DictStore:
         """``beside``: another handle on what that one holds, in the same event loop."""
         self._tables: Tables | None = beside._open_tables() if beside else Tables()
         # Its lock also keeps commits apart.
-        self._changed = beside._changed if beside else asyncio.Condition()
+        self._changed: asyncio.Condition = beside._changed if beside else asyncio.Condition()
         self.trips = 0  # how often a commit went to the tables and back
 
     async def commit(self, batch: Batch) -> int:
@@ -90,9 +88,7 @@ class DictStore:
             if root in (None, root_of(record.scope)) and not is_expired(record, now)
         ]
 
-    async def search(self, asked: Search | Query) -> list[Hit]:
-        if isinstance(asked, Query):
-            return await answered(self, asked_by(asked))
+    async def search(self, asked: Search) -> list[Hit]:
         return search(self._open_tables().rows.values(), asked)
 
     async def listing(self, asked: Listing) -> list[Record]:

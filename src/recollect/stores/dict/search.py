@@ -13,10 +13,10 @@ from recollect.index.filters import check_asked, has_keys, ordered, passes
 from recollect.index.neighbours import share, usual_length
 from recollect.index.spread import Spread
 from recollect.scopes import is_visible
-from recollect.stores.dict.surroundings import Around, neighbours
+from recollect.stores.dict.surroundings import RowsAround, neighbours
 from recollect.stores.dict.tables import Row, detached_record, is_expired
 from recollect.text import analysis
-from recollect.types import Filter, Find, Hit, Kind, Listing, Record, Search, Status, Type, Vector
+from recollect.types import Find, Hit, Kind, Listing, Record, Search, Status, Type, Vector, Where
 
 
 def search(rows: Iterable[Row], asked: Search) -> list[Hit]:
@@ -37,7 +37,7 @@ def listing(rows: Iterable[Row], asked: Listing | Find) -> list[Record]:
     return [detached_record(record) for record in ordered(found, asked)]
 
 
-def _is_seen(record: Record, where: Filter) -> bool:
+def _is_seen(record: Record, where: Where) -> bool:
     return not is_expired(record, where.now) and is_visible(
         record.scope, where.scopes, descend=where.descend, exact=where.exact
     )
@@ -46,7 +46,7 @@ def _is_seen(record: Record, where: Filter) -> bool:
 def count(
     rows: Iterable[Row], scopes: Sequence[str], now: datetime, *, descend: bool
 ) -> dict[tuple[Kind, Type, Status], int]:
-    where = Filter(scopes=tuple(scopes), now=now, descend=descend)
+    where = Where(scopes=tuple(scopes), now=now, descend=descend)
     seen = [row.record for row in rows if _is_seen(row.record, where)]
     return dict(Counter((record.kind, record.type, record.status) for record in seen))
 
@@ -101,7 +101,7 @@ class _Scorer:
         }
 
     def with_surroundings(self, hit: Hit, row: Row) -> Hit:
-        around = self._neighbours.get(row.record.id, Around())
+        around = self._neighbours.get(row.record.id, RowsAround())
         counts: dict[str, float] = dict(row.counts)
         length: float = row.length
         weights = analysis.total(weight for weight, _ in around.places)

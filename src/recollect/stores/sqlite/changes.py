@@ -9,6 +9,7 @@ from typing import Any
 
 import apsw
 
+from recollect.index.codes import code, micros, micros_or_none
 from recollect.index.derived import quantised
 from recollect.stores.commit import Changes, checked
 from recollect.stores.sqlite import erase
@@ -21,10 +22,7 @@ from recollect.stores.sqlite.rows import (
     RELATIONS,
     SUMMARY_COLUMNS,
     TOUCHES,
-    code,
     message_row,
-    micros,
-    micros_or_none,
     plain,
     record_birth,
     record_changes,

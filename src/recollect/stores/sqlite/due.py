@@ -7,8 +7,8 @@ from datetime import datetime
 
 import apsw
 
+from recollect.index.codes import micros
 from recollect.scopes import root_of
-from recollect.stores.sqlite.rows import micros
 from recollect.types import Work, WorkKind
 
 _RECORD = "SELECT scope.path, record.id FROM record JOIN scope ON scope.pk = record.scope"

@@ -41,7 +41,6 @@ from recollect.types import (
     Kind,
     Listing,
     Message,
-    Query,
     Record,
     Relation,
     Search,
@@ -53,7 +52,6 @@ from recollect.types import (
     Work,
     WorkKind,
 )
-from recollect.types.asked import answered, asked_by
 
 T = TypeVar("T")
 
@@ -144,9 +142,7 @@ class SqliteStore:
     async def records(self, root: str | None, ids: Sequence[str], *, now: datetime) -> list[Record]:
         return await self._read(lambda db: reads.records(db, root, ids, now))
 
-    async def search(self, asked: Search | Query) -> list[Hit]:
-        if isinstance(asked, Query):
-            return await answered(self, asked_by(asked))
+    async def search(self, asked: Search) -> list[Hit]:
         if not check_asked(asked) or not (asked.text or asked.vector is not None):
             self._check_open()
             return []

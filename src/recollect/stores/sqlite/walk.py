@@ -16,13 +16,13 @@ from recollect.scopes import root_of, visible_from
 from recollect.stores.sqlite.connection import select
 from recollect.stores.sqlite.feed import SqliteFeed
 from recollect.stores.sqlite.rows import RECORD_WITH_SCOPE, record_of, to_json
-from recollect.types import Filter, Find, Kind, Listing, Record, Status, Type
+from recollect.types import Find, Kind, Listing, Record, Status, Type, Where
 
 BY_ID = ("id", "newest")
 BEHIND_ALL = "\U0010ffff"  # no id is greater
 
 
-def _visible(db: apsw.Connection, where: Filter) -> list[int]:
+def _visible(db: apsw.Connection, where: Where) -> list[int]:
     """The key of every visible scope that ever held a record."""
     named = where.scopes if where.exact else visible_from(where.scopes)
     sql = "SELECT pk FROM scope WHERE stamp > 0 AND path IN (SELECT value FROM json_each(?))"
@@ -37,7 +37,7 @@ def is_walk(asked: Listing) -> bool:
     """By id with no other filter than scope and status: what walks through everything, and must
     not load an index of everything to do it."""
     where = asked.where
-    plain = Filter(
+    plain = Where(
         scopes=where.scopes,
         now=where.now,
         descend=where.descend,
@@ -110,7 +110,7 @@ def found(db: apsw.Connection, asked: Find) -> list[Record]:
 def counts(
     db: apsw.Connection, scopes: Sequence[str], now: datetime, *, descend: bool
 ) -> dict[tuple[Kind, Type, Status], int]:
-    seen = _visible(db, Filter(scopes=tuple(scopes), now=now, descend=descend))
+    seen = _visible(db, Where(scopes=tuple(scopes), now=now, descend=descend))
     rows = db.execute(
         "SELECT kind, type, status, count(*) FROM record"
         " WHERE scope IN (SELECT value FROM json_each(?))"

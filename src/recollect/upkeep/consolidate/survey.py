@@ -17,7 +17,7 @@ from recollect.lifecycle.merge.judgement import same_slot
 from recollect.models.calls import sum_of
 from recollect.scopes import is_visible
 from recollect.text.claims import claim_in
-from recollect.types import KIND_OF_TYPE, LIVE, Query, Record, Relation, Touch
+from recollect.types import KIND_OF_TYPE, LIVE, Listing, Record, Relation, Search, Touch, Where
 from recollect.upkeep.consolidate.findings import (
     Age,
     Dispute,
@@ -88,12 +88,8 @@ def _may(step: Step, run: ConsolidationRun) -> bool:
 
 
 async def _walked(run: ConsolidationRun) -> AsyncIterator[Record]:
-    query = Query(
-        scopes=run.scopes,
-        now=run.started,
-        descend=True,
-        exact=True,
-        statuses=LIVE,
+    query = Listing(
+        where=Where(scopes=run.scopes, now=run.started, descend=True, exact=True, statuses=LIVE),
         order="id",
     )
     async for page in chunked(every_record(run.engine.store, query)):
@@ -208,14 +204,16 @@ async def _evidence(
 async def _said_again(run: ConsolidationRun, record: Record, since: datetime) -> int:
     """How many of the user's turns since then make the same claim."""
     claim = claim_of(record)
-    query = Query(
-        scopes=(record.scope,),
-        now=run.started,
-        exact=True,
+    query = Search(
+        where=Where(
+            scopes=(record.scope,),
+            now=run.started,
+            exact=True,
+            types=("turn",),
+            sources=("user",),
+            since=since,
+        ),
         text=record.text,
-        types=("turn",),
-        sources=("user",),
-        since=since,
         limit=NEIGHBOURS,
     )
     count = 0
@@ -262,8 +260,8 @@ async def _of_slot(run: ConsolidationRun, record: Record) -> list[Record]:
     query = of_slot(record, run.started)
     if query is None:
         return []
-    here = replace(query, exact=True, statuses=("active",), limit=PAGE)
-    return [hit.record for hit in await run.engine.store.search(here)]
+    where = replace(query.where, exact=True, statuses=("active",))
+    return await run.engine.store.listing(replace(query, where=where, limit=PAGE))
 
 
 # Doubles
@@ -297,12 +295,14 @@ async def _doubles_of(run: ConsolidationRun, records: Sequence[Record]) -> list[
     for record, vector in zip(records, embedded.vectors, strict=True):
         if vector is None or says_nothing(vector) or engine.embedder is None:
             continue
-        query = Query(
-            scopes=(record.scope,),
-            now=run.started,
-            exact=True,
-            kinds=("semantic",),
-            statuses=("active",),
+        query = Search(
+            where=Where(
+                scopes=(record.scope,),
+                now=run.started,
+                exact=True,
+                kinds=("semantic",),
+                statuses=("active",),
+            ),
             vector=vector,
             space=engine.embedder.space,
             similar_above=engine.profile.duplicate_above,

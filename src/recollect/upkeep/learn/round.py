@@ -14,7 +14,7 @@ from recollect.models.prompts import extract as extract_prompt
 from recollect.ports import AnswerError, Store
 from recollect.scopes import root_of
 from recollect.text.claims import Extraction, Gated, TurnReading, gate
-from recollect.types import Message, Query, ReceiptItem, Record, SessionKey, Usage, Work
+from recollect.types import Message, ReceiptItem, Record, Search, SessionKey, Usage, Where, Work
 from recollect.upkeep.learn.answers import known_as_text, messages_as_text, read_answer, show
 from recollect.upkeep.learn.lanes import (
     OPTED_OUT,
@@ -236,13 +236,13 @@ async def nearest(engine: Engine, turns: Turns) -> tuple[list[Record], Usage]:
         embedded = await engine.embed_texts(texts, root=root_of(turns.session.scope), query=True)
     found: dict[str, tuple[float, Record]] = {}
     for text, vector in zip(texts, embedded.vectors, strict=True):
-        query = Query(
-            scopes=(turns.session.scope,),
-            now=engine.now(),
+        query = Search(
+            where=Where(
+                scopes=(turns.session.scope,), now=engine.now(), kinds=("semantic", "procedural")
+            ),
             text=text,
             vector=vector,
             space=engine.embedder.space if engine.embedder and vector else "",
-            kinds=("semantic", "procedural"),
             limit=KNOWN_PER_MESSAGE,
         )
         for hit in await turns.store.search(query):
