@@ -194,7 +194,6 @@ async def _select_in(
         descend=descend,
         exact=True,
         statuses=EVERY_STATUS,
-        order="id",
         sources=(wanted.source,) if wanted.source else (),
         authors=(wanted.author,) if wanted.author else (),
         session=wanted.session,
