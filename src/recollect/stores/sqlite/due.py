@@ -7,8 +7,8 @@ from datetime import datetime
 
 import apsw
 
+from recollect.index.codes import micros
 from recollect.scopes import root_of
-from recollect.stores.sqlite.rows import micros
 from recollect.types import Work, WorkKind
 
 # ?1: now, ?2: how many, ?3: the space in which every record should have a vector.

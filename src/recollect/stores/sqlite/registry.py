@@ -17,10 +17,11 @@ from typing import Any, TypeVar
 import apsw
 
 from recollect.errors import Conflict
+from recollect.index.codes import micros, micros_or_none, moment
 from recollect.ports import Cell
 from recollect.stores.cells import behind, check_cell, check_version
 from recollect.stores.sqlite.connection import roll_back, select
-from recollect.stores.sqlite.rows import micros, micros_or_none, moment, to_json
+from recollect.stores.sqlite.rows import to_json
 from recollect.stores.sqlite.writer import Writer
 
 T = TypeVar("T")
