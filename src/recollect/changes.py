@@ -12,11 +12,11 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from recollect.engine import Engine
+from recollect.engine import ACTIVE_SPACE, Engine
 from recollect.errors import Conflict, Invalid, Unavailable
 from recollect.index.vectors import embedding_text
-from recollect.ports import Store
-from recollect.scopes import SYSTEM_ROOT, root_of
+from recollect.ports import Cell, Store
+from recollect.scopes import root_of
 from recollect.types import (
     Batch,
     CursorMove,
@@ -326,9 +326,8 @@ async def _missing_ends(store: Store, batch: Batch) -> tuple[str, ...]:
 async def claim_space(engine: Engine, space: str) -> None:
     """The first vector decides the space of the store; whoever comes second finds out by
     reading it."""
-    item = Item(scope=SYSTEM_ROOT, namespace="space", key="active", value=space)
     with suppress(Conflict):
-        await put_item(engine, item, "claim space")
+        await engine.store.registry.put(Cell(key=ACTIVE_SPACE, value=space), now=engine.now())
 
 
 async def _vectors_of(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter as Tally
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,9 +13,9 @@ from recollect.errors import Denied, Invalid, Unavailable
 from recollect.index.vectors import embedding_text, packed
 from recollect.models.careful import Careful
 from recollect.models.embedder import CarefulEmbedder, Embedded
-from recollect.ports import Clock, Embedder, NewId, Store
+from recollect.ports import Cell, Clock, Embedder, NewId, Store, cell_key
 from recollect.profiles import Profile
-from recollect.scopes import SYSTEM_ROOT, is_within, parents, parse_scope, root_of
+from recollect.scopes import is_within, parents, parse_scope, root_of
 from recollect.text.redact import Redactor
 from recollect.text.tokens import ESTIMATE, Counter
 from recollect.types import (
@@ -36,6 +37,8 @@ from recollect.types import (
 PAGE = 500
 
 T = TypeVar("T")
+SPACE_TRUSTED_SECONDS = 1.0
+ACTIVE_SPACE = cell_key("space", "active")
 
 
 class Once(Protocol):
@@ -56,6 +59,15 @@ class Disk:
     trouble: str = ""
 
 
+@dataclass(slots=True)
+class Trusted:
+    """The active space as it was read last, and until when (``time.monotonic``) a search may
+    rely on it. A search that finds no vector there looks again; a write always does."""
+
+    space: str = ""
+    until: float = 0.0
+
+
 @dataclass(slots=True, kw_only=True)
 class Engine:
     store: Store
@@ -74,9 +86,11 @@ class Engine:
     bound: tuple[str, ...] = ()  # the scopes this handle may not leave; () = none
     rights: frozenset[Right] = ALL_RIGHTS
     used: Tally[tuple[str, str]] = field(default_factory=Tally)  # root and id of records
+    journal_days: int = 0  # how long the journal is kept; 0: for ever
     claimed: set[str] = field(default_factory=set)  # spaces that the store is known to have
     volatile_roots: set[str] = field(default_factory=set)
     disk: Disk = field(default_factory=Disk)
+    trusted: Trusted = field(default_factory=Trusted)
     known_space: str = ""  # the store's vector space, where it was read just now
     once: Once | None = None
 
@@ -139,7 +153,7 @@ class Engine:
     async def all_roots(self) -> list[str]:
         found: list[str] = sorted(self.volatile_roots)
         found += [root async for root in every_root(self.store) if root not in self.volatile_roots]
-        return [root for root in found if root != SYSTEM_ROOT]
+        return found
 
     def may_see(self, scope: str) -> bool:
         """Its own scopes, all below them, and their parents."""
@@ -188,31 +202,40 @@ class Engine:
     # Vectors
 
     async def space(self) -> str:
-        """The store's active vector space; "" before the first vector was written. Read anew
-        each time: another process may just have moved the store to a new space."""
-        return self.known_space or await active_space(self.store, self.now())
+        """The store's active vector space; "" before the first vector was written."""
+        space = self.known_space or await active_space(self.store, self.now())
+        self.trusted.space = space
+        self.trusted.until = time.monotonic() + SPACE_TRUSTED_SECONDS
+        return space
 
     async def steady(self) -> Engine:
         """The same engine for one run over many records: it reads the space once. Vectors of two
         spaces are never compared, so what is written in an old one is merely due again."""
         return replace(self, known_space=await self.space())
 
-    async def space_item(self) -> Item | None:
-        return await space_item(self.store, self.now())
+    async def space_cell(self) -> Cell | None:
+        """Read anew each time: another process may just have moved the store to a new space."""
+        return await space_cell(self.store, self.now())
 
-    async def vector_trouble(self) -> str:
-        """Why vectors cannot be used now; "" if they can."""
+    async def vector_trouble(self, *, searching: bool = False) -> str:
+        """Why vectors cannot be used now; "" if they can. Who is only searching may rely on what
+        was read a moment ago."""
         if self.embedder is None:
             return "no embedder is configured"
+        if searching and self._trusts(self.embedder.space):
+            return ""
         space = await self.space()
         if space and space != self.embedder.space:
             return f"the store's vectors are {space}, this process embeds {self.embedder.space}"
         return ""
 
+    def _trusts(self, space: str) -> bool:
+        return self.trusted.space == space and time.monotonic() < self.trusted.until
+
     async def embed_query(self, text: str, scopes: Sequence[str]) -> Embedded:
         """A query's vector in the active space. ``scopes`` are those it names: their root pays,
         and nothing is sent to a service if one of them opted out, nor are secrets."""
-        trouble = await self.vector_trouble()
+        trouble = await self.vector_trouble(searching=True)
         if not trouble and self.embedder is not None and not self.embedder.local:
             trouble = await self._opted_out(scopes)
             text = self.redactor.redact(text).text
@@ -271,16 +294,14 @@ def _of(author: str) -> str:
     return f"author:{author}"
 
 
-async def space_item(store: Store, now: datetime) -> Item | None:
-    items = await store.items(
-        SYSTEM_ROOT, "space", now=now, scopes=(SYSTEM_ROOT,), keys=("active",)
-    )
-    return items[0] if items else None
+async def space_cell(store: Store, now: datetime) -> Cell | None:
+    cells = await store.registry.get((ACTIVE_SPACE,), now=now)
+    return cells[0] if cells else None
 
 
 async def active_space(store: Store, now: datetime) -> str:
-    item = await space_item(store, now)
-    return str(item.value) if item else ""
+    cell = await space_cell(store, now)
+    return str(cell.value) if cell else ""
 
 
 # Walks: everything of one kind, page by page. A page that is not full is the last one.

@@ -53,6 +53,62 @@ class Capabilities:
     processes: bool  # may several processes open it at once?
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """One value of the registry. ``version`` is the store's: 0 for a cell that is not there yet."""
+
+    key: str
+    value: Any
+    expires_at: datetime | None = None
+    version: int = 0
+
+
+def cell_key(*parts: str) -> str:
+    """The name of a cell. Only the last part may hold a tab; scopes and ids have none. With ""
+    as the last part it is the prefix of all cells behind the others."""
+    return "\t".join(parts)
+
+
+class Registry(Protocol):
+    """What a store knows about itself: keys, devices, the active space, leases, tries, budgets,
+    quotas, long work. It is never journalled, belongs to no root, is neither exported nor undone,
+    and each cell changes by itself, so that a store may keep it wherever it likes.
+
+    A cell that expired by ``now`` is absent. Versions of a key never come again, not even when
+    the cell was away in between.
+    """
+
+    async def get(self, keys: Sequence[str], *, now: datetime) -> list[Cell]:
+        """Cells by key, in the order asked for, missing ones left out."""
+        ...
+
+    async def put(self, cell: Cell, *, now: datetime) -> Cell:
+        """The cell as it is now. One that has expired by ``now`` is removed instead.
+
+        Conflict: its version is not that of the store (0: there is none). Invalid: a key
+        without a character or with a NUL in it, a value that is not plain JSON.
+        """
+        ...
+
+    async def settle(self, root: str, *, seq: int, until: datetime) -> None:
+        """Nothing is to be gone through in this root before ``until``, unless more happens in it
+        than the journal says up to ``seq``."""
+        ...
+
+    async def unsettled(self, now: datetime, *, news: bool, limit: int = 100) -> list[str]:
+        """Roots that nobody has gone through for too long, the longest first; with ``news``
+        then also those in which something has happened since, uses included. Found without a
+        look at the others."""
+        ...
+
+    async def list(
+        self, prefix: str, *, now: datetime, after: str = "", limit: int = 100
+    ) -> list[Cell]:
+        """Cells whose key begins with ``prefix`` (no character of it is a pattern), ordered by
+        key, behind the key ``after``."""
+        ...
+
+
 class Store(Protocol):
     """Where memories live. The only write is ``commit``.
 
@@ -63,6 +119,11 @@ class Store(Protocol):
 
     @property
     def capabilities(self) -> Capabilities: ...
+
+    @property
+    def registry(self) -> Registry:
+        """What the store knows about itself, beside the memories."""
+        ...
 
     async def commit(self, batch: Batch) -> int:
         """Apply all of it or nothing, and return its number in the root's journal (1..n, no

@@ -12,7 +12,6 @@ import pytest
 from recollect import Conflict, Denied, Memory, Receipt, Unavailable
 from recollect.changes import Change
 from recollect.ports import Prompt, Reply
-from recollect.scopes import SYSTEM_ROOT
 from recollect.testing.snapshots import Snapshot, snapshot
 from recollect.types import Item, Listing, Record, Relation, Usage, Where
 from recollect.upkeep.consolidate import apply_held, consolidate, consolidate_due, drop_held
@@ -311,7 +310,7 @@ def test_L11_two_workers_do_not_both_run(memory: Memory, clock: MovableClock) ->
     first, second = run(memory, both())
     archived = [i for r in (first, second) for i in r.items if i.reason.startswith("archived")]
     assert len(archived) == 3
-    run(memory, hold(engine, engine.store, SYSTEM_ROOT, f"consolidate/{ANN}", 60, "somebody"))
+    run(memory, hold(engine, engine.store, ANN, "consolidate", 60, "somebody"))
     assert "another worker" in lines(memory.maintain())
     clock.forward(minutes=2)
     assert "another worker" not in lines(memory.maintain())

@@ -22,6 +22,7 @@ from recollect.testing.clauses.handles import HandleClauses
 from recollect.testing.clauses.items import ItemClauses
 from recollect.testing.clauses.journal import JournalClauses
 from recollect.testing.clauses.quality import QualityClauses
+from recollect.testing.clauses.registry import RegistryClauses
 from recollect.testing.clauses.scopes import ScopeClauses
 from recollect.testing.clauses.search import (
     FilterClauses,
@@ -56,6 +57,7 @@ class StoreContract(
     ListingClauses,
     QualityClauses,
     UpkeepClauses,
+    RegistryClauses,
     ConcurrencyClauses,
     HandleClauses,
 ):

@@ -222,9 +222,13 @@ class Relation:
     version: int = 0
 
 
+MARKS = "idempotency"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """A small named value: policies, leases, tombstones, settings of the store."""
+    """A small named value: policies, proposals, tombstones. Those of the namespace ``MARKS`` say
+    that a write was done; they are kept with it, but the journal does not speak of them."""
 
     scope: str
     namespace: str
@@ -284,7 +288,7 @@ class Batch:
     used: tuple[str, ...] = ()  # record ids that were useful; counted, not journalled
     sweep: bool = False  # drop what expired before ``at``; not journalled
     drop_space: str = ""  # drop the root's vectors of this space; not journalled
-    mark: Item | None = None  # of the store's own root, whatever the batch's; not journalled
+    prune: tuple[int, ...] = ()  # entries of the journal to drop, never its last; not journalled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

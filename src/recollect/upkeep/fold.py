@@ -8,7 +8,7 @@ newest summary covers is folded.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -34,14 +34,12 @@ from recollect.types import (
     Work,
 )
 from recollect.upkeep.heard import retired, turns_of
-from recollect.upkeep.leases import lagging
 from recollect.upkeep.questions import Answered, asked_once
 
 How = Literal["model", "extract"]
 
 READER = "fold"
 ROOM_FOR_COUNTING = 1.5  # our count errs on the high side
-SESSIONS_PER_ROUND = 100
 MESSAGES_AT_ONCE = 500
 TOKENS_PER_MESSAGE = 5  # role and separators, on the safe side
 
@@ -60,17 +58,11 @@ class Window:
         return SessionKey(self.session.scope, self.session.id)
 
 
-async def fold_due_sessions(engine: Engine, due: Sequence[Work]) -> list[ReceiptItem]:
-    """One round over the sessions that have messages nobody has looked at yet: those that are
-    ``due`` in the store, and those of this process."""
+async def fold_sessions(engine: Engine, store: Store, work: Iterable[Work]) -> list[ReceiptItem]:
+    """Go over sessions that have messages nobody has looked at yet."""
     items: list[ReceiptItem] = []
-    ours = await lagging(engine.volatile, engine.now(), READER, SESSIONS_PER_ROUND)
-    for one in [one for one in due if one.kind == "fold" and one.detail == READER][
-        :SESSIONS_PER_ROUND
-    ]:
-        items += await _fold_session(engine, engine.store, one)
-    for one in ours:
-        items += await _fold_session(engine, engine.volatile, one)
+    for one in work:
+        items += await _fold_session(engine, store, one)
     return items
 
 

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import IO, get_args
 
@@ -27,9 +27,11 @@ from recollect.engine import (
 )
 from recollect.errors import Invalid, Unavailable
 from recollect.forgotten import NAMESPACE as TOMBSTONE
+from recollect.models.budgets import days_of, kept_until
 from recollect.ports import Store
 from recollect.scopes import is_visible
 from recollect.types import (
+    MARKS,
     Entry,
     Item,
     Listing,
@@ -49,7 +51,8 @@ PAGE = 500
 ENTRIES_PAGE = 20  # an entry may speak of a thousand things
 EVERY_STATUS: tuple[Status, ...] = get_args(Status)
 # Who works on what right now: means nothing in another place or at another time.
-PASSING = ("lease", "work", "idempotency")
+PASSING = ("lease", "work", "budget", MARKS)
+USAGE = "usage"
 
 LAST = "\U0010ffff"  # sorts behind every scope
 PARTIAL_NOTE = (
@@ -129,6 +132,7 @@ async def _write_all(
         await _write_sessions(writing, part)
         await _write_records(writing, part)
         await _write_items(writing, part)
+        await _write_usage(writing, part)
         async for entry in _entries(part):
             writing.value(entry)
     end = {
@@ -213,6 +217,20 @@ async def _write_items(writing: ExportWriting, part: ExportPart) -> None:
         last = page[-1]
         if last.namespace == KEPT:  # they go out as entries: on to what comes behind them
             last = replace(last, scope=LAST, key="")
+
+
+async def _write_usage(writing: ExportWriting, part: ExportPart) -> None:
+    """What the root has spent, as items: it is kept elsewhere, but it is the root's."""
+    if not part.holds(part.root):
+        return
+    async for _, day, parts in days_of(part.store.registry, part.root, now=part.now):
+        until = kept_until(date.fromisoformat(day))
+        for what, spent in parts.items():
+            key, value = f"{day}/{what}", dict(spent)
+            item = Item(
+                scope=part.root, namespace=USAGE, key=key, value=value, expires_at=until, version=1
+            )
+            writing.value(item)
 
 
 def _travels(item: Item, part: ExportPart) -> bool:

@@ -110,6 +110,10 @@ async def recall(engine: Engine, question: Question, *, count_uses: bool = True)
             seen = replace(where, scopes=scopes)
             here = [(replace(one, where=seen), about) for one, about in questions]
             found += await _ranked_in(store, here, root)
+    compared = any(candidate.hit.similarity is not None for candidate in found)
+    if vector and not compared and await engine.vector_trouble():
+        # Another process moved the store to a new space a moment ago.
+        return await recall(engine, question, count_uses=count_uses)
     best = sorted(found, key=order)
     chosen, note, usage = await _reranked(engine, question, above_threshold(best, asked), limit)
     notes += [note] if note else []

@@ -2,13 +2,14 @@
 
 The backup still holds it. So the tombstones of the current store are laid over the restored one:
 what they stand for is erased there, with everything derived, and the tombstones come along. An
-opt-out that was declared since stays in force too.
+opt-out that was declared since stays in force too, and a key that was revoked stays revoked.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+from recollect.access.keys import carry_revocations
 from recollect.changes import Change, slices
 from recollect.engine import (
     Engine,
@@ -34,6 +35,7 @@ async def bury_again(restored: Engine, current: Store) -> Receipt:
     """Erase from the restored store what the current one has forgotten."""
     items: list[ReceiptItem] = []
     notes: list[str] = []
+    await carry_revocations(restored, current)
     async for root in every_root(current):
         stones = await Tombstones.of(current, root, restored.now())
         if stones is not None:
@@ -61,12 +63,8 @@ async def _bury(restored: Engine, stones: Tombstones) -> list[ReceiptItem]:
     for key, ids in by_session.items():
         wanted = Selection(ids=ids, session=key.id, scope=key.scope)
         erased += (await forget(restored, wanted, actor=ACTOR)).items
-    query = Listing(
-        where=Where(
-            scopes=(stones.root,), now=now, descend=True, exact=True, statuses=EVERY_STATUS
-        ),
-        order="id",
-    )
+    where = Where(scopes=(stones.root,), now=now, descend=True, exact=True, statuses=EVERY_STATUS)
+    query = Listing(where=where, order="id")
     found: list[str] = []
     async for records in chunked(every_record(store, query)):
         found += await stones.records(records)

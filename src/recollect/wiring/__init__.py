@@ -74,6 +74,7 @@ async def open_engine(
             default_scope=parse_scope(chosen.scope),
             rules_only=chosen.learn == "rules",
             name=new_uuid7(),
+            journal_days=chosen.journal_days,
             bound=(parse_scope(scope),) if scope else (),
             counter=Counter(name="injected", count=count_tokens) if count_tokens else ESTIMATE,
         )

@@ -16,6 +16,7 @@ from recollect.errors import Invalid, Unavailable
 from recollect.ports import Capabilities
 from recollect.scopes import root_of
 from recollect.stores.commit import checked, decide, needs_of
+from recollect.stores.dict.registry import DictRegistry
 from recollect.stores.dict.search import count, listing, search
 from recollect.stores.dict.tables import (
     Tables,
@@ -60,10 +61,16 @@ class DictStore:
 
     def __init__(self, beside: DictStore | None = None) -> None:
         """``beside``: another handle on what that one holds, in the same event loop."""
-        self._tables: Tables | None = beside._open_tables() if beside else Tables()
+        tables = beside._open_tables() if beside else Tables()
+        self._tables: Tables | None = tables
+        self._registry: DictRegistry = beside._registry if beside else DictRegistry(tables.heads)
         # Its lock also keeps commits apart.
         self._changed: asyncio.Condition = beside._changed if beside else asyncio.Condition()
         self.trips = 0  # how often a commit went to the tables and back
+
+    @property
+    def registry(self) -> DictRegistry:
+        return self._registry
 
     async def commit(self, batch: Batch) -> int:
         async with self._changed:
@@ -76,6 +83,8 @@ class DictStore:
             changes = decide(batch, held)
             self.trips += 1
             tables.write(changes)
+            if batch.used:
+                self._registry.stir(batch.root)
             self._changed.notify_all()
             return changes.seq
 
@@ -264,6 +273,7 @@ class DictStore:
     async def close(self) -> None:
         async with self._changed:
             self._tables = None
+            self._registry.close()
             self._changed.notify_all()
 
     def _open_tables(self) -> Tables:

@@ -187,10 +187,7 @@ def _asked(batch: Batch, needs: Needs) -> Iterator[tuple[str, Sequence[Sequence[
 
 
 def _paths(batch: Batch) -> set[str]:
-    paths = {batch.root, *scopes_of(batch)}
-    if batch.mark is not None:
-        paths.add(batch.mark.scope)
-    return paths
+    return {batch.root, *scopes_of(batch)}
 
 
 def _records(db: apsw.Connection, needs: Needs) -> Mapping[str, Record]:
