@@ -225,15 +225,16 @@ class Change:
         """As commits of a bounded size, one behind the other. Records go before the edges that
         link them."""
         records, edges = list(self.records.values()), list(self.relations.values())
-        items, erasures = self.items, self.erasures
+        items, erasures, sessions = self.items, self.erasures, self.sessions
         wrote = False
-        most = max(len(records), len(edges), len(items), len(erasures))
+        most = max(len(records), len(edges), len(items), len(erasures), len(sessions))
         for start in range(0, most, size):
             part = slice(start, start + size)
             self.clear()
             self.put(*records[part])
             self.draw(*edges[part])
             self.items, self.erasures = items[part], erasures[part]
+            self.sessions = sessions[part]
             wrote = await self.commit() or wrote
         return wrote
 

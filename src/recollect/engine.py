@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections import Counter as Tally
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from recollect.errors import Denied, Invalid, Unavailable
 from recollect.index.vectors import embedding_text, packed
@@ -18,9 +18,25 @@ from recollect.profiles import Profile
 from recollect.scopes import is_within, parents, parse_scope, root_of
 from recollect.text.redact import Redactor
 from recollect.text.tokens import ESTIMATE, Counter
-from recollect.types import ALL_RIGHTS, Batch, Record, Right, Vector
+from recollect.types import (
+    ALL_RIGHTS,
+    Batch,
+    Entry,
+    Find,
+    Item,
+    Listing,
+    Message,
+    Record,
+    Right,
+    Session,
+    SessionKey,
+    Summary,
+    Vector,
+)
 
-ROOTS_PAGE = 500
+PAGE = 500
+
+T = TypeVar("T")
 SPACE_TRUSTED_SECONDS = 1.0
 ACTIVE_SPACE = cell_key("space", "active")
 
@@ -69,12 +85,13 @@ class Engine:
     counter: Counter = ESTIMATE
     bound: tuple[str, ...] = ()  # the scopes this handle may not leave; () = none
     rights: frozenset[Right] = ALL_RIGHTS
-    used: Tally[str] = field(default_factory=Tally)
+    used: Tally[tuple[str, str]] = field(default_factory=Tally)  # root and id of records
     journal_days: int = 0  # how long the journal is kept; 0: for ever
     claimed: set[str] = field(default_factory=set)  # spaces that the store is known to have
     volatile_roots: set[str] = field(default_factory=set)
     disk: Disk = field(default_factory=Disk)
     trusted: Trusted = field(default_factory=Trusted)
+    known_space: str = ""  # the store's vector space, where it was read just now
     once: Once | None = None
 
     def now(self) -> datetime:
@@ -135,11 +152,7 @@ class Engine:
 
     async def all_roots(self) -> list[str]:
         found: list[str] = sorted(self.volatile_roots)
-        page = await self.store.roots(limit=ROOTS_PAGE)
-        while page:
-            found += [root for root in page if root not in self.volatile_roots]
-            full = len(page) == ROOTS_PAGE
-            page = await self.store.roots(after=page[-1], limit=ROOTS_PAGE) if full else []
+        found += [root async for root in every_root(self.store) if root not in self.volatile_roots]
         return found
 
     def may_see(self, scope: str) -> bool:
@@ -190,10 +203,15 @@ class Engine:
 
     async def space(self) -> str:
         """The store's active vector space; "" before the first vector was written."""
-        space = await active_space(self.store, self.now())
+        space = self.known_space or await active_space(self.store, self.now())
         self.trusted.space = space
         self.trusted.until = time.monotonic() + SPACE_TRUSTED_SECONDS
         return space
+
+    async def steady(self) -> Engine:
+        """The same engine for one run over many records: it reads the space once. Vectors of two
+        spaces are never compared, so what is written in an old one is merely due again."""
+        return replace(self, known_space=await self.space())
 
     async def space_cell(self) -> Cell | None:
         """Read anew each time: another process may just have moved the store to a new space."""
@@ -284,3 +302,115 @@ async def space_cell(store: Store, now: datetime) -> Cell | None:
 async def active_space(store: Store, now: datetime) -> str:
     cell = await space_cell(store, now)
     return str(cell.value) if cell else ""
+
+
+# Walks: everything of one kind, page by page. A page that is not full is the last one.
+
+
+async def chunked(many: AsyncIterator[T], size: int = PAGE) -> AsyncIterator[list[T]]:
+    """What a walk finds, as lists of a bounded size."""
+    chunk: list[T] = []
+    async for one in many:
+        chunk.append(one)
+        if len(chunk) == size:
+            yield chunk
+            chunk = []
+    if chunk:
+        yield chunk
+
+
+async def every_root(store: Store) -> AsyncIterator[str]:
+    after = ""
+    while True:
+        page = await store.roots(after=after, limit=PAGE)
+        for root in page:
+            yield root
+        if len(page) < PAGE:
+            return
+        after = page[-1]
+
+
+async def every_record(
+    store: Store, asked: Listing | Find, *, size: int = PAGE
+) -> AsyncIterator[Record]:
+    """All that is asked for, in an order that pages: ``id`` or ``newest``."""
+    after: str | None = asked.after
+    while after is not None:
+        page = replace(asked, after=after, limit=size)
+        found = await (store.find(page) if isinstance(page, Find) else store.listing(page))
+        for record in found:
+            yield record
+        after = found[-1].id if len(found) == size else None
+
+
+async def every_session(
+    store: Store, root: str, *, after: SessionKey | None = None
+) -> AsyncIterator[Session]:
+    while True:
+        page = await store.sessions(root, after=after, limit=PAGE)
+        for session in page:
+            yield session
+        if len(page) < PAGE:
+            return
+        after = SessionKey(page[-1].scope, page[-1].id)
+
+
+async def every_message(
+    store: Store, key: SessionKey, now: datetime, *, after: int = 0, until: int | None = None
+) -> AsyncIterator[Message]:
+    """Behind ``after``, up to and with ``until``."""
+    before = None if until is None else until + 1
+    while True:
+        page = await store.messages(key, now=now, after=after, before=before, limit=PAGE)
+        for message in page:
+            yield message
+        if len(page) < PAGE:
+            return
+        after = page[-1].seq
+
+
+async def every_summary(store: Store, key: SessionKey, *, after: int = 0) -> AsyncIterator[Summary]:
+    """Several may end at one message: those at the end of a full page wait for the next one."""
+    size = PAGE
+    while True:
+        page = await store.summaries(key, after=after, limit=size)
+        last = page[-1].to_seq if page else after
+        full = len(page) == size
+        whole = [one for one in page if one.to_seq < last] if full else page
+        for summary in whole:
+            yield summary
+        if not full:
+            return
+        size = size if whole else 2 * size
+        after = whole[-1].to_seq if whole else after
+
+
+async def every_item(
+    store: Store,
+    root: str,
+    namespace: str,
+    now: datetime,
+    *,
+    prefix: str = "",
+    after: Item | None = None,
+    size: int = PAGE,
+) -> AsyncIterator[Item]:
+    while True:
+        page = await store.items(root, namespace, now=now, prefix=prefix, after=after, limit=size)
+        for item in page:
+            yield item
+        if len(page) < size:
+            return
+        after = page[-1]
+
+
+async def every_entry(
+    store: Store, root: str, *, after: int = 0, size: int = PAGE
+) -> AsyncIterator[Entry]:
+    while True:
+        page = await store.journal(root, after=after, limit=size)
+        for entry in page:
+            yield entry
+        if len(page) < size:
+            return
+        after = page[-1].seq

@@ -1,4 +1,4 @@
-"""Settings: one frozen value, built from a mapping. Only wiring.py hands in the environment."""
+"""Settings: one frozen value, built from a mapping. Only the wiring hands in the environment."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ import pytest
 from recollect import Memory, NotFound
 from recollect.settings import Settings
 from recollect.stores.sqlite import doctor
+from recollect.testing.values import make_batch, make_record
 from tests.requirements.conftest import MovableClock, OpenMemory
 
 ANN = "user:ann"
@@ -64,10 +65,8 @@ def test_X4_a_change_of_several_commits_goes_as_a_whole(
     engine = memory._memory._engine
 
     def commit(number: int) -> None:
-        from recollect.testing.values import make_record
-
         record = make_record(f"r{number}", scope=ANN)
-        batch = engine.batch(ANN, "long", actor="", change="long change", records=(record,))
+        batch = make_batch(record, reason="long", change="long change", at=clock.now)
         memory._loop.run(engine.store.commit(batch))
 
     commit(1)

@@ -21,7 +21,7 @@ from recollect.profiles import Stale
 from recollect.stores.dict import DictStore
 from recollect.types import LIVE, Listing, Receipt, Record, SessionKey, Status, Usage, Where
 from recollect.upkeep.consolidate import apply_held, consolidate, drop_held
-from recollect.upkeep.consolidate.age import is_pinned
+from recollect.upkeep.consolidate.findings import is_pinned
 from recollect.upkeep.loop import one_round
 from recollect.wiring import open_engine
 from tests.simulation.test_sessions import Killed, MortalStore

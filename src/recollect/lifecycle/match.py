@@ -18,10 +18,10 @@ from recollect.lifecycle.merge import (
     judge,
     repeated,
     settle,
-    slot_tag,
 )
 from recollect.ports import Store
 from recollect.scopes import is_within, root_of
+from recollect.text.claims.lessons import slot_tag
 from recollect.text.messages import turn_id
 from recollect.types import LIVE, Find, Listing, Record, Search, Vector, Where
 

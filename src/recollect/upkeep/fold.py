@@ -33,7 +33,7 @@ from recollect.types import (
     Usage,
     Work,
 )
-from recollect.upkeep.heard import retired_messages
+from recollect.upkeep.heard import retired, turns_of
 from recollect.upkeep.questions import Answered, asked_once
 
 How = Literal["model", "extract"]
@@ -98,7 +98,7 @@ async def _summarised(
     policy = session_policy(engine, window.session)
     before = window.summary.text if window.summary else ""
     folding = window.messages[:count]
-    folded = heard(folding, await retired_messages(engine, store, folding))
+    folded = heard(folding, retired(await turns_of(engine, store, folding)))
     models = engine.models
     if models is None or models.model_for("summarize") is None or store is engine.volatile:
         text = extract_summary(before, folded, policy.summary_tokens, engine.counter.count)

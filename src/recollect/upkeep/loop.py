@@ -13,7 +13,6 @@ from recollect.engine import Engine
 from recollect.errors import Conflict, Invalid, RecollectError, Unavailable
 from recollect.index.vectors import says_nothing
 from recollect.models.calls import sum_of
-from recollect.scopes import root_of
 from recollect.types import Receipt, ReceiptItem, Usage, Vector, Work
 from recollect.upkeep.agenda import Agenda, agendas
 from recollect.upkeep.consolidate import consolidate, consolidate_due
@@ -48,6 +47,7 @@ async def maintain(
         return await consolidate(engine, scope=scope, dry_run=True, force=force)
     if retry:
         await forgive(asker)
+    engine = await engine.steady()
     done = await _as_seen(engine, await one_round(_whole(engine), everything=True))
     consolidated = await consolidate(engine, scope=scope, force=force)
     return Receipt(
@@ -77,6 +77,7 @@ async def one_round(engine: Engine, *, everything: bool = False, shared: bool = 
     With ``everything`` turns do not wait for more before they are learned from; when ``shared``
     other processes do rounds too, and each root is the work of one of them."""
     await flush_uses(engine)
+    engine = await engine.steady()
     trouble = await engine.vector_trouble()
     space = engine.embedder.space if engine.embedder and not trouble else ""
     done = LearnRound()
@@ -140,22 +141,24 @@ async def _work_on_volatile(engine: Engine, done: LearnRound, *, everything: boo
 
 async def flush_uses(engine: Engine) -> None:
     """Counters are a hint, not a memory: losing them to a full disk is no error."""
-    if not engine.used:
-        return
-    used = engine.used.copy()
-    engine.used.clear()  # the same counter serves every narrowed handle
-    found = await engine.find_records(tuple(used))
     by_root: dict[str, list[str]] = {}
-    for record, store in found.values():
-        if store is engine.store:
-            by_root.setdefault(root_of(record.scope), []).extend([record.id] * used[record.id])
+    for (root, id_), times in engine.used.items():
+        by_root.setdefault(root, []).extend([id_] * times)
+    engine.used.clear()  # the same counter serves every narrowed handle
     for root, ids in by_root.items():
         change = Change(engine, root, "uses")
-        change.used += ids
+        change.used += ids if root not in engine.volatile_roots else await _kept(engine, root, ids)
         try:
             await change.commit()
         except Unavailable:
             return
+
+
+async def _kept(engine: Engine, root: str, ids: list[str]) -> list[str]:
+    """Those that are not in this process only."""
+    found = await engine.store.records(root, list(dict.fromkeys(ids)), now=engine.now())
+    here = {record.id for record in found}
+    return [id_ for id_ in ids if id_ in here]
 
 
 async def embed_work(

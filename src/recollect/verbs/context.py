@@ -263,7 +263,7 @@ async def _gather(engine: Engine, wanted: ContextWish) -> Gathered:
     answer = await recall(engine, question, count_uses=False)
     found = _distinct(answer.hits, messages, stable) if query.strip() else []
     best = found[: most or FOUND_MAX]
-    engine.used.update(hit.record.id for hit in best)
+    engine.used.update((root_of(hit.record.scope), hit.record.id) for hit in best)
     rest = [] if most else await _small_scope(engine, scopes, moment, times)
     if wanted.threshold is not None or engine.profile.threshold:
         rest = []  # whoever sets a bar wants nothing below it
@@ -338,15 +338,18 @@ async def _window(
     if wanted.session is None:
         return [], "", "", ""
     key = SessionKey(scope, session_name(wanted.session))
+    noted = notes_key(scope, key.id)
     messages: list[Message] = []
     summary = block = state = ""
     for store in engine.stores_of(root_of(scope)):
-        folded, said = await _unfolded(engine, store, key)
-        messages += folded
-        summary = said or summary
-        notes, noted = await _unfolded(engine, store, notes_key(scope, key.id))
-        block = note_lines(noted, notes) or block
-        for session in await store.sessions(root_of(scope), (key,)):
+        for session in await store.sessions(root_of(scope), (key, noted)):
+            here = SessionKey(session.scope, session.id)
+            found, said = await _unfolded(engine, store, here)
+            if here == noted:
+                block = note_lines(said, found) or block
+                continue
+            messages += found
+            summary = said or summary
             state = json.dumps(dict(session.state), ensure_ascii=False) if session.state else state
     return messages, summary, block, state
 

@@ -27,7 +27,7 @@ from recollect.rank.stages import (
     related,
     replacing,
 )
-from recollect.scopes import is_within
+from recollect.scopes import is_within, root_of
 from recollect.text.inputs import (
     RECORD_BYTES_MAX,
     When,
@@ -308,7 +308,7 @@ async def _reranked(
 
 def _count_uses(engine: Engine, kept: Iterable[Candidate]) -> None:
     """Buffered: a search must not wait for a write."""
-    engine.used.update(hit.record.id for hit in kept)
+    engine.used.update((root_of(hit.record.scope), hit.record.id) for hit in kept)
     if len(engine.used) > USED_BUFFER_MAX:
         engine.used.clear()
 

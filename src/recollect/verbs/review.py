@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, get_args
 
-from recollect.engine import Engine
+from recollect.engine import Engine, every_item, every_record
 from recollect.lifecycle.disputes import disputes_of
 from recollect.ports import Store
 from recollect.scopes import is_visible
 from recollect.text.inputs import count
 from recollect.text.trust import SUSPICION
 from recollect.types import Item, Listing, Record, ReviewItem, ReviewKind, Status, Where
-from recollect.upkeep.consolidate.proposals import held_steps
+from recollect.upkeep.consolidate.commits import held_steps
 from recollect.upkeep.leases import ATTEMPTS_MAX as TRIES_MAX
 from recollect.upkeep.leases import TRIES as WORK
 from recollect.upkeep.leases import Tries, tries
 
 PROPOSALS = "proposal"
 CONSOLIDATION = "consolidate/"
-PAGE = 500
 TOUCHED_MAX = 50
 
 _ORDER: tuple[ReviewKind, ...] = get_args(ReviewKind)
@@ -65,27 +64,19 @@ async def desks_of(engine: Engine, scope: str | None) -> list[Desk]:
 
 
 async def items_of(desk: Desk, namespace: str) -> AsyncIterator[Item]:
-    last: Item | None = None
-    now = desk.engine.now()
-    while page := await desk.store.items(desk.root, namespace, now=now, after=last, limit=PAGE):
-        for item in page:
-            if desk.has(item.scope) and isinstance(item.value, Mapping):
-                yield item
-        last = page[-1]
+    async for item in every_item(desk.store, desk.root, namespace, desk.engine.now()):
+        if desk.has(item.scope) and isinstance(item.value, Mapping):
+            yield item
 
 
-async def _records(desk: Desk, status: Status) -> AsyncIterator[Record]:
+def _records(desk: Desk, status: Status) -> AsyncIterator[Record]:
     query = Listing(
         where=Where(
             scopes=desk.scopes, now=desk.engine.now(), descend=True, exact=True, statuses=(status,)
         ),
         order="id",
-        limit=PAGE,
     )
-    while found := await desk.store.listing(query):
-        for record in found:
-            yield record
-        query = replace(query, after=found[-1].id)
+    return every_record(desk.store, query)
 
 
 # Disputes

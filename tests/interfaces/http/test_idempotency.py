@@ -11,8 +11,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from recollect.interfaces.http import build_app, idempotency
-from recollect.memory import AsyncMemory
+from recollect.interfaces.http import build_app
+from recollect.memory import AsyncMemory, once
 from tests.interfaces.http.conftest import ServeApp, Served, served
 
 
@@ -179,10 +179,11 @@ def test_X2_a_server_killed_at_any_commit_does_not_write_twice(
         door = server.app.state.door
         with server.client() as client:
             client.post(f"/v1/{needed}", json=body)
-            door._engine = replace(server.engine, store=Dying(server.engine.store, commits, behind))
+            dying = replace(server.engine, store=Dying(server.engine.store, commits, behind))
+            door._memory = AsyncMemory(dying)
             died = client.post(f"/v1/{verb}", json=KILLED[verb], headers=keyed("killed"))
             assert died.status_code in (200, 500)  # some are done before
-            door._engine = server.engine
+            door._memory = AsyncMemory(server.engine)
             again = client.post(f"/v1/{verb}", json=KILLED[verb], headers=keyed("killed"))
             assert again.status_code == 200, again.text
             assert died.status_code == 500 or again.content == died.content
@@ -205,7 +206,7 @@ def test_a_keyed_observe_is_one_commit(serve_app: ServeApp) -> None:
         body = {"session": "s", "messages": ["to claim the space of vectors"]}
         client.post("/v1/observe", json=body, headers=keyed("zero"))
         counting = Counting(server.engine.store, 1000, behind=False)
-        server.app.state.door._engine = replace(server.engine, store=counting)
+        server.app.state.door._memory = AsyncMemory(replace(server.engine, store=counting))
         for number, key in enumerate(("one", "two", "two"), start=1):
             body = {"session": "s", "messages": [key]}
             client.post("/v1/observe", json=body, headers=keyed(key))
@@ -246,7 +247,7 @@ def test_ids_are_uuids_in_the_order_of_their_making_and_the_same_each_time() -> 
     from recollect.wiring import new_uuid7
 
     def ids_behind(first: str) -> list[str]:
-        make = idempotency._ids(first)
+        make = once._ids(first)
         return [make() for _ in range(5000)]
 
     one, two = new_uuid7(), new_uuid7()

@@ -14,9 +14,9 @@ import httpx2
 import pytest
 
 from recollect.access import keys
+from recollect.access.quotas import Buckets
 from recollect.interfaces.http import build_app
 from recollect.interfaces.http.callers import is_loopback
-from recollect.interfaces.http.limits import Buckets
 from recollect.memory import AsyncMemory
 from recollect.settings import Settings
 from tests.interfaces.http.conftest import ServeApp, Served, served
@@ -246,7 +246,7 @@ def test_a_bucket_fills_up_again() -> None:
 
 
 def test_buckets_do_not_grow_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recollect.interfaces.http.limits.BUCKETS_MAX", 10)
+    monkeypatch.setattr("recollect.access.quotas.BUCKETS_MAX", 10)
     buckets = Buckets(2, lambda: 0.0)
     for number in range(100):
         buckets.take(str(number))

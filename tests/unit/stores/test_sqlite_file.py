@@ -246,7 +246,7 @@ from recollect.stores.sqlite import SqliteStore
 from recollect.stores.sqlite.migrate import migrations
 from recollect.testing.values import found_ids, make_record, put
 
-# Whoever we become may not read our files: load what is needed while we may.
+# Whoever we become may not read our files.
 migrations(), analysis.query_terms("load the stemmer and words")
 if os.getuid() == 0:
     os.setgid(65534)

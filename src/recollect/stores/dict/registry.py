@@ -9,7 +9,8 @@ from datetime import datetime
 from recollect.errors import Unavailable
 from recollect.ports import Cell
 from recollect.stores.cells import check_cell, check_version
-from recollect.stores.dict.tables import is_expired, plain_json
+from recollect.stores.commit import plain_json
+from recollect.stores.dict.tables import is_expired
 
 
 class DictRegistry:

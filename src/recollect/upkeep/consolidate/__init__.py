@@ -16,11 +16,16 @@ from hashlib import blake2b
 from recollect.engine import Engine
 from recollect.models.calls import sum_of
 from recollect.types import Receipt, ReceiptItem, Usage
-from recollect.upkeep.consolidate.commits import apply_steps
+from recollect.upkeep.consolidate.commits import (
+    apply_held,
+    apply_steps,
+    clear_held,
+    drop_held,
+    hold_plan,
+)
 from recollect.upkeep.consolidate.marks import Mark, keep, mark_of, set_mark
 from recollect.upkeep.consolidate.portraits import add_profiles, choose_stable
 from recollect.upkeep.consolidate.practice import practise
-from recollect.upkeep.consolidate.proposals import apply_held, clear_held, drop_held, hold_plan
 from recollect.upkeep.consolidate.run import CONSOLIDATING, LEASE_SECONDS, ConsolidationRun
 from recollect.upkeep.consolidate.survey import news, planned, survey
 from recollect.upkeep.journal import prune

@@ -14,7 +14,16 @@ from recollect.models.prompts import extract as extract_prompt
 from recollect.ports import AnswerError, Store
 from recollect.scopes import root_of
 from recollect.text.claims import Extraction, Gated, TurnReading, gate
-from recollect.types import Message, ReceiptItem, Record, Search, SessionKey, Usage, Where, Work
+from recollect.types import (
+    Message,
+    ReceiptItem,
+    Record,
+    Search,
+    SessionKey,
+    Usage,
+    Where,
+    Work,
+)
 from recollect.upkeep.learn.answers import known_as_text, messages_as_text, read_answer, show
 from recollect.upkeep.learn.lanes import (
     OPTED_OUT,
@@ -230,7 +239,9 @@ async def nearest(engine: Engine, turns: Turns) -> tuple[list[Record], Usage]:
     for text, vector in zip(texts, embedded.vectors, strict=True):
         query = Search(
             where=Where(
-                scopes=(turns.session.scope,), now=engine.now(), kinds=("semantic", "procedural")
+                scopes=(turns.session.scope,),
+                now=engine.now(),
+                kinds=("semantic", "procedural"),
             ),
             text=text,
             vector=vector,

@@ -38,8 +38,9 @@ from recollect.types import (
     SessionKey,
     Where,
 )
+from recollect.upkeep.heard import turns_of
 from recollect.upkeep.learn.grounds import ground_of, ungrounded
-from recollect.upkeep.learn.lanes import OPTED_OUT, READER, LearnCandidate, Learned, Turns, turns_of
+from recollect.upkeep.learn.lanes import OPTED_OUT, READER, LearnCandidate, Learned, Turns
 
 TAUGHT = "learned from"
 NOTHING = "nothing to learn"

@@ -20,6 +20,7 @@ from recollect.verbs.import_.run import (
     Filled,
     ImportOutcome,
     ImportRun,
+    failed,
     import_lines,
     root_of_value,
     skipped,
@@ -64,8 +65,7 @@ async def _planned(
     for line, item in zip(lines, items, strict=True):
         reason = KNOWN if item is None else await _why_not(run, root, item)
         if reason.startswith("!"):
-            id_ = skipped(line, "").id
-            outcomes.append(ImportOutcome(line=line, id=id_, status="failed", reason=reason[1:]))
+            outcomes.append(failed(line, reason[1:]))
         elif item is None or reason or _key(item) in known or _key(item) in written:
             outcomes.append(skipped(line, reason or KNOWN))
         else:

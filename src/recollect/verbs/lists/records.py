@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import get_args
 
-from recollect.engine import Engine
+from recollect.engine import Engine, every_record
 from recollect.errors import Invalid, NotFound
 from recollect.scopes import root_of
 from recollect.text.inputs import When, clean_name, clean_tags, count, moment, several_of
 from recollect.types import Kind, Listing, Record, Relation, Source, Status, Type, Where
+from recollect.types.pages import Page
 from recollect.verbs.lists.cursors import Place, place_of
-from recollect.verbs.lists.values import Page
 from recollect.verbs.lists.walk import RootPart, page_of, parts_from
 
 PAGE = 500
@@ -84,11 +84,9 @@ async def _newest_first(
 
 async def _walk(part: RootPart, query: Listing, after: str) -> AsyncGenerator[Record, None]:
     where = replace(query.where, scopes=part.scopes, descend=part.descend)
-    here = replace(query, where=where)
-    while found := await part.store.listing(replace(here, after=after)):
-        for record in found:
-            yield record
-        after = found[-1].id
+    here = replace(query, where=where, after=after)
+    async for record in every_record(part.store, here, size=query.limit):
+        yield record
 
 
 def _query(engine: Engine, wanted: RecordsWanted) -> Listing:

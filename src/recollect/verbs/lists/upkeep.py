@@ -13,9 +13,9 @@ from recollect.models.budgets import days_of
 from recollect.scopes import is_visible, parse_scope, root_of
 from recollect.text.inputs import count
 from recollect.types import Item, ReviewItem
+from recollect.types.pages import Consent, Due, Page, Spent, Stats
 from recollect.verbs.lists.cursors import Place, place_of
 from recollect.verbs.lists.sessions import list_sessions
-from recollect.verbs.lists.values import Consent, Due, Page, Spent, Stats
 from recollect.verbs.lists.walk import page_of, parts_from
 from recollect.verbs.review import desks_of, items_of, stuck, stuck_item
 

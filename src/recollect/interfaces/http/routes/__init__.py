@@ -4,17 +4,9 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Depends
 
-from recollect.interfaces.http.routes import (
-    agtos,
-    corrections,
-    health,
-    identity,
-    lists,
-    long,
-    reads,
-    writes,
-)
+from recollect.interfaces.http.routes import agtos, health, identity, long
 from recollect.interfaces.http.routes.calls import no_strangers
+from recollect.interfaces.http.routes.verbs import TOPICS, verb_routes
 
 TAGS = {
     "writing": "Put something in.",
@@ -28,13 +20,12 @@ TAGS = {
 }
 
 
-VERBS = (writes, reads, corrections, lists)
-
-
 def all_routes() -> APIRouter:
     router = APIRouter()
     strict = [Depends(no_strangers)]
-    for topic in (*VERBS, long, identity):
+    for verbs in map(verb_routes, TOPICS):
+        router.include_router(verbs, dependencies=strict)
+    for topic in (long, identity):
         router.include_router(topic.router, dependencies=strict)
     for topic in (agtos, health):
         router.include_router(topic.router)

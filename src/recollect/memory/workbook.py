@@ -13,9 +13,9 @@ from typing import Any
 
 from recollect.engine import Engine
 from recollect.errors import Conflict, RecollectError
-from recollect.interfaces.render import as_json
 from recollect.ports import Cell, cell_key
 from recollect.types import Receipt
+from recollect.types.json import as_json
 
 JOB = "job"
 ALIVE = timedelta(seconds=30)  # without a word; then it has ended with its server

@@ -14,14 +14,21 @@ from datetime import UTC, datetime, timedelta
 from datetime import time as clock_time
 
 from recollect.engine import Engine
-from recollect.errors import Conflict, Unavailable
-from recollect.interfaces.http.problems import TooMany
+from recollect.errors import Conflict, RecollectError, Unavailable
 from recollect.ports import Cell, cell_key
 
 QUOTA = "quota"
 BUCKETS_MAX = 10_000
 FLUSH_SECONDS = 2.0
 FAILURES_PER_MINUTE = 30
+
+
+class TooMany(RecollectError):
+    """More than a key may; ``wait`` is how many seconds until it may again."""
+
+    def __init__(self, message: str, wait: float) -> None:
+        super().__init__(message)
+        self.wait = wait
 
 
 class Buckets:
