@@ -115,7 +115,7 @@ def root_in(file: Path) -> Root:
     """Raises Unavailable if it cannot be read."""
     try:
         plain = json.loads(file.read_bytes())
-        things = {
+        things: dict[str, list[Any]] = {
             name: [from_plain(kind, one) for one in plain[name]] for name, kind in _KINDS.items()
         }
     except (OSError, ValueError, KeyError, Invalid) as error:
@@ -238,13 +238,12 @@ def applied(root: Root, changes: Changes) -> None:
         root.summaries = {
             id_: one for id_, one in root.summaries.items() if (one.scope, one.session) != key
         }
-    for table, gone in (
-        (root.messages, changes.messages_gone),
-        (root.summaries, changes.summaries_gone),
-        (root.items, changes.items_gone),
-    ):
-        for name in gone:
-            table.pop(name, None)  # type: ignore[attr-defined]
+    for message in changes.messages_gone:
+        root.messages.pop(message, None)
+    for summary in changes.summaries_gone:
+        root.summaries.pop(summary, None)
+    for item in changes.items_gone:
+        root.items.pop(item, None)
     for erase in changes.silenced:
         root.entries = [without_details(entry, erase) for entry in root.entries]
     if len(root.gone) > GONE_MAX:
