@@ -37,23 +37,6 @@ NewId = Callable[[], str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Capabilities:
-    """What a store can, so that nobody has to guess it."""
-
-    name: str  # such as "sqlite"
-    # ``exact``: every score follows from the rows, by the formulas in ``recollect.index``.
-    # ``native``: its engine finds candidates by itself, nearly the best; the rest is computed
-    # from them. ``both``: native where there is much to search, exact where there is little.
-    search: Literal["exact", "native", "both"]
-    # What is left of erased rows once ``scrub`` has said True. ``nothing``: not a byte in its
-    # files. ``engine``: no query finds them, but the engine may keep bytes in its log, its
-    # replicas and backups until it cleans up. ``memory``: they were in this process only.
-    erasure: Literal["nothing", "engine", "memory"]
-    waits: bool  # ``journal(wait=)`` returns soon after a commit, through whatever handle
-    processes: bool  # may several processes open it at once?
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
     """One value of the registry. ``version`` is the store's: 0 for a cell that is not there yet."""
 
@@ -107,6 +90,23 @@ class Registry(Protocol):
         """Cells whose key begins with ``prefix`` (no character of it is a pattern), ordered by
         key, behind the key ``after``."""
         ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capabilities:
+    """What a store can, so that nobody has to guess it."""
+
+    name: str  # such as "sqlite"
+    # ``exact``: every score follows from the rows, by the formulas in ``recollect.index``.
+    # ``native``: its engine finds candidates by itself, nearly the best; the rest is computed
+    # from them. ``both``: native where there is much to search, exact where there is little.
+    search: Literal["exact", "native", "both"]
+    # What is left of erased rows once ``scrub`` has said True. ``nothing``: not a byte in its
+    # files. ``engine``: no query finds them, but the engine may keep bytes in its log, its
+    # replicas and backups until it cleans up. ``memory``: they were in this process only.
+    erasure: Literal["nothing", "engine", "memory"]
+    waits: bool  # ``journal(wait=)`` returns soon after a commit, through whatever handle
+    processes: bool  # may several processes open it at once?
 
 
 class Store(Protocol):
@@ -265,7 +265,9 @@ class IndexRow(NamedTuple):
     """A record as a search index sees it; ``recollect.index.feed.index_row`` makes one. A store
     that keeps words, labels and terms beside the record need not cut its text again."""
 
-    key: int  # names the record as long as it lives: a row's number, or the hash of its id
+    # Names the record as long as it lives: a row's number. One that was made later has a greater
+    # one, so that turns of one moment stand as they came.
+    key: int
     id: bytes
     kind: int  # this and the next four: see ``recollect.index.codes``
     type: int
@@ -371,7 +373,8 @@ class NativeSearch(Protocol):
         self, asked: Search, ids: Sequence[str], reach: int
     ) -> Mapping[str, Sequence[NativeHit]]:
         """For each of these turns: the turns of its scope and session that stand not more than
-        ``reach`` places before or behind it, itself among them, ordered by (time, id)."""
+        ``reach`` places before or behind it, itself among them, in the order of time; those of
+        one moment as they came."""
         ...
 
 

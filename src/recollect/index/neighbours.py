@@ -46,7 +46,7 @@ class Around(NamedTuple):
 
 
 def around(turns: Sequence[Record], place: int) -> Around:
-    """The neighbours of one turn of a conversation, which is ordered by (time, id)."""
+    """The neighbours of one turn of a conversation, which is in the order of time."""
     before = _reached(turns, place, range(place - 1, -1, -1), BEFORE)
     found = Around(before, _reached(turns, place, range(place + 1, len(turns)), AFTER))
     spoken = {_speaker(turns[other]) for _, other in found.places}

@@ -16,7 +16,7 @@ import fcntl
 import json
 import os
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -29,11 +29,21 @@ from recollect.errors import Invalid, Unavailable
 from recollect.index import search as indexed
 from recollect.index.cache import IndexCache
 from recollect.index.derived import quantised
-from recollect.index.feed import index_row, key_of
+from recollect.index.feed import index_row
 from recollect.index.filters import check_asked, has_keys, ordered, passes
-from recollect.ports import Capabilities, FeedChanges, FeedRecord, FeedStamps
+from recollect.ports import Capabilities, Cell, FeedChanges, FeedRecord, FeedStamps
 from recollect.scopes import is_visible, is_within, root_of
-from recollect.stores.commit import Changes, Held, Needs, checked, decide, is_over, needs_of
+from recollect.stores.cells import check_cell, check_version
+from recollect.stores.commit import (
+    Changes,
+    Held,
+    Needs,
+    checked,
+    decide,
+    is_over,
+    needs_of,
+    plain_json,
+)
 from recollect.stores.touches import without_details
 from recollect.types import (
     LIVE,
@@ -73,8 +83,10 @@ class Root:
     head: int = 0  # the number of its last entry
     stamp: int = 0  # raised with every commit that changes what can be searched
     records: dict[str, Record] = field(default_factory=dict)
+    keys: dict[str, int] = field(default_factory=dict)  # record -> its number, as they came
+    made: int = 0  # the last one
     changed: dict[str, int] = field(default_factory=dict)  # record -> the stamp of that change
-    gone: list[tuple[str, str, int]] = field(default_factory=list)  # scope, record, stamp
+    gone: list[tuple[str, int, int]] = field(default_factory=list)  # scope, key, stamp
     lost: int = 0  # up to this stamp nobody knows any more what is gone
     vectors: dict[str, dict[str, Vector]] = field(default_factory=dict)  # space -> by record
     relations: dict[tuple[str, str, str], Relation] = field(default_factory=dict)
@@ -113,8 +125,10 @@ def root_in(file: Path) -> Root:
         head=plain["head"],
         stamp=plain["stamp"],
         records={one.id: one for one in things["records"]},
+        keys=plain["keys"],
+        made=plain["made"],
         changed=plain["changed"],
-        gone=[(scope, id_, stamp) for scope, id_, stamp in plain["gone"]],
+        gone=[(scope, key, stamp) for scope, key, stamp in plain["gone"]],
         lost=plain["lost"],
         vectors={
             space: {id_: base64.b64decode(vector) for id_, vector in rows.items()}
@@ -130,11 +144,12 @@ def root_in(file: Path) -> Root:
 
 
 def save(root: Root, file: Path) -> None:
-    """In one step: either the old file is there or the new one, whole and on the disk."""
     plain: dict[str, Any] = {
         "name": root.name,
         "head": root.head,
         "stamp": root.stamp,
+        "keys": root.keys,
+        "made": root.made,
         "changed": root.changed,
         "gone": root.gone,
         "lost": root.lost,
@@ -147,6 +162,11 @@ def save(root: Root, file: Path) -> None:
         things = getattr(root, name)
         values = things.values() if isinstance(things, dict) else things
         plain[name] = [to_plain(one) for one in values]
+    write_whole(file, plain)
+
+
+def write_whole(file: Path, plain: Any) -> None:
+    """In one step: either the old file is there or the new one, whole and on the disk."""
     new = file.with_suffix(".new")
     with new.open("w", encoding="utf-8") as out:
         json.dump(plain, out, ensure_ascii=False, allow_nan=False)
@@ -206,6 +226,7 @@ def applied(root: Root, changes: Changes) -> None:
             _drop_record(root, id_)
         root.messages = _unexpired(root.messages, batch.at)
         root.items = _unexpired(root.items, batch.at)
+    root.entries = [entry for entry in root.entries if entry.seq not in changes.pruned]
     if batch.drop_space:
         for id_ in root.vectors.pop(batch.drop_space, {}):
             root.changed[id_] = root.stamp
@@ -238,6 +259,9 @@ def _put(root: Root, changes: Changes) -> None:
     root.messages |= {(one.scope, one.session, one.id): one for one in changes.messages}
     root.summaries |= {one.id: one for one in changes.summaries}
     root.records |= changes.records
+    for id_ in (one for one in changes.records if one in changes.made):
+        root.made += 1
+        root.keys[id_] = root.made
     root.relations |= changes.relations
     root.items |= changes.items
     if changes.vectors:
@@ -261,7 +285,7 @@ def _drop_record(root: Root, id_: str) -> None:
     """With its vectors and relations; and the index is told."""
     record = root.records.pop(id_, None)
     if record is not None:
-        root.gone.append((record.scope, id_, root.stamp))
+        root.gone.append((record.scope, root.keys.pop(id_), root.stamp))
         root.changed.pop(id_, None)
         for rows in root.vectors.values():
             rows.pop(id_, None)
@@ -287,35 +311,109 @@ class FolderFeed:
     def changes(self, scope: str, after: int) -> FeedChanges:
         after = after if after >= self._root.lost else 0
         rows = [
-            index_row(one)
+            index_row(self._root.keys[id_], one)
             for id_, one in self._root.records.items()
             if one.scope == scope and self._root.changed[id_] > after
         ]
-        gone = [key_of(id_) for s, id_, stamp in self._root.gone if s == scope and stamp > after]
+        gone = [key for one, key, stamp in self._root.gone if one == scope and stamp > after]
         return FeedChanges([rows] if rows else [], gone if after else None)
 
     def vectors(
         self, scope: str, space: str, keys: Sequence[int] | None
     ) -> Iterable[Sequence[tuple[int, bytes]]]:
         rows = [
-            (key_of(id_), quantised(vector))
+            (self._root.keys[id_], quantised(vector))
             for id_, vector in self._root.vectors.get(space, {}).items()
-            if self._root.records[id_].scope == scope and (keys is None or key_of(id_) in keys)
+            if self._root.records[id_].scope == scope
+            and (keys is None or self._root.keys[id_] in keys)
         ]
         return [rows] if rows else []
 
     def records(self, keys: Sequence[int], space: str) -> Mapping[int, FeedRecord]:
         vectors = self._root.vectors.get(space, {})
         return {
-            key_of(id_): FeedRecord(partial(detached, one), vectors.get(id_))
-            for id_, one in self._root.records.items()
-            if key_of(id_) in keys
+            key: FeedRecord(partial(detached, self._root.records[id_]), vectors.get(id_))
+            for id_, key in self._root.keys.items()
+            if key in keys
         }
 
 
 def detached(value: T) -> T:
     """A copy that shares nothing: what a caller does to it must not reach the store."""
     return from_plain(type(value), to_plain(value))
+
+
+class FolderRegistry:
+    """``recollect.ports.Registry`` in a file of its own."""
+
+    def __init__(self, file: Path, heads: Callable[[], Mapping[str, int]]) -> None:
+        """``heads``: the number of the last entry of each root; Unavailable if closed."""
+        self._file = file
+        self._heads = heads
+        self._cells: dict[str, Cell] = {}
+        self._settled: dict[str, tuple[int, datetime]] = {}  # root -> up to which entry, until
+        self._version = 0
+        if file.exists():
+            plain = json.loads(file.read_bytes())
+            self._version = plain["version"]
+            self._cells = {one["key"]: from_plain(Cell, one) for one in plain["cells"]}
+            settled = plain["settled"].items()
+            self._settled = {k: (seq, datetime.fromisoformat(at)) for k, (seq, at) in settled}
+
+    def _save(self) -> None:
+        cells = [to_plain(one) for one in self._cells.values()]
+        settled = {k: (seq, until.isoformat()) for k, (seq, until) in self._settled.items()}
+        write_whole(self._file, {"version": self._version, "cells": cells, "settled": settled})
+
+    async def get(self, keys: Sequence[str], *, now: datetime) -> list[Cell]:
+        self._heads()
+        found = (self._cells.get(key) for key in keys)
+        return [detached(one) for one in found if one and not is_over(one.expires_at, now)]
+
+    async def put(self, cell: Cell, *, now: datetime) -> Cell:
+        self._heads()
+        check_cell(cell)
+        value = plain_json(cell.value)
+        stored = _unexpired(self._cells, now).get(cell.key)
+        check_version(cell, stored.version if stored else 0)
+        self._version += 1
+        new = replace(cell, value=value, version=self._version)
+        self._cells = _unexpired({**self._cells, new.key: new}, now)
+        self._save()
+        return detached(new)
+
+    async def settle(self, root: str, *, seq: int, until: datetime) -> None:
+        if root in self._heads():
+            self._settled[root] = (seq, until)
+            self._save()
+
+    async def unsettled(self, now: datetime, *, news: bool, limit: int = 100) -> list[str]:
+        heads = {root: head for root, head in self._heads().items() if head}
+        late = [(root in self._settled, self._rest(root, now), root) for root in heads]
+        waited = [root for _, until, root in sorted(late) if until <= now]
+        others = sorted(set(heads) - set(waited)) if news else []
+        stirred = [root for root in others if self._settled[root][0] < heads[root]]
+        return [*waited, *stirred][: max(0, limit)]
+
+    def _rest(self, root: str, now: datetime) -> datetime:
+        return self._settled[root][1] if root in self._settled else now
+
+    def stir(self, root: str) -> None:
+        """Something happened there that takes no number in the journal."""
+        if root in self._settled:
+            self._settled[root] = (-1, self._settled[root][1])
+            self._save()
+
+    async def list(
+        self, prefix: str, *, now: datetime, after: str = "", limit: int = 100
+    ) -> list[Cell]:
+        self._heads()
+        found = [
+            detached(one)
+            for key, one in sorted(self._cells.items())
+            if key.startswith(prefix) and key > after and not is_over(one.expires_at, now)
+        ]
+        return found[: max(0, limit)]
 
 
 class FolderStore:
@@ -330,8 +428,16 @@ class FolderStore:
         self._file_lock = lock  # a descriptor, held as long as the store is open
         self._roots: dict[str, Root] | None = {}
         self._cache = IndexCache(CACHE_BYTES)
+        self._registry = FolderRegistry(folder / "registry", self._heads)
         self._lock = threading.Lock()  # one call at a time, in whatever thread
         self.trips = 0
+
+    @property
+    def registry(self) -> FolderRegistry:
+        return self._registry
+
+    def _heads(self) -> Mapping[str, int]:
+        return {name: root.head for name, root in self._open_roots().items()}
 
     @classmethod
     async def open(cls, folder: str | os.PathLike[str]) -> FolderStore:
@@ -378,6 +484,8 @@ class FolderStore:
             except OSError as error:
                 raise Unavailable(f"cannot write to {self._folder}: {error}") from error
             roots[batch.root] = new
+            if changes.used:
+                self._registry.stir(batch.root)
             return changes.seq
 
     async def scrub(self) -> bool:

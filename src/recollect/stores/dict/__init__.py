@@ -66,6 +66,8 @@ class DictStore:
         self._registry: DictRegistry = beside._registry if beside else DictRegistry(tables.heads)
         # Its lock also keeps commits apart.
         self._changed: asyncio.Condition = beside._changed if beside else asyncio.Condition()
+        self._handles: set[int] = beside._handles if beside else set()
+        self._handles.add(id(self))
         self.trips = 0  # how often a commit went to the tables and back
 
     @property
@@ -273,7 +275,9 @@ class DictStore:
     async def close(self) -> None:
         async with self._changed:
             self._tables = None
-            self._registry.close()
+            self._handles.discard(id(self))
+            if not self._handles:
+                self._registry.close()
             self._changed.notify_all()
 
     def _open_tables(self) -> Tables:

@@ -77,7 +77,7 @@ class SqliteStore:
         self._local = threading.local()
         self._connections: list[apsw.Connection] = []
         self._closed = False
-        self._registry = SqliteRegistry(self._writer, self._read_here, self._read_once)
+        self._registry = SqliteRegistry(self._writer, self._read_here, self._read)
 
     @property
     def registry(self) -> SqliteRegistry:
@@ -275,7 +275,7 @@ class SqliteStore:
         space: str = "",
         limit: int = 100,
     ) -> list[Work]:
-        return await self._read_once(lambda db: due.due(db, now, kinds, space, limit))
+        return await self._read(lambda db: due.due(db, now, kinds, space, limit))
 
     async def counts(
         self, scopes: Sequence[str], *, now: datetime, descend: bool = False
@@ -289,10 +289,6 @@ class SqliteStore:
 
     async def _read(self, read: Callable[[apsw.Connection], T]) -> T:
         """One statement, or several that need not be of one moment."""
-        return await self._on_reader_thread(lambda: read(self._connection()))
-
-    async def _read_once(self, read: Callable[[apsw.Connection], T]) -> T:
-        """Of a single statement, which needs no transaction to be of one moment."""
         return await self._on_reader_thread(lambda: read(self._connection()))
 
     def _read_here(self, read: Callable[[apsw.Connection], T]) -> T:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from unittest import SkipTest
 
 from recollect.errors import Conflict
-from recollect.ports import Store
+from recollect.ports import Cell, Store
 from recollect.testing.elsewhere import raise_counter, run_elsewhere
 from recollect.testing.harness import Contract, clause, second_handle
 from recollect.testing.values import (
@@ -67,6 +67,8 @@ class HandleClauses(Contract):
             assert [entry.seq for entry in await other.journal(ROOT)] == [1]
             assert await other.roots() == [ROOT]
             assert sum((await other.counts([ROOT], now=NOW)).values()) == 2
+            await store.registry.put(Cell(key="lease", value=1), now=NOW)
+            assert [cell.value for cell in await other.registry.get(["lease"], now=NOW)] == [1]
             assert {work.id for work in await other.due(NOW, space=SPACE)} == {"a", "b"}
         finally:
             await other.close()

@@ -9,7 +9,7 @@ from typing import Any
 
 from recollect.errors import Conflict, Invalid, Unavailable
 from recollect.ports import Cell, Store
-from recollect.testing.harness import Contract, clause, failure
+from recollect.testing.harness import Contract, clause, failure, second_handle
 from recollect.testing.values import NOW, ROOT, make_item, make_record, moment, put
 
 WRITERS = 8
@@ -185,9 +185,7 @@ class RegistryClauses(Contract):
     @clause
     async def test_X2_two_handles_share_one_registry(self, store: Store) -> None:
         """What one has written the other sees at once, and cannot overlook."""
-        other = await self.reopen(store)  # of the same file, though this one is still open
-        if other is None:
-            return
+        other = await second_handle(self, store)
         try:
             made = await _put(store, "a", "here")
             assert await other.registry.get(["a"], now=NOW) == [made]
