@@ -70,7 +70,7 @@ class ContextResult(BaseModel):
     notes: list[str] = []
 
 
-class Change(BaseModel):
+class ChangeResult(BaseModel):
     """One change of the memory."""
 
     class Touched(BaseModel):
@@ -91,7 +91,7 @@ class History(BaseModel):
 
     about: str = PREFACE
     memory: MemoryResult | None = None
-    changes: list[Change]
+    changes: list[ChangeResult]
 
 
 class QuestionResult(BaseModel):
@@ -222,8 +222,8 @@ def told_history(entries: Sequence[Entry], record: Record | None) -> CallToolRes
     return told("\n".join(lines), value)
 
 
-def _change(entry: Entry) -> Change:
-    return Change(
+def _change(entry: Entry) -> ChangeResult:
+    return ChangeResult(
         at=entry.at.isoformat(),
         reason=entry.reason,
         actor=entry.actor,
@@ -232,7 +232,7 @@ def _change(entry: Entry) -> Change:
     )
 
 
-def _touched(touch: Touch) -> Change.Touched:
+def _touched(touch: Touch) -> ChangeResult.Touched:
     before, after = touch.before, touch.after
     what = "erased" if after is None else "made" if before is None else "changed"
     names = sorted(
@@ -240,10 +240,10 @@ def _touched(touch: Touch) -> Change.Touched:
         for name in (after or {})
         if before and name != "version" and before.get(name) != (after or {})[name]
     )
-    return Change.Touched(what=what, kind=touch.kind, id=touch.id, fields=names)
+    return ChangeResult.Touched(what=what, kind=touch.kind, id=touch.id, fields=names)
 
 
-def _change_line(change: Change) -> str:
+def _change_line(change: ChangeResult) -> str:
     touched = ", ".join(
         f"{t.what} {t.kind} {t.id}" + (f" ({', '.join(t.fields)})" if t.fields else "")
         for t in change.touched
