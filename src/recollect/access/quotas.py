@@ -9,17 +9,15 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from datetime import time as clock_time
 
-from recollect.changes import put_item
 from recollect.engine import Engine
 from recollect.errors import Conflict, RecollectError, Unavailable
-from recollect.scopes import SYSTEM_ROOT
-from recollect.types import Item
+from recollect.ports import Cell, cell_key
 
-NAMESPACE = "quota"
+QUOTA = "quota"
 BUCKETS_MAX = 10_000
 FLUSH_SECONDS = 2.0
 FAILURES_PER_MINUTE = 30
@@ -96,18 +94,15 @@ class Quotas:
     async def _count(self, day: str, key: str) -> _Count:
         found = self._counts.get((day, key))
         if found is None:
-            item = await self._item(day, key)
-            found = self._counts.setdefault((day, key), _Count(known=int(item.value)))
+            cell = await self._cell(day, key)
+            found = self._counts.setdefault((day, key), _Count(known=int(cell.value)))
         return found
 
-    async def _item(self, day: str, key: str) -> Item:
-        name = f"{day}/{key}"
+    async def _cell(self, day: str, key: str) -> Cell:
+        name = cell_key(QUOTA, day, key)
         now = self.engine.now()
-        items = await self.engine.store.items(SYSTEM_ROOT, NAMESPACE, now=now, keys=(name,))
-        if items:
-            return items[0]
-        expires = now + timedelta(days=2)
-        return Item(scope=SYSTEM_ROOT, namespace=NAMESPACE, key=name, value=0, expires_at=expires)
+        cells = await self.engine.store.registry.get((name,), now=now)
+        return cells[0] if cells else Cell(key=name, value=0, expires_at=now + timedelta(days=2))
 
     async def flush(self) -> None:
         """Add what is new to the store's count; what cannot be written now is kept for later."""
@@ -119,18 +114,10 @@ class Quotas:
                 del self._counts[day, key]
 
     async def _flush_one(self, day: str, key: str, count: _Count) -> None:
-        item = await self._item(day, key)
-        added, total = count.new, int(item.value) + count.new
-        new = Item(
-            scope=item.scope,
-            namespace=item.namespace,
-            key=item.key,
-            value=total,
-            expires_at=item.expires_at,
-            version=item.version,
-        )
+        cell = await self._cell(day, key)
+        added, total = count.new, int(cell.value) + count.new
         try:
-            await put_item(self.engine, new, NAMESPACE)
+            await self.engine.store.registry.put(replace(cell, value=total), now=self.engine.now())
         except (Conflict, Unavailable):
             return  # another process counted too, or the disk is full: next time
         count.known = total

@@ -165,8 +165,9 @@ class ScopeIndex:
                 segments.append(self._append(new))
         self._add_words(segments)
         self.turns.settle(self.column("id"))
-        for space in self._vectors:
-            for part in feed.vectors(self.scope, space, changed) if changed else ():
+        for space, vectors in self._vectors.items() if changed else ():
+            vectors.held[self.rows_of(np.array(changed, dtype=np.int64))] = False
+            for part in feed.vectors(self.scope, space, changed):
                 self._write_vectors(space, part)
         self.stamp = stamp
 

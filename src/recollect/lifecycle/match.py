@@ -18,12 +18,12 @@ from recollect.lifecycle.merge import (
     judge,
     repeated,
     settle,
-    slot_tag,
 )
 from recollect.ports import Store
 from recollect.scopes import is_within, root_of
+from recollect.text.claims.lessons import slot_tag
 from recollect.text.messages import turn_id
-from recollect.types import LIVE, Query, Record, Vector
+from recollect.types import LIVE, Find, Listing, Record, Search, Vector, Where
 
 NEIGHBOURS = 8  # by meaning or, without a vector, by words
 SLOT_MAX = 64  # records that make a claim about the same slot
@@ -87,7 +87,7 @@ async def disputed_again(
     query = of_slot(record, engine.now())
     if query is None or record.status not in LIVE:
         return None
-    known = [Known(record=hit.record) for hit in await store.search(query)]
+    known = [Known(record=one) for one in await store.listing(query)]
     against = [
         one.record
         for one in _with_pending(known, record, pending)
@@ -115,9 +115,8 @@ async def compare(
     be. ``seen_hash``: the store refused this very text, though no vector led to it."""
     found: dict[str, Known] = {}
     for query in _queries(engine, record, vector, space, seen_hash=seen_hash):
-        for hit in await store.search(query):
-            known = Known(record=hit.record, similarity=hit.similarity)
-            found.setdefault(hit.record.id, known)
+        for known in await _known(store, query):
+            found.setdefault(known.record.id, known)
     return _with_pending(found.values(), record, pending)
 
 
@@ -130,43 +129,55 @@ def _with_pending(known: Iterable[Known], record: Record, pending: Iterable[Reco
     return list(found.values())
 
 
+async def _known(store: Store, query: Search | Find | Listing) -> list[Known]:
+    if isinstance(query, Search):
+        hits = await store.search(query)
+        return [Known(record=hit.record, similarity=hit.similarity) for hit in hits]
+    read = store.find(query) if isinstance(query, Find) else store.listing(query)
+    return [Known(record=record) for record in await read]
+
+
 def _queries(
     engine: Engine, record: Record, vector: Vector | None, space: str, *, seen_hash: bool
-) -> Iterator[Query]:
-    base = Query(scopes=(record.scope,), now=engine.now(), statuses=LIVE, limit=NEIGHBOURS)
-    alike = replace(base, kinds=(record.kind,))
+) -> Iterator[Search | Find | Listing]:
+    live = Where(scopes=(record.scope,), now=engine.now(), statuses=LIVE)
+    alike = Search(where=replace(live, kinds=(record.kind,)), limit=NEIGHBOURS)
     near = vector is not None and not says_nothing(vector) and record.kind != "episodic"
     if near:  # an equal text is also the nearest one
         yield replace(alike, vector=vector, space=space, similar_above=SIMILAR_ABOVE)
     if record.hash and (seen_hash or not near):
-        yield replace(base, hashes=(record.hash,))
+        yield Find(where=live, hashes=(record.hash,), limit=NEIGHBOURS)
     if not near and record.kind != "episodic":
         yield replace(alike, text=record.text[:WORDS_FROM_MAX])
     if slot := of_slot(record, engine.now()):
         yield slot
 
 
-def of_slot(record: Record, now: datetime) -> Query | None:
+def of_slot(record: Record, now: datetime) -> Listing | None:
     """For the live records that make a claim about the same slot, in the record's scope and those
     above it; None if it makes no claim."""
     claim = claim_of(record)
     if claim is None:
         return None
-    return Query(
-        scopes=(record.scope,),
-        now=now,
-        statuses=LIVE,
-        kinds=(record.kind,),
-        tags=(slot_tag(claim),),
+    return Listing(
+        where=Where(
+            scopes=(record.scope,),
+            now=now,
+            statuses=LIVE,
+            kinds=(record.kind,),
+            tags=(slot_tag(claim),),
+        ),
         limit=SLOT_MAX,
     )
 
 
 async def live_equal(store: Store, scope: str, hash_: str, now: datetime) -> Record | None:
     """The live record of this very scope whose text has that hash: there is one at most."""
-    query = Query(scopes=(scope,), now=now, exact=True, statuses=LIVE, hashes=(hash_,), limit=1)
-    hits = await store.search(query) if hash_ else []
-    return hits[0].record if hits else None
+    query = Find(
+        where=Where(scopes=(scope,), now=now, exact=True, statuses=LIVE), hashes=(hash_,), limit=1
+    )
+    found = await store.find(query) if hash_ else []
+    return found[0] if found else None
 
 
 async def turns_of(
@@ -193,15 +204,12 @@ async def copies_of(
 ) -> list[Record]:
     """The live copies of some records in the scope of ``record`` and below it, so that one
     commit treats them alike. Siblings are not visible from here and stay."""
-    query = Query(
-        scopes=(record.scope,),
-        now=engine.now(),
-        descend=True,
-        statuses=LIVE,
+    query = Find(
+        where=Where(scopes=(record.scope,), now=engine.now(), descend=True, statuses=LIVE),
         origins=tuple({target.origin or target.id for target in targets}),
         limit=COPIES_MAX,
     )
-    found = {hit.record.id: hit.record for hit in await store.search(query)}
+    found = {one.id: one for one in await store.find(query)}
     found |= {one.id: one for one in pending if one.id in found or one.origin in query.origins}
     named = {target.id for target in targets}
     return [one for one in found.values() if one.id not in named and one.status in LIVE]

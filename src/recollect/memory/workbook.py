@@ -11,14 +11,13 @@ from collections import Counter
 from datetime import datetime, timedelta
 from typing import Any
 
-from recollect.changes import put_item
 from recollect.engine import Engine
 from recollect.errors import Conflict, RecollectError
-from recollect.scopes import SYSTEM_ROOT
-from recollect.types import Item, Receipt
+from recollect.ports import Cell, cell_key
+from recollect.types import Receipt
 from recollect.types.json import as_json
 
-NAMESPACE = "job"
+JOB = "job"
 ALIVE = timedelta(seconds=30)  # without a word; then it has ended with its server
 LISTED_MAX = 1000
 ATTEMPTS = 3  # two words of one piece of work may meet
@@ -31,6 +30,7 @@ class Workbook:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        self._registry = engine.store.registry
 
     async def write(self, id_: str, entry: Entry, *, kept: timedelta) -> None:
         alive_until = self._engine.now() + ALIVE
@@ -51,29 +51,22 @@ class Workbook:
             return
 
     async def _put_once(self, id_: str, value: Entry | None, kept: timedelta) -> None:
-        known = await self._items(id_)
-        item = Item(
-            scope=SYSTEM_ROOT,
-            namespace=NAMESPACE,
-            key=id_,
-            value=value,
-            expires_at=self._engine.now() + kept,
-            version=known[0].version if known else 0,
-        )
-        await put_item(self._engine, item, NAMESPACE)
+        now = self._engine.now()
+        name = cell_key(JOB, id_)
+        known = await self._registry.get((name,), now=now)
+        version = known[0].version if known else 0
+        cell = Cell(key=name, value=value, expires_at=now + kept, version=version)
+        await self._registry.put(cell, now=now)
 
     async def read(self, id_: str = "") -> dict[str, Entry]:
         """One entry, or all of them, by id."""
-        return {item.key: item.value for item in await self._items(id_)}
-
-    async def _items(self, id_: str) -> list[Item]:
-        return await self._engine.store.items(
-            SYSTEM_ROOT,
-            NAMESPACE,
-            now=self._engine.now(),
-            keys=(id_,) if id_ else (),
-            limit=LISTED_MAX,
-        )
+        now = self._engine.now()
+        prefix = cell_key(JOB, "")
+        if id_:
+            cells = await self._registry.get((prefix + id_,), now=now)
+        else:
+            cells = await self._registry.list(prefix, now=now, limit=LISTED_MAX)
+        return {cell.key.removeprefix(prefix): cell.value for cell in cells}
 
     def is_alive(self, entry: Entry) -> bool:
         return self._engine.now() < datetime.fromisoformat(entry["alive_until"])

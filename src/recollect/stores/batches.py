@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from recollect.errors import Conflict, Invalid
 from recollect.scopes import SYSTEM_ROOT, root_of
-from recollect.types import Batch, Message, Record
+from recollect.types import MARKS, Batch, Item, Message, Record
 
 _NEVER_CHANGES = (
     "scope",
@@ -25,10 +25,10 @@ _NEVER_CHANGES = (
 
 def check_batch(batch: Batch) -> None:
     """Invalid unless the batch says something, about one root only."""
-    if not (takes_a_number(batch) or batch.used or batch.sweep or batch.drop_space or batch.mark):
+    if not (takes_a_number(batch) or batch.items or _is_housekeeping(batch)):
         raise Invalid("an empty batch; put something into it")
-    if batch.mark is not None and batch.mark.scope != SYSTEM_ROOT:
-        raise Invalid(f"a mark belongs to {SYSTEM_ROOT!r}, not to {batch.mark.scope!r}")
+    if batch.root == SYSTEM_ROOT:
+        raise Invalid(f"{SYSTEM_ROOT!r} is no tenant; the registry keeps what is the store's own")
     if root_of(batch.root) != batch.root:
         raise Invalid(f"{batch.root!r} is no root; name its first pair only")
     foreign = next((scope for scope in scopes_of(batch) if root_of(scope) != batch.root), None)
@@ -40,7 +40,7 @@ def check_batch(batch: Batch) -> None:
 
 
 def takes_a_number(batch: Batch) -> bool:
-    """Is it journalled? Use counters, sweeps, dropped spaces and marks alone are not."""
+    """Is it journalled? Housekeeping and marks alone are not."""
     return bool(
         batch.messages
         or batch.sessions
@@ -48,10 +48,18 @@ def takes_a_number(batch: Batch) -> bool:
         or batch.summaries
         or batch.records
         or batch.relations
-        or batch.items
+        or any(map(is_journalled, batch.items))
         or batch.vectors
         or batch.erase
     )
+
+
+def is_journalled(item: Item) -> bool:
+    return item.namespace != MARKS
+
+
+def _is_housekeeping(batch: Batch) -> bool:
+    return bool(batch.used or batch.sweep or batch.drop_space or batch.prune)
 
 
 def scopes_of(batch: Batch) -> Iterator[str]:
@@ -93,7 +101,7 @@ def _names(batch: Batch) -> Iterator[str]:
         yield from (summary.id, summary.session)
     for record in batch.records:
         yield from (record.id, record.session, record.session_scope, record.hash, record.origin)
-    for item in (*batch.items, *([batch.mark] if batch.mark else ())):
+    for item in batch.items:
         yield from (item.namespace, item.key)
 
 

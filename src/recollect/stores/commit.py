@@ -22,7 +22,13 @@ from typing import Any
 from recollect.errors import Conflict, Invalid
 from recollect.scopes import root_of
 from recollect.stores import touches
-from recollect.stores.batches import check_batch, check_unchanged, next_seq, takes_a_number
+from recollect.stores.batches import (
+    check_batch,
+    check_unchanged,
+    is_journalled,
+    next_seq,
+    takes_a_number,
+)
 from recollect.types import (
     LIVE,
     Batch,
@@ -94,6 +100,7 @@ class Changes:
     messages_gone: list[MessageKey] = field(default_factory=list)
     summaries_gone: list[str] = field(default_factory=list)
     items_gone: list[ItemKey] = field(default_factory=list)
+    pruned: tuple[int, ...] = ()  # entries of the root's journal, where they are there
     # The root's journal must not tell any more about these; see ``touches.without_details``.
     silenced: tuple[Erase, ...] = ()
     # Put.
@@ -155,8 +162,8 @@ def needs_of(batch: Batch) -> Needs:
         needs.messages = tuple(dict.fromkeys(map(_message_key, batch.messages)))
     if batch.summaries or batch.erase:
         needs.summaries = tuple(dict.fromkeys(_summary_ids(batch)))
-    if batch.items or batch.mark:
-        needs.items = tuple(dict.fromkeys(map(_item_key, _items(batch))))
+    if batch.items:
+        needs.items = tuple(dict.fromkeys(map(_item_key, batch.items)))
     if batch.vectors:
         needs.space = batch.space
     return needs
@@ -189,12 +196,6 @@ def _session_keys(batch: Batch) -> Iterator[SessionKey]:
 def _summary_ids(batch: Batch) -> Iterator[str]:
     yield from (summary.id for summary in batch.summaries)
     yield from (erase.id for erase in batch.erase if erase.kind == "summary")
-
-
-def _items(batch: Batch) -> Iterator[Item]:
-    yield from batch.items
-    if batch.mark is not None:
-        yield batch.mark
 
 
 def _message_key(message: Message) -> MessageKey:
@@ -231,8 +232,6 @@ class _Decision:
 
     def made(self) -> Changes:
         batch, changes = self._batch, self._changes
-        if batch.mark is not None:
-            self._put_item(batch.mark, "mark")
         for erase in batch.erase:
             self._erase(erase)
         for session in batch.sessions:
@@ -249,7 +248,10 @@ class _Decision:
         for id_, vector in batch.vectors.items():
             self._write_vector(id_, vector)
         for item in batch.items:
-            self._touch(touches.touch_item(*self._put_item(item, "item")))
+            old, new = self._put_item(item)
+            if is_journalled(item):
+                self._touch(touches.touch_item(old, new))
+        changes.pruned = tuple(seq for seq in batch.prune if seq < self._head)
         changes.silenced = batch.erase
         changes.used = Counter(batch.used) if batch.used else {}
         if takes_a_number(batch):
@@ -450,8 +452,8 @@ class _Decision:
         else:
             check_unchanged(stored, given)
             # The counters have their own way in, which no version guards.
-            counted = {"uses": stored.uses, "used_at": stored.used_at}
-            new = replace(given, version=given.version + 1, **counted)
+            version = given.version + 1
+            new = replace(given, version=version, uses=stored.uses, used_at=stored.used_at)
         self._records[new.id] = self._changes.records[new.id] = new
         self._note_hash(new)
         self._touch(touches.touch_record(stored, new))
@@ -514,8 +516,8 @@ class _Decision:
 
     # Items
 
-    def _put_item(self, given: Item, kind: str) -> tuple[Item | None, Item]:
-        """The item as it was and as it is; ``kind`` names it if it was changed meanwhile."""
+    def _put_item(self, given: Item) -> tuple[Item | None, Item]:
+        """The item as it was and as it is."""
         key = _item_key(given)
         stored = self._items.get(key)
         if stored is not None and self._is_over(stored.expires_at):
@@ -523,7 +525,7 @@ class _Decision:
         if given.version != (stored.version if stored else 0):
             raise Conflict(
                 f"item {given.key!r} of {given.namespace!r} was changed meanwhile; read it again",
-                kind=kind,
+                kind="item",
                 ids=(given.key,),
             )
         new = replace(given, version=given.version + 1)

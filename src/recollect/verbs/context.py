@@ -32,7 +32,18 @@ from recollect.scopes import root_of
 from recollect.text.inputs import When, one_of, utc_moment
 from recollect.text.tokens import Counter
 from recollect.text.trust import without_recalled
-from recollect.types import Hit, Message, Packet, Query, SessionKey, Shape, Status, Usage
+from recollect.types import (
+    Hit,
+    Listing,
+    Message,
+    Order,
+    Packet,
+    SessionKey,
+    Shape,
+    Status,
+    Usage,
+    Where,
+)
 from recollect.upkeep.fold import TOKENS_PER_MESSAGE, message_cost
 from recollect.verbs.confirm import waiting
 from recollect.verbs.procedures import triggered
@@ -252,7 +263,7 @@ async def _gather(engine: Engine, wanted: ContextWish) -> Gathered:
     answer = await recall(engine, question, count_uses=False)
     found = _distinct(answer.hits, messages, stable) if query.strip() else []
     best = found[: most or FOUND_MAX]
-    engine.used.update(hit.record.id for hit in best)
+    engine.used.update((root_of(hit.record.scope), hit.record.id) for hit in best)
     rest = [] if most else await _small_scope(engine, scopes, moment, times)
     if wanted.threshold is not None or engine.profile.threshold:
         rest = []  # whoever sets a bar wants nothing below it
@@ -327,15 +338,18 @@ async def _window(
     if wanted.session is None:
         return [], "", "", ""
     key = SessionKey(scope, session_name(wanted.session))
+    noted = notes_key(scope, key.id)
     messages: list[Message] = []
     summary = block = state = ""
     for store in engine.stores_of(root_of(scope)):
-        folded, said = await _unfolded(engine, store, key)
-        messages += folded
-        summary = said or summary
-        notes, noted = await _unfolded(engine, store, notes_key(scope, key.id))
-        block = note_lines(noted, notes) or block
-        for session in await store.sessions(root_of(scope), (key,)):
+        for session in await store.sessions(root_of(scope), (key, noted)):
+            here = SessionKey(session.scope, session.id)
+            found, said = await _unfolded(engine, store, here)
+            if here == noted:
+                block = note_lines(said, found) or block
+                continue
+            messages += found
+            summary = said or summary
             state = json.dumps(dict(session.state), ensure_ascii=False) if session.state else state
     return messages, summary, block, state
 
@@ -371,16 +385,24 @@ def _last_said(messages: Sequence[Message]) -> str:
     return ""
 
 
-async def _listed(engine: Engine, scopes: list[str], now: datetime, **filters: Any) -> list[Hit]:
+async def _listed(
+    engine: Engine,
+    scopes: list[str],
+    now: datetime,
+    *,
+    order: Order,
+    limit: int,
+    **filters: Any,
+) -> list[Hit]:
     """Records by filter from every store and root, deduplicated across scopes."""
     by_root, _ = await engine.read_scopes(scopes, descend=False)
     found: list[Hit] = []
     for root, named in by_root.items():
         for store in engine.stores_of(root):
-            query = Query(scopes=named, now=now, **filters)
-            hits = await store.search(query)
-            hidden = await spoken_over(store, query, root, [hit.record for hit in hits])
-            found += [hit for hit in hits if hit.record.id not in hidden]
+            where = Where(scopes=named, now=now, **filters)
+            listed = await store.listing(Listing(where=where, order=order, limit=limit))
+            hidden = await spoken_over(store, where, root, listed)
+            found += [Hit(record=record) for record in listed if record.id not in hidden]
     return found
 
 

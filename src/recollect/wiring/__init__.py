@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from recollect.engine import Engine, active_space
-from recollect.errors import Incompatible, Invalid
+from recollect.errors import Invalid
 from recollect.ports import Clock, Embedder, Model, NewId, Store
 from recollect.profiles import Profile
 from recollect.scopes import parse_scope
@@ -24,9 +24,7 @@ from recollect.text.tokens import ESTIMATE, Counter, TokenCount
 from recollect.types.arguments import StorePath
 from recollect.types.ids import ROOM, as_uuid
 from recollect.wiring.models import careful_embedder, model_folder, open_careful, place_for
-
-# Stores that come with an extra: scheme -> what to install.
-EXTRAS = {"redis": "redis", "rediss": "redis", "postgresql": "postgres", "surrealkv": "surreal"}
+from recollect.wiring.stores import factory_of, scheme_of, sqlite_file
 
 
 def read_settings(environ: Mapping[str, str] | None = None, **overrides: str | None) -> Settings:
@@ -76,6 +74,7 @@ async def open_engine(
             default_scope=parse_scope(chosen.scope),
             rules_only=chosen.learn == "rules",
             name=new_uuid7(),
+            journal_days=chosen.journal_days,
             bound=(parse_scope(scope),) if scope else (),
             counter=Counter(name="injected", count=count_tokens) if count_tokens else ESTIMATE,
         )
@@ -116,27 +115,12 @@ def _default_folder(settings: Settings) -> Path:
 
 def store_file(address: str) -> Path | None:
     """The SQLite file an address names; None for a store that is no file."""
-    scheme, colon, rest = address.partition(":")
-    if scheme == "dict" and colon:
-        return None
-    if "://" in address and scheme != "sqlite":
-        known = EXTRAS.get(scheme)
-        if known:
-            raise Incompatible(f"the {known} store is not part of this version yet")
-        raise Invalid(f"unknown store {address!r}; use a path, sqlite:///path or dict:")
-    path = rest.removeprefix("//") if scheme == "sqlite" and colon else address
-    if not path:
-        raise Invalid("the store path is empty")
-    return Path(path).expanduser()
+    return sqlite_file(address) if scheme_of(address) == "sqlite" else None
 
 
 async def open_store(address: str, settings: Settings) -> Store:
-    file = store_file(address)
-    if file is None:
-        return DictStore()
-    from recollect.stores.sqlite import SqliteStore  # numpy and apsw only when needed
-
-    return await SqliteStore.open(file, cache_bytes=settings.cache_mb << 20)
+    factory = factory_of(scheme_of(address))  # numpy and drivers only when needed
+    return await factory(address, cache_bytes=settings.cache_mb << 20)
 
 
 def file_of(store: StorePath | None, profile: str | None) -> Path | None:

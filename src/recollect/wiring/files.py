@@ -55,6 +55,8 @@ async def restore_store(store: StorePath | None, profile: str | None, backup: St
     file = _file_of(store, profile)
     copy = await asyncio.to_thread(prepare_restore, backup, file)
     try:
+        if file.exists():  # bringing an old file up to date is no change of somebody's
+            await (await open_store(str(file), read_settings(profile=profile))).close()
         state = state_of(file)
         erased = await _forget_again(copy, file, profile) if file.exists() else Receipt(items=())
         aside = await asyncio.to_thread(swap_in, copy, file, state)

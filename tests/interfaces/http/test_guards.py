@@ -388,7 +388,7 @@ def test_health_says_when_the_store_does_not_answer(
     async def fails(*_: Any, **__: Any) -> None:
         raise Unavailable("cannot read /secret/memory.db")
 
-    monkeypatch.setattr(server.engine.store, "items", fails)
+    monkeypatch.setattr(server.engine.store.registry, "get", fails)
     with server.client() as client:
         answer = client.get("/health")
         assert answer.status_code == 503

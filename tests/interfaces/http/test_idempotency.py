@@ -114,7 +114,7 @@ def test_it_holds_after_a_restart_and_for_a_day(tmp_path: Path) -> None:
             assert again.content == first.content
             assert count(ann) == 1
         items = server.run(
-            server.engine.store.items("system:store", "idempotency", now=server.engine.now())
+            server.engine.store.items("user:ann", "idempotency", now=server.engine.now())
         )
         left = [(item.expires_at - server.engine.now()).total_seconds() for item in items]
         assert [round(seconds / 3600) for seconds in left] == [24]

@@ -302,8 +302,8 @@ def test_X12_the_count_is_in_the_store_within_seconds(quota_server: Callable[[],
             ann.post("/v1/remember", json={"text": "one"})
         store, engine = server.engine.store, server.engine
         for _ in range(100):
-            items = server.run(store.items("system:store", "quota", now=engine.now()))
-            if items:
+            cells = server.run(store.registry.list("quota\t", now=engine.now()))
+            if cells:
                 break
             time.sleep(0.1)
-        assert [item.value for item in items] == [1]
+        assert [cell.value for cell in cells] == [1]

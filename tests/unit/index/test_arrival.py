@@ -16,11 +16,11 @@ from recollect.index.cache import IndexCache
 from recollect.index.derived import quantised
 from recollect.index.feed import index_row, key_of
 from recollect.index.keys import KeyRows
-from recollect.index.search import search
+from recollect.index.search import listing, search
 from recollect.index.turns import TurnChains
 from recollect.ports import FeedChanges, FeedRecord, FeedStamps
-from recollect.testing.values import NOW, ROOT, make_query, make_record, unit
-from recollect.types import Record, Vector
+from recollect.testing.values import NOW, ROOT, make_record, make_search, unit
+from recollect.types import Listing, Record, Vector, Where
 
 TURNS = 20_000
 
@@ -71,12 +71,15 @@ class ListFeed:
         return FeedChanges(_parts(rows), gone if after else None)
 
     def vectors(
-        self, scope: str, space: str, keys: Sequence[int] | None
+        self,
+        scope: str,  # noqa: ARG002
+        space: str,  # noqa: ARG002
+        keys: Sequence[int] | None,
     ) -> Iterable[Sequence[tuple[int, bytes]]]:
         wanted = self.vector if keys is None else [key for key in keys if key in self.vector]
         return _parts([(key, quantised(self.vector[key])) for key in wanted])
 
-    def records(self, keys: Sequence[int], space: str) -> Mapping[int, FeedRecord]:
+    def records(self, keys: Sequence[int], space: str) -> Mapping[int, FeedRecord]:  # noqa: ARG002
         newest = self._newest()
         return {
             key: FeedRecord(lambda record=record: record, self.vector.get(key))  # type: ignore[misc]
@@ -92,14 +95,15 @@ def _parts(rows: Sequence[Any]) -> Iterator[Sequence[Any]]:
 
 def answers(feed: ListFeed, cache: IndexCache) -> object:
     asked = {"vector": unit(1, 2, 3), "space": "test/3"} if feed.vector else {}
-    hits = search(feed, cache, make_query(text="soup word7", around=True, limit=40, **asked))
-    listed = search(feed, cache, make_query(order="newest", authors=("ann",), limit=30))
+    hits = search(feed, cache, make_search(text="soup word7", around=True, limit=40, **asked))
+    where = Where(scopes=(ROOT,), now=NOW, authors=("ann",))
+    listed = listing(feed, cache, Listing(where=where, order="newest", limit=30))
     scores = [
         (hit.record.id, hit.keyword, hit.keyword_around, hit.after_question, hit.similarity)
         for hit in hits
     ]
     lifts = [hit.lift_around or 0.0 for hit in hits]
-    return scores, np.round(lifts, 9).tolist(), [hit.record.id for hit in listed]
+    return scores, np.round(lifts, 9).tolist(), [record.id for record in listed]
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -167,7 +171,7 @@ def chained_in(order: Sequence[int], portion: int) -> float:
     return min(once() for _ in range(7))
 
 
-def test_X9_shuffled_turns_are_chained_as_quickly_as_sorted_ones() -> None:
+def test_shuffled_turns_are_chained_as_quickly_as_sorted_ones() -> None:
     order = list(range(TURNS))
     shuffled = random.Random(3).sample(order, len(order))
     backwards = order[::-1]

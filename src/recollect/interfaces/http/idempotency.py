@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -51,5 +52,19 @@ async def once(request: Request, caller: Caller, key: str, write: Write) -> Resp
     body = hmac.digest(secret, request.scope[BODY] + request.scope["query_string"], "sha256").hex()
     running: Running = request.app.state.running
     async with running.alone(name):
-        result, again = await done_once(caller.memory, name, body, write)
+        result, again = await done_once(
+            caller.memory, name, body, write, scope=_named_scope(request)
+        )
     return answer(result, headers={REPLAYED_HEADER: "true"} if again else {})
+
+
+def _named_scope(request: Request) -> str | None:
+    """The scope that a request names, in its body or in its address."""
+    try:
+        asked = json.loads(request.scope[BODY] or b"{}")
+    except ValueError:
+        return None
+    named = asked.get("scope") if isinstance(asked, dict) else None
+    named = named or request.query_params.get("scope")
+    first = named[0] if isinstance(named, list) and named else named
+    return first if isinstance(first, str) else None

@@ -7,14 +7,15 @@ nothing is replaced unless both statements are about the same slot of the same s
 
 from __future__ import annotations
 
-from recollect.lifecycle.merge.claims import claim_of, slot_tag, with_claim
 from recollect.lifecycle.merge.judgement import (
     AGAINST,
     Known,
     Verdict,
     VerdictKind,
     between,
+    claim_of,
     judge,
+    with_claim,
 )
 from recollect.lifecycle.merge.settlement import Outcome, copies, repeated, replaced, settle
 
@@ -31,6 +32,5 @@ __all__ = [
     "repeated",
     "replaced",
     "settle",
-    "slot_tag",
     "with_claim",
 ]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from recollect.lifecycle.merge.claims import claim_of, conflict, same_slot
 from recollect.lifecycle.merge.texts import adds_words, clash, is_hedged, says_more
+from recollect.text.analysis import words
+from recollect.text.claims import claim_in
+from recollect.text.claims.lessons import SPEAKER, Claim, claim_as_data, claim_from_data
 from recollect.text.compare import difference
-from recollect.text.compare.parts import read
+from recollect.text.compare.parts import canonical, read
 from recollect.text.words import word_set
 from recollect.types import Record
 
@@ -208,3 +210,52 @@ def _same_speaker(record: Record, known: Record) -> bool:
         return True
     persons = read(record.text).persons | read(known.text).persons
     return not persons & word_set("compare.first_person")
+
+
+# The claims of records: when do two of them speak against each other?
+
+
+def claim_of(record: Record) -> Claim | None:
+    """The claim that a record carries, or that its text makes. Only facts make claims: an
+    episode tells what happened once."""
+    if record.kind != "semantic":
+        return None
+    return claim_from_data(record.data) or claim_in(record.text, speaker=record.author)
+
+
+def with_claim(record: Record, claim: Claim | None = None) -> Record:
+    """The record with its claim in ``data``, where the stores find it by its slot. Fields of
+    the same names that the caller put there are left alone."""
+    made = claim or claim_of(record)
+    if made is None or not {"subject", "slot", "value"}.isdisjoint(record.data):
+        return record
+    return replace(record, data={**record.data, **claim_as_data(made)})
+
+
+def same_subject(record: Record, claim: Claim, known: Record, other: Claim) -> bool:
+    """Speakers without a name are told apart by who wrote the record."""
+    if claim.subject != other.subject:
+        return False
+    about_speaker = claim.subject == SPEAKER or claim.subject.startswith(f"{SPEAKER}'")
+    return not about_speaker or record.author == known.author
+
+
+def same_slot(record: Record, claim: Claim, known: Record, other: Claim) -> bool:
+    return claim.slot == other.slot and same_subject(record, claim, known, other)
+
+
+def conflict(claim: Claim, other: Claim) -> str:
+    """Why two claims about the same slot cannot both hold; "" if they can."""
+    ours, theirs = _words_of(claim.value), _words_of(other.value)
+    if ours == theirs:
+        return "" if claim.negated == other.negated else "the opposite is known"
+    # "hamburg" and "hamburg, near the port" are no two homes.
+    if claim.negated or other.negated or ours <= theirs or theirs <= ours:
+        return ""
+    if claim.exclusive and other.exclusive:
+        return f"another {claim.slot} is known"
+    return ""
+
+
+def _words_of(value: str) -> frozenset[str]:
+    return frozenset(map(canonical, words(value))) or frozenset({value})

@@ -9,10 +9,11 @@ from typing import Any
 
 import apsw
 
+from recollect.index.codes import code, micros, micros_or_none
 from recollect.index.derived import quantised
-from recollect.stores.commit import Changes, checked, decide, needs_of
+from recollect.stores.commit import Changes, checked
 from recollect.stores.sqlite import erase
-from recollect.stores.sqlite.held import Keys, make_places, read
+from recollect.stores.sqlite.held import Keys, make_places
 from recollect.stores.sqlite.rows import (
     MESSAGE_COLUMNS,
     RECORD_BIRTH,
@@ -21,10 +22,7 @@ from recollect.stores.sqlite.rows import (
     RELATIONS,
     SUMMARY_COLUMNS,
     TOUCHES,
-    code,
     message_row,
-    micros,
-    micros_or_none,
     plain,
     record_birth,
     record_changes,
@@ -88,18 +86,6 @@ def _prepared(given: Record, batch: Batch, before: PreparedRecord | None) -> Pre
     else:
         birth = (plain(given.id), *RECORD_UNBORN)
     return PreparedRecord(birth, record_changes(given, batch.at))
-
-
-def apply(db: apsw.Connection, prepared: Prepared) -> int:
-    """The batch's number in the journal of its root. Raises Conflict or Invalid; the caller
-    rolls back."""
-    batch = prepared.batch
-    held, keys = read(db, batch, needs_of(batch))
-    if held.number is not None:
-        return held.number
-    changes = decide(batch, held)
-    write(db, prepared, changes, keys)
-    return changes.seq
 
 
 def write(db: apsw.Connection, prepared: Prepared, changes: Changes, keys: Keys) -> None:

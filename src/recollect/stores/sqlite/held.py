@@ -4,13 +4,14 @@ columns are lists in JSON, and records in a second one."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 import apsw
 
+from recollect.index.codes import code, micros, moment_or_none
 from recollect.scopes import root_of
 from recollect.stores.batches import scopes_of
 from recollect.stores.commit import Held, Needs
@@ -18,10 +19,7 @@ from recollect.stores.sqlite.connection import select
 from recollect.stores.sqlite.rows import (
     RECORD_WITH_SCOPE,
     RELATIONS,
-    code,
     item_of,
-    micros,
-    moment_or_none,
     plain,
     record_of,
     relation_of,
@@ -130,7 +128,7 @@ def _select_records(ids: int, hashes: int) -> str:
     return sql + _TWINS.format(asked=_named(hashes, 2)) if hashes else sql
 
 
-def _few(rows: Sequence[Any]) -> int:
+def _few(rows: Sized) -> int:
     """How many there are; more than a few are all the same to a statement."""
     return min(len(rows), FEW + 1)
 
@@ -138,16 +136,15 @@ def _few(rows: Sequence[Any]) -> int:
 def read(db: apsw.Connection, batch: Batch, needs: Needs) -> tuple[Held, Keys]:
     """The caller holds the lock of the file."""
     paths = _paths(batch)
-    asked = [(name, keys) for name, keys in _asked(batch, needs) if keys]
+    asked = [(name, rows) for name, rows in _asked(batch, needs) if rows]
     bindings = [needs.batch, *_given([(path,) for path in paths])]
-    for _, keys in asked:
-        bindings += _given(keys)
+    for _, rows in asked:
+        bindings += _given(rows)
     bindings.append(needs.root)
-    shape = tuple([(name, _few(keys), len(keys[0])) for name, keys in asked])
-    [row] = db.execute(_select(_few(paths), shape), bindings).fetchall()
-    head, parts = row[:5], row[5:]
-    root, stamp, number, seq, scopes = head
-    found = {name: part for (name, _), part in zip(asked, parts, strict=True)}
+    shape = tuple([(name, _few(rows), len(rows[0])) for name, rows in asked])
+    row: Sequence[Any] = db.execute(_select(_few(paths), shape), bindings).fetchall()[0]
+    root, stamp, number, seq, scopes = row[:5]
+    found: dict[str, Any] = {name: part for (name, _), part in zip(asked, row[5:], strict=True)}
     space = json.loads(found["space"]) if found.get("space") else (None, 0)
     places = json.loads(scopes)
     keys = Keys(
@@ -190,10 +187,7 @@ def _asked(batch: Batch, needs: Needs) -> Iterator[tuple[str, Sequence[Sequence[
 
 
 def _paths(batch: Batch) -> set[str]:
-    paths = {batch.root, *scopes_of(batch)}
-    if batch.mark is not None:
-        paths.add(batch.mark.scope)
-    return paths
+    return {batch.root, *scopes_of(batch)}
 
 
 def _records(db: apsw.Connection, needs: Needs) -> Mapping[str, Record]:
@@ -231,10 +225,10 @@ def make_places(db: apsw.Connection, keys: Keys, root: str, paths: set[str]) -> 
         keys.root = db.execute("SELECT pk FROM root WHERE name = ?", (plain(root),)).get
     if missing:
         named = to_json([(root_of(path), plain(path)) for path in missing])
-        rows = db.execute(
+        made: list[Any] = db.execute(
             "INSERT INTO scope (root, path) SELECT root.pk, place.value ->> 1"
             " FROM json_each(?) AS place CROSS JOIN root ON root.name = place.value ->> 0"
             " RETURNING path, pk",
             (named,),
         ).fetchall()
-        keys.scopes.update(rows)
+        keys.scopes.update(made)

@@ -13,8 +13,8 @@ from recollect.testing.values import (
     ROOT,
     SPACE,
     found_ids,
-    make_query,
     make_record,
+    make_search,
     moment,
     put,
     unit,
@@ -31,7 +31,7 @@ async def _plant_compass(store: Store) -> None:
 
 
 async def _hits(store: Store, **fields: Any) -> dict[str, Hit]:
-    return {hit.record.id: hit for hit in await store.search(make_query(**fields))}
+    return {hit.record.id: hit for hit in await store.search(make_search(**fields))}
 
 
 def _turn(id_: str, text: str, minute: float = 0, speaker: str = "ann", **fields: Any) -> Record:

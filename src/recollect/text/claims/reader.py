@@ -18,6 +18,7 @@ from recollect.text.claims.corrections import (
     opens_with_correction,
     without_correction,
 )
+from recollect.text.claims.events import Worth
 from recollect.text.claims.foreign import foreign_findings, language_of, tells_of_past
 from recollect.text.claims.gate import gate
 from recollect.text.claims.lessons import Claim, Extraction, Lesson
@@ -30,7 +31,7 @@ from recollect.text.claims.requests import (
 from recollect.text.claims.rewrite import framed
 from recollect.text.claims.sentences import SENTENCE_CHARACTERS_MAX, Sentence, plain, sentences
 from recollect.text.claims.slots import finding_in
-from recollect.text.claims.statements import Said, english_lessons, entities_in, is_unreal
+from recollect.text.claims.statements import Utterance, english_lessons, is_unreal
 from recollect.text.dates import time_spans
 from recollect.text.normal import one_line
 from recollect.text.words import alternatives, pattern
@@ -92,9 +93,9 @@ def _unique(lessons: Iterable[Lesson]) -> list[Lesson]:
     return list({lesson.text.casefold(): lesson for lesson in lessons}.values())
 
 
-def _said(message: Message) -> Said:
+def _said(message: Message) -> Utterance:
     name = one_line(message.author)[:60]
-    return Said(Speaker("" if name.casefold() in _NAMELESS else name), message.at, message.id)
+    return Utterance(Speaker("" if name.casefold() in _NAMELESS else name), message.at, message.id)
 
 
 def _read(message: Message, told: list[Told]) -> list[Lesson]:
@@ -119,7 +120,7 @@ def _whole_task() -> re.Pattern[str]:
     return re.compile(rf"\s*(?:(?:{polite}) )?(?:{tasks})\b[^.\n]{{0,60}}[:\n]", re.IGNORECASE)
 
 
-def _introduction(text: str, said: Said) -> list[Lesson]:
+def _introduction(text: str, said: Utterance) -> list[Lesson]:
     """ "Hi, I'm Ann": a name where no author is known."""
     found = pattern("requests.introduction").match(text)
     if found is None or said.speaker.name:
@@ -128,7 +129,7 @@ def _introduction(text: str, said: Said) -> list[Lesson]:
     return english_lessons(sentence, said)
 
 
-def _sentence_lessons(sentence: Sentence, said: Said, told: Sequence[Told]) -> list[Lesson]:
+def _sentence_lessons(sentence: Sentence, said: Utterance, told: Sequence[Told]) -> list[Lesson]:
     if sentence.question:
         return []
     content = remembered(sentence.text)
@@ -146,14 +147,14 @@ def _sentence_lessons(sentence: Sentence, said: Said, told: Sequence[Told]) -> l
     return _stated(sentence, said)
 
 
-def _remembered(content: str, said: Said) -> list[Lesson]:
+def _remembered(content: str, said: Utterance) -> list[Lesson]:
     found = _stated(Sentence(content, False, False), said)
     if not found:
         return [remembered_as_said(content, said)]
     return [replace(lesson, confidence=0.95, importance=0.9) for lesson in found]
 
 
-def _stated(sentence: Sentence, said: Said) -> list[Lesson]:
+def _stated(sentence: Sentence, said: Utterance) -> list[Lesson]:
     request = request_in(sentence, said)
     if request is not None:
         return [request]
@@ -164,50 +165,38 @@ def _stated(sentence: Sentence, said: Said) -> list[Lesson]:
     return _foreign(sentence, said) if language else english_lessons(sentence, said)
 
 
-def _foreign(sentence: Sentence, said: Said) -> list[Lesson]:
+def _foreign(sentence: Sentence, said: Utterance) -> list[Lesson]:
     lessons = []
     for finding, words in foreign_findings(sentence.text, said.speaker):
         spans = time_spans(words, said.at)
         since = [span.start for span in spans if span.relation in ("since", "")]
         text = framed(words, said.speaker, spans)
         dated = since and finding.topic not in ("birthday", "likes", "age")
-        lessons.append(
-            Lesson(
-                text=text,
-                messages=(said.message,),
-                type=finding.type,
-                claim=finding.claim,
-                confidence=0.8,
-                importance=finding.importance,
-                tags=(finding.topic,),
-                entities=entities_in(words, None, said.speaker),
-                valid_from=since[0] if dated else None,
-            )
+        lesson = said.lesson(
+            text,
+            Worth(finding.topic, finding.importance, 0.8),
+            type=finding.type,
+            claim=finding.claim,
+            named_in=words,
+            valid_from=since[0] if dated else None,
         )
+        lessons.append(lesson)
     return lessons or _foreign_event(sentence, said)
 
 
-def _foreign_event(sentence: Sentence, said: Said) -> list[Lesson]:
+def _foreign_event(sentence: Sentence, said: Utterance) -> list[Lesson]:
     """What the speaker did on a day, in their own words."""
     spans = [span for span in time_spans(sentence.text, said.at) if not span.relation]
     if len(spans) != 1 or spans[0].start > said.at or not tells_of_past(sentence.text):
         return []
-    return [
-        Lesson(
-            text=framed(sentence.text, said.speaker, spans),
-            messages=(said.message,),
-            confidence=0.65,
-            importance=0.5,
-            tags=("event",),
-            entities=entities_in(sentence.text, None, said.speaker),
-            valid_from=spans[0].start,
-        )
-    ]
+    text, at = framed(sentence.text, said.speaker, spans), spans[0].start
+    worth = Worth("event", 0.5, 0.65)
+    return [said.lesson(text, worth, named_in=sentence.text, valid_from=at)]
 
 
 def _reported(message: Message) -> list[Lesson]:
     """An assistant's outcomes and decisions; never anything about a person."""
-    said = Said(Speaker("the assistant"), message.at, message.id)
+    said = Utterance(Speaker("the assistant"), message.at, message.id)
     lessons = []
     for sentence in sentences(plain(message.text)):
         for lesson in english_lessons(sentence, said):

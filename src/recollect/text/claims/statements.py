@@ -31,23 +31,50 @@ from recollect.text.claims.rewrite import (
 from recollect.text.claims.sentences import Sentence
 from recollect.text.claims.slots import favourite_in, finding_in
 from recollect.text.dates import Span, time_spans
-from recollect.text.normal import caseless
+from recollect.text.normal import caseless, one_line
 from recollect.text.words import alternatives, any_of, pattern, word_set
+from recollect.types import Type
 
 LESSONS_A_SENTENCE_MAX = 4
 LIST_ITEMS_MAX = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Utterance:
     """Who said something, when, and in which message."""
 
     speaker: Speaker
     at: datetime
     message: str
 
+    def lesson(
+        self,
+        text: str,
+        worth: Worth,
+        *,
+        type: Type = "fact",
+        claim: Claim | None = None,
+        clause: Clause | None = None,
+        named_in: str = "",
+        valid_from: datetime | None = None,
+        valid_to: datetime | None = None,
+    ) -> Lesson:
+        """What they said as a lesson; its names are taken from ``named_in``, else from the text."""
+        return Lesson(
+            text=text,
+            messages=(self.message,),
+            type=type,
+            claim=claim,
+            confidence=worth.confidence,
+            importance=worth.importance,
+            tags=(worth.topic,),
+            entities=entities_in(named_in or text, clause, self.speaker),
+            valid_from=valid_from,
+            valid_to=valid_to,
+        )
 
-def english_lessons(said_sentence: Sentence, said: Said) -> list[Lesson]:
+
+def english_lessons(said_sentence: Sentence, said: Utterance) -> list[Lesson]:
     """What one sentence tells; nothing where it asks, supposes, quotes or jokes."""
     text = said_sentence.text
     if said_sentence.question or not pattern("statements.cue").search(text) or is_unreal(text):
@@ -63,27 +90,18 @@ def english_lessons(said_sentence: Sentence, said: Said) -> list[Lesson]:
     return lessons[:LESSONS_A_SENTENCE_MAX]
 
 
-def _meeting(words: str, said: Said) -> list[Lesson]:
+def _meeting(words: str, said: Utterance) -> list[Lesson]:
     """ "My flight to Cairo is on 2 June": a date that may be moved later."""
     found = _meeting_in().match(words)
     spans = time_spans(words, said.at) if found else ()
     if found is None or len(spans) != 1:
         return []
-    owner, what = said.speaker.written, " ".join(found["what"].split())
+    owner, what = said.speaker.written, one_line(found["what"])
     text = f"{owner}'s {what} is {spans[0].written()}."
     day = spans[0].start.date().isoformat()
     key = f"{said.speaker.key}'s {caseless(what)}"
-    return [
-        Lesson(
-            text=text,
-            messages=(said.message,),
-            claim=Claim(subject=key, slot="is", value=day, exclusive=True),
-            confidence=0.8,
-            importance=0.65,
-            tags=("plan",),
-            entities=entities_in(text, None, said.speaker),
-        )
-    ]
+    claim = Claim(subject=key, slot="is", value=day, exclusive=True)
+    return [said.lesson(text, Worth("plan", 0.65, 0.8), claim=claim)]
 
 
 @cache
@@ -92,7 +110,7 @@ def _meeting_in() -> re.Pattern[str]:
     return re.compile(alternatives("statements.meeting").replace("{meetings}", any_of(meetings)))
 
 
-def _favourite(words: str, said: Said) -> list[Lesson]:
+def _favourite(words: str, said: Utterance) -> list[Lesson]:
     if " my " not in words or " favo" not in words:
         return []
     words = without_opening(trimmed(words))
@@ -102,18 +120,8 @@ def _favourite(words: str, said: Said) -> list[Lesson]:
     thing = found.claim.slot.partition(":")[2]
     what = words.partition(" is " if " is " in words else " are ")[0]
     text = f"{said.speaker.written}'s favourite {thing} is {what}."
-    return [
-        Lesson(
-            text=text,
-            messages=(said.message,),
-            type=found.type,
-            claim=found.claim,
-            confidence=0.8,
-            importance=found.importance,
-            tags=(found.topic,),
-            entities=entities_in(text, None, said.speaker),
-        )
-    ]
+    worth = Worth(found.topic, found.importance, 0.8)
+    return [said.lesson(text, worth, type=found.type, claim=found.claim)]
 
 
 def is_unreal(text: str) -> bool:
@@ -143,7 +151,7 @@ def _clause_texts(text: str) -> Iterator[str]:
     yield text[start:]
 
 
-def _clause_lessons(words: str, said: Said) -> list[Lesson]:
+def _clause_lessons(words: str, said: Utterance) -> list[Lesson]:
     words = without_opening(words.strip(" ,;:-–—"))
     if certain := pattern("statements.certain").match(words):
         words = words[certain.end() :]
@@ -154,7 +162,7 @@ def _clause_lessons(words: str, said: Said) -> list[Lesson]:
     return [_doubted(lesson) for lesson in lessons if lesson.claim] if hedge else lessons
 
 
-def _read_clause(words: str, said: Said) -> list[Lesson]:
+def _read_clause(words: str, said: Utterance) -> list[Lesson]:
     clause, leading = clause_in(words, said.speaker), None
     if clause is None and not pattern("statements.time_first").match(words):
         return []
@@ -206,7 +214,7 @@ def _parts(clause: Clause) -> list[Clause]:
 
 
 def _lessons_of(
-    clause: Clause, spans: Sequence[Span], leading: Span | None, said: Said
+    clause: Clause, spans: Sequence[Span], leading: Span | None, said: Utterance
 ) -> list[Lesson]:
     tail = without_pointers(trimmed(clause.predicate.tail))
     if tail is None:
@@ -225,52 +233,29 @@ def _lessons_of(
     if worth is None or clause.predicate.hedged:
         return []
     text = _written(clause, tail, here, leading, said)
-    return [_event_lesson(clause, text, worth, here, said)]
+    begins, ends = _validity(here, worth.topic)
+    return [said.lesson(text, worth, clause=clause, valid_from=begins, valid_to=ends)]
 
 
 def _written(
-    clause: Clause, tail: str, spans: Sequence[Span], leading: Span | None, said: Said
+    clause: Clause, tail: str, spans: Sequence[Span], leading: Span | None, said: Utterance
 ) -> str:
     added = leading.written() if leading is not None else ""
     return sentence(clause, dated(tail, spans), said.speaker, added)
 
 
-def _event_lesson(
-    clause: Clause, text: str, worth: Worth, spans: Sequence[Span], said: Said
-) -> Lesson:
-    begins, ends = _validity(spans, worth.topic)
-    return Lesson(
-        text=text,
-        messages=(said.message,),
-        type="fact",
-        confidence=worth.confidence,
-        importance=worth.importance,
-        tags=(worth.topic,),
-        entities=entities_in(text, clause, said.speaker),
-        valid_from=begins,
-        valid_to=ends,
-    )
+_TIMELESS = ("plan", "goal", "habit", "birthday", "is")
 
 
 def _validity(spans: Sequence[Span], topic: str) -> tuple[datetime | None, datetime | None]:
     """When it began and ceased to be true. A plan is true from when it is made, not from when
     it will happen."""
     begins = ends = None
-    first = next((span for span in spans if not span.about), None)
-
-    def exact(span: Span) -> bool:
-        return span is first
-
+    exact = next((span for span in spans if not span.about), None)
     for span in spans:
         if span.relation in ("until", "before", "by"):
             ends = span.end if span.relation == "until" else None
-        elif (begins is None or exact(span)) and topic not in (
-            "plan",
-            "goal",
-            "habit",
-            "birthday",
-            "is",
-        ):
+        elif (begins is None or span is exact) and topic not in _TIMELESS:
             begins = span.start
     return begins, ends
 
@@ -281,7 +266,7 @@ def _claimed(
     tail: str,
     spans: Sequence[Span],
     leading: Span | None,
-    said: Said,
+    said: Utterance,
 ) -> Iterator[Lesson]:
     begins, ends = _validity(spans, found.topic)
     if clause.predicate.tense == "past" and found.topic in ("birthday", "birthplace"):
@@ -289,16 +274,12 @@ def _claimed(
     for item, claim in _items(found):
         words = tail if not item else tail.replace(found.items, item, 1)
         text = _written(clause, words, () if found.topic == "birthday" else spans, leading, said)
-        hedged = clause.predicate.hedged
-        yield Lesson(
-            text=text,
-            messages=(said.message,),
+        yield said.lesson(
+            text,
+            Worth(found.topic, found.importance, 0.4 if clause.predicate.hedged else 0.85),
             type=found.type,
             claim=claim,
-            confidence=0.4 if hedged else 0.85,
-            importance=found.importance,
-            tags=(found.topic,),
-            entities=entities_in(text, clause, said.speaker),
+            clause=clause,
             valid_from=begins,
             valid_to=ends,
         )

@@ -31,14 +31,16 @@ from recollect.types import (
     TRUST_OF_SOURCE,
     CursorMove,
     Durability,
+    Listing,
     Message,
-    Query,
     Record,
     RelationKind,
     SessionKey,
+    Where,
 )
+from recollect.upkeep.heard import turns_of
 from recollect.upkeep.learn.grounds import ground_of, ungrounded
-from recollect.upkeep.learn.lanes import OPTED_OUT, READER, LearnCandidate, Learned, Turns, turns_of
+from recollect.upkeep.learn.lanes import OPTED_OUT, READER, LearnCandidate, Learned, Turns
 
 TAUGHT = "learned from"
 NOTHING = "nothing to learn"
@@ -424,16 +426,17 @@ async def extract_of(engine: Engine, turns: Turns) -> Record | None:
     """The episode that ``end`` kept, if these turns are the last ones and it is an extract."""
     if not turns.closes:
         return None
-    query = Query(
-        scopes=(turns.session.scope,),
-        now=engine.now(),
-        exact=True,
-        types=("episode",),
-        session=turns.session.id,
-        order="recent",
+    query = Listing(
+        where=Where(
+            scopes=(turns.session.scope,),
+            now=engine.now(),
+            exact=True,
+            types=("episode",),
+            session=turns.session.id,
+        ),
         limit=LOOKED_AT,
     )
-    found = [hit.record for hit in await turns.store.search(query)]
+    found = await turns.store.listing(query)
     extracts = [record for record in found if record.data.get("how") == "extract"]
     return max(extracts, key=lambda record: (record.learned_at, record.id), default=None)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
-from recollect.engine import Engine
+from recollect.engine import Engine, every_session
 from recollect.errors import Denied, NotFound
 from recollect.packet.buffers import session_name
 from recollect.ports import Store
@@ -34,12 +34,10 @@ async def _sessions(
 ) -> AsyncIterator[tuple[Place, Session]]:
     async for part in parts_from(engine, scope, descend=descend, place=place):
         after = SessionKey(place[2], place[3]) if place and part.begun else None
-        while page := await part.store.sessions(part.root, after=after, limit=PAGE):
-            for session in page:
-                seen = is_visible(session.scope, part.scopes, descend=part.descend, exact=False)
-                if seen and not session.id.startswith(OURS):
-                    yield part.place(session.scope, session.id), session
-            after = SessionKey(page[-1].scope, page[-1].id)
+        async for session in every_session(part.store, part.root, after=after):
+            seen = is_visible(session.scope, part.scopes, descend=part.descend, exact=False)
+            if seen and not session.id.startswith(OURS):
+                yield part.place(session.scope, session.id), session
 
 
 async def list_messages(
