@@ -115,7 +115,7 @@ def root_in(file: Path) -> Root:
     """Raises Unavailable if it cannot be read."""
     try:
         plain = json.loads(file.read_bytes())
-        things = {
+        things: dict[str, list[Any]] = {
             name: [from_plain(kind, one) for one in plain[name]] for name, kind in _KINDS.items()
         }
     except (OSError, ValueError, KeyError, Invalid) as error:
@@ -238,13 +238,14 @@ def applied(root: Root, changes: Changes) -> None:
         root.summaries = {
             id_: one for id_, one in root.summaries.items() if (one.scope, one.session) != key
         }
-    for table, gone in (
+    tables: list[tuple[dict[Any, Any], Iterable[Any]]] = [
         (root.messages, changes.messages_gone),
         (root.summaries, changes.summaries_gone),
         (root.items, changes.items_gone),
-    ):
+    ]
+    for table, gone in tables:
         for name in gone:
-            table.pop(name, None)  # type: ignore[attr-defined]
+            table.pop(name, None)
     for erase in changes.silenced:
         root.entries = [without_details(entry, erase) for entry in root.entries]
     if len(root.gone) > GONE_MAX:
