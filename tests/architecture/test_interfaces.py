@@ -12,13 +12,8 @@ PUBLIC = {f"recollect.{name}" for name in (*recollect.__all__, "__version__")}
 # A workspace of Markdown files is a second store, kept equal to the first commit by commit: half of
 # it belongs below the facade. Until that half has moved, this is all it may know, and no more.
 MARKDOWN = {
-<<<<<<< HEAD
-    "changes", "engine", "forgotten", "lifecycle", "models", "packet", "ports", "scopes",
-    "text", "upkeep", "verbs",
-=======
     "changes", "engine", "forgotten", "lifecycle", "models", "packet", "ports", "scopes", "text",
     "upkeep", "verbs",
->>>>>>> interfaces
 }  # fmt: skip
 
 
