@@ -18,6 +18,7 @@ from recollect.text.claims.corrections import (
 )
 from recollect.text.claims.foreign import foreign_findings, language_of, tells_of_past
 from recollect.text.claims.gate import gate
+from recollect.text.claims.keep import continued, kept
 from recollect.text.claims.lessons import Lesson
 from recollect.text.claims.requests import (
     decision_in,
@@ -29,6 +30,7 @@ from recollect.text.claims.rewrite import framed
 from recollect.text.claims.sentences import Sentence, plain, sentences
 from recollect.text.claims.statements import Said, english_lessons, entities_in
 from recollect.text.claims.values import Extraction
+from recollect.text.claims.voice import own_words
 from recollect.text.dates.expressions import time_spans
 from recollect.types import Message
 
@@ -103,13 +105,17 @@ def _said(message: Message) -> Said:
 
 def _read(message: Message, told: list[Told]) -> list[Lesson]:
     """The lessons of one user's message; each sentence joins what they told before."""
-    text = plain(message.text)
+    text = plain(own_words(message.text))
     if _WHOLE_TASK.match(text):
         return []
     said = _said(message)
     lessons: list[Lesson] = _introduction(text, said)
+    before = ""
     for sentence in sentences(text):
         found = _sentence_lessons(sentence, said, told)
+        if not found and before:
+            found = continued(before, sentence, said)
+        before = sentence.text
         lessons += found
         if found:
             told.append(Told(sentence.text, tuple(found)))
@@ -158,7 +164,8 @@ def _stated(sentence: Sentence, said: Said) -> list[Lesson]:
     decision = decision_in(sentence, said)
     if decision is not None:
         return [decision]
-    return _foreign(sentence, said) if language else english_lessons(sentence, said)
+    found = _foreign(sentence, said) if language else english_lessons(sentence, said)
+    return [*found, *kept(sentence, said, found)]
 
 
 def _foreign(sentence: Sentence, said: Said) -> list[Lesson]:

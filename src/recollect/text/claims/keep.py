@@ -1,0 +1,151 @@
+"""Sentences that no rule reads, kept in the speaker's own words.
+
+A lasting statement is not lost because no pattern fits it: it is kept as it was said, with less
+confidence. It is written in the third person only where that surely gives a sentence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from recollect.text.analysis import STOP_WORDS, stem, words
+from recollect.text.claims.changes import change_in
+from recollect.text.claims.clauses import Clause, clause_in
+from recollect.text.claims.foreign import language_of
+from recollect.text.claims.lasting import is_lasting, is_ruled_out, spelled
+from recollect.text.claims.lessons import Claim, Lesson
+from recollect.text.claims.rewrite import dated, framed, sentence, trimmed, without_pointers
+from recollect.text.claims.sentences import Sentence
+from recollect.text.claims.slot_values import bare, cut
+from recollect.text.claims.statements import Said, entities_in
+from recollect.text.dates.expressions import Span, time_spans
+
+CONFIDENCE = 0.55
+IMPORTANCE = 0.5
+COVERED = 0.6  # of the words of a part, if lessons have them already
+
+_PART = re.compile(
+    r"(?:[,;:]| [-–—]+|—)\s+(?:(?:and|but|so|plus|then|although|though|because|while|also|yet|und|aber"
+    r"|et|mais|y|pero) )?(?=(?:I|i|[Ww]e|[Mm]y|[Oo]ur|I'm|i'm|[Tt]he|[Ii]t's|it is|he's|she's|they|he"
+    r"|she|her|his|the|that's|there's|ich|wir|mein\w*|je|j'|mon|ma|on|mi|me|[A-ZÀ-Ý]\w+ (?:is|was|has"
+    r"|does|\w+s))\b)"
+    r"| (?:and|but|so|und|aber|et|mais|y|pero) (?=(?:I|i|[Ww]e|[Mm]y|[Oo]ur|I'm|i'm|I've|we're|the"
+    r" \w+ (?:is|are|has)|ich|wir|je|j'|mi|me|dad|mum|mom|[A-ZÀ-Ý]\w+ (?:is|was|has|does))\b)"
+    r"|[，；]"
+)
+_GARBLED = re.compile(
+    r"\b(on|in|at|is|the|a|an|to|of|for|with|are|has|have) \1\b"
+    r"|\b(?:to|of|in|at|with|for|called|named|is|an?|the|on) (?:they|he|she|we) (?:are|is|have|has|was)\b"
+    r"|\b(?:an?|the) theirs?\b|\bI\b|\b[Mm]y\b|\bam\b|</?\w+>",
+)
+_CONTINUES = re.compile(
+    r"(?:he|she|they|it|his|her|their|its|he's|she's|it's|they're|shes|hes)\b", re.IGNORECASE
+)
+_TELLING = re.compile(
+    r"\d|\b[A-ZÀ-Ý][a-zà-ÿ]+\b|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|called"
+    r"|named)\b"
+)
+_NAMED_VALUE = re.compile(
+    r"(?P<how>(?:called |named |in |at |on |with |by |from |an? |the )*)(?P<value>"
+    r"[A-ZÀ-Ý0-9][\w.'&/-]*(?: [A-ZÀ-Ý0-9][\w.'&/-]*){0,3})\Z"
+)
+
+
+def kept(said_sentence: Sentence, said: Said, found: Sequence[Lesson]) -> list[Lesson]:
+    """What a sentence says beside what was found in it."""
+    if said_sentence.question or len(said_sentence.text) < 4:
+        return []
+    text = said_sentence.text.strip(" *_")
+    parts = [part.strip(" ,;:-–—") for part in _PART.split(text)]
+    lasting = [part for part in parts if is_lasting(part)]
+    if not found:
+        if (lasting or is_lasting(text)) and not any(map(is_ruled_out, parts)):
+            return [_lesson(text, said)]
+        return [_lesson(part, said) for part in lasting]
+    known = {stem(word) for lesson in found for word in words(lesson.text)}
+    return [_lesson(part, said) for part in lasting if not _is_covered(part, known)]
+
+
+def _is_covered(part: str, known: set[str]) -> bool:
+    said = {stem(word) for word in words(part)} - STOP_WORDS
+    told = {word for word in said if word in known}
+    return len(told) >= COVERED * max(len(said), 1)
+
+
+def continued(before: str, said_sentence: Sentence, said: Said) -> list[Lesson]:
+    """ "My gran is on Instagram. She's 83.": a sentence that only its neighbour explains."""
+    text = said_sentence.text
+    if said_sentence.question or not _CONTINUES.match(text) or is_ruled_out(text):
+        return []
+    if not _TELLING.search(spelled(text)) or len(text.split()) > 14:
+        return []
+    return [_lesson(f"{before.rstrip(' .!')}. {text}", said, whole=False)]
+
+
+def _lesson(text: str, said: Said, *, whole: bool = True) -> Lesson:
+    spans = time_spans(text, said.at)
+    clause = _clause(text, said) if whole else None
+    written = _third_person(clause, spans, said) if clause else ""
+    change = change_in(text).kind
+    begins = [span.start for span in spans if span.relation in ("", "since") and not span.about]
+    dated_change = change in ("ends", "changes") or any(span.relation == "since" for span in spans)
+    start = begins[0] if begins and dated_change and begins[0] <= said.at else None
+    return Lesson(
+        text=written or framed(_tidied(text), said.speaker, spans),
+        messages=(said.message,),
+        claim=_claim(clause) if clause and written else None,
+        confidence=CONFIDENCE,
+        importance=IMPORTANCE,
+        tags=("said",),
+        entities=entities_in(text, None, said.speaker),
+        valid_from=start,
+    )
+
+
+def _tidied(text: str) -> str:
+    text = text.strip(" ,;:*")
+    return text[:1].upper() + text[1:] if text[:1].islower() and text.isascii() else text
+
+
+def _clause(text: str, said: Said) -> Clause | None:
+    if language_of(text) or "," in text or ";" in text:
+        return None
+    clause = clause_in(spelled(text).rstrip(" .!"), said.speaker)
+    if clause is None or clause.predicate.hedged:
+        return None
+    return clause
+
+
+def _third_person(clause: Clause, spans: Sequence[Span], said: Said) -> str:
+    """Empty where it would not be a sentence that stands on its own."""
+    tail = clause.predicate.tail
+    if trimmed(tail) != tail.strip(" .,;:") or without_pointers(tail) != tail:
+        return ""
+    written = sentence(clause, dated(tail, spans), said.speaker)
+    return "" if is_garbled(written) else written
+
+
+def is_garbled(text: str) -> bool:
+    """Whether a rewritten sentence is none: nobody would write it so."""
+    return bool(_GARBLED.search(text))
+
+
+def _claim(clause: Clause) -> Claim | None:
+    """ "My watch is a Garmin": one value for what somebody has one of."""
+    subject, predicate = clause.subject, clause.predicate
+    if not subject.attribute or predicate.verb != "be" or predicate.tense != "present":
+        return None
+    found = _NAMED_VALUE.match(cut(predicate.tail))
+    if found is None or subject.plural or predicate.negated:
+        return None
+    how = bare(found["how"].replace("called", "").replace("named", ""))
+    slot = " ".join(part for part in ("is", subject.attribute.casefold(), how) if part)
+    value = bare(found["value"])
+    if not value:
+        return None
+    return Claim(subject=subject.key, slot=slot, value=value, exclusive=True)
+
+
+def parts_of(text: str) -> Iterator[str]:
+    yield from (part.strip(" ,;:-–—") for part in _PART.split(text))

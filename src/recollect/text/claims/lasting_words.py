@@ -1,0 +1,116 @@
+"""Words and phrases that tell a lasting statement from what passes, jokes or is only talk."""
+
+from __future__ import annotations
+
+import re
+
+
+def _any(*patterns: str) -> re.Pattern[str]:
+    return re.compile("|".join(patterns), re.IGNORECASE)
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+HYPOTHETICAL = _any(
+    r"\b(?:could|would|might|should|wish|if|unless|maybe|perhaps|possibly|probably|hopefully|supposedly|allegedly|apparently|as though|as if|imagine|suppose|pretend|hypothetical\w*|what if|had i known|would've|could've|should've|i'd)\b",
+    r"\b(?:according to|as the (?:song|saying|joke) goes|the (?:quiz|test|app|horoscope) (?:says|said)|for all (?:i|you) know)\b",
+    r"\bif\b",
+)
+# Said of no real thing, or only as a figure of speech.
+ABSURD = _any(
+    r"\b(?:procrastinat\w*|sarcas\w*|overthink\w*|spite|nonsense|bullshit|existential|inevitable|superhero\w*|batman|wizard|unicorn\w*|dragon\w*|vampire\w*|zombie\w*|ghost\w*|alien\w*|mars|the moon|time machine|time travel\w*|immortal|king of|queen of|emperor|pope|napoleon|god|goddess|legend|genius|ninja|rockstar|guru|pirate|jedi|hogwarts|hufflepuff|slytherin|gryffindor|ravenclaw|narnia|atlantis|pet rock|imaginary|invisible|world domination|lottery|a million|a billion|gazillion|zillion|a thousand times|million times|my soul|left kidney|firstborn|chronic(?:ally)? (?:online|late)|professional (?:\w+ )?(?:overthinker|napper|procrastinator|eater|sleeper|worrier|couch)|a black belt in (?:complaining|shopping|sleeping|eating|napping)|phd in|degree in (?:procrast\w*|sleep\w*|nap\w*|overthink\w*|sarcasm)|master of none|rock and a hard place|my last brain ?cell|brain cells?|brain is (?:mush|fried|soup|on)|fried|mush|toast|dead inside|a potato|a mess|a disaster|a wreck|a robot|a machine|hot mess|living the dream|love-hate|on fire|a vibe|walking|two left feet|eyes in the back|green with envy|over the moon|on cloud nine|under the weather|in hot water|in the same boat|sick and tired|bored to death|scared to death|to death|dying (?:of|to|for)|literally dying|starving|starved|could eat|eat a horse|a cow|an elephant in|crying|sobbing|screaming|drowning in|swimming in|married to (?:my|the|his|her) (?:job|work|phone|sofa|couch|laptop|computer|code|wind|sea|game)|allergic to (?:mondays?|mornings?|work|working|meetings?|bad|stupid\w*|people|nonsense|bullshit|effort|exercise|adulting|responsib\w*|cardio|commitment|drama|small talk|deadlines?|bureaucracy|housework|chores|losing|being|getting|css|java\w*|php|merge|regex|legacy|boredom|idiots?|waking|early|ugly|yaml|spreadsheets?|paperwork|taxes|jargon)|run(?:s)? on (?:coffee|caffeine|spite|vibes|pizza|adrenaline|hope|fumes|three hours|two hours|no sleep)|diet of|strict diet|addicted to (?:your|this|that|refresh\w*)|age(?:d)? (?:ten|a hundred|a thousand|100|1000|fifty|twenty) years|a hundred years (?:old|tired)|so broke|can(?: not|'t) even|i can't even|shipping my machine|works on my machine|world record|nobel|oscar|olympic gold|president of|mayor of|ceo of my|my own worst enemy|married to myself|my spirit animal|spirit animal|my brain|my inner|my evil twin|evil|my last nerve|the bermuda triangle|black hole|zero (?:patience|chill|regrets|self-control)|no (?:chill|regrets|self-control))\b",
+    r"\b(?:kaiser von china|königin von|der könig|der papst|papst|bärenhunger|schwein essen|pferd|faim de loup|le pape|le roi|la reine|napoléon|la lune|un bœuf|el papa|el rey|la reina|una vaca|un caballo|la luna|supermán|superman)\b",
+    r"秦始皇|玉皇大帝|皇帝|超人|外星人|饿死|累死|笑死|困死|热死|冷死|烦死|气死|一头牛",
+)
+# About this talk, its answers, or how something feels.
+CONVERSATION = _any(
+    r"(?:\Alet me\b|\bi see(?= (?:that|what|why|how|your|the point)\b|[.,!]|\Z))|\b(?:i guess|i think|i believe|i mean|i suppose|i hope|i know|i understand|i don't (?:understand|know|get|think|mind|care|see|believe|remember|want|need (?:this|that|it))|i do not (?:understand|know|get|think|mind|care|see|believe|remember|want)|i have (?:a|one|another|some|no|two|a quick|a few) (?:questions?|ideas?|clue|doubts?|favou?r|feeling|hunch|request|suggestion|problem|issue|bug|error|thought|point|minute|second|sec|moment|time|comment)|i'm (?:just )?(?:looking|asking|wondering|curious|confused|lost|stuck|kidding|joking|done|back|here|sure|sorry|glad|happy|afraid that)|i am (?:just )?(?:looking|asking|wondering|curious|confused|lost|stuck|kidding|joking|done|back|here|sure|sorry|glad|happy|afraid that|not sure)|never mind|forget it|no worries|no problem|sounds good|thank|thanks|please|lol what|let's|let us|i'll|we'll|i will|i am going to|i'm going to|gonna|i'd|i want(?:ed)? (?:to (?:know|see|ask|try|say|add|make|understand|write|use|create|get)|a|an|the|this|that|it)|i need (?:to|a|an|some|help|this|that|the|it|more)|i like (?:it|this|that|the (?:second|first|third|last)|how)|i love (?:it|this|that|how)|good (?:morning|night|evening|job|point|idea)|the (?:first|second|third|last|other) (?:one|option|version|paragraph|answer|file|line|part|bullet|sentence)|option [a-d0-9]|this one|that one|your answer|last answer|above|below|previous (?:answer|message|version)|try again|my question|my mistake|my bad|to be (?:clear|precise)|in other words|read (?:it|this|that)|i've told|i told you|i said|i get an?|error|exception|traceback|stack trace|i tried|it works|doesn't work|does not work|not working|no way|wait what|what if|tell me)\b(?! (?:to|of) (?:my|our) )",
+)
+PASSING = _any(
+    r"\b(?:right now|at the moment|for the moment|currently|at present|just now|as we speak|today|tonight|this (?:morning|afternoon|evening|minute|second|instant|time|weekend|week)|in (?:a|an|one|two|three|five|ten|fifteen|twenty|thirty|\d+|half an) (?:few )?(?:secs?|seconds?|minutes?|mins?|hours?|moments?|bit)|a (?:sec|second|minute|moment|bit) |one sec|brb|be right back|gtg|gotta go|running late|on my way|(?:a|few|couple of|\d+|two|three|five|ten) (?:minutes?|hours?|seconds?|mins?) ago|an hour ago|for (?:now|the time being|a sec|a moment)|just (?:sneezed|spilled|dropped|woke|ate|had|finished|saw|heard|realized|realised|noticed|came|got|arrived|missed|read|tried)|later|soon|any minute|so far today|last night|yesterday|hang on|hold on|wait a)\b",
+    r"\b(?:is|are|am|'m|'s|were|was) (?:about|almost|nearly) (?:to|half|done|finished|there)\b|\bhalfway\b|\bpercent\b|\b\d+ ?%",
+)
+PASSING_NOUNS = _any(
+    r"\b(?:headache|hangover|hiccups?|hiccoughs?|stomach ?ache|toothache|sore throat|a cold|the flu|fever|cramps?|battery|wifi is|window (?:is )?open|the window open|door open|elevator|lift with|in the bath|the bath|the shower|the toilet|the loo|on the (?:train|bus|tram|plane|phone|metro|subway|sofa|couch|bog)|in (?:the|a) (?:car|meeting|queue|line|traffic|cab|taxi|uber|waiting room|supermarket|elevator)|seat \d\w*|gate \w?\d+|traffic jam|my coffee is|my tea is|kettle|the weather|raining|it rains|snowing|sun is|tab open|tabs open|my screen|this file|second file|mood|feeling|goosebumps|chills|a minute|a moment|a blast|a great time|a good time|fun|luck|no clue|no idea|my turn|my knees hurt|hurts?|in pain)\b",
+)
+PASSING_VERBS = _set(
+    "see look sit stand wait feel hear smell sneeze cough yawn cry laugh smile blush type scroll click"
+    " try seem appear hope wish wonder guess forget remember mean say tell ask bet swear promise"
+    " apologise apologize disagree agree doubt suspect get come go want need think know believe"
+    " understand find notice realise realize miss thank appreciate welcome object call expect assume"
+    " suppose imagine dare admit confess give end keep let put show start turn begin understood"
+)
+PASSING_VERBS -= _set("go see get keep need call give find miss type")
+TALK_VERBS = _set(
+    "guess think believe mean suppose hope know understand wonder bet assume agree disagree appreciate"
+    " see hear feel remember forget care mind want wish get thank apologise apologize promise swear"
+    " realise realize notice doubt suspect imagine try"
+)
+TALK_VERBS -= _set("see get care mind")
+NOT_VERBS = _set(
+    "could would might should will shall may and or but if too also the a an in on at of to"
+    " myself can't cannot"
+)
+MOODS = _set(
+    "tired hungry thirsty cold hot warm sick ill bored happy sad excited glad sorry sure stuck lost"
+    " confused busy late early ready done back here there fine okay ok good great awake drunk hungover"
+    " annoyed frustrated worried nervous curious interested grateful thankful impressed surprised proud"
+    " afraid angry mad upset stressed relaxed exhausted sleepy amazed shocked disappointed jealous"
+    " embarrassed alone free right wrong serious kidding joking broke dead finished off out down up"
+    " home starving freezing sweating dizzy better worse well not so too very really super pretty quite"
+    " about almost nearly inevitable awesome amazing cool nice terrible awful red green broken slow loud"
+    " quiet open closed full empty over gone fun hard easy able unable willing keen trying going"
+    " intrigued stumped puzzled speechless honoured honored blessed hooked sold touched moved blown"
+)
+BEING = _any(
+    r"(?:sikh|muslim|jewish|christian|catholic|protestant|buddhist|hindu|atheist|agnostic|religious|deaf|blind|colou?r-?blind|mute|autistic|dyslexic|diabetic|asthmatic|epileptic|disabled|gay|lesbian|bi|bisexual|trans|transgender|queer|non-?binary|asexual|straight|single|married|divorced|widowed|engaged|separated|pregnant|expecting|retired|unemployed|self-employed|freelance|employed|sober|teetotal|vegan|vegetarian|pescatarian|lactose|gluten|left-handed|right-handed|ambidextrous|bilingual|trilingual|short-?sighted|near-?sighted|far-?sighted|tall|short|hopeless|terrible|bad|good|great|useless|allergic|afraid|scared|terrified|fluent|native|originally|insured|registered|qualified|certified|licensed|located|responsible|in charge|done with|off (?:sugar|alcohol|meat|gluten|caffeine|social)|famil(?:y|ies)|celiac|coeliac|adopted|born|raised|half|gen z|an? )\b",
+)
+BEING = re.compile(BEING.pattern.replace("good|great|useless", "useless"), re.IGNORECASE)
+KIN = re.compile(
+    r"(?:(?:[Mm]y|[Oo]ur) )?(?:[Dd]ad|[Dd]addy|[Mm]um|[Mm]om|[Mm]ummy|[Mm]ama|[Pp]apa|[Gg]randma"
+    r"|[Gg]randpa|[Gg]ran|[Nn]an|[Nn]ana|[Gg]ranny|[Gg]randad|[Aa]untie \w+|[Aa]unt \w+|[Uu]ncle \w+)"
+    r"(?=\b| |'s)(?: and \w+)?"
+)
+LASTING_PAST = _any(
+    r"(?:grew|studied|majored|served|retrained|trained|graduated|emigrated|immigrated|apprenticed|qualified|converted|inherited|founded|started|learned|learnt|got|bought|adopted|built|lost|moved|married|met|finished|completed|earned|became|volunteered|taught|worked|lived|competed|won|wrote|published)\Z",
+)
+# How often, when, how much, and by whom or with what it is done.
+TIMED = _any(
+    r"\b(?:mondays?|tuesdays?|wednesdays?|thursdays?|fridays?|saturdays?|sundays?|weekends?|weekdays?|daily|weekly|monthly|yearly|quarterly|annually|every|each|twice|once a|times a|per (?:day|week|month|year)|a (?:day|week|month|year)\b|o'clock|\d{1,2} ?(?:am|pm)|\d{1,2}:\d\d|noon|midnight|january|february|march|april|june|july|august|september|october|november|december|since|until|at (?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b)\b",
+    r"\b(?:is|are) (?:done|handled|run|led|managed|written|hosted|built|deployed|stored|taught|owned|made|kept|called|named|insured|based|located|planned|scheduled|set|served|powered|tracked|maintained|paid) (?:by|in|on|with|at|from|for|as|[A-Z0-9])",
+    r"\bis home\b|\b(?:is|are|runs?|lives?|sits?|listens?) (?:on|in|at)\b|\b(?:handles?|owns?|leads?|manages?|does|covers?|runs?) (?:the |our |my )?[a-z]+",
+)
+STANDING = _any(
+    r"\b(?:api|server|database|db|deadline|project|repo|branch|build|deployment|release|version|team|client|budget|office|meeting|standup|stand-up|sprint|service|backend|frontend|app|application|website|site|cluster|pipeline|cache|queue|schema|endpoint|domain|dashboard|licen[cs]e|cron|job|migration|staging|production|prod|ci|stack|framework|codebase|launch|port|workspace|slack|channel|rollout|tests?|suite|backup|invoices?|contract|order|delivery|ticket|milestone|roadmap|board|kick-?off|code ?name|password|wifi|key|keys|code|lock|gate|garage|kids|girls|boys|children|twins|baby|wedding|ceremony|party|appointment|lessons?|classes|class|course|club|choir|band|practice|training|rehearsal|gig|school|kindergarten|nursery|daycare|dog|cat|cats|dogs|hens|chickens|bees|horse|flat|house|apartment|cabin|cottage|farmhouse|farm|garden|shop|store|stand|booth|stall|room|plumber|electrician|landlord|landlady|doctor|dentist|vet|therapist|nanny|cleaner|au pair|car|van|bike|boat|lease|mortgage|rent|insurance|phone|laptop|internet|policy|ttl|retention|limit|quota|rate|price|fee|size|number|host|login|importer|blog|newsletter|offsite|retro|review|plan|trip|flight|train|move|due date|exam|defen[cs]e|thesis|interview|audition|bus|commute|shift|payroll|company|firm|business|startup|charity|association|committee|allotment|marathon|race|match|tournament|league|divorce|custody|medication|dose|inhaler|wheelchair|diet|surgery|operation|treatment|chemo|physio|lisinopril|code review|on-?call|logs?|docs?|wiki|design|logo|font|default|color scheme|theme|bank|account|card|subscription|membership|gym)\b",
+)
+IMPERATIVE = _any(
+    r"(?:please|let's|lets|give|make|tell|show|try|check|look|see|add|remove|delete|write|create|explain|describe|list|find|fix|help|translate|summari[sz]e|rewrite|draft|generate|continue|stop|wait|go|come|take|put|set|turn|open|close|click|run|print|return|use|read|note|remember|forget|ignore|imagine|suppose|pretend|assume|consider|compare|convert|calculate|compute|count|sort|filter|parse|format|shorten|improve|correct|edit|act|answer|reply|respond|ask|call|send|email|book|order|buy|sell|get|don't|never mind|thanks|thank|thx|ok|okay|hi|hello|hey|bye|brb|lol|wow|ugh|haha|yes|no problem|sure|great|nice|cool|good|perfect|awesome|sorry|waiting|give)\Z",
+)
+FOREIGN_PASSING = _any(
+    r"\b(?:müde|hungrig|durst|gerade|momentan|im moment|heute|gleich|eben|morgen früh|kopfschmerzen|sorry|danke|bitte|vielleicht|würde|hätte|könnte|wäre|wenn|falls|glaube|denke|weiß nicht|verstehe|frage|kannst|könntest|du|dir|dein\w*|sie mir|ihnen|klar|sicher|irgendwann|bin (?:da|hier|zurück|unterwegs|fertig)|minuten?|sekunden?|mal|ein moment|keine ahnung|erkältet|gleich|beispiel)\b",
+    r"\b(?:fatigué\w*|faim|soif|froid|chaud|aujourd'hui|tout à l'heure|ce (?:matin|soir|midi)|cet après-midi|minutes?|secondes?|peut-être|si (?:j'|je|on|nous)|voudrais|aimerais|serais|aurais|pourrais|irais|mal (?:à|au)|je (?:pense|crois|sais|comprends|vois|viens de (?!prendre|perdre|quitter)|vais|peux|suis (?:là|prêt|en train|désolé|d'accord|content))|merci|s'il (?:te|vous) plaît\Z|tu|toi|ton|ta|tes|vous|votre|vos|exemple|j'arrive|il faut que|journée|bien sûr)\b",
+    r"\b(?:cansad[oa]|hambre|sed|frío|calor|hoy|ahora mismo|ahorita|esta (?:mañana|tarde|noche)|minutos?|segundos?|quizás?|tal vez|ojalá|si (?:tuviera|viviera|fuera|pudiera|me)|quisiera|gustaría|comería|creo|pienso|sé|entiendo|me duele|gracias|por favor|tú|te|tu|tus|usted|voy a|puedo|estoy (?:aquí|list[oa]|de vuelta|en camino)|ejemplo|perdón|claro)\b",
+    "今天|现在(?=有点|很|在等|在吃)|马上|刚才|刚刚|一会儿|等一下|分钟|秒|饿|困|累|头疼|头痛|发烧|感冒|如果|假如|要是|也许|可能|想知道|觉得|认为|希望|想要|请|你|您|吗|呢|吧|谢|对不起|抱歉|地铁上|公交|路上|信号|明白|知道|这周|好像|大概|例如|比如|回答|问题",
+)
+FOREIGN_PASSING = re.compile(
+    FOREIGN_PASSING.pattern.replace("|pferd", ""), re.IGNORECASE
+)
+FOREIGN_OWN = _any(
+    r"\b(?:ich (?:bin|habe|hab|arbeite|wohne|lebe|fahre|rauche|trinke|esse|spiele|lerne|studiere|mache|gehe|komme|nutze|benutze|verwende|nehme|trage|spreche|höre|lese|schlafe|mag|kann|darf|muss|war|wurde|schreibe|backe|koche|sammle|singe|tanze|reite|schwimme|jogge|leite|unterrichte|stehe|heiße)|wir (?:haben|sind|wohnen|leben|nutzen|verwenden|benutzen|fahren|gehen|treffen|arbeiten|essen|machen|bekommen|erwarten|ziehen|halten|spielen|heiraten)|meine?[rnms]? \w+|unsere?[rnms]? \w+)\b",
+    r"(?:\bje (?:suis|travaille|fume|bois|mange|joue|parle|vis|fais|conduis|roule|porte|prends|dors|cours|nage|lis|chante|étudie|enseigne|collectionne|ne \w+ (?:pas|plus|jamais))\b|\bj'(?:ai|habite|étudie|enseigne|apprends|utilise|aime|adore)\b|\b(?:nous|on) (?:a|est|avons|sommes|habite|habitons|utilise|utilisons|vit|vivons|fait|faisons|travaille|se (?:marie|voit|retrouve))\b|\b(?:mon|ma|mes|notre|nos) \w+)",
+    r"\b(?:(?:no )?(?:tengo|soy|vivo|trabajo|fumo|bebo|como|juego|toco|hablo|estudio|uso|llevo|tomo|conduzco|duermo|corro|nado|leo|canto|enseño|colecciono|estoy|estuve|tenemos|somos|vivimos|usamos|trabajamos|comemos|hacemos|estamos|esperamos)|mis? \w+|nuestr[oa]s? \w+|me (?:llamo|dedico|encanta|gusta|levanto|mudo|caso))\b",
+    r"我们?(?:家|的)?.{0,4}(?:是|有|在|住|开|养|用|会|每|打|跑|喝|吃|不|叫|姓|做|学|教|从|属|戴|抽|爱|喜欢|最|爸|妈|儿子|女儿|老公|老婆|妹|弟|哥|姐|项目|公司|团队|办公室|周会|狗|猫|女朋友|男朋友)",
+)
+FOREIGN_TIMED = _any(
+    r"\b(?:montags?|dienstags?|mittwochs?|donnerstags?|freitags?|samstags?|sonntags?|jeden|täglich|wöchentlich|\d{1,2} uhr|seit|ab)\b",
+    r"\b(?:lundis?|mardis?|mercredis?|jeudis?|vendredis?|samedis?|dimanches?|chaque|tous les|toutes les|\d{1,2} ?h\d*|depuis)\b",
+    r"\b(?:lunes|martes|miércoles|jueves|viernes|sábados?|domingos?|cada|todos los|todas las|a las \w+|desde|el \d{1,2} de)\b",
+    "每(?:周|天|月|年|个)|周[一二三四五六日末]|星期|点(?:钟|半)?|楼",
+)
+ENGLISH = re.compile(
+    r"\b(?:the|is|are|was|my|our|i|i'm|we|and|of|to|for|with|have|has|it|this|that|not|at|from|been|he|she|they|on|an)\b",
+    re.IGNORECASE,
+)
+NUMBERS = r"(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred|thousand|dozen)"
