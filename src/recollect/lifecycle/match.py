@@ -17,6 +17,8 @@ from recollect.lifecycle.merge import (
     repeated,
     settle,
     slot_tag,
+    tags_of_change,
+    tells_change,
 )
 from recollect.ports import Store
 from recollect.scopes import is_within, root_of
@@ -26,6 +28,7 @@ from recollect.types import LIVE, Query, Record, Vector
 
 NEIGHBOURS = 8  # by meaning or, without a vector, by words
 SLOT_MAX = 64  # records that make a claim about the same slot
+CHANGED_MAX = 16  # records that have words of a change
 COPIES_MAX = 1000
 WORDS_FROM_MAX = 2000  # characters of a text, when it is looked for by its words
 AGAINST: tuple[VerdictKind, ...] = ("supersedes", "contradicts", "outdated")
@@ -149,6 +152,9 @@ def _queries(
     claim = claim_of(record)
     if claim is not None:
         yield _of_slot(engine, record, claim)
+    if record.kind == "semantic" and tells_change(record):
+        yield replace(alike, text=record.text[:WORDS_FROM_MAX], limit=CHANGED_MAX)
+        yield replace(alike, tags=tags_of_change(record), limit=SLOT_MAX)
 
 
 def _of_slot(engine: Engine, record: Record, claim: Claim) -> Query:

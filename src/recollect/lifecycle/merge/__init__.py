@@ -7,6 +7,7 @@ nothing is replaced unless both statements are about the same slot of the same s
 
 from __future__ import annotations
 
+from recollect.lifecycle.merge.changes import tags_of_change, tells_change
 from recollect.lifecycle.merge.claims import claim_of, slot_tag, with_claim
 from recollect.lifecycle.merge.judgement import judge
 from recollect.lifecycle.merge.settlement import Outcome, copies, repeated, replaced, settle
@@ -24,5 +25,7 @@ __all__ = [
     "replaced",
     "settle",
     "slot_tag",
+    "tags_of_change",
+    "tells_change",
     "with_claim",
 ]

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
+from recollect.lifecycle.merge.changes import replaces
 from recollect.lifecycle.merge.claims import claim_of, conflict, same_slot
 from recollect.lifecycle.merge.texts import adds_words, clash, is_hedged, says_more
 from recollect.lifecycle.merge.values import Known, Verdict, VerdictKind
+from recollect.text.claims.lessons import CHANGE, CHANGED_BY, Claim
 from recollect.text.compare import difference
 from recollect.text.compare.parts import read
 from recollect.types import Record
@@ -116,13 +119,42 @@ def _against(record: Record, known: Record) -> _Against:
     if record.kind != "semantic":
         return _Against("", is_same_slot=False)
     claim, other = claim_of(record), claim_of(known)
-    if claim is not None and other is not None:
-        if not same_slot(record, claim, known, other):
-            return _Against("", is_same_slot=False)
+    if claim is not None and other is not None and same_slot(record, claim, known, other):
         if reason := conflict(claim, other):
             return _Against(reason, is_same_slot=True)
+        if claim.value == other.value:
+            return _Against("", is_same_slot=False)
+    if reason := _changed(record, claim, known, other):
+        return _Against(reason, is_same_slot=True)
+    if claim is not None and other is not None and not same_slot(record, claim, known, other):
+        return _Against("", is_same_slot=False)
     reason = clash(record.text, known.text) if _same_speaker(record, known) else ""
     return _Against(reason, is_same_slot=False)
+
+
+def _changed(record: Record, claim: Claim | None, known: Record, other: Claim | None) -> str:
+    """Why the record tells the end or a change of the known one; "" if it does not."""
+    if record.author != known.author or "user_request" in (record.type, known.type):
+        return ""
+    if claim is not None and other is not None and {claim.slot, other.slot} in _BESIDE:
+        return ""
+    cue = record.data.get(CHANGE)
+    return replaces(
+        record.text, record.author, known.text, known.author, cue if isinstance(cue, str) else ""
+    )
+
+
+# Who changes their employer may still have their job.
+_BESIDE: tuple[set[str], ...] = ({"job", "employer"}, {"job", "field"}, {"employer", "field"})
+
+
+def _reached(record: Record) -> datetime:
+    """When what the record tells had surely begun."""
+    told = record.data.get(CHANGED_BY)
+    try:
+        return max(record.at, datetime.fromisoformat(told)) if isinstance(told, str) else record.at
+    except (ValueError, TypeError):
+        return record.at
 
 
 def _fate(record: Record, known: Record, against: _Against, *, corrects: bool) -> VerdictKind:
@@ -131,7 +163,8 @@ def _fate(record: Record, known: Record, against: _Against, *, corrects: bool) -
         return "new"  # one of them is not true yet: both hold
     if record.trust < known.trust or not (against.is_same_slot or corrects):
         return "contradicts"
-    if record.at > known.at or (corrects and record.at == known.at):
+    reached = _reached(record)
+    if reached > known.at or (corrects and reached == known.at):
         return "supersedes"
     dated = record.valid_from is not None and known.valid_from is not None
     if dated and against.is_same_slot and record.at < known.at:

@@ -14,7 +14,7 @@ from recollect.text.claims.changes import change_in
 from recollect.text.claims.clauses import Clause, clause_in
 from recollect.text.claims.foreign import language_of
 from recollect.text.claims.lasting import is_lasting, is_ruled_out, spelled
-from recollect.text.claims.lessons import Claim, Lesson
+from recollect.text.claims.lessons import KEPT, Claim, Lesson
 from recollect.text.claims.rewrite import dated, framed, sentence, trimmed, without_pointers
 from recollect.text.claims.sentences import Sentence
 from recollect.text.claims.slot_values import bare, cut
@@ -97,9 +97,10 @@ def _lesson(text: str, said: Said, *, whole: bool = True) -> Lesson:
         claim=_claim(clause) if clause and written else None,
         confidence=CONFIDENCE,
         importance=IMPORTANCE,
-        tags=("said",),
+        tags=(KEPT,),
         entities=entities_in(text, None, said.speaker),
         valid_from=start,
+        changed_by=said.at if start else None,
     )
 
 

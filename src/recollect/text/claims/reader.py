@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from recollect.text.claims.clauses import Speaker
 from recollect.text.claims.corrections import (
@@ -31,7 +32,7 @@ from recollect.text.claims.sentences import Sentence, plain, sentences
 from recollect.text.claims.statements import Said, english_lessons, entities_in
 from recollect.text.claims.values import Extraction
 from recollect.text.claims.voice import own_words
-from recollect.text.dates.expressions import time_spans
+from recollect.text.dates.expressions import Span, time_spans
 from recollect.types import Message
 
 LESSONS_A_MESSAGE_MAX = 12
@@ -186,9 +187,16 @@ def _foreign(sentence: Sentence, said: Said) -> list[Lesson]:
                 tags=(finding.topic,),
                 entities=entities_in(words, None, said.speaker),
                 valid_from=since[0] if dated else None,
+                changed_by=_changed_by(spans, said) if dated else None,
             )
         )
     return lessons or _foreign_event(sentence, said)
+
+
+def _changed_by(spans: Sequence[Span], said: Said) -> datetime:
+    """ "Seit März" holds while it is told; "letzten Monat" had come by its end."""
+    first = next(span for span in spans if span.relation in ("since", ""))
+    return said.at if first.relation == "since" else min(first.end, said.at)
 
 
 def _foreign_event(sentence: Sentence, said: Said) -> list[Lesson]:

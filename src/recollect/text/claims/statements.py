@@ -111,6 +111,7 @@ _TIME_FIRST = re.compile(
 _VERBAL = re.compile(
     r"\b(?:is|are|was|were|has|have|get|got|the|this|that|their|my)\b", re.IGNORECASE
 )
+_NOW = re.compile(r"\b(?:now|nowadays|these days|again|instead|anymore|any more)\b", re.IGNORECASE)
 _LIST = re.compile(r",? (?:and|or|&) |, ")
 
 
@@ -264,6 +265,8 @@ def _parts(clause: Clause) -> list[Clause]:
 def _lessons_of(
     clause: Clause, spans: Sequence[Span], leading: Span | None, said: Said
 ) -> list[Lesson]:
+    now = _NOW.search(clause.predicate.tail) or _NOW.search(clause.predicate.words)
+    change = now[0].lower() if now else ""
     tail = without_pointers(trimmed(clause.predicate.tail))
     if tail is None:
         return []
@@ -276,7 +279,7 @@ def _lessons_of(
         return []
     here = [span for span in spans if span is leading or span.phrase in tail]
     if found is not None:
-        return list(_claimed(clause, found, tail, here, leading, said))
+        return list(_claimed(clause, found, tail, here, leading, said, change))
     worth = worth_of(clause, tail, here)
     if worth is None or clause.predicate.hedged:
         return []
@@ -338,10 +341,12 @@ def _claimed(
     spans: Sequence[Span],
     leading: Span | None,
     said: Said,
+    change: str,
 ) -> Iterator[Lesson]:
     begins, ends = _validity(spans, found.topic)
     if clause.predicate.tense == "past" and found.topic in ("birthday", "birthplace"):
         begins = None
+    by = _changed_by(begins, clause, spans, said)
     for item, claim in _items(found):
         words = tail if not item else tail.replace(found.items, item, 1)
         text = _written(clause, words, () if found.topic == "birthday" else spans, leading, said)
@@ -357,7 +362,20 @@ def _claimed(
             entities=entities_in(text, clause, said.speaker),
             valid_from=begins,
             valid_to=ends,
+            changed_by=by,
+            change=change,
         )
+
+
+def _changed_by(
+    begins: datetime | None, clause: Clause, spans: Sequence[Span], said: Said
+) -> datetime | None:
+    """What holds while it is told had begun by then; what happened in a time, at its end."""
+    if begins is None or begins > said.at:
+        return None
+    if clause.predicate.tense in ("present", "perfect"):
+        return said.at
+    return min(max(span.end for span in spans if span.start == begins), said.at)
 
 
 def _items(found: Finding) -> list[tuple[str, Claim]]:

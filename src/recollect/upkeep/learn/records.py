@@ -11,7 +11,7 @@ from recollect.errors import Invalid
 from recollect.ports import NewId
 from recollect.profiles import Profile
 from recollect.scopes import make_scope
-from recollect.text.claims.lessons import Lesson, claim_as_data
+from recollect.text.claims.lessons import CHANGE, CHANGED_BY, Lesson, claim_as_data
 from recollect.text.compare import text_hash
 from recollect.text.trust import SUSPICION, derived_trust, suspicion
 from recollect.types import (
@@ -88,6 +88,10 @@ def _data_of(candidate: LearnCandidate, doubt: str) -> Mapping[str, Any]:
         data |= claim_as_data(lesson.claim)
     if lesson.entities:
         data["entities"] = list(lesson.entities)
+    if lesson.changed_by is not None:
+        data[CHANGED_BY] = lesson.changed_by.astimezone(UTC).isoformat()
+    if lesson.change:
+        data[CHANGE] = lesson.change
     if doubt:
         data[SUSPICION] = doubt
     return data

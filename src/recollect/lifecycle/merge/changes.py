@@ -1,0 +1,217 @@
+"""What a statement of a change or an end is to what is known.
+
+Where both statements make a claim about the same slot, the slot decides. Everything else people say
+has no slot: what it is about is told by its words, its names and the field of life it belongs to.
+A change replaces what it surely concerns; an enrichment is no change, and what is about somebody
+else is left alone.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from recollect.text.analysis import STOP_WORDS, fold, stem, words
+from recollect.text.claims.changes import Change, change_in
+from recollect.text.claims.fields import OF_SLOT, SINGLE, fields_of
+from recollect.text.claims.lasting import spelled
+from recollect.text.claims.lessons import CHANGE, KEPT
+from recollect.text.claims.topic_words import (
+    GENERIC,
+    KIN,
+    KIN_OF,
+    KINDS_OF_THINGS,
+    MENTIONS,
+    NEUTRAL,
+    PARTNERS,
+    STATES,
+    SWITCHED,
+    VALUES,
+)
+from recollect.types import Record
+
+_FRAMED = re.compile(r"[^\n\":]{1,80}? (?:said|asks|asked to remember): \"(?P<said>.+)\"")
+_NAME = re.compile(r"(?<![\w.])[^\W\d_a-z][\w.'-]*")
+_BEGINS = re.compile(r"\A\W*([^\W\d_a-z][\w'-]+)(?: and (?:I|i|me|\w+)\b)?")
+_DENSE = re.compile("[\u3400-\u9fff]+")
+_NOT_NAMES = frozenset(
+    "i i'm i've the a my our we it he she they this that there no not since after dad mum mom custody"
+    " parental sold switched moved turned swapped got down new now two three four all and but so"
+    " monday tuesday wednesday thursday friday saturday sunday january february march april may june"
+    " july august september october november december user ich wir mein meine unser je j'ai mon ma"
+    " nous on mi mis yo den die der das la le les el los desde depuis seit ayer hier gestern home"
+    " possibly decision".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """What a statement is about. ``kin``: whose it is, empty for the speaker's own things;
+    ``begins``: the name it begins with."""
+
+    change: Change
+    fields: frozenset[str]
+    words: frozenset[str]
+    names: frozenset[str]
+    kin: frozenset[str]
+    mentions: frozenset[str]
+    begins: str
+    values: frozenset[tuple[str, str]]
+    dense: str
+
+
+@lru_cache(maxsize=4000)
+def topic_of(text: str, speaker: str) -> Topic:
+    framed = _FRAMED.match(text)
+    said = spelled(framed["said"]) if framed else text
+    own = {fold(part) for part in speaker.split()} | {"user"}
+    if not framed:
+        said = re.sub(rf"\A(?:{re.escape(speaker or 'The user')}|The user)(?='s|\b)", "I", said)
+        said = re.sub(r"\AI's", "My", said)
+    lowered = [word for word in words(said) if word not in own]
+    names = {fold(name).strip(".'-") for name in _NAME.findall(said)} - own - _NOT_NAMES
+    names = {name.removesuffix("'s") for name in names}
+    begins = _BEGINS.match(said)
+    first = fold(begins[1]).removesuffix("'s") if begins else ""
+    kin = KIN.match(said)
+    return Topic(
+        change=change_in(said),
+        fields=fields_of(said),
+        words=frozenset(
+            stem(word) for word in lowered if word not in STOP_WORDS and stem(word) not in GENERIC
+        ),
+        names=frozenset(names),
+        kin=frozenset({KIN_OF.get(fold(kin["kin"]), fold(kin["kin"]))}) if kin else frozenset(),
+        mentions=frozenset(KIN_OF.get(word, word) for word in lowered if word in MENTIONS),
+        begins=first if first in names else "",
+        values=_values(said),
+        dense="".join(_DENSE.findall(said)),
+    )
+
+
+def _values(said: str) -> frozenset[tuple[str, str]]:
+    return frozenset(
+        (kind, fold(found[0])) for kind, pattern in VALUES for found in pattern.finditer(said)
+    )
+
+
+def replaces(text: str, speaker: str, known: str, known_speaker: str, cue: str = "") -> str:
+    """Why a statement takes the place of a known one of the same speaker; "" if it does not.
+    ``cue``: words of a change that were said, and are not in the text."""
+    new = topic_of(text, speaker)
+    if cue and new.change.kind in ("", "may change"):
+        new = replace(new, change=change_in(cue))
+    if not new.change.kind:
+        return ""
+    old = topic_of(known, known_speaker)
+    shared = _shared(new, old)
+    if old.change.kind == "ends" or not _same_people(new, old, shared):
+        return ""
+    if new.dense and old.dense and not shared:
+        shared = _shared_dense(new.dense, old.dense)
+    check = {"ends": _ends, "changes": _changes, "may change": _may_change}[new.change.kind]
+    return f"it says that this has changed ({new.change.cue})" if check(new, old, shared) else ""
+
+
+def _shared(new: Topic, old: Topic) -> frozenset[str]:
+    alike = {word for word in new.words for other in old.words if _is_alike(word, other)}
+    return frozenset(alike) | (new.names & old.names)
+
+
+def _is_alike(word: str, other: str) -> bool:
+    """The same word in another form: "insured", "insurance"."""
+    if word == other:
+        return True
+    shorter, longer = sorted((word, other), key=len)
+    return len(shorter) >= 5 and longer.startswith(shorter[: max(5, len(shorter) - 2)])
+
+
+def _shared_dense(new: str, old: str) -> frozenset[str]:
+    pairs = {new[at : at + 2] for at in range(len(new) - 1)}
+    stop = {"我们", "现在", "已经", "我家", "我的", "一只", "一个", "每天", "我在", "在在", "了我"}
+    return frozenset(pair for pair in pairs - stop if pair in old)
+
+
+def _same_people(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
+    if new.kin and old.kin:
+        family = "expecting" in new.fields & old.fields
+        return new.kin == old.kin or family or bool(new.kin <= PARTNERS and old.kin <= PARTNERS)
+    if new.kin and not new.kin <= NEUTRAL:
+        named = bool(new.kin & old.mentions) or bool(new.names & old.names)
+        return named or bool(new.fields & old.fields & {"expecting", "children", "pet"}) or (
+            "home" in new.fields & old.fields and "with" in new.change.cue + " in with"
+            and new.kin <= PARTNERS
+        )
+    if old.kin and not old.kin <= NEUTRAL:
+        if new.begins and new.begins in old.names:
+            return True
+        owned = bool(old.kin & new.mentions) or bool(new.names & old.names)
+        return owned or (old.kin <= PARTNERS and bool({"partner", "expecting"} & new.fields))
+    if new.begins and new.begins not in old.names and new.begins not in old.words:
+        return len(shared) >= 1
+    return True
+
+
+def _new_values(new: Topic, old: Topic) -> bool:
+    return bool(new.values - old.values) or bool(new.names - old.names)
+
+
+def _of_same_type(new: Topic, old: Topic) -> bool:
+    """Whether the new statement has another day, number or time where the known one has one."""
+    ours, theirs = dict(new.values - old.values), dict(old.values - new.values)
+    return bool(ours.keys() & theirs.keys())
+
+
+def _ends(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
+    if shared - new.kin:
+        return True
+    if new.names & old.names:
+        return True
+    fields = new.fields & old.fields
+    return bool(fields & SINGLE) or bool(fields & {"sport", "study"} and _new_values(new, old))
+
+
+def _changes(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
+    fields = new.fields & old.fields
+    if fields & SINGLE:
+        return True
+    if shared - new.kin and (_new_values(new, old) or _of_same_type(new, old)):
+        return True
+    if new.kin and new.kin == old.kin and _of_same_type(new, old):
+        return True
+    if shared and new.names & old.names:
+        return True
+    return bool(fields & SWITCHED) and _same_kind_of_thing(new, old)
+
+
+def _same_kind_of_thing(new: Topic, old: Topic) -> bool:
+    ours = {kind for kind, known in KINDS_OF_THINGS.items() if known & (new.words | new.names)}
+    theirs = {kind for kind, known in KINDS_OF_THINGS.items() if known & (old.words | old.names)}
+    return bool(ours & theirs) or not (ours and theirs)
+
+
+def _may_change(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
+    fields = new.fields & old.fields
+    for name in fields & STATES.keys():
+        ours, theirs = STATES[name] & new.words, STATES[name] & old.words
+        if ours and theirs and ours != theirs:
+            return True
+    if shared - new.kin and _of_same_type(new, old):
+        return True
+    negated = bool(re.search(r"\b(?:not|never|no|n't|without)\b", new.change.cue))
+    return not negated and len(shared) >= 2 and bool(new.names - old.names)
+
+
+# Finding what may be concerned
+
+
+def tells_change(record: Record) -> bool:
+    """Whether a record tells a change of anything."""
+    return bool(record.data.get(CHANGE)) or bool(topic_of(record.text, record.author).change.kind)
+
+
+def tags_of_change(record: Record) -> tuple[str, ...]:
+    """The tags of learned records of the same fields, and of those that were kept as said."""
+    fields = topic_of(record.text, record.author).fields
+    return (KEPT, *sorted(slot for slot, field in OF_SLOT.items() if field in fields))
