@@ -14,6 +14,7 @@ from functools import lru_cache
 
 from recollect.text.analysis import STOP_WORDS, fold, stem, words
 from recollect.text.claims.changes import Change, change_in
+from recollect.text.claims.foreign import language_of
 from recollect.text.claims.fields import OF_SLOT, SINGLE, fields_of
 from recollect.text.claims.lasting import spelled
 from recollect.text.claims.lessons import CHANGE, KEPT
@@ -24,6 +25,7 @@ from recollect.text.claims.topic_words import (
     KINDS_OF_THINGS,
     MENTIONS,
     NEUTRAL,
+    ONE_OF,
     PARTNERS,
     STATES,
     SWITCHED,
@@ -58,6 +60,7 @@ class Topic:
     mentions: frozenset[str]
     begins: str
     values: frozenset[tuple[str, str]]
+    negated: bool
     dense: str
 
 
@@ -69,6 +72,8 @@ def topic_of(text: str, speaker: str) -> Topic:
     if not framed:
         said = re.sub(rf"\A(?:{re.escape(speaker or 'The user')}|The user)(?='s|\b)", "I", said)
         said = re.sub(r"\AI's", "My", said)
+        said = re.sub(rf"\b(?:the user|{re.escape(speaker or 'the user')})'s\b", "my", said)
+        said = re.sub(rf"\b(?:the user|{re.escape(speaker or 'the user')})\b", "me", said)
     lowered = [word for word in words(said) if word not in own]
     names = {fold(name).strip(".'-") for name in _NAME.findall(said)} - own - _NOT_NAMES
     names = {name.removesuffix("'s") for name in names}
@@ -84,8 +89,9 @@ def topic_of(text: str, speaker: str) -> Topic:
         names=frozenset(names),
         kin=frozenset({KIN_OF.get(fold(kin["kin"]), fold(kin["kin"]))}) if kin else frozenset(),
         mentions=frozenset(KIN_OF.get(word, word) for word in lowered if word in MENTIONS),
-        begins=first if first in names else "",
+        begins=first if first in names and not language_of(said) else "",
         values=_values(said),
+        negated=bool(_NEGATED.search(said)),
         dense="".join(_DENSE.findall(said)),
     )
 
@@ -106,12 +112,18 @@ def replaces(text: str, speaker: str, known: str, known_speaker: str, cue: str =
         return ""
     old = topic_of(known, known_speaker)
     shared = _shared(new, old)
-    if old.change.kind == "ends" or not _same_people(new, old, shared):
+    if _is_over(old) or not _same_people(new, old, shared):
         return ""
     if new.dense and old.dense and not shared:
         shared = _shared_dense(new.dense, old.dense)
     check = {"ends": _ends, "changes": _changes, "may change": _may_change}[new.change.kind]
     return f"it says that this has changed ({new.change.cue})" if check(new, old, shared) else ""
+
+
+def _is_over(old: Topic) -> bool:
+    """Whether the known statement tells an end itself, and not a state such as "divorced"."""
+    states = any(STATES[name] & old.words for name in old.fields & STATES.keys())
+    return old.change.kind == "ends" and not states and "not" not in old.change.cue
 
 
 def _shared(new: Topic, old: Topic) -> frozenset[str]:
@@ -174,11 +186,12 @@ def _ends(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
 
 def _changes(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
     fields = new.fields & old.fields
-    if fields & SINGLE:
+    about = shared - new.kin
+    if fields & SINGLE or len(about) > 1:
         return True
-    if shared - new.kin and (_new_values(new, old) or _of_same_type(new, old)):
+    if about and (_new_values(new, old) or _of_same_type(new, old)):
         return True
-    if new.kin and new.kin == old.kin and _of_same_type(new, old):
+    if _of_same_type(new, old) and (new.kin and new.kin == old.kin or "children" in fields):
         return True
     if shared and new.names & old.names:
         return True
@@ -192,15 +205,34 @@ def _same_kind_of_thing(new: Topic, old: Topic) -> bool:
 
 
 def _may_change(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
+    """A weak cue needs more: another state of the field, another value where the known one has
+    one, or the opposite of what is known."""
     fields = new.fields & old.fields
+    about = shared - new.kin
     for name in fields & STATES.keys():
         ours, theirs = STATES[name] & new.words, STATES[name] & old.words
         if ours and theirs and ours != theirs:
             return True
-    if shared - new.kin and _of_same_type(new, old):
+    if not about:
+        return False
+    if _of_same_type(new, old) or new.negated != old.negated:
         return True
-    negated = bool(re.search(r"\b(?:not|never|no|n't|without)\b", new.change.cue))
-    return not negated and len(shared) >= 2 and bool(new.names - old.names)
+    if not _NOW.match(new.change.cue):
+        return False
+    if fields & ONE_OF or (new.begins and new.begins in old.names and fields):
+        return True
+    named = bool(new.names - old.names) and bool(old.names - new.names)
+    return named or (len(about) > 1 and bool(fields))
+
+
+_NOW = re.compile(
+    r"(?:now|nowadays|these days|since|new|again|started|jetzt|nun|seit|maintenant|depuis|nouve|desde"
+    r"|nuev|ahora|现在)",
+    re.IGNORECASE,
+)
+_NEGATED = re.compile(
+    r"\b(?:not|never|no|without|nicht|keine?[nmrs]?|nie|pas|jamais|nunca)\b|n't\b|不|没"
+)
 
 
 # Finding what may be concerned

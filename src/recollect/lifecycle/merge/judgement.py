@@ -107,8 +107,11 @@ def _share_time(record: Record, known: Record) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Against:
+    """``is_change``: the record tells a change, whatever the date of it."""
+
     reason: str
     is_same_slot: bool
+    is_change: bool = False
 
     def __bool__(self) -> bool:
         return bool(self.reason)
@@ -125,7 +128,7 @@ def _against(record: Record, known: Record) -> _Against:
         if claim.value == other.value:
             return _Against("", is_same_slot=False)
     if reason := _changed(record, claim, known, other):
-        return _Against(reason, is_same_slot=True)
+        return _Against(reason, is_same_slot=True, is_change=True)
     if claim is not None and other is not None and not same_slot(record, claim, known, other):
         return _Against("", is_same_slot=False)
     reason = clash(record.text, known.text) if _same_speaker(record, known) else ""
@@ -167,7 +170,7 @@ def _fate(record: Record, known: Record, against: _Against, *, corrects: bool) -
     if reached > known.at or (corrects and reached == known.at):
         return "supersedes"
     dated = record.valid_from is not None and known.valid_from is not None
-    if dated and against.is_same_slot and record.at < known.at:
+    if dated and not against.is_change and against.is_same_slot and record.at < known.at:
         return "outdated"
     return "contradicts"
 

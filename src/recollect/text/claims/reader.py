@@ -213,6 +213,7 @@ def _foreign_event(sentence: Sentence, said: Said) -> list[Lesson]:
             tags=("event",),
             entities=entities_in(sentence.text, None, said.speaker),
             valid_from=spans[0].start,
+            changed_by=said.at,
         )
     ]
 

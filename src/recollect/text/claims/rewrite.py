@@ -58,7 +58,7 @@ _THIS = re.compile(
     r"|fall)\b)(?=[a-z]{3,})"
 )
 _NAMED_BEFORE = re.compile(r"(?:\A|\b(?:to|of|in|about|at|for|with|on|from|into|by|back) )\w+\Z")
-_THESE = re.compile(r"\bthese (?=[a-z]{3,})")
+_THESE = re.compile(r"\bthese (?!days\b)(?=[a-z]{3,})")
 _VERY_MUCH = re.compile(r"\w{3,} (?:quite )?(?:a lot|lots)\Z")
 
 

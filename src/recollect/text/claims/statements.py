@@ -284,7 +284,7 @@ def _lessons_of(
     if worth is None or clause.predicate.hedged:
         return []
     text = _written(clause, tail, here, leading, said)
-    return [_event_lesson(clause, text, worth, here, said)]
+    return [_event_lesson(clause, text, worth, here, said, change)]
 
 
 def _written(
@@ -295,7 +295,7 @@ def _written(
 
 
 def _event_lesson(
-    clause: Clause, text: str, worth: Worth, spans: Sequence[Span], said: Said
+    clause: Clause, text: str, worth: Worth, spans: Sequence[Span], said: Said, change: str
 ) -> Lesson:
     begins, ends = _validity(spans, worth.topic)
     return Lesson(
@@ -308,6 +308,8 @@ def _event_lesson(
         entities=entities_in(text, clause, said.speaker),
         valid_from=begins,
         valid_to=ends,
+        changed_by=said.at if begins and begins <= said.at else None,
+        change=change,
     )
 
 

@@ -101,6 +101,8 @@ SWITCHED = _set(
     " coffee pet seat"
 )
 SWITCHED -= _set("pet sport coffee")
+# Of these there is usually one, so another one takes its place.
+ONE_OF = _set("doctor bank insurance power internet office lead name weight age phone")
 _THINGS = {
     "database": "postgres postgresql mysql mariadb mongodb mongo sqlite oracle redis cassandra dynamodb database db",
     "ci": "jenkins github gitlab circleci travis buildkite teamcity actions ci pipeline",
