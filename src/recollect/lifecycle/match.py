@@ -8,7 +8,9 @@ from dataclasses import replace
 from recollect.engine import Engine
 from recollect.index.vectors import says_nothing
 from recollect.lifecycle.merge import (
+    NOBODY,
     Known,
+    Named,
     Outcome,
     Verdict,
     VerdictKind,
@@ -44,15 +46,17 @@ async def meet(
     space: str,
     *,
     corrects: bool = False,
+    named: Named = NOBODY,
     pending: Sequence[Record] = (),
     seen_hash: bool = False,
 ) -> Outcome:
-    """Compare, judge and settle: what to commit for this record, and what to say about it."""
+    """Compare, judge and settle: what to commit for this record, and what to say about it.
+    ``named``: the known texts that it surely or perhaps corrects."""
     known = await compare(
-        engine, store, record, vector, space, pending=pending, seen_hash=seen_hash
+        engine, store, record, vector, space, named=named, pending=pending, seen_hash=seen_hash
     )
     above = engine.profile.duplicate_above
-    verdict = judge(record, known, duplicate_above=above, corrects=corrects)
+    verdict = judge(record, known, duplicate_above=above, corrects=corrects, named=named)
     if confirmed := _confirmed(record, verdict):
         others = [one for one in known if one.record.id != confirmed.id]
         said_now = replace(confirmed, learned_at=record.learned_at)
@@ -113,6 +117,7 @@ async def compare(
     vector: Vector | None,
     space: str,
     *,
+    named: Named = NOBODY,
     pending: Sequence[Record] = (),
     seen_hash: bool = False,
 ) -> list[Known]:
@@ -121,7 +126,7 @@ async def compare(
     ``pending`` are records that the same commit will write or change; they count as they will
     be. ``seen_hash``: the store refused this very text, though no vector led to it."""
     found: dict[str, Known] = {}
-    for query in _queries(engine, record, vector, space, seen_hash=seen_hash):
+    for query in _queries(engine, record, vector, space, named=named, seen_hash=seen_hash):
         for hit in await store.search(query):
             known = Known(record=hit.record, similarity=hit.similarity)
             found.setdefault(hit.record.id, known)
@@ -138,7 +143,13 @@ def _with_pending(known: Iterable[Known], record: Record, pending: Iterable[Reco
 
 
 def _queries(
-    engine: Engine, record: Record, vector: Vector | None, space: str, *, seen_hash: bool
+    engine: Engine,
+    record: Record,
+    vector: Vector | None,
+    space: str,
+    *,
+    named: Named,
+    seen_hash: bool,
 ) -> Iterator[Query]:
     base = Query(scopes=(record.scope,), now=engine.now(), statuses=LIVE, limit=NEIGHBOURS)
     alike = replace(base, kinds=(record.kind,))
@@ -149,6 +160,8 @@ def _queries(
         yield replace(base, hashes=(record.hash,))
     if not near and record.kind != "episodic":
         yield replace(alike, text=record.text[:WORDS_FROM_MAX])
+    if named.hashes:
+        yield replace(base, hashes=named.hashes)
     claim = claim_of(record)
     if claim is not None:
         yield _of_slot(engine, record, claim)

@@ -11,10 +11,12 @@ from recollect.lifecycle.merge.changes import tags_of_change, tells_change
 from recollect.lifecycle.merge.claims import claim_of, slot_tag, with_claim
 from recollect.lifecycle.merge.judgement import judge
 from recollect.lifecycle.merge.settlement import Outcome, copies, repeated, replaced, settle
-from recollect.lifecycle.merge.values import Known, Verdict, VerdictKind
+from recollect.lifecycle.merge.values import NOBODY, Known, Named, Verdict, VerdictKind
 
 __all__ = [
+    "NOBODY",
     "Known",
+    "Named",
     "Outcome",
     "Verdict",
     "VerdictKind",

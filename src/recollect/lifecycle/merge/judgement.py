@@ -9,7 +9,7 @@ from datetime import datetime
 from recollect.lifecycle.merge.changes import replaces
 from recollect.lifecycle.merge.claims import claim_of, conflict, same_slot
 from recollect.lifecycle.merge.texts import adds_words, clash, is_hedged, says_more
-from recollect.lifecycle.merge.values import Known, Verdict, VerdictKind
+from recollect.lifecycle.merge.values import NOBODY, Known, Named, Verdict, VerdictKind
 from recollect.text.claims.lessons import CHANGE, CHANGED_BY, Claim
 from recollect.text.compare import difference
 from recollect.text.compare.parts import read
@@ -28,7 +28,12 @@ class _Finding:
 
 
 def judge(
-    record: Record, known: Sequence[Known], *, duplicate_above: float, corrects: bool = False
+    record: Record,
+    known: Sequence[Known],
+    *,
+    duplicate_above: float,
+    corrects: bool = False,
+    named: Named = NOBODY,
 ) -> Verdict:
     """New, duplicate, enriches, supersedes, contradicts or outdated.
 
@@ -39,7 +44,8 @@ def judge(
     found = [
         finding
         for one in known
-        if (finding := _finding(record, one, duplicate_above, corrects=corrects))
+        if (finding := _named(record, one.record, named))
+        or (finding := _finding(record, one, duplicate_above, corrects=corrects))
     ]
     here = [one for one in found if one.known.scope == record.scope and one.kind == "duplicate"]
     if here:
@@ -89,6 +95,17 @@ def _finding(record: Record, one: Known, above: float, *, corrects: bool) -> _Fi
     if known.status == "quarantined":
         return None
     return _Finding(_fate(record, known, against, corrects=corrects), known, against.reason)
+
+
+def _named(record: Record, known: Record, named: Named) -> _Finding | None:
+    """What the speaker pointed at themselves."""
+    if known.id == record.id or known.type == "turn" or known.hash not in named.hashes:
+        return None
+    if record.author != known.author or known.status == "quarantined":
+        return None
+    if known.hash in named.corrected and record.trust >= known.trust:
+        return _Finding("supersedes", known, "its speaker corrected it")
+    return _Finding("contradicts", known, "its speaker corrected something like it")
 
 
 def _share_time(record: Record, known: Record) -> bool:

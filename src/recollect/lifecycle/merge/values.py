@@ -20,6 +20,21 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Named:
+    """Known texts, by their hashes, that the speaker corrected, and those that they may have."""
+
+    corrected: frozenset[str] = frozenset()
+    doubted: frozenset[str] = frozenset()
+
+    @property
+    def hashes(self) -> tuple[str, ...]:
+        return tuple(sorted(self.corrected | self.doubted))
+
+
+NOBODY = Named()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
     """What a new record is to the known ones; ``targets`` are those it concerns."""
 

@@ -73,6 +73,11 @@ def _is_covered(part: str, known: set[str]) -> bool:
     return len(told) >= COVERED * max(len(said), 1)
 
 
+def kept_as_said(text: str, said: Said) -> Lesson:
+    """The lesson of words that are known to state something."""
+    return _lesson(text, said)
+
+
 def continued(before: str, said_sentence: Sentence, said: Said) -> list[Lesson]:
     """ "My gran is on Instagram. She's 83.": a sentence that only its neighbour explains."""
     text = said_sentence.text

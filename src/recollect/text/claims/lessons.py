@@ -42,7 +42,8 @@ class Lesson:
     ``changed_by``: if it began at a time that is not exact ("last month"), when it had surely
     begun; a known statement that is older than that was true until then. ``change``: words that
     say a change and are not in the text ("now"). ``corrects``: the speaker said outright that
-    something known is wrong; ``amends``: the texts of the lessons it corrects. ``replaces`` and
+    something known is wrong; ``amends``: the texts of the lessons it corrects; ``doubts``:
+    those it may be about, where that is not sure. ``replaces`` and
     ``links`` are what a model suggests about known records, by their ids: hints, which code
     checks before anything happens.
     """
@@ -62,6 +63,7 @@ class Lesson:
     change: str = ""
     corrects: bool = False
     amends: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
     replaces: str = ""
     links: tuple[tuple[RelationKind, str], ...] = ()
 

@@ -10,16 +10,16 @@ from datetime import datetime
 from recollect.text.claims.clauses import Speaker
 from recollect.text.claims.corrections import (
     LOOK_BACK,
+    Amendment,
     Told,
+    amendment_in,
     as_correction,
-    corrected,
-    fix_in,
-    opens_with_correction,
-    without_correction,
+    as_doubt,
+    without_marks,
 )
 from recollect.text.claims.foreign import foreign_findings, language_of, tells_of_past
-from recollect.text.claims.gate import gate
-from recollect.text.claims.keep import continued, kept
+from recollect.text.claims.gate import NO_WORDS, gate
+from recollect.text.claims.keep import continued, kept, kept_as_said
 from recollect.text.claims.lessons import Lesson
 from recollect.text.claims.requests import (
     decision_in,
@@ -56,23 +56,39 @@ class TurnReading:
         """``earlier`` is what was said before them: nothing is learned from it again, but
         corrections may be about it."""
         self._told: dict[str, list[Told]] = {}
+        self._last: dict[str, str] = {}  # the last message of each author
         self._lessons: list[Lesson] = []
         self._skipped: dict[str, str] = {}
         for message in earlier[-LOOK_BACK:]:
-            if message.role == "user" and not gate(message).skip:
-                _read(message, self._told_by(message))
+            if message.role == "user" and self._is_heard(message):
+                self._read(message)
 
     def read(self, message: Message) -> None:
-        reason = gate(message).skip
+        reason = "" if self._is_heard(message) else gate(message).skip
         if not reason:
-            found = _lessons_of(message, self._told_by(message))
+            found = self._lessons_of(message)
             self._lessons += found
             reason = "" if found else NOTHING
         if reason:
             self._skipped[message.id] = reason
 
-    def _told_by(self, message: Message) -> list[Told]:
-        return self._told.setdefault(message.author, [])
+    def _is_heard(self, message: Message) -> bool:
+        """A number alone teaches nothing, unless it corrects one."""
+        reason = gate(message).skip
+        return not reason or (reason == NO_WORDS and bool(self._told.get(message.author)))
+
+    def _lessons_of(self, message: Message) -> list[Lesson]:
+        if message.role == "assistant":
+            return _reported(message)
+        if message.role != "user":
+            return []
+        return _unique(self._read(message))[:LESSONS_A_MESSAGE_MAX]
+
+    def _read(self, message: Message) -> list[Lesson]:
+        told = self._told.setdefault(message.author, [])
+        lessons = _read(message, told, self._last.get(message.author, ""))
+        self._last[message.author] = message.id
+        return lessons
 
     @property
     def found(self) -> Extraction:
@@ -87,14 +103,6 @@ def extract(messages: Sequence[Message], *, earlier: Sequence[Message] = ()) -> 
     return reading.found
 
 
-def _lessons_of(message: Message, told: list[Told]) -> list[Lesson]:
-    if message.role == "assistant":
-        return _reported(message)
-    if message.role != "user":
-        return []
-    return _unique(_read(message, told))[:LESSONS_A_MESSAGE_MAX]
-
-
 def _unique(lessons: Iterable[Lesson]) -> list[Lesson]:
     return list({lesson.text.casefold(): lesson for lesson in lessons}.values())
 
@@ -104,23 +112,43 @@ def _said(message: Message) -> Said:
     return Said(Speaker("" if name.casefold() in _NAMELESS else name), message.at, message.id)
 
 
-def _read(message: Message, told: list[Told]) -> list[Lesson]:
+def _read(message: Message, told: list[Told], previous: str) -> list[Lesson]:
     """The lessons of one user's message; each sentence joins what they told before."""
     text = plain(own_words(message.text))
     if _WHOLE_TASK.match(text):
         return []
     said = _said(message)
     lessons: list[Lesson] = _introduction(text, said)
+    amendment = amendment_in(
+        plain(own_words(message.text), marked=True),
+        told,
+        previous=previous,
+        read=lambda part: _stated(Sentence(part, False, False), said),
+    )
+    if amendment is not None:
+        found = _amended(amendment, text, said)
+        told.append(Told(amendment.text or amendment.told.text, tuple(found), message.id))
+        return [*lessons, *found]
     before = ""
     for sentence in sentences(text):
-        found = _sentence_lessons(sentence, said, told)
+        found = _sentence_lessons(sentence, said)
         if not found and before:
             found = continued(before, sentence, said)
         before = sentence.text
         lessons += found
         if found:
-            told.append(Told(sentence.text, tuple(found)))
+            told.append(Told(sentence.text, tuple(found), message.id))
     return lessons
+
+
+def _amended(amendment: Amendment, text: str, said: Said) -> list[Lesson]:
+    """The sentence said again with what is right; or the correction as it was said, and what it
+    may be about in doubt."""
+    if not amendment.text:
+        return [as_doubt(kept_as_said(text, said), amendment.told)]
+    again = Sentence(amendment.text.strip(" .!"), False, False)
+    found = _stated(again, said) or [kept_as_said(again.text, said)]
+    return as_correction(found, amendment.told)
 
 
 def _introduction(text: str, said: Said) -> list[Lesson]:
@@ -132,21 +160,15 @@ def _introduction(text: str, said: Said) -> list[Lesson]:
     return english_lessons(sentence, said)
 
 
-def _sentence_lessons(sentence: Sentence, said: Said, told: Sequence[Told]) -> list[Lesson]:
+def _sentence_lessons(sentence: Sentence, said: Said) -> list[Lesson]:
     if sentence.question:
         return []
     content = remembered(sentence.text)
     if content:
         return _remembered(content, said)
-    fix = fix_in(sentence.text)
-    if fix is not None and told:
-        again = corrected(fix, told)
-        found = _stated(sentence._replace(text=again), said) if again else []
-        if found:
-            return as_correction(found)
-    if opens_with_correction(sentence.text):
-        rest = sentence._replace(text=without_correction(sentence.text))
-        return as_correction(_stated(rest, said))
+    marked, rest = without_marks(sentence.text)
+    if marked:
+        return as_correction(_stated(sentence._replace(text=rest), said))
     return _stated(sentence, said)
 
 

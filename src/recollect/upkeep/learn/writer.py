@@ -15,7 +15,7 @@ from recollect.engine import ATTEMPTS_MAX, Engine
 from recollect.errors import Conflict, Unavailable
 from recollect.forgotten.tombstones import buried, key_of, text_mark
 from recollect.lifecycle.match import meet
-from recollect.lifecycle.merge import copies
+from recollect.lifecycle.merge import Named, copies
 from recollect.scopes import is_visible
 from recollect.text.compare import text_hash
 from recollect.text.messages import turn_id
@@ -131,6 +131,10 @@ async def _settle(
             draft.vectors.get(one.text),
             draft.space,
             corrects=lesson.corrects,
+            named=Named(
+                corrected=frozenset(map(text_hash, lesson.amends)),
+                doubted=frozenset(map(text_hash, lesson.doubts)),
+            ),
             pending=[*(hint for hint in hinted if hint.type != "turn"), *draft.records.values()],
             seen_hash=draft.seen_hash,
         )
