@@ -180,6 +180,8 @@ def _ends(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
         return True
     if new.names & old.names:
         return True
+    if new.change.cue.casefold() == "used to":
+        return False
     fields = new.fields & old.fields
     return bool(fields & SINGLE) or bool(fields & {"sport", "study"} and _new_values(new, old))
 

@@ -34,7 +34,7 @@ _ENDS = _any(
     r"\b(?:gave|given|giving|give) up\b|\bquit(?:ting)?\b|\bresigned\b|\bhanded in (?:my|our|his|her|their) notice\b|\bgave (?:in )?(?:my |our )?notice\b",
     r"\b(?:have |has |had )?(?:stopped|ceased)\b|\bcan stop\b|\bstop(?:ped)? (?:using|taking|doing|going|having|being)\b",
     r"\bdropped (?:out|the|my|our|it|that|all)\b|\bcancel+ed\b|\bcalled off\b|\bended\b|\bcame to an end\b|\bscrapped\b|\bunsubscribed\b|\bdiscontinued\b",
-    r"\b(?:is|are|was|were) (?:now |finally |officially |all |long )?(?:over|gone|history|dead|done with|behind (?:me|us)|no more|shut|closed|finished for good|out of the question)\b",
+    r"\b(?:is|are|was|were) (?:now |finally |officially |all |long )?(?:over|gone|history|dead|done with|behind (?:me|us)|no more|finished for good)\b",
     r"\bsold\b|\bgot rid of\b|\bgave away\b|\bgave .{1,30} away\b|\bhanded .{1,30} back\b|\breturned (?:the|my|our|it)\b|\bwent back to the\b|\bthrew (?:out|away)\b|\bscrapped\b|\bparted (?:ways )?with\b|\brehomed\b|\bdonated\b",
     r"\b(?:was|were|got|been|had) (?:\w+ ){0,3}stolen\b|\bwrote off\b|\btotal+ed\b",
     r"\bbr(?:oke|oken|eak) up\b|\bsplit up\b|\b(?:have|has|had|we|and i|and me) split\b|\bseparated\b|\bdivorced?\b|\bex(?:-| )(?:husband|wife|boyfriend|girlfriend|partner)\b|\bcalled (?:it|things) off\b|\bdumped\b|\bended things\b",
@@ -58,7 +58,7 @@ _CHANGES = _any(
     r"\b(?:have|has|'ve) started \w+ing\b|\bhas been (?:replaced|renamed|moved|changed|raised|cut|extended|cancel+ed)\b|\bwent (?:vegan|vegetarian|freelance|part-time|full-time|back|remote)\b|\badopted\b.{0,30}\bfor (?:keeps|good)\b|\bgot a (?:new|different)\b|\bbought (?:a|an|our) (?:new|house|flat|place|apartment)\b|\bmoved on to\b|\bgraduated\b|\bcame out of\b|\bjoined\b|\bsigned with\b|\bsigned up with\b",
 )
 _MAY = _any(
-    r"\bnow\b|\bnowadays\b|\bthese days\b|\bsince\b|\bagain\b|\bnew\b|\bnewly\b|\bfinally\b|\bstarted\b|\bbegan\b|\bjust got\b|\bmeanwhile\b|\bby now\b|\bthis year\b|\bthis month\b|\blately\b|\bnot\b|\bn't\b|\bnever\b|\bafter (?:the|my|our)\b|\bso (?:that's|i have|we have)\b|\bback\b|\bbought\b|\bgot\b|\bhired\b|\bfor (?:two|three|four|five|six|a few|\d+) (?:days|weeks|months)\b",
+    r"\bnow\b|\bnowadays\b|\bthese days\b|\bsince\b|\bagain\b|\A\W*new\b|\b(?:my|our|his|her|their|a|have|has|got) new\b|\bnewly\b|\bfinally\b|\bstarted\b|\bbegan\b|\bjust got\b|\bmeanwhile\b|\bby now\b|\bthis year\b|\bthis month\b|\bafter (?:the|my|our)\b|\bhired\b|\bfor (?:two|three|four|five|six|a few|\d+) (?:days|weeks|months)\b",
 )
 _ENDS_ELSEWHERE = _any(
     r"\bnicht mehr\b|\bkeine?[nmrs]? .{0,30}\bmehr\b|\bgekündigt\b|\bgetrennt\b|\bgeschieden\b|\bgestorben\b|\bverstorben\b|\btot\b|\beingeschläfert\b|\bverkauft\b|\baufgehört\b|\baufgegeben\b|\babgeschafft\b|\babgesagt\b|\bgeklaut\b|\bgestohlen\b|\bvorbei\b|\bausgezogen\b|\bentlassen\b|\bin rente\b|\bpensioniert\b|\bschluss\b|\bbeendet\b|\babgegeben\b|\bfällt (?:aus|weg)\b|\bverloren\b",
@@ -73,8 +73,8 @@ _CHANGES_ELSEWHERE = _any(
     "搬(?:到|家|去|进)|换(?:成|了|到|工作)|改(?:到|成|用|名|为|在)|升(?:职|为|到)|结婚了|订婚|出生|生了|满.{1,4}岁|变成|现在(?:是|在|用|住|叫|开)|转(?:到|为|去)|推迟|提前|调到",
 )
 _MAY_ELSEWHERE = _any(
-    r"\bjetzt\b|\bnun\b|\bseit\b|\bneue[rsnm]?\b|\bwieder\b|\bnicht\b|\bmaintenant\b|\bdepuis\b|\bnouve(?:au|lle)\b|\bde nouveau\b|\bpas\b|\bdesde\b|\bnuev[oa]\b|\botra vez\b|\bno\b",
-    "现在|新|又|不|没|了$",
+    r"\bjetzt\b|\bnun\b|\bseit\b|\bneue[rsnm]?\b|\bwieder\b|\bmaintenant\b|\bdepuis\b|\bnouve(?:au|lle)\b|\bde nouveau\b|\bdesde\b|\bnuev[oa]\b|\botra vez\b",
+    "现在|新的|又",
 )
 
 

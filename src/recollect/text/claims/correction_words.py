@@ -12,14 +12,14 @@ def _any(*patterns: str) -> re.Pattern[str]:
 _SEP = r"(?:\s*[,.!:;，。：！\-–—]+\s*|\s+|\Z)"
 # Words before the new value.
 MARK = _any(
-    r"\W*(?:no+,?(?: no+)*|nope|nah|sorry(?: sorry)?|oops|whoops|ups|wait(?: no)?|hang on|hold on|actually|correction|corrected|erratum|edit"
+    r"\W*(?:no+(?:,? no+)+|no+(?=\s*[,.!:;–—-])|no(?= (?:wait|i mean|i meant|it's|it is|sorry|actually|the)\b)|nope|nah|sorry(?: sorry)?|oops|whoops|ups|wait(?: no)?|hang on|hold on|actually|correction|corrected|erratum|edit"
     r"|typo|scratch that|strike that|my (?:mistake|bad|error|fault)|i (?:actually |really |of course )?meant(?: to (?:say|write|type|put))?|i mean|i (?:should have said|should say|misspoke|mistyped|miswrote|misremembered)"
     r"|e+r+m?|u+h*m+|u+h+|h+m+|ah+|argh|ugh|d'?oh|oh(?: (?:no|wait|dear))?|well|let me (?:rephrase|correct|fix)(?: that| myself)?|i (?:got|had|wrote|typed|said|put|made) (?:that|it|this) (?:wrong|incorrectly|badly|backwards|the wrong way round)"
     r"|i was wrong|that(?:'s| is| was)(?: all)? (?:wrong|not right|incorrect|not true|not quite right|a typo|a mistake|a lie)|wrong|not (?:quite|exactly|entirely)(?: (?:true|right|correct))?|or rather|rather|make that|make it|autocorrect|excuse me|pardon(?: me)?|apologies|silly me|brain fart|brain fog|my brain|fat fingers?"
     r"|you got (?:that|it) wrong(?: because i did)?|i (?:was )?(?:lied|lying)|forget (?:that|it|what i said)|ignore that|disregard that|on second thought|technically|to be (?:precise|exact)|strictly speaking|small correction|quick correction|slight correction|little correction|one correction|update|spelling|spelled wrong|misspelled(?: that| it)?)" + _SEP,
-    r"\W*(?:nein|nee|quatsch|blödsinn|moment(?: mal)?|korrektur|berichtigung|ich (?:meinte|meine|wollte sagen|hab mich (?:vertan|vertippt|verschrieben))|entschuldigung|entschuldige|sorry|ups|hoppla|tippfehler|vertippt|das stimmt nicht|stimmt nicht|falsch|doch nicht|eigentlich|genauer gesagt|besser gesagt|vielmehr|ach nein|ach)" + _SEP,
-    r"\W*(?:non|pardon|désolée?|oups|correction|je (?:voulais dire|veux dire|me suis trompée?)|en fait|plutôt|erratum|coquille|faute de frappe|c'est faux|erreur|attends?|enfin|excuse[sz]?(?:-moi)?|mince|zut)" + _SEP,
-    r"\W*(?:no|perdón|perdona|perdone|disculpa|ups|quise decir|quería decir|me equivoqué|me he equivocado|en realidad|mejor dicho|corrección|errata|digo|espera|no es así|está mal|mentira|bueno)" + _SEP,
+    r"\W*(?:nein(?=\s*[,.!:;–—-])|nee(?=\s*[,.!:;–—-])|quatsch|blödsinn|moment(?: mal)?|korrektur|berichtigung|ich (?:meinte|meine|wollte sagen|hab mich (?:vertan|vertippt|verschrieben))|entschuldigung|entschuldige|sorry|ups|hoppla|tippfehler|vertippt|das stimmt nicht|stimmt nicht|falsch|doch nicht|eigentlich|genauer gesagt|besser gesagt|vielmehr|ach nein|ach)" + _SEP,
+    r"\W*(?:non(?=\s*[,.!:;–—-])|pardon|désolée?|oups|correction|je (?:voulais dire|veux dire|me suis trompée?)|en fait|plutôt|erratum|coquille|faute de frappe|c'est faux|erreur|attends?|enfin|excuse[sz]?(?:-moi)?|mince|zut)" + _SEP,
+    r"\W*(?:no(?=\s*[,.!:;–—-])|perdón|perdona|perdone|disculpa|ups|quise decir|quería decir|me equivoqué|me he equivocado|en realidad|mejor dicho|corrección|errata|digo|espera|no es así|está mal|mentira|bueno)" + _SEP,
     r"\W*(?:不对|不是的|错了|写错了|说错了|打错了|搞错了|更正|纠正|我是说|我的意思是|抱歉|不好意思|对不起|其实|应该是|口误|等等|哦不|啊不)[，,：:。！\s]*",
 )
 # A whole clause before a colon that says so.
@@ -55,7 +55,7 @@ FORGET = _any(
 )
 # "She's ...", "it is ...": the value follows.
 PRONOUN_CLAUSE = _any(
-    r"(?:(?:and|but|so|now) )?(?:it'?s|it is|it was|it IS|that'?s|that is|this one'?s|this one is|she'?s|she is|he'?s|he is|they'?re|they are|we'?re|we are|i'?m|i am|its|(?:her|his|its|their|the|my) (?:real |full |right |correct )?(?:name|number|address|date|title)(?:'s| is)|mine (?:is|are)|it has|she has|he has|she was|he was|it starts|it takes place)(?: (?:actually|called|named|really|spelled|spelt|now))* ",
+    r"(?:(?:and|but|so|now) )?(?:it'?s|it is|it was|it IS|that'?s|that is|this one'?s|this one is|she'?s|she is|he'?s|he is|they'?re|they are|its|(?:her|his|its|their|the|my) (?:real |full |right |correct )?(?:name|number|address|date|title)(?:'s| is)|mine (?:is|are)|it has|she has|he has|she was|he was|it starts|it takes place)(?: (?:actually|called|named|really|spelled|spelt|now))* ",
     r"(?:es ist|das ist|er ist|sie ist|er heißt|sie heißt|es heißt|es sind|das war|sie wohnt) ",
     r"(?:c'est|ce sont|il est|elle est|il s'appelle|elle s'appelle|c'était) ",
     r"(?:es|son|se llama|está|era) ",
@@ -78,11 +78,21 @@ FILLER = _any(
 # A statement of its own.
 CLAUSE = re.compile(
     r"(?:I|[Ww]e|[Mm]y|[Oo]ur|I'm|I've|[Ww]e're|[Tt]he \w+|[Ii]ch|[Ww]ir|[Mm]eine?|[Jj]e|[Jj]'\w+|[Mm]on|[Mm]a"
-    r"|[Nn]ous|[Mm]i|[Tt]engo|[Ss]oy|[Vv]ivo|[Tt]rabajo|[Ss]e llama|我)\b ?\S+ ?\S*"
+    r"|[Nn]ous|[Mm]i|[Tt]engo|[Ss]oy|[Vv]ivo|[Tt]rabajo|[Ss]e llama)\b ?\S+ ?\S*|我\S+"
+)
+STRICT = _any(
+    r"\W*(?:no|nope|nein|non|sorry|oops|whoops|correction|korrektur|corrección|typo|actually|wait|hang on|eigentlich|en fait|en realidad|perdón|perdona|pardon|entschuldigung|das stimmt nicht|that's wrong|that's not right|that is wrong|that's incorrect|wrong|falsch|scratch that|strike that|my mistake|my bad|quatsch|me equivoqué|不对|错了|更正)\s*[,.!:;，。：-]+\s*",
+    r"\W*(?:i meant|i mean|i meant to say)[,:]? (?=(?:i|we|my|our)\b)",
 )
 BARE_VERBS = re.compile(
     r"\b(?:is|are|was|were|am|have|has|had|do|does|did|will|would|can|could|should|want|need|think|know"
     r"|like|love|go|get|make|see|say|tell|thanks?|please|yes|yeah|ok|okay|cool|great|nice|good|why|what"
     r"|who|how|when|where|also|too|and|plus|mostly|i|you|we|they|let's|ist|sind|habe|est|suis|tengo)\b",
+    re.IGNORECASE,
+)
+OWN_CLAUSE = re.compile(r"(?:(?:and|but|so|now) )?(?:we'?re|we are|i'?m|i am) ", re.IGNORECASE)
+SUBJECT = re.compile(
+    r"\b(?:i'?m|i am|i|we'?re|we are|we|it'?s|it is|it|he'?s|she'?s|they'?re|he|she|they|you|that'?s|that"
+    r"|this|there|is|are|was|do|does|did|am|not|have|has|ich|bin|ist|je|suis|c'est|es|soy)\b",
     re.IGNORECASE,
 )

@@ -24,10 +24,13 @@ from recollect.text.claims.correction_words import (
     MARK,
     NEW_NOT_OLD,
     NOT_THEN_NEW,
+    OWN_CLAUSE,
     PRONOUN_CLAUSE,
     REASON,
     SAID_MEANT,
     SPELLED,
+    STRICT,
+    SUBJECT,
     TRAILING,
     WRONG,
 )
@@ -109,6 +112,17 @@ def without_marks(text: str) -> tuple[bool, str]:
     return marked, rest
 
 
+def without_strict_marks(text: str) -> tuple[bool, str]:
+    """The same for a sentence among others, where only what is surely a mark counts."""
+    marked = False
+    for _ in range(3):
+        found = STRICT.match(text)
+        if found is None or found.end() >= len(text):
+            break
+        text, marked = text[found.end() :], True
+    return marked, text
+
+
 def _said_again(
     rest: str, recent: Sequence[Told], read: Reads, *, marked: bool
 ) -> Amendment | None:
@@ -141,14 +155,14 @@ def _fixes(text: str, rest: str, marked: bool) -> Iterator[Fix]:
                 groups = found.groupdict()
                 new = next((groups[name] for name in ("new", "new2") if groups.get(name)), "")
                 old = next((groups[name] for name in ("old", "old2") if groups.get(name)), "")
-                yield from (Fix(one, _bare(old)) for one in _values(new))
+                yield from (Fix(one, _bare(old)) for one in _values(new) if _names(one))
     sentences = [part.strip() for part in _SENTENCE.split(rest) if part.strip(_EDGES)]
     for part in sentences:
-        if found := PRONOUN_CLAUSE.match(part):
+        sure = marked or bool(REASON.search(rest)) or bool(SPELLED.search(rest))
+        if found := PRONOUN_CLAUSE.match(part) or (sure and OWN_CLAUSE.match(part)):
             clause = part[found.end() :]
-            sure = marked or bool(REASON.search(rest)) or bool(SPELLED.search(rest))
             yield from (Fix(one, sure=sure) for one in _values(clause))
-    if sentences:
+    if sentences and (marked or not CLAUSE.match(rest)):
         yield from _bare_fixes(sentences, rest, marked)
 
 
@@ -179,6 +193,10 @@ def _values(text: str) -> list[str]:
     if len(parts) > 1 and len(parts[0].split()) <= 2 and len(parts[1].split()) <= 2:
         readings.insert(0, _bare(text))
     return [one for one in dict.fromkeys(readings) if one and len(one.split()) <= 9]
+
+
+def _names(value: str) -> bool:
+    return bool(SUBJECT.sub("", value).strip(_EDGES))
 
 
 def _bare(text: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 
 from recollect.text.analysis import STOP_WORDS, stem, words
 from recollect.text.claims.changes import change_in
@@ -18,19 +19,19 @@ from recollect.text.claims.lessons import KEPT, Claim, Lesson
 from recollect.text.claims.rewrite import dated, framed, sentence, trimmed, without_pointers
 from recollect.text.claims.sentences import Sentence
 from recollect.text.claims.slot_values import bare, cut
-from recollect.text.claims.statements import Said, entities_in
+from recollect.text.claims.statements import Said, entities_in, is_unreal
 from recollect.text.dates.expressions import Span, time_spans
 
 CONFIDENCE = 0.55
 IMPORTANCE = 0.5
-COVERED = 0.6  # of the words of a part, if lessons have them already
+COVERED = 0.5  # of the words of a part, if lessons have them already
 
 _PART = re.compile(
     r"(?:[,;:]| [-–—]+|—)\s+(?:(?:and|but|so|plus|then|although|though|because|while|also|yet|und|aber"
-    r"|et|mais|y|pero) )?(?=(?:I|i|[Ww]e|[Mm]y|[Oo]ur|I'm|i'm|[Tt]he|[Ii]t's|it is|he's|she's|they|he"
+    r"|et|mais|y|pero) )?(?=(?:I|i|[Ww]e|[Mm]y|[Oo]ur|I'm|i'm|[Tt]he|[Ii]t's|it|he's|she's|they|he"
     r"|she|her|his|the|that's|there's|ich|wir|mein\w*|je|j'|mon|ma|on|mi|me|[A-ZÀ-Ý]\w+ (?:is|was|has"
     r"|does|\w+s))\b)"
-    r"| (?:and|but|so|und|aber|et|mais|y|pero) (?=(?:I|i|[Ww]e|[Mm]y|[Oo]ur|I'm|i'm|I've|we're|the"
+    r"| (?:and|but|so|und|aber|et|mais|y|pero) (?=(?:I|i|[Ww]e|[Mm]y|[Oo]ur|I'm|i'm|I've|we're|he|she|they|it|the"
     r" \w+ (?:is|are|has)|ich|wir|je|j'|mi|me|dad|mum|mom|[A-ZÀ-Ý]\w+ (?:is|was|has|does))\b)"
     r"|[，；]"
 )
@@ -54,7 +55,7 @@ _NAMED_VALUE = re.compile(
 
 def kept(said_sentence: Sentence, said: Said, found: Sequence[Lesson]) -> list[Lesson]:
     """What a sentence says beside what was found in it."""
-    if said_sentence.question or len(said_sentence.text) < 4:
+    if said_sentence.question or len(said_sentence.text) < 4 or is_unreal(said_sentence.text):
         return []
     text = said_sentence.text.strip(" *_")
     parts = [part.strip(" ,;:-–—") for part in _PART.split(text)]
@@ -64,10 +65,12 @@ def kept(said_sentence: Sentence, said: Said, found: Sequence[Lesson]) -> list[L
             return [_lesson(text, said)]
         return [_lesson(part, said) for part in lasting]
     known = {stem(word) for lesson in found for word in words(lesson.text)}
-    return [_lesson(part, said) for part in lasting if not _is_covered(part, known)]
+    return [_lesson(part, said) for part in lasting if not _is_covered(part, known, said.at)]
 
 
-def _is_covered(part: str, known: set[str]) -> bool:
+def _is_covered(part: str, known: set[str], at: datetime) -> bool:
+    for span in time_spans(part, at):
+        part = part.replace(span.phrase, " ", 1)
     said = {stem(word) for word in words(part)} - STOP_WORDS
     told = {word for word in said if word in known}
     return len(told) >= COVERED * max(len(said), 1)

@@ -34,6 +34,7 @@ from recollect.text.claims.lasting_words import (
     TALK_VERBS,
     TIMED,
 )
+from recollect.text.claims.patterns import LANGUAGES
 from recollect.text.claims.verbs import reading
 from recollect.text.claims.words import ADVERBS
 
@@ -107,8 +108,8 @@ def is_lasting(text: str) -> bool:
 
 def is_ruled_out(text: str) -> bool:
     """Whether a part supposes, jokes or speaks to somebody, so that nothing around it is sure."""
-    if language_of(text):
-        return False
+    if language := LANGUAGES.get(language_of(text)):
+        return bool(language.unreal.search(text) or ABSURD.search(text))
     words = spelled(text)
     return bool(HYPOTHETICAL.search(words) or ABSURD.search(words) or _YOU.search(words))
 
@@ -266,6 +267,8 @@ def _modal(verb: str, tail: list[str]) -> bool:
 def _past(verb: str, tail: str) -> bool:
     if change_in(f"{verb} {tail}").kind in ("ends", "changes"):
         return bool(tail) and not re.match(r"(?:it|that|this|them|him|her)\b", tail)
+    if re.match(r"(?:it|that|this|them|him|her)\b", tail):
+        return False
     return bool(LASTING_PAST.match(verb)) and len(tail.split()) >= 2 and not PASSING.search(tail)
 
 

@@ -15,7 +15,7 @@ from recollect.text.claims.corrections import (
     amendment_in,
     as_correction,
     as_doubt,
-    without_marks,
+    without_strict_marks,
 )
 from recollect.text.claims.foreign import foreign_findings, language_of, tells_of_past
 from recollect.text.claims.gate import NO_WORDS, gate
@@ -104,7 +104,10 @@ def extract(messages: Sequence[Message], *, earlier: Sequence[Message] = ()) -> 
 
 
 def _unique(lessons: Iterable[Lesson]) -> list[Lesson]:
-    return list({lesson.text.casefold(): lesson for lesson in lessons}.values())
+    found: dict[str, Lesson] = {}
+    for lesson in lessons:
+        found.setdefault(lesson.text.casefold(), lesson)
+    return list(found.values())
 
 
 def _said(message: Message) -> Said:
@@ -166,7 +169,7 @@ def _sentence_lessons(sentence: Sentence, said: Said) -> list[Lesson]:
     content = remembered(sentence.text)
     if content:
         return _remembered(content, said)
-    marked, rest = without_marks(sentence.text)
+    marked, rest = without_strict_marks(sentence.text)
     if marked:
         return as_correction(_stated(sentence._replace(text=rest), said))
     return _stated(sentence, said)
