@@ -111,6 +111,8 @@ def replaces(text: str, speaker: str, known: str, known_speaker: str, cue: str =
     if not new.change.kind:
         return ""
     old = topic_of(known, known_speaker)
+    if new.begins and new.begins == old.begins:
+        new, old = _without_subject(new), _without_subject(old)
     shared = _shared(new, old)
     if _is_over(old) or not _same_people(new, old, shared):
         return ""
@@ -118,6 +120,12 @@ def replaces(text: str, speaker: str, known: str, known_speaker: str, cue: str =
         shared = _shared_dense(new.dense, old.dense)
     check = {"ends": _ends, "changes": _changes, "may change": _may_change}[new.change.kind]
     return f"it says that this has changed ({new.change.cue})" if check(new, old, shared) else ""
+
+
+def _without_subject(topic: Topic) -> Topic:
+    """Whom both are about says nothing about what they say of them."""
+    gone = frozenset({topic.begins, stem(topic.begins)})
+    return replace(topic, words=topic.words - gone, names=topic.names - gone, begins="")
 
 
 def _is_over(old: Topic) -> bool:

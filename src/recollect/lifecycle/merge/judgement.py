@@ -181,13 +181,15 @@ def _fate(record: Record, known: Record, against: _Against, *, corrects: bool) -
     """Replace it, dispute it, or file it behind what came later."""
     if max(record.at, known.at) > max(record.learned_at, known.learned_at):
         return "new"  # one of them is not true yet: both hold
+    reached = _reached(record)
+    if against.is_change and reached <= known.at:
+        return "new"  # it tells of a time before
     if record.trust < known.trust or not (against.is_same_slot or corrects):
         return "contradicts"
-    reached = _reached(record)
     if reached > known.at or (corrects and reached == known.at):
         return "supersedes"
     dated = record.valid_from is not None and known.valid_from is not None
-    if dated and not against.is_change and against.is_same_slot and record.at < known.at:
+    if dated and against.is_same_slot and record.at < known.at:
         return "outdated"
     return "contradicts"
 

@@ -40,7 +40,7 @@ NOT_THEN_NEW = _any(
     r"不是(?P<old2>[^，,。是]{1,10})[，,。]?(?:而)?是(?P<new2>[^，,。]{1,12})",
 )
 NEW_NOT_OLD = _any(
-    rf"(?:\A|[.:,] )(?:it's |its |it is |that's |es ist |das ist |c'est |es |make that |i said |i mean(?:t)? )?(?P<new>{_V}),? (?:and |und |et |y )?(?:not|nicht|pas|no|instead of|rather than) (?P<old>{_V})(?=[,.;:!?]|\Z)",
+    rf"(?:\A|[.:,] )(?:it's |its |it is |that's |es ist |das ist |c'est |es |make that |i said |i mean(?:t)? )?(?P<new>{_V})(?:,? (?:and |und |et |y )?(?:not|instead of|rather than)|, (?:und |et |y )?(?:nicht|pas|no)) (?P<old>{_V})(?=[,.;:!?]|\Z)",
     r"是(?P<new2>[^，,。是]{1,12})[，,]?不是(?P<old2>[^，,。]{1,10})",
 )
 SAID_MEANT = _any(

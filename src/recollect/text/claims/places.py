@@ -126,7 +126,7 @@ def _is_in(words: str, sentence: str) -> bool:
 def _instead(sentence: str, new: str, old: str) -> str:
     for words in dict.fromkeys((old, _without_article(old), old.split()[-1])):
         found = re.search(rf"(?<!\w){re.escape(words)}(?!\w)", sentence, re.IGNORECASE)
-        if found:
+        if found and len(found[0]) <= 0.7 * len(sentence):
             if words != old:
                 new = _without_article(new)
             before, after = sentence[: found.start()], sentence[found.end() :]
