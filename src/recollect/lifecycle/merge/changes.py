@@ -25,6 +25,7 @@ from recollect.text.claims.topic_words import (
     KINDS_OF_THINGS,
     MENTIONS,
     NEUTRAL,
+    NOW_FIELDS,
     ONE_OF,
     PARTNERS,
     STATES,
@@ -47,6 +48,19 @@ _NOT_NAMES = frozenset(
 )
 
 
+_NAMED_KIN = re.compile(r",? ([^\W\d_a-z][\w'-]+)")
+_PENDING = re.compile(
+    r"\b(?:am|is|are|'m|'re|been) (?:\w+ )?(?:writing|saving|looking|renovating|building|training|learning|planning|preparing"
+    r"|waiting|applying|restoring|working on|trying|expecting|studying|doing|fostering|thinking)\b|\bwaiting list\b"
+    r"|\b(?:wants?|plans?|hopes?|need) to\b|\bgoing to\b",
+    re.IGNORECASE,
+)
+_DONE = re.compile(
+    r"\b(?:finished|completed|bought|got|found|passed|built|done|published|submitted|adopted|ready|over)\b",
+    re.IGNORECASE,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Topic:
     """What a statement is about. ``kin``: whose it is, empty for the speaker's own things;
@@ -59,8 +73,11 @@ class Topic:
     kin: frozenset[str]
     mentions: frozenset[str]
     begins: str
+    subject: str
     values: frozenset[tuple[str, str]]
     negated: bool
+    pending: bool
+    said: str
     dense: str
 
 
@@ -72,6 +89,7 @@ def topic_of(text: str, speaker: str) -> Topic:
     if not framed:
         said = re.sub(rf"\A(?:{re.escape(speaker or 'The user')}|The user)(?='s|\b)", "I", said)
         said = re.sub(r"\AI's", "My", said)
+        said = re.sub(r"\btheir\b", "my", said) if re.match(r"I\b", said) else said
         said = re.sub(rf"\b(?:the user|{re.escape(speaker or 'the user')})'s\b", "my", said)
         said = re.sub(rf"\b(?:the user|{re.escape(speaker or 'the user')})\b", "me", said)
     lowered = [word for word in words(said) if word not in own]
@@ -91,9 +109,18 @@ def topic_of(text: str, speaker: str) -> Topic:
         mentions=frozenset(KIN_OF.get(word, word) for word in lowered if word in MENTIONS),
         begins=first if first in names and not language_of(said) else "",
         values=_values(said),
+        subject=_subject(said, kin, first if first in names else ""),
         negated=bool(_NEGATED.search(said)),
+        pending=bool(_PENDING.search(said)),
+        said=said,
         dense="".join(_DENSE.findall(said)),
     )
+
+
+def _subject(said: str, kin: re.Match[str] | None, first: str) -> str:
+    """The name of whom it is about: "My sister Paula ...", "Paula ..."."""
+    named = _NAMED_KIN.match(said, kin.end()) if kin else None
+    return fold(named[1]).removesuffix("'s") if named else first
 
 
 def _values(said: str) -> frozenset[tuple[str, str]]:
@@ -108,10 +135,12 @@ def replaces(text: str, speaker: str, known: str, known_speaker: str, cue: str =
     new = topic_of(text, speaker)
     if cue and new.change.kind in ("", "may change"):
         new = replace(new, change=change_in(cue))
+    if not new.change.kind and _DONE.search(new.said):
+        new = replace(new, change=Change("may change", "done"))
     if not new.change.kind:
         return ""
     old = topic_of(known, known_speaker)
-    if new.begins and new.begins == old.begins:
+    if new.begins and new.begins == old.begins and not fields_of(new.begins):
         new, old = _without_subject(new), _without_subject(old)
     shared = _shared(new, old)
     if _is_over(old) or not _same_people(new, old, shared):
@@ -159,6 +188,7 @@ def _same_people(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
         return new.kin == old.kin or family or bool(new.kin <= PARTNERS and old.kin <= PARTNERS)
     if new.kin and not new.kin <= NEUTRAL:
         named = bool(new.kin & old.mentions) or bool(new.names & old.names)
+        named = named or (new.kin <= PARTNERS and "partner" in new.fields & old.fields)
         return named or bool(new.fields & old.fields & {"expecting", "children", "pet"}) or (
             "home" in new.fields & old.fields and "with" in new.change.cue + " in with"
             and new.kin <= PARTNERS
@@ -169,7 +199,7 @@ def _same_people(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
         owned = bool(old.kin & new.mentions) or bool(new.names & old.names)
         return owned or (old.kin <= PARTNERS and bool({"partner", "expecting"} & new.fields))
     if new.begins and new.begins not in old.names and new.begins not in old.words:
-        return len(shared) >= 1
+        return len(shared) >= 1 or "expecting" in new.fields & old.fields
     return True
 
 
@@ -183,27 +213,42 @@ def _of_same_type(new: Topic, old: Topic) -> bool:
     return bool(ours.keys() & theirs.keys())
 
 
+def _about(new: Topic, old: Topic, shared: frozenset[str]) -> frozenset[str]:
+    """What both name, beside whom they are about."""
+    people = new.kin | {new.begins, old.subject, stem(new.begins), stem(old.subject)}
+    return shared - people if old.subject and old.subject in (new.begins, new.subject) else shared - new.kin
+
+
 def _ends(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
-    if shared - new.kin:
-        return True
-    if new.names & old.names:
+    about = _about(new, old, shared)
+    if about or (shared and _GONE.search(new.change.cue)):
         return True
     if new.change.cue.casefold() == "used to":
         return False
     fields = new.fields & old.fields
-    return bool(fields & SINGLE) or bool(fields & {"sport", "study"} and _new_values(new, old))
+    return bool(fields & SINGLE) or "study" in fields or (
+        "sport" in fields and _new_values(new, old)
+    )
+
+
+_GONE = re.compile(
+    r"\b(?:died|dead|passed|put|left|ran|gone|retired|broke up|split|separated|divorc|moved|stepped|rainbow"
+    r"|survive|went home|fell out|escaped|vanished|disappeared|killed|buried)|gestorben|tot|weggelaufen"
+    r"|getrennt|mort|décéd|fini|séparé|rompu|murió|muerto|dejamos|falleció|escapó|去世|死|分手|走",
+    re.IGNORECASE,
+)
 
 
 def _changes(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
     fields = new.fields & old.fields
-    about = shared - new.kin
+    about = _about(new, old, shared)
     if fields & SINGLE or len(about) > 1:
         return True
-    if about and (_new_values(new, old) or _of_same_type(new, old)):
+    if about and (_new_values(new, old) or _of_same_type(new, old) or old.negated or old.pending):
         return True
-    if _of_same_type(new, old) and (new.kin and new.kin == old.kin or "children" in fields):
+    if _of_same_type(new, old) and (fields - {"tool", "language"} or new.kin and new.kin == old.kin):
         return True
-    if shared and new.names & old.names:
+    if shared and new.names & old.names and fields:
         return True
     return bool(fields & SWITCHED) and _same_kind_of_thing(new, old)
 
@@ -218,20 +263,29 @@ def _may_change(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
     """A weak cue needs more: another state of the field, another value where the known one has
     one, or the opposite of what is known."""
     fields = new.fields & old.fields
-    about = shared - new.kin
+    about = _about(new, old, shared)
     for name in fields & STATES.keys():
         ours, theirs = STATES[name] & new.words, STATES[name] & old.words
         if ours and theirs and ours != theirs:
             return True
+    now = bool(_NOW.match(new.change.cue))
+    if now and (fields & NOW_FIELDS or _same_frame(new.said, old.said)):
+        return True
+    if now and "study" in fields and (new.kin & old.mentions or old.kin & new.mentions):
+        return True
+    if "children" in fields and _of_same_type(new, old):
+        return True
     if not about:
         return False
     if _of_same_type(new, old) or new.negated != old.negated:
         return True
-    if not _NOW.match(new.change.cue):
+    if old.pending and _DONE.search(new.said):
+        return True
+    if not now:
         return False
     if fields & ONE_OF or (new.begins and new.begins in old.names and fields):
         return True
-    named = bool(new.names - old.names) and bool(old.names - new.names)
+    named = bool(new.names - old.names) and bool(old.names - new.names or fields)
     return named or (len(about) > 1 and bool(fields))
 
 
@@ -240,9 +294,30 @@ _NOW = re.compile(
     r"|nuev|ahora|现在)",
     re.IGNORECASE,
 )
+_SAME_WORDS = 3
+_MANY = frozenset("have has own owns like likes love loves enjoy speak speaks play plays am is are hate".split())
+
+
+def _same_frame(said: str, known: str) -> bool:
+    """Whether both begin with the same words: "My son wants to be a ..."."""
+    ours, theirs = said.casefold().split(), known.casefold().split()
+    common = 0
+    for one, other in zip(ours, theirs, strict=False):
+        if one.strip(".,!") != other.strip(".,!"):
+            break
+        common += 1
+    verbs = set(ours[:common])
+    return common >= _SAME_WORDS and not verbs & _MANY and common < len(theirs)
+
+
 _NEGATED = re.compile(
-    r"\b(?:not|never|no|without|nicht|keine?[nmrs]?|nie|pas|jamais|nunca)\b|n't\b|不|没"
+    r"\b(?:hates?|dislikes?|detests?|can(?:not| not) stand|not|never|no|without|cannot|nicht|keine?[nmrs]?|nie|pas|jamais|nunca)\b|n't\b|不|没"
 )
+
+
+def denies(text: str) -> bool:
+    """Whether a text says that something is not so."""
+    return bool(_NEGATED.search(text))
 
 
 # Finding what may be concerned
@@ -250,7 +325,8 @@ _NEGATED = re.compile(
 
 def tells_change(record: Record) -> bool:
     """Whether a record tells a change of anything."""
-    return bool(record.data.get(CHANGE)) or bool(topic_of(record.text, record.author).change.kind)
+    topic = topic_of(record.text, record.author)
+    return bool(record.data.get(CHANGE) or topic.change.kind or _DONE.search(topic.said))
 
 
 def tags_of_change(record: Record) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from recollect.lifecycle.merge.changes import replaces
+from recollect.lifecycle.merge.changes import denies, replaces
 from recollect.lifecycle.merge.claims import claim_of, conflict, same_slot
 from recollect.lifecycle.merge.texts import adds_words, clash, is_hedged, says_more
 from recollect.lifecycle.merge.values import NOBODY, Known, Named, Verdict, VerdictKind
@@ -142,7 +142,7 @@ def _against(record: Record, known: Record) -> _Against:
     if claim is not None and other is not None and same_slot(record, claim, known, other):
         if reason := conflict(claim, other):
             return _Against(reason, is_same_slot=True)
-        if claim.value == other.value:
+        if claim.value == other.value and denies(record.text) == denies(known.text):
             return _Against("", is_same_slot=False)
     if reason := _changed(record, claim, known, other):
         return _Against(reason, is_same_slot=True, is_change=True)

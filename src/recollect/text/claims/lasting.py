@@ -69,6 +69,7 @@ _NAMED = re.compile(
     r"|went|let|got|died|broke|dropped|cut|put|sold|came|took|gave|and I|and i)\b.*)",
     re.DOTALL,
 )
+_ANY_NAME = re.compile(r"(?P<what>[A-ZÀ-Ý][\w'-]+) (?P<rest>[a-z]+\b.*)", re.DOTALL)
 _THE = re.compile(
     r"(?:the|these|both|all|two|three|four|that) (?P<what>(?:[\w'.&/-]+ ){0,6}?[\w'.&/-]+)"
     r"(?:'s)? (?P<rest>(?:is|are|was|were|has|have|had|[a-z]+s|[a-z]+ed|went|got|came|slipped"
@@ -92,16 +93,17 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _ONLY_US = re.compile(r"(?:it|there) is (?:just|only) (?:me|us|my|the two|the three)\b", re.IGNORECASE)
-_THEY = re.compile(r"(?:they|somebody|someone) (?:have |has |had |just )?\w+.*\b(?:me|us|my|our)\b")
+_THEY = re.compile(r"(?:they|somebody|someone) (?:have |has |had |just )?\w+.*\b(?:me|us|my|our|the)\b")
 _DENSE = re.compile("[\u3400-\u9fff]")
 
 
 def is_lasting(text: str) -> bool:
     """Whether a sentence, or a part of one, is worth keeping in the speaker's own words."""
-    if language_of(text) or (FOREIGN_OWN.search(text) and not ENGLISH.search(text)):
+    english = len(set(ENGLISH.findall(text.casefold())))
+    if language_of(text) or (FOREIGN_OWN.search(text) and not english):
         return _foreign(text)
     words = spelled(text)
-    if not ENGLISH.search(words) and change_in(text).kind in ("ends", "changes"):
+    if english < 2 and not ENGLISH.match(text) and change_in(text).kind in ("ends", "changes"):
         return _elliptic(words, True) or _foreign(text)
     return _may_be(words) and _is_statement(words)
 
@@ -137,7 +139,8 @@ def _may_be(words: str) -> bool:
 
 def _is_imperative(words: str) -> bool:
     first = re.match(r"(?:please |pls |just |then |now |so )*([A-Za-z']+)", words)
-    return bool(first and IMPERATIVE.match(first[1]))
+    order = bool(first and IMPERATIVE.match(first[1]))
+    return order and not re.match(r"\w+ [a-z]+ (?:is|are|meets|starts|has|was)\b", words)
 
 
 def _is_statement(words: str) -> bool:
@@ -153,7 +156,7 @@ def _is_statement(words: str) -> bool:
     if (found := KIN.match(words)) and (rest := words[found.end() :].strip(" ,")):
         return _said_of_other(re.sub(r"\A's ", "is ", rest), change_in(words).kind in ("ends", "changes"))
     strong = change_in(words).kind in ("ends", "changes")
-    if found := _NAMED.match(words):
+    if found := _NAMED.match(words) or (strong and _ANY_NAME.match(words)):
         return _said_of_named(words, found["rest"], strong)
     if found := _THE.match(words):
         return _said_of_thing(words, found["what"], found["rest"], strong)
@@ -180,7 +183,8 @@ def _said_of_speaker(rest: str) -> bool:
     if verb in ("was", "were"):
         return _been(" ".join(tail))
     if verb in ("have", "has", "had"):
-        return _having(" ".join(tail), verb)
+        ends = change_in(" ".join(tail)).kind == "ends"
+        return _having(" ".join(tail), verb) or (ends and len(tail) > 2)
     if verb in ("not", "never", "cannot", "can", "must", "need", "will"):
         return _modal(verb, tail)
     if verb == "do":
@@ -288,7 +292,7 @@ def _said_of_other(rest: str, strong: bool) -> bool:
     mood = first in ("is", "are") and tail.split(" ", 1)[0].strip(",.").lower() in MOODS
     if mood and not strong and not TIMED.search(rest):
         return False
-    return bool(tail) and "says" not in rest[:20]
+    return bool(tail or strong) and ("says" not in rest[:20] or strong)
 
 
 _BEGAN = re.compile(r"\b(?:born|started|began|finished|passed|for \w+ years)\b")
@@ -304,7 +308,7 @@ def _said_of_named(words: str, rest: str, strong: bool) -> bool:
 
 def _said_of_thing(words: str, what: str, rest: str, strong: bool) -> bool:
     if re.match(r"(?:says?|said|told|asked|thinks?|thought|claims?|claimed|wrote|writes)\b", rest):
-        return bool(re.match(r"(?:doctor|vet|dentist|gp|surgeon|consultant|midwife|physio)\b", what)) and strong
+        return strong and bool(re.match(r"(?:doctor|vet|dentist|gp|surgeon|consultant|midwife|physio|allergist|specialist|hospital)\b", what))
     if _PROGRESSIVE.search(rest) and not strong:
         return False
     standing = bool(STANDING.search(what)) or bool(_FIRST.search(words))

@@ -65,6 +65,7 @@ KIN_OF: Mapping[str, str] = {
         "husband": "mann mari marido esposo",
         "grandmother": "grandma granny gran nan oma abuela",
         "grandfather": "grandpa grandad opa abuelo",
+        "landlord": "landlady",
         "boss": "manager chef chefin jefe jefa",
         "friend": "freund freundin ami amie amigo amiga copain copine novio novia",
         "fiancé": "fiancée fiance fiancee",
@@ -91,6 +92,7 @@ _NUMBER = (
 # Values of which a statement has one where another has another.
 VALUES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("day", re.compile(rf"\b(?:{_DAY})\b|周[一二三四五六日]|星期[一二三四五六日]", re.IGNORECASE)),
+    ("month", re.compile(r"\b(?:january|february|march|april|may|june|july|august|september|october|november|december|januar|februar|märz|mai|juni|juli|oktober|dezember|janvier|février|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre)\b", re.IGNORECASE)),
     ("number", re.compile(rf"(?<![\w.:])\d[\d.,]*(?:k|m)?(?![\w:])|\d+(?=[a-z%年岁楼])|\b(?:{_NUMBER})\b", re.IGNORECASE)),
     ("time", re.compile(r"\b\d{1,2}(?::\d\d)? ?(?:am|pm)\b|\b\d{1,2}:\d\d\b|\bnoon\b|\bmidnight\b|\b\d{1,2} ?h\d*\b|[一二三四五六七八九十\d]+点", re.IGNORECASE)),
     ("often", re.compile(r"\b(?:daily|weekly|monthly|quarterly|yearly|annually|biweekly|every (?:day|week|month|quarter|year)|once|twice)\b", re.IGNORECASE)),
@@ -101,8 +103,11 @@ SWITCHED = _set(
     " coffee pet seat"
 )
 SWITCHED -= _set("pet sport coffee")
+SWITCHED |= _set("music sleep meal faith study")
 # Of these there is usually one, so another one takes its place.
 ONE_OF = _set("doctor bank insurance power internet office lead name weight age phone")
+# What is otherwise "now" is so instead of what was.
+NOW_FIELDS = _set("commute sleep heating hair meal diet smoking age weight")
 _THINGS = {
     "database": "postgres postgresql mysql mariadb mongodb mongo sqlite oracle redis cassandra dynamodb database db",
     "ci": "jenkins github gitlab circleci travis buildkite teamcity actions ci pipeline",
