@@ -152,7 +152,10 @@ def _is_statement(words: str) -> bool:
     if found := _SPEAKER.match(words):
         return _said_of_speaker(found["rest"])
     if found := _OWN.match(words):
-        return _said_of_other(found["rest"], change_in(words).kind in ("ends", "changes"))
+        strong = change_in(words).kind in ("ends", "changes")
+        if _REPORTED.match(found["rest"]):
+            return bool(_PROFESSIONAL.match(found["what"]))
+        return _said_of_other(found["rest"], strong)
     if (found := KIN.match(words)) and (rest := words[found.end() :].strip(" ,")):
         return _said_of_other(re.sub(r"\A's ", "is ", rest), change_in(words).kind in ("ends", "changes"))
     strong = change_in(words).kind in ("ends", "changes")
@@ -182,6 +185,8 @@ def _said_of_speaker(rest: str) -> bool:
         return _being(" ".join(tail))
     if verb in ("was", "were"):
         return _been(" ".join(tail))
+    if verb in ("have", "has", "had") and tail[:1] == ["to"] and not _DURATION.search(rest):
+        return change_in(rest).kind in ("ends", "changes")
     if verb in ("have", "has", "had"):
         ends = change_in(" ".join(tail)).kind == "ends"
         return _having(" ".join(tail), verb) or (ends and len(tail) > 2)
@@ -203,7 +208,7 @@ def _being(tail: str) -> bool:
     if found := re.match(r"([a-z]+ing)\b", tail):
         return found[1] not in _PASSING_ING and len(tail.split()) > 1
     first = tail.split(" ", 1)[0].strip(",.").lower()
-    if not tail or (first in MOODS and change_in(f"is {tail}").kind not in ("ends", "changes")):
+    if not tail or first == "dead" or (first in MOODS and change_in(f"is {tail}").kind not in ("ends", "changes")):
         return False
     if first in MOODS:
         return True
@@ -276,8 +281,14 @@ def _past(verb: str, tail: str) -> bool:
     return bool(LASTING_PAST.match(verb)) and len(tail.split()) >= 2 and not PASSING.search(tail)
 
 
+_REPORTED = re.compile(r"(?:says?|said|told|tells|thinks?|thought|claims?|claimed|believes?|asked|asks|wrote|writes)\b")
+_PROFESSIONAL = re.compile(r"(?:doctor|vet|dentist|gp|surgeon|consultant|midwife|physio|allergist|specialist|hospital|therapist)\b")
+
+
 def _said_of_other(rest: str, strong: bool) -> bool:
     """About somebody or something that belongs to the speaker."""
+    if _REPORTED.match(rest) and not strong:
+        return False
     if found := _PROGRESSIVE.search(rest):
         if not strong and (
             found[1] in _PASSING_ING or reading(found[1], "ing") not in _LASTING_ING
@@ -307,8 +318,8 @@ def _said_of_named(words: str, rest: str, strong: bool) -> bool:
 
 
 def _said_of_thing(words: str, what: str, rest: str, strong: bool) -> bool:
-    if re.match(r"(?:says?|said|told|asked|thinks?|thought|claims?|claimed|wrote|writes)\b", rest):
-        return strong and bool(re.match(r"(?:doctor|vet|dentist|gp|surgeon|consultant|midwife|physio|allergist|specialist|hospital)\b", what))
+    if _REPORTED.match(rest):
+        return strong and bool(_PROFESSIONAL.match(what))
     if _PROGRESSIVE.search(rest) and not strong:
         return False
     standing = bool(STANDING.search(what)) or bool(_FIRST.search(words))

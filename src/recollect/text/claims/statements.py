@@ -20,6 +20,7 @@ from recollect.text.claims.clauses import (
 )
 from recollect.text.claims.events import Worth, worth_of
 from recollect.text.claims.findings import Finding
+from recollect.text.claims.lasting_words import ABSURD
 from recollect.text.claims.lessons import Claim, Lesson
 from recollect.text.claims.rewrite import (
     dated,
@@ -181,7 +182,11 @@ def _favourite(words: str, said: Said) -> list[Lesson]:
 def is_unreal(text: str) -> bool:
     """Whether a sentence is a supposition, a quotation, a joke or a task for a writer."""
     return bool(
-        _UNREAL.search(text) or _TASK.match(text) or _MOCKING.search(text) or _REPORTED.search(text)
+        _UNREAL.search(text)
+        or _TASK.match(text)
+        or _MOCKING.search(text)
+        or _REPORTED.search(text)
+        or ABSURD.search(text)
     )
 
 

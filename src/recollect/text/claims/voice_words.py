@@ -82,7 +82,7 @@ LEAD = _any(
     r"\b(?:says|said|writes|wrote|reads|goes|posted|texted|tweeted|states|claims|sent (?:me|us)|told me)\s*(?:as follows|this|the following)?\W*\Z",
     r"\b(?:copied|pasted|quoted|quoting|transcribed|ocr|scanned) (?:from|this|below)?",
     r"\b(?:e\.?g\.?|i\.?e\.?|for example|for instance|example|z\.? ?B\.?|zum Beispiel|par exemple|exemple|por ejemplo|ejemplo|例如|比如|例句)\b",
-    r"\btest data\b|\bsample data\b|\bdummy\b|\blorem\b",
+    r"\A\W*(?:test(?:ing)?|sample|input|output|prompt|q|a|expected|fixture|case)(?: \d+)?\Z|\btest data\b|\bsample data\b|\bdummy\b|\blorem\b",
     rf"\b(?:dies\w*|der|die|das|folgende\w*|aus|bei)\b[^:]{{0,40}}?\b\w*{_TEXTE}\w*\b",
     rf"\A\W*\w*{_TEXTE}\w*\b[^.!?]{{0,40}}\Z",
     rf"\b(?:ce|cet|cette|le|la|les|suivant\w*|voici|extrait|un|une)\b[^:]{{0,40}}?\b{_TEXTES}\b",
