@@ -14,7 +14,7 @@ from recollect.text.analysis import STOP_WORDS, stem, words
 from recollect.text.claims.changes import change_in
 from recollect.text.claims.clauses import Clause, clause_in
 from recollect.text.claims.foreign import language_of
-from recollect.text.claims.lasting import is_lasting, is_ruled_out, spelled
+from recollect.text.claims.lasting import is_lasting, is_ruled_out, is_unreal_part, spelled
 from recollect.text.claims.lessons import KEPT, Claim, Lesson
 from recollect.text.claims.rewrite import dated, framed, sentence, trimmed, without_pointers
 from recollect.text.claims.sentences import Sentence
@@ -59,6 +59,8 @@ def kept(said_sentence: Sentence, said: Said, found: Sequence[Lesson]) -> list[L
         return []
     text = said_sentence.text.strip(" *_")
     parts = [part.strip(" ,;:-–—") for part in _PART.split(text)]
+    if any(map(is_unreal_part, parts)):
+        return []
     lasting = [part for part in parts if is_lasting(part)]
     if not found:
         if (lasting or is_lasting(text)) and not any(map(is_ruled_out, parts)):

@@ -24,6 +24,7 @@ from recollect.text.claims.lasting_words import (
     IMPERATIVE,
     KIN,
     LASTING_PAST,
+    LASTING_VERBS,
     MOODS,
     NOT_VERBS,
     NUMBERS,
@@ -106,6 +107,14 @@ def is_lasting(text: str) -> bool:
     if english < 2 and not ENGLISH.match(text) and change_in(text).kind in ("ends", "changes"):
         return _elliptic(words, True) or _foreign(text)
     return _may_be(words) and _is_statement(words)
+
+
+def is_unreal_part(text: str) -> bool:
+    """Whether a part jokes or gives roles, so that nothing else in the sentence is meant."""
+    return bool(ABSURD.search(text) or _ROLE.search(text))
+
+
+_ROLE = re.compile(r"\b(?:you're|you are|you play) (?:a|an|the|my)\b", re.IGNORECASE)
 
 
 def is_ruled_out(text: str) -> bool:
@@ -200,13 +209,21 @@ def _said_of_speaker(rest: str) -> bool:
         return _past(verb, " ".join(tail))
     if verb in ("used",) and tail[:1] == ["to"]:
         return True
-    return verb not in PASSING_VERBS and (bool(tail) or bool(reading(verb, "base")))
+    if verb in LASTING_VERBS:
+        return bool(tail) or verb in _ALONE
+    told = TIMED.search(rest) or re.search(r"\d", rest) or _HABIT.search(rest)
+    return verb not in PASSING_VERBS and bool(told) and bool(tail)
+
+
+_ALONE = frozenset("smoke drink drive swim cycle commute freelance volunteer sing dance paint knit run".split())
+_HABIT = re.compile(r"\b(?:always|usually|often|mostly|only|never|all (?:my|our)|for (?:a|the) living|twice|both)\b")
 
 
 def _being(tail: str) -> bool:
     tail = re.sub(r"\A(?:also|still|now|just|both|really|not|currently|actually|already|so|very|pretty|quite|all|officially|mostly|only|originally|basically|kind of|sort of|a bit|proudly) ", "", tail)
     if found := re.match(r"([a-z]+ing)\b", tail):
-        return found[1] not in _PASSING_ING and len(tail.split()) > 1
+        named = "called" in tail or change_in(tail).kind in ("ends", "changes")
+        return (found[1] in _LASTING_ING or named) and len(tail.split()) > 1
     first = tail.split(" ", 1)[0].strip(",.").lower()
     if not tail or first == "dead" or (first in MOODS and change_in(f"is {tail}").kind not in ("ends", "changes")):
         return False
@@ -218,18 +235,13 @@ def _being(tail: str) -> bool:
 
 
 _LASTING_ING = frozenset(
-    "work live study train learn build save raise foster write teach volunteer restore renovate"
-    " develop run manage lead coach date see rent lease move plan prepare expect recover take make"
-    " migrate replace care share homeschool retrain host sponsor mentor commute sell buy grow"
-    " become do".split()
-)
-_PASSING_ING = frozenset(
-    "sitting standing waiting typing looking trying going getting wondering thinking asking talking"
-    " reading watching listening feeling running kidding joking saying hoping dying starving"
-    " freezing heading leaving coming calling testing debugging eating drinking cooking"
-    " walking doing having being shipping buying telling laughing crying sneezing struggling holding"
-    " staring scrolling working on shopping driving holding making taking checking searching"
-    " enjoying loving wearing using browsing chatting lying guessing thinking considering".split()
+    "working living studying training learning building saving raising fostering writing teaching"
+    " volunteering restoring renovating developing running managing leading coaching dating seeing"
+    " renting leasing moving planning preparing expecting recovering taking migrating replacing caring"
+    " sharing homeschooling retraining hosting sponsoring mentoring commuting selling growing becoming"
+    " adopting switching undergoing suffering designing organizing organising apprenticing interning"
+    " rebuilding converting transitioning translating editing composing majoring specializing"
+    " specialising freelancing subletting farming breeding keeping collecting applying".split()
 )
 
 
@@ -290,9 +302,7 @@ def _said_of_other(rest: str, strong: bool) -> bool:
     if _REPORTED.match(rest) and not strong:
         return False
     if found := _PROGRESSIVE.search(rest):
-        if not strong and (
-            found[1] in _PASSING_ING or reading(found[1], "ing") not in _LASTING_ING
-        ):
+        if not strong and found[1] not in _LASTING_ING:
             return False
     first = rest.split(" ", 1)[0].lower()
     if first in ("was", "were", "had", "did") or reading(first, "past") and not reading(first, "base"):

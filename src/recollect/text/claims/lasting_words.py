@@ -15,7 +15,7 @@ def _set(words: str) -> frozenset[str]:
 
 HYPOTHETICAL = _any(
     r"\b(?:could|would|might|should|ought|almost|nearly|wish|if|unless|maybe|perhaps|used to think|thought about|possibly|probably|hopefully|supposedly|allegedly|apparently|as though|as if|imagine|suppose|pretend|hypothetical\w*|what if|had i known|would've|could've|should've|i'd)\b",
-    r"\b(?:according to|as the (?:song|saying|joke) goes|the (?:quiz|test|app|horoscope) (?:says|said)|for all (?:i|you) know)\b",
+    r"\b(?:according to|as the (?:song|saying|joke) goes|the (?:quiz|test|app|horoscope) (?:says|said)|for all (?:i|you) know|telling (?:people|everyone|everybody|me|us)|used to say|saying (?:that|they|he|she)|note saying|years old when i)\b",
     r"\bif\b",
 )
 # Said of no real thing, or only as a figure of speech.
@@ -43,7 +43,7 @@ PASSING = _any(
 PASSING_NOUNS = _any(
     r"\b(?:my|our|the|this|that|your) (?:\w+ )?(?:code|function|loop|quer(?:y|ies)|variables?|scripts?|method|regex|lists?|array|string|program|compiler|element|argument|parameter|output|input|import|print|page|button|layout|div|css|html|formula|cell|column|row|sentence|paragraph|text|essay|answer|prompt|model|image|file|folder|screen|keyboard|mouse|cursor|light|pizza|food|coffee|tea|plate|bill|milk|internet is slow|laptop is|computer is|phone is|wi-?fi is|printer is|battery|wallet|bank account) (?!(?:is|are) called [A-Z])(?:is|are|was|has|have|does|do|returns?|runs?|never|keeps?|won't|will|takes?|works?|crashes|fails|prints|looks?)\b",
     r"\blight is on\b|\bI am (?:in|out|up|down|on|off)\Z",
-    r"\b(?:headache|hangover|hiccups?|hiccoughs?|stomach ?ache|toothache|sore throat|a cold|the flu|fever|cramps?|battery|wifi is|window (?:is )?open|the window open|door open|elevator|lift with|in the bath|the bath|the shower|the toilet|the loo|on the (?:train|bus|tram|plane|phone|metro|subway|sofa|couch|bog)|in (?:the|a) (?:car|meeting|queue|line|traffic|cab|taxi|uber|waiting room|supermarket|elevator)|seat \d\w*|gate \w?\d+|traffic jam|my coffee is|my tea is|kettle|the weather|raining|it rains|snowing|sun is|tab open|tabs open|my screen|this file|second file|mood|feeling|goosebumps|chills|a minute|a moment|a blast|a great time|a good time|fun|luck|no clue|no idea|my turn|my knees hurt|hurts?|in pain)\b",
+    r"\b(?:on hold|minutes before|trust issues|connection|hatred|idea what|idea how|raised by wolves|morning person|excuse typos|locked (?:myself|ourselves)|up since (?:four|five|three|six|\d)|grows? on trees|ran out of (?:paper|ink|milk|time|space|memory|patience)|delayed by|headache|hangover|hiccups?|hiccoughs?|stomach ?ache|toothache|sore throat|a cold|the flu|fever|cramps?|battery|wifi is|window (?:is )?open|the window open|door open|elevator|lift with|in the bath|the bath|the shower|the toilet|the loo|on the (?:train|bus|tram|plane|phone|metro|subway|sofa|couch|bog)|in (?:the|a) (?:car|meeting|queue|line|traffic|cab|taxi|uber|waiting room|supermarket|elevator)|seat \d\w*|gate \w?\d+|traffic jam|my coffee is|my tea is|kettle|the weather|raining|it rains|snowing|sun is|tab open|tabs open|my screen|this file|second file|mood|feeling|goosebumps|chills|a minute|a moment|a blast|a great time|a good time|fun|luck|no clue|no idea|my turn|my knees hurt|hurts?|in pain)\b",
 )
 PASSING_VERBS = _set(
     "see look sit stand wait feel hear smell sneeze cough yawn cry laugh smile blush type scroll click"
@@ -99,10 +99,10 @@ IMPERATIVE = _any(
     r"(?:please|let's|lets|give|make|tell|show|try|check|look|see|add|remove|delete|write|create|explain|describe|list|find|fix|help|translate|summari[sz]e|rewrite|draft|generate|continue|stop|wait|go|come|take|put|set|turn|open|close|click|run|print|return|use|read|note|remember|forget|ignore|imagine|suppose|pretend|assume|consider|compare|convert|calculate|compute|count|sort|filter|parse|format|shorten|improve|correct|edit|act|answer|reply|respond|ask|call|send|email|book|order|buy|sell|get|don't|never mind|thanks|thank|thx|ok|okay|hi|hello|hey|bye|brb|lol|wow|ugh|haha|yes|no problem|sure|great|nice|cool|good|perfect|awesome|sorry|waiting|give)\Z",
 )
 FOREIGN_PASSING = _any(
-    r"\b(?:müde|hungrig|hunger|durst|akku|im stau|im zug|im bus|gerade|momentan|im moment|heute|gleich|eben|morgen früh|kopfschmerzen|sorry|danke|bitte|vielleicht|würde|hätte|könnte|wäre|wenn|falls|glaube|denke|weiß nicht|verstehe|frage|kannst|könntest|du|dir|dein\w*|sie mir|ihnen|klar|sicher|irgendwann|bin (?:da|hier|zurück|unterwegs|fertig)|minuten?|sekunden?|mal|ein moment|keine ahnung|erkältet|gleich|beispiel)\b",
-    r"\b(?:fatigué\w*|faim|en retard|comprends|dans le (?:train|bus|métro)|dans la voiture|au bureau aujourd|soif|froid|chaud|aujourd'hui|tout à l'heure|ce (?:matin|soir|midi)|cet après-midi|minutes?|secondes?|peut-être|si (?:j'|je|on|nous)|voudrais|aimerais|serais|aurais|pourrais|irais|mal (?:à|au)|je (?:pense|crois|sais|comprends|vois|viens de (?!prendre|perdre|quitter)|vais|peux|suis (?:là|prêt|en train|désolé|d'accord|content))|merci|s'il (?:te|vous) plaît\Z|tu|toi|ton|ta|tes|vous|votre|vos|exemple|j'arrive|il faut que|journée|bien sûr)\b",
-    r"\b(?:cansad[oa]|hambre|sueño|prisa|en el (?:metro|tren|bus|coche|baño)|tengo que|no entiendo|sed|frío|calor|hoy|ahora mismo|ahorita|esta (?:mañana|tarde|noche)|minutos?|segundos?|quizás?|tal vez|ojalá|si (?:tuviera|viviera|fuera|pudiera|me)|quisiera|gustaría|comería|creo|pienso|sé|entiendo|me duele|gracias|por favor|tú|te|tu|tus|usted|voy a|puedo|estoy (?:aquí|list[oa]|de vuelta|en camino)|ejemplo|perdón|claro)\b",
-    "今天|开会|想买|没电|没信号|在忙|不懂|现在(?=有点|很|在等|在吃)|马上|刚才|刚刚|一会儿|等一下|分钟|秒|饿|困|累|头疼|头痛|发烧|感冒|如果|假如|要是|也许|可能|想知道|觉得|认为|希望|想要|请|你|您|吗|呢|吧|谢|对不起|抱歉|地铁上|公交|路上|信号|明白|知道|这周|好像|大概|例如|比如|回答|问题",
+    r"\b(?:müde|hungrig|hunger|durst|akku|im stau|im zug|verspätung|im bus|gerade|momentan|im moment|heute|gleich|eben|morgen früh|kopfschmerzen|sorry|danke|bitte|vielleicht|würde|hätte|könnte|wäre|wenn|falls|glaube|denke|weiß nicht|verstehe|frage|kannst|könntest|du|dir|dein\w*|sie mir|ihnen|klar|sicher|irgendwann|bin (?:da|hier|zurück|unterwegs|fertig)|minuten?|sekunden?|mal|ein moment|keine ahnung|erkältet|gleich|beispiel)\b",
+    r"\b(?:fatigué\w*|crevée?|failli|a du retard|faim|en retard|comprends|dans le (?:train|bus|métro)|dans la voiture|au bureau aujourd|soif|froid|chaud|aujourd'hui|tout à l'heure|ce (?:matin|soir|midi)|cet après-midi|minutes?|secondes?|peut-être|si (?:j'|je|on|nous)|voudrais|aimerais|serais|aurais|pourrais|irais|mal (?:à|au)|je (?:pense|crois|sais|comprends|vois|viens de (?!prendre|perdre|quitter)|vais|peux|suis (?:là|prêt|en train|désolé|d'accord|content))|merci|s'il (?:te|vous) plaît\Z|tu|toi|ton|ta|tes|vous|votre|vos|exemple|j'arrive|il faut que|journée|bien sûr)\b",
+    r"\b(?:cansad[oa]|vuelvo|llega tarde|casi|hambre|sueño|prisa|en el (?:metro|tren|bus|coche|baño)|tengo que|no entiendo|sed|frío|calor|hoy|ahora mismo|ahorita|esta (?:mañana|tarde|noche)|minutos?|segundos?|quizás?|tal vez|ojalá|si (?:tuviera|viviera|fuera|pudiera|me)|quisiera|gustaría|comería|creo|pienso|sé|entiendo|me duele|gracias|por favor|tú|te|tu|tus|usted|voy a|puedo|estoy (?:aquí|list[oa]|de vuelta|en camino)|ejemplo|perdón|claro)\b",
+    "今天|先去|差点|快到|去吃饭|开会|想买|没电|没信号|在忙|不懂|现在(?=有点|很|在等|在吃)|马上|刚才|刚刚|一会儿|等一下|分钟|秒|饿|困|累|头疼|头痛|发烧|感冒|如果|假如|要是|也许|可能|想知道|觉得|认为|希望|想要|请|你|您|吗|呢|吧|谢|对不起|抱歉|地铁上|公交|路上|信号|明白|知道|这周|好像|大概|例如|比如|回答|问题",
 )
 FOREIGN_PASSING = re.compile(
     FOREIGN_PASSING.pattern.replace("|pferd", ""), re.IGNORECASE
@@ -124,3 +124,17 @@ ENGLISH = re.compile(
     re.IGNORECASE,
 )
 NUMBERS = r"(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred|thousand|dozen)"
+# What somebody does for long, or again and again.
+LASTING_VERBS = _set(
+    "live work keep own use eat drink play sing teach study wear drive ride run swim sleep collect bank lease"
+    " rent weigh report share sell freelance homeschool volunteer support speak fly write read cycle commute"
+    " deploy host handle manage lead organise organize coach mentor breed grow farm garden bake cook paint"
+    " draw knit sew crochet dance act perform compose record edit translate interpret design build repair"
+    " restore brew hike climb surf ski skate box fence row sail dive camp travel meditate pray smoke vape snore"
+    " stutter suffer take follow attend practise practice train compete umpire referee chair belong serve"
+    " foster babysit care raise maintain operate insure heat compost forage hunt groom film photograph stream"
+    " podcast blog publish moderate curate invest trade prefer avoid sign lip-read see go visit meet sublet"
+    " co-parent bike walk jog do code program develop ship monitor store track subscribe donate sponsor identify"
+    " come descend tutor lecture research moonlight busk hate like love enjoy need get"
+)
+LASTING_VERBS -= _set("draw act follow serve like love enjoy hate need get come")

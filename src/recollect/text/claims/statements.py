@@ -57,7 +57,8 @@ _UNREAL = re.compile(
 _MOCKING = re.compile(
     r"\A(?:oh,? )?(?:sure|great|yeah,? right|wow|fantastic|wonderful|of course|obviously),? "
     r"(?:because )?I (?:just |really |totally |absolutely )*(?:love|enjoy|adore|wanted|needed)\b"
-    r"|\bI (?:just )?love (?:it )?when\b|\bI just love (?:waiting|being|having|getting)\b",
+    r"|\bI (?:prefer|like|love|hate) (?:the )?(?:option|variant|version|(?:first|second|third|last|other|new|old|short\w*|long\w*)"
+    r" (?:one|version|option|variant|draft|paragraph))\b|\bI (?:just )?love (?:it )?when\b|\bI just love (?:waiting|being|having|getting)\b",
     re.IGNORECASE,
 )
 _REPORTED = re.compile(r"\"[^\"]*\b(?:I|my|we|our)\b[^\"]*\"", re.IGNORECASE)
