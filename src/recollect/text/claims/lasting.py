@@ -34,6 +34,7 @@ from recollect.text.claims.lasting_words import (
     STANDING,
     TALK_VERBS,
     TIMED,
+    WORK_IN_HAND,
 )
 from recollect.text.claims.patterns import LANGUAGES
 from recollect.text.claims.verbs import reading
@@ -140,7 +141,7 @@ def _may_be(words: str) -> bool:
         return False
     if _YOU.search(words) or HYPOTHETICAL.search(words) or ABSURD.search(words):
         return False
-    if CONVERSATION.search(words) or _is_imperative(words):
+    if CONVERSATION.search(words) or WORK_IN_HAND.search(words) or _is_imperative(words):
         return False
     changes = change_in(words).kind in ("ends", "changes")
     return changes or not (PASSING.search(words) or PASSING_NOUNS.search(words))

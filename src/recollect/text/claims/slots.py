@@ -105,7 +105,8 @@ _SHORT = re.compile(
 _LATELY = re.compile(r" (?:now|currently|these days|at the moment|today|again|instead)\Z")
 _VAGUE_STATES = frozenset(
     "good great bad nice fine amazing awesome cool done ready slow fast broken down up working"
-    " red green yellow flaky stuck late important big small huge hard easy fun over here there running new old complete".split()
+    " red green yellow flaky stuck late locked queued pending blocked behind ahead already offline online"
+    " unavailable failing important big small huge hard easy fun over here there running new old complete".split()
 )
 
 

@@ -130,7 +130,18 @@ def english_lessons(said_sentence: Sentence, said: Said) -> list[Lesson]:
         )
         if len(lessons) >= LESSONS_A_SENTENCE_MAX:
             break
+    if _MOMENT.search(text):
+        lessons = [one for one in lessons if not _PASSES & set(one.tags)]
     return lessons[:LESSONS_A_SENTENCE_MAX]
+
+
+# In five minutes it is over.
+_MOMENT = re.compile(
+    r"\b(?:in (?:a|an|one|two|three|five|ten|fifteen|twenty|thirty|half an|\d+) (?:few )?(?:secs?|seconds?|minutes?"
+    r"|mins?|hours?|moment)|right now|tonight|today|at the moment|this (?:morning|afternoon|evening)|as we speak)\b",
+    re.IGNORECASE,
+)
+_PASSES = frozenset("plan is activity works-from works-on learning owns condition".split())
 
 
 def _meeting(words: str, said: Said) -> list[Lesson]:
