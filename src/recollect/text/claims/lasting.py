@@ -206,8 +206,13 @@ def _said_of_speaker(rest: str) -> bool:
         return bool(tail) and not (tail[0] == "not" and _modal("not", tail[1:]) is False)
     if verb in NOT_VERBS or verb in TALK_VERBS:
         return False
-    if reading(verb, "past", "participle") and not reading(verb, "base"):
+    if verb == "no" and tail[:1] == ["longer"]:
+        return len(tail) > 1 and tail[1].lower() not in TALK_VERBS
+    past = reading(verb, "past", "participle") and not reading(verb, "base")
+    if past or (verb.endswith("ed") and not reading(verb, "base")) or verb == "cut":
         return _past(verb, " ".join(tail))
+    if verb in ("let", "put", "quit") and change_in(rest).kind in ("ends", "changes"):
+        return bool(tail)
     if verb in ("used",) and tail[:1] == ["to"]:
         return True
     if verb in LASTING_VERBS:
@@ -241,7 +246,7 @@ _LASTING_ING = frozenset(
     " renting leasing moving planning preparing expecting recovering taking migrating replacing caring"
     " sharing homeschooling retraining hosting sponsoring mentoring commuting selling growing becoming"
     " adopting switching undergoing suffering designing organizing organising apprenticing interning"
-    " rebuilding converting transitioning translating editing composing majoring specializing"
+    " doing rebuilding converting transitioning translating editing composing majoring specializing"
     " specialising freelancing subletting farming breeding keeping collecting applying".split()
 )
 

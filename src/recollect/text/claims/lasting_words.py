@@ -40,7 +40,7 @@ CONVERSATION = _any(
 # About a text or a program that both look at.
 WORK_IN_HAND = _any(
     r"\b(?:functions?|for loop|loops?|variables?|imports?|packages?|regex\w*|arrays?|strings?|the index|indices|columns?|rows?|inputs?|outputs?|the files?|line \d+|modules?|class name|config file|null|recursi\w+|the other branch|utils|errors?|exceptions?|test cases?|parameters?|arguments?|the paragraph|the sentence|the second part|the first part|typos?|list of names|page \d+|tabs? open|\w+Error)\b",
-    r"\b(?:this|these|those) (?!year|month|summer|winter|spring|autumn|fall|side of|town|city|country)\w+",
+    r"\b(?:this|these|those) (?!days|year|month|summer|winter|spring|autumn|fall|side of|town|city|country)\w+",
     r"\b(?:it|that|here|them|there)\W*\Z",
     r"\b(?:a|an|some|this|that) (?:friend|guy|man|woman|girl|boy|person|colleague|kid|lady|couple)(?: of mine)? (?:who|that|whose)\b|\bread about\b|\bheard (?:of|about|that)\b",
 )
@@ -84,7 +84,7 @@ MOODS = _set(
     " intrigued stumped puzzled speechless honoured honored blessed hooked sold touched moved blown"
 )
 BEING = _any(
-    r"(?:sikh|muslim|jewish|christian|catholic|protestant|buddhist|hindu|atheist|agnostic|religious|deaf|blind|colou?r-?blind|mute|autistic|dyslexic|diabetic|asthmatic|epileptic|disabled|gay|lesbian|bi|bisexual|trans|transgender|queer|non-?binary|asexual|straight|single|married|divorced|widowed|engaged|separated|pregnant|expecting|retired|unemployed|self-employed|freelance|employed|sober|teetotal|vegan|vegetarian|pescatarian|lactose|gluten|left-handed|right-handed|ambidextrous|bilingual|trilingual|short-?sighted|near-?sighted|far-?sighted|tall|short|hopeless|terrible|bad|good|great|useless|allergic|afraid|scared|terrified|fluent|native|originally|insured|registered|qualified|certified|licensed|located|responsible|in charge|done with|off (?:sugar|alcohol|meat|gluten|caffeine|social)|famil(?:y|ies)|celiac|coeliac|adopted|born|raised|half|gen z|an? )\b",
+    r"(?:sikh|muslim|jewish|christian|catholic|protestant|buddhist|hindu|atheist|agnostic|religious|deaf|blind|colou?r-?blind|mute|autistic|dyslexic|diabetic|asthmatic|epileptic|disabled|gay|lesbian|bi|bisexual|trans|transgender|queer|non-?binary|asexual|straight|single|married|divorced|widowed|engaged|separated|pregnant|expecting|retired|unemployed|self-employed|freelance|employed|sober|teetotal|vegan|vegetarian|pescatarian|lactose|gluten|left-handed|right-handed|ambidextrous|bilingual|trilingual|short-?sighted|near-?sighted|far-?sighted|tall|short|hopeless|terrible|bad|good|great|useless|allergic|afraid|scared|terrified|fluent|native|originally|insured|registered|qualified|certified|licensed|located|responsible|in charge|done with|off (?:sugar|alcohol|meat|gluten|caffeine|social)|famil(?:y|ies)|celiac|coeliac|adopted|born|raised|half|gen z|blonde?|bald|ginger|an? )\b",
 )
 BEING = re.compile(BEING.pattern.replace("good|great|useless", "useless"), re.IGNORECASE)
 KIN = re.compile(
