@@ -9,17 +9,27 @@ from __future__ import annotations
 
 from recollect.lifecycle.merge.changes import tags_of_change, tells_change
 from recollect.lifecycle.merge.claims import claim_of, slot_tag, with_claim
-from recollect.lifecycle.merge.judgement import judge
+from recollect.lifecycle.merge.judgement import (
+    AGAINST,
+    NOBODY,
+    Known,
+    Named,
+    Verdict,
+    VerdictKind,
+    between,
+    judge,
+)
 from recollect.lifecycle.merge.settlement import Outcome, copies, repeated, replaced, settle
-from recollect.lifecycle.merge.values import NOBODY, Known, Named, Verdict, VerdictKind
 
 __all__ = [
+    "AGAINST",
     "NOBODY",
     "Known",
     "Named",
     "Outcome",
     "Verdict",
     "VerdictKind",
+    "between",
     "claim_of",
     "copies",
     "judge",

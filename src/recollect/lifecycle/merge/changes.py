@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from recollect.text.analysis import STOP_WORDS, fold, stem, words
+from recollect.text.analysis import fold, stem, words
 from recollect.text.claims.changes import Change, change_in
 from recollect.text.claims.foreign import language_of
 from recollect.text.claims.fields import OF_SLOT, SINGLE, fields_of
@@ -32,6 +32,7 @@ from recollect.text.claims.topic_words import (
     SWITCHED,
     VALUES,
 )
+from recollect.text.words import word_set
 from recollect.types import Record
 
 _FRAMED = re.compile(r"[^\n\":]{1,80}? (?:said|asks|asked to remember): \"(?P<said>.+)\"")
@@ -102,7 +103,7 @@ def topic_of(text: str, speaker: str) -> Topic:
         change=change_in(said),
         fields=fields_of(said),
         words=frozenset(
-            stem(word) for word in lowered if word not in STOP_WORDS and stem(word) not in GENERIC
+            stem(word) for word in lowered if word not in word_set("search.stop_words") and stem(word) not in GENERIC
         ),
         names=frozenset(names),
         kin=frozenset({KIN_OF.get(fold(kin["kin"]), fold(kin["kin"]))}) if kin else frozenset(),

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from recollect.text.analysis import STOP_WORDS, stem, words
+from recollect.text.analysis import stem, words
 from recollect.text.claims.changes import change_in
 from recollect.text.claims.clauses import Clause, clause_in
 from recollect.text.claims.foreign import language_of
@@ -18,9 +18,10 @@ from recollect.text.claims.lasting import is_lasting, is_ruled_out, is_unreal_pa
 from recollect.text.claims.lessons import KEPT, Claim, Lesson
 from recollect.text.claims.rewrite import dated, framed, sentence, trimmed, without_pointers
 from recollect.text.claims.sentences import Sentence
-from recollect.text.claims.slot_values import bare, cut
+from recollect.text.claims.findings import bare, cut
 from recollect.text.claims.statements import Said, entities_in, is_unreal
-from recollect.text.dates.expressions import Span, time_spans
+from recollect.text.dates import Span, time_spans
+from recollect.text.words import word_set
 
 CONFIDENCE = 0.55
 IMPORTANCE = 0.5
@@ -73,7 +74,7 @@ def kept(said_sentence: Sentence, said: Said, found: Sequence[Lesson]) -> list[L
 def _is_covered(part: str, known: set[str], at: datetime) -> bool:
     for span in time_spans(part, at):
         part = part.replace(span.phrase, " ", 1)
-    said = {stem(word) for word in words(part)} - STOP_WORDS
+    said = {stem(word) for word in words(part)} - word_set("search.stop_words")
     told = {word for word in said if word in known}
     return len(told) >= COVERED * max(len(said), 1)
 

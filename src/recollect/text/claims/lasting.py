@@ -8,9 +8,10 @@ that tells how things are, or how they changed.
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from recollect.text.claims.changes import change_in
-from recollect.text.claims.clauses import expanded, without_opening
+from recollect.text.claims.clauses import expanded, reading, without_opening
 from recollect.text.claims.foreign import language_of
 from recollect.text.claims.lasting_words import (
     ABSURD,
@@ -36,9 +37,7 @@ from recollect.text.claims.lasting_words import (
     TIMED,
     WORK_IN_HAND,
 )
-from recollect.text.claims.patterns import LANGUAGES
-from recollect.text.claims.verbs import reading
-from recollect.text.claims.words import ADVERBS
+from recollect.text.words import pattern, word_set
 
 WORDS_MIN, WORDS_MAX = 2, 45
 
@@ -120,8 +119,8 @@ _ROLE = re.compile(r"\b(?:you're|you are|you play) (?:a|an|the|my)\b", re.IGNORE
 
 def is_ruled_out(text: str) -> bool:
     """Whether a part supposes, jokes or speaks to somebody, so that nothing around it is sure."""
-    if language := LANGUAGES.get(language_of(text)):
-        return bool(language.unreal.search(text) or ABSURD.search(text))
+    if language := language_of(text):
+        return bool(pattern("claims.unreal", language).search(text) or ABSURD.search(text))
     words = spelled(text)
     return bool(HYPOTHETICAL.search(words) or ABSURD.search(words) or _YOU.search(words))
 
@@ -176,9 +175,14 @@ def _is_statement(words: str) -> bool:
     return _elliptic(words, strong)
 
 
+@cache
+def _adverbs() -> frozenset[str]:
+    return word_set("clauses.adverbs") | {"do", "did", "mostly", "now", "then"}
+
+
 def _after_adverbs(rest: str) -> list[str]:
     parts = rest.split()
-    while parts and parts[0].lower().strip(",") in ADVERBS | {"do", "did", "mostly", "now", "then"}:
+    while parts and parts[0].lower().strip(",") in _adverbs():
         if parts[0] in ("do", "did") and not (len(parts) > 1 and reading(parts[1].lower(), "base")):
             break
         parts = parts[1:]
