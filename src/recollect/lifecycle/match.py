@@ -31,7 +31,6 @@ from recollect.types import LIVE, Query, Record, Vector
 
 NEIGHBOURS = 8  # by meaning or, without a vector, by words
 SLOT_MAX = 64  # records that make a claim about the same slot
-CHANGED_MAX = 16  # records that have words of a change
 COPIES_MAX = 1000
 WORDS_FROM_MAX = 2000  # characters of a text, when it is looked for by its words
 SIMILAR_ABOVE = 0.5  # what is farther away says neither the same, nor the opposite, nor more
@@ -150,8 +149,12 @@ def _queries(
     base = Query(scopes=(record.scope,), now=engine.now(), statuses=LIVE, limit=NEIGHBOURS)
     alike = replace(base, kinds=(record.kind,))
     near = vector is not None and not says_nothing(vector) and record.kind != "episodic"
+    tells = record.kind == "semantic" and tells_change(record)
     if near:  # an equal text is also the nearest one
-        yield replace(alike, vector=vector, space=space, similar_above=SIMILAR_ABOVE)
+        by_words = record.text[:WORDS_FROM_MAX] if tells else ""
+        yield replace(
+            alike, vector=vector, space=space, similar_above=SIMILAR_ABOVE, text=by_words
+        )
     if record.hash and (seen_hash or not near):
         yield replace(base, hashes=(record.hash,))
     if not near and record.kind != "episodic":
@@ -160,8 +163,7 @@ def _queries(
         yield replace(base, hashes=named.hashes)
     if slot := of_slot(record, engine.now()):
         yield slot
-    if record.kind == "semantic" and tells_change(record):
-        yield replace(alike, text=record.text[:WORDS_FROM_MAX], limit=CHANGED_MAX)
+    if tells:
         yield replace(alike, tags=tags_of_change(record), limit=SLOT_MAX)
 
 

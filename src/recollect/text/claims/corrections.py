@@ -39,6 +39,7 @@ from recollect.text.claims.places import placed
 
 LOOK_BACK = 8
 WORDS_MAX = 32
+UNMARKED_WORDS_MAX = 10
 BARE_WORDS_MAX = 5
 
 _SENTENCE = re.compile(r"[.!?;。！？；]+(?:\s+|\Z)|\n+|(?<=\w)\?\s")
@@ -81,6 +82,8 @@ def amendment_in(text: str, told: Sequence[Told], *, previous: str, read: Reads)
         return None
     recent = list(reversed(told[-LOOK_BACK:]))
     marked, rest = without_marks(text)
+    if not marked and len(text.split()) > UNMARKED_WORDS_MAX and not REASON.search(text):
+        return None
     just_said = [one for one in recent if one.message == previous]
     again = _said_again(rest, recent if marked else just_said, read, marked=marked)
     if again is not None:
@@ -105,7 +108,7 @@ def without_marks(text: str) -> tuple[bool, str]:
         if found is None or found.end() >= len(rest):
             break
         rest, marked = rest[found.end() :].lstrip(_EDGES), True
-    if found := LEAD.match(rest):
+    if ":" in rest and (found := LEAD.match(rest)):
         rest, marked = rest[found.end() :].lstrip(_EDGES), True
     if TRAILING.search(rest):
         rest, marked = TRAILING.sub("", rest).strip(), True

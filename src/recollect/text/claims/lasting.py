@@ -8,13 +8,12 @@ that tells how things are, or how they changed.
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 
 from recollect.text.claims.changes import change_in
 from recollect.text.claims.clauses import expanded, reading, without_opening
 from recollect.text.claims.foreign import language_of
 from recollect.text.claims.lasting_words import (
-    ABSURD,
     BEING,
     CONVERSATION,
     ENGLISH,
@@ -36,6 +35,7 @@ from recollect.text.claims.lasting_words import (
     TALK_VERBS,
     TIMED,
     WORK_IN_HAND,
+    is_figurative,
 )
 from recollect.text.words import pattern, word_set
 
@@ -98,6 +98,7 @@ _THEY = re.compile(r"(?:they|somebody|someone) (?:have |has |had |just )?\w+.*\b
 _DENSE = re.compile("[\u3400-\u9fff]")
 
 
+@lru_cache(maxsize=1000)
 def is_lasting(text: str) -> bool:
     """Whether a sentence, or a part of one, is worth keeping in the speaker's own words."""
     english = len(set(ENGLISH.findall(text.casefold())))
@@ -111,18 +112,19 @@ def is_lasting(text: str) -> bool:
 
 def is_unreal_part(text: str) -> bool:
     """Whether a part jokes or gives roles, so that nothing else in the sentence is meant."""
-    return bool(ABSURD.search(text) or _ROLE.search(text))
+    return is_figurative(text) or bool(_ROLE.search(text))
 
 
 _ROLE = re.compile(r"\b(?:you're|you are|you play) (?:a|an|the|my)\b", re.IGNORECASE)
 
 
+@lru_cache(maxsize=1000)
 def is_ruled_out(text: str) -> bool:
     """Whether a part supposes, jokes or speaks to somebody, so that nothing around it is sure."""
     if language := language_of(text):
-        return bool(pattern("claims.unreal", language).search(text) or ABSURD.search(text))
+        return bool(pattern("claims.unreal", language).search(text) or is_figurative(text))
     words = spelled(text)
-    return bool(HYPOTHETICAL.search(words) or ABSURD.search(words) or _YOU.search(words))
+    return bool(HYPOTHETICAL.search(words) or is_figurative(words) or _YOU.search(words))
 
 
 def spelled(text: str) -> str:
@@ -138,7 +140,7 @@ def _may_be(words: str) -> bool:
         return False
     if _QUESTION.match(words) and not _HAVE_FIRST.match(words):
         return False
-    if _YOU.search(words) or HYPOTHETICAL.search(words) or ABSURD.search(words):
+    if _YOU.search(words) or HYPOTHETICAL.search(words) or is_figurative(words):
         return False
     if CONVERSATION.search(words) or WORK_IN_HAND.search(words) or _is_imperative(words):
         return False
@@ -371,7 +373,7 @@ def _elliptic(words: str, strong: bool) -> bool:
 
 
 def _foreign(text: str) -> bool:
-    if FOREIGN_PASSING.search(text) or text.rstrip().endswith(("?", "？")) or ABSURD.search(text):
+    if FOREIGN_PASSING.search(text) or text.rstrip().endswith(("?", "？")) or is_figurative(text):
         return False
     if _DENSE.search(text):
         strong = change_in(text).kind in ("ends", "changes")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 
 def _any(*patterns: str) -> re.Pattern[str]:
@@ -33,6 +34,12 @@ ABSURD = _any(
     r"\b(?:kaiser von china|königin von|der könig|der papst|bärenhunger|schwein essen|ein pferd essen|faim de loup|le pape|le roi|la reine d|napoléon|la lune|un bœuf|el papa|el rey|la reina de|una vaca|un caballo entero|la luna|supermán|superman)\b",
     r"秦始皇|玉皇大帝|皇帝|超人|外星人|饿死|累死|笑死|困死|热死|冷死|烦死|气死|一头牛",
 )
+@lru_cache(maxsize=2000)
+def is_figurative(text: str) -> bool:
+    """Whether a text says something that nobody means as it is said."""
+    return bool(ABSURD.search(text))
+
+
 # About this talk, its answers, or how something feels.
 CONVERSATION = _any(
     r"(?:\Alet me\b|\bi see(?= (?:that|what|why|how|your|the point)\b|[.,!]|\Z))|\b(?:i guess|i think|i believe|i mean|i suppose|i hope|i know|i understand|i don't (?:understand|know|get|think|mind|care|see|believe|remember|want|need (?:this|that|it))|i do not (?:understand|know|get|think|mind|care|see|believe|remember|want)|i have (?:a|one|another|some|no|two|a quick|a few) (?:questions?|ideas?|clue|doubts?|favou?r|feeling|hunch|request|suggestion|problem|issue|bug|error|thought|point|minute|second|sec|moment|time|comment)|i'm (?:just )?(?:looking|asking|wondering|curious|confused|lost|stuck|kidding|joking|done|back|here|sure|sorry|glad|happy|afraid that)|i am (?:just )?(?:looking|asking|wondering|curious|confused|lost|stuck|kidding|joking|done|back|here|sure|sorry|glad|happy|afraid that|not sure)|never mind|forget it|no worries|no problem|sounds good|thank|thanks|please|lol what|let's|let us|i'll|we'll|i will|i am going to|i'm going to|gonna|i'd|i want(?:ed)? (?:to (?:know|see|ask|try|say|add|make|understand|write|use|create|get)|a|an|the|this|that|it)|i need (?:to|a|an|some|help|this|that|the|it|more)|i like (?:it|this|that|the (?:second|first|third|last)|how)|i love (?:it|this|that|how)|good (?:morning|night|evening|job|point|idea)|the (?:first|second|third|last|other) (?:one|option|version|paragraph|answer|file|line|part|bullet|sentence)|option [a-d0-9]|this one|that one|your answer|last answer|above|below|previous (?:answer|message|version)|try again|my question|my mistake|my bad|to be (?:clear|precise)|in other words|read (?:it|this|that)|i've told|i told you|i said|i get an?|error|exception|traceback|stack trace|i tried|it works|doesn't work|does not work|not working|no way|wait what|what if|tell me|(?:shorter|longer|other|second|first|final|new) version|one better|thing to ask|more (?:examples?|thing)|have to go|gotta|i owe|all ears|two cents|can (?:not|'t) find|cannot find|forgot (?:my|the|to)|spilled|dropped my (?:phone|cup|fork|pen))\b(?! (?:to|of) (?:my|our) )",

@@ -113,13 +113,14 @@ def _said(message: Message) -> Said:
 
 def _read(message: Message, told: list[Told], previous: str) -> list[Lesson]:
     """The lessons of one user's message; each sentence joins what they told before."""
-    text = plain(own_words(message.text))
+    own = own_words(message.text)
+    text = plain(own)
     if _whole_task().match(text):
         return []
     said = _said(message)
     lessons: list[Lesson] = _introduction(text, said)
     amendment = amendment_in(
-        plain(own_words(message.text), marked=True),
+        plain(own, marked=True) if told and "*" in own else text,
         told,
         previous=previous,
         read=lambda part: _stated(Sentence(part, False, False), said),

@@ -20,7 +20,7 @@ from recollect.text.claims.clauses import (
 )
 from recollect.text.claims.events import Worth, worth_of
 from recollect.text.claims.findings import Finding, bare
-from recollect.text.claims.lasting_words import ABSURD
+from recollect.text.claims.lasting_words import is_figurative
 from recollect.text.claims.lessons import Claim, Lesson
 from recollect.text.claims.rewrite import (
     dated,
@@ -138,7 +138,7 @@ def is_unreal(text: str) -> bool:
         or pattern("statements.task").match(text)
         or pattern("statements.mocking").search(text)
         or pattern("statements.reported").search(text)
-        or ABSURD.search(text)
+        or is_figurative(text)
     )
 
 

@@ -47,6 +47,7 @@ _FIELD = re.compile(r"[ \t]*[\w][\w /()'-]{0,30}(?<! \bI): \S|[ \t]*[\w][\w /()'
 _BLANK_FORM = re.compile(r"_{3,}|\.{6,}|\[ {1,3}\]")
 _PARAGRAPH = re.compile(r"\n[ \t]*\n+")
 _INLINE_LEAD = re.compile(r"(?P<lead>[^:\n]{2,160}?)[ \u00a0]?(?::|：|->|→| - )\s*(?P<rest>\S)")
+_OPENS = re.compile(r"[:：→]|->| - ")
 _SENTENCE_END = re.compile(r"[.!?。！？]+[\"')\]]*(?:\s|\Z)|[。！？]")
 _FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
 _STAGE = re.compile(r"(?:\A|\s)\*[a-z][^*\n]{2,60}\*(?:\s|\Z)")
@@ -205,7 +206,7 @@ def _before_inline(text: str) -> str:
 def _inline_cut(line: str) -> int | None:
     """Where the sentence begins that hands over to somebody else's words."""
     start = 0
-    for found in _INLINE_LEAD.finditer(line):
+    for found in _INLINE_LEAD.finditer(line) if _OPENS.search(line) else ():
         ends = [end.end() for end in _SENTENCE_END.finditer(line, 0, found.start("rest"))]
         start = max([start, *ends])
         lead = line[start : found.end("lead")]
