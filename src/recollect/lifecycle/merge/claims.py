@@ -8,6 +8,7 @@ from recollect.text.analysis import words
 from recollect.text.claims import claim_in
 from recollect.text.claims.lessons import SPEAKER, Claim, claim_as_data, claim_from_data, slot_tag
 from recollect.text.compare.parts import canonical
+from recollect.text.words import counted
 from recollect.types import Record
 
 __all__ = ["claim_of", "conflict", "same_slot", "same_subject", "slot_tag", "with_claim"]
@@ -50,9 +51,19 @@ def conflict(claim: Claim, other: Claim) -> str:
     # "hamburg" and "hamburg, near the port" are no two homes.
     if claim.negated or other.negated or ours <= theirs or theirs <= ours:
         return ""
+    if _on_other_days(claim.value, other.value):
+        return ""
     if claim.exclusive and other.exclusive:
         return f"another {claim.slot} is known"
     return ""
+
+
+def _on_other_days(value: str, other: str) -> bool:
+    """A standup at 9:30 on Monday and one at 10:30 on Tuesday are two. With a word that says a
+    change they are not, but that is not for claims to say."""
+    days = counted("dates.weekdays").keys()
+    ours, theirs = days & set(value.split()), days & set(other.split())
+    return bool(ours and theirs and ours != theirs)
 
 
 def _words_of(value: str) -> frozenset[str]:

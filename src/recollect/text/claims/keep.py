@@ -7,7 +7,7 @@ confidence. It is written in the third person only where that surely gives a sen
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
 from recollect.text.analysis import stem, words
@@ -16,7 +16,14 @@ from recollect.text.claims.clauses import Clause, clause_in
 from recollect.text.claims.foreign import language_of
 from recollect.text.claims.lasting import is_lasting, is_ruled_out, is_unreal_part, spelled
 from recollect.text.claims.lessons import KEPT, Claim, Lesson
-from recollect.text.claims.rewrite import dated, framed, sentence, trimmed, without_pointers
+from recollect.text.claims.rewrite import (
+    dated,
+    framed,
+    is_garbled,
+    sentence,
+    trimmed,
+    without_pointers,
+)
 from recollect.text.claims.sentences import Sentence
 from recollect.text.claims.findings import bare, cut
 from recollect.text.claims.statements import Said, entities_in, is_unreal
@@ -35,11 +42,6 @@ _PART = re.compile(
     r"| (?:and|but|so|und|aber|et|mais|y|pero) (?=(?:I|i|[Ww]e|[Mm]y|[Oo]ur|I'm|i'm|I've|we're|he|she|they|it|the"
     r" \w+ (?:is|are|has)|ich|wir|je|j'|mi|me|dad|mum|mom|[A-ZÀ-Ý]\w+ (?:is|was|has|does))\b)"
     r"|[，；]"
-)
-_GARBLED = re.compile(
-    r"\b(on|in|at|is|the|a|an|to|of|for|with|are|has|have) \1\b"
-    r"|\b(?:to|of|in|at|with|for|called|named|is|an?|the|on) (?:they|he|she|we) (?:are|is|have|has|was)\b"
-    r"|\b(?:an?|the) theirs?\b|\bI\b|\b[Mm]y\b|\bam\b|</?\w+>",
 )
 _CONTINUES = re.compile(
     r"(?:he|she|they|it|his|her|their|its|he's|she's|it's|they're|shes|hes)\b", re.IGNORECASE
@@ -138,11 +140,6 @@ def _third_person(clause: Clause, spans: Sequence[Span], said: Said) -> str:
     return "" if is_garbled(written) else written
 
 
-def is_garbled(text: str) -> bool:
-    """Whether a rewritten sentence is none: nobody would write it so."""
-    return bool(_GARBLED.search(text))
-
-
 def _claim(clause: Clause) -> Claim | None:
     """ "My watch is a Garmin": one value for what somebody has one of."""
     subject, predicate = clause.subject, clause.predicate
@@ -157,7 +154,3 @@ def _claim(clause: Clause) -> Claim | None:
     if not value:
         return None
     return Claim(subject=subject.key, slot=slot, value=value, exclusive=True)
-
-
-def parts_of(text: str) -> Iterator[str]:
-    yield from (part.strip(" ,;:-–—") for part in _PART.split(text))

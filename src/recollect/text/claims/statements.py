@@ -24,6 +24,8 @@ from recollect.text.claims.lasting_words import is_figurative
 from recollect.text.claims.lessons import Claim, Lesson
 from recollect.text.claims.rewrite import (
     dated,
+    framed,
+    is_garbled,
     sentence,
     trimmed,
     without_pointers,
@@ -85,7 +87,9 @@ def _meeting(words: str, said: Said) -> list[Lesson]:
     if found is None or len(spans) != 1:
         return []
     owner, what = said.speaker.written, " ".join(found["what"].split())
-    text = f"{owner}'s {what} is {spans[0].written()}."
+    hour = _HOUR.match(words, spans[0].begins + len(spans[0].phrase))
+    when = spans[0].written() + (hour[0].rstrip(" .") if hour else "")
+    text = f"{owner}'s {what} is {when}."
     day = spans[0].start.date().isoformat()
     key = f"{said.speaker.key}'s {caseless(what)}"
     return [
@@ -99,6 +103,9 @@ def _meeting(words: str, said: Said) -> list[Lesson]:
             entities=entities_in(text, None, said.speaker),
         )
     ]
+
+
+_HOUR = re.compile(r" at (?:\d[\d:.]*(?: ?(?:am|pm|o'clock))?|noon|midnight|half past \w+)\b", re.IGNORECASE)
 
 
 @cache
@@ -183,7 +190,15 @@ def _read_clause(words: str, said: Said) -> list[Lesson]:
         clause = clause_in(words, said.speaker)
     if clause is None:
         return []
-    return [lesson for part in _parts(clause) for lesson in _lessons_of(part, spans, leading, said)]
+    found = [lesson for part in _parts(clause) for lesson in _lessons_of(part, spans, leading, said)]
+    return [_readable(lesson, words, spans, said) for lesson in found]
+
+
+def _readable(lesson: Lesson, words: str, spans: Sequence[Span], said: Said) -> Lesson:
+    """In the speaker's own words, where the rewritten ones are no sentence."""
+    if not is_garbled(lesson.text):
+        return lesson
+    return replace(lesson, text=framed(words, said.speaker, spans))
 
 
 def _with_setting_last(words: str) -> str:
@@ -257,6 +272,8 @@ def _event_lesson(
     clause: Clause, text: str, worth: Worth, spans: Sequence[Span], said: Said, change: str
 ) -> Lesson:
     begins, ends = _validity(spans, worth.topic)
+    if begins and begins > said.at and clause.predicate.tense in ("past", "perfect"):
+        begins = None  # "moved to 4 July": that was said, not that day
     return Lesson(
         text=text,
         messages=(said.message,),
