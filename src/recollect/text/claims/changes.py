@@ -71,7 +71,7 @@ _CHANGES_ELSEWHERE = _any(
     r"\b(?:um)?gezogen\b|\bgewechselt\b|\bumgestellt\b|\bumbenannt\b|\bverschoben\b|\bverlegt\b|\bgeworden\b|\bstatt(?:dessen)?\b|\bab (?:jetzt|sofort|nun|kommende\w*|nächste\w*)\b|\bin einer beziehung\b|\bzusammen\b|\bmittlerweile\b|\binzwischen\b|\bgeheiratet\b|\bverlobt\b|\bgeboren\b|\bersetzt\b|\berhöht\b|\bgesenkt\b|\bgetauscht\b|\bbefördert\b|\bumgestiegen\b",
     r"\bme suis (?:mari|fianc|sépar|inscrit|install|mis)\w*\b|\bdéménagée?s?\b|\bemménagée?s?\b|\bchangée?s?\b|\bpassée? à\b|\bpasse (?:à|au|en)\b|\bremplacée?\b|\brenommée?\b|\breportée?\b|\bdéplacée?\b|\bvient d'avoir\b|\bviens d'avoir\b|\bdésormais\b|\bdorénavant\b|\bà la place\b|\bdevenue?\b|\bmariée?s?\b|\bnée?\b|\bpromue?\b|\bpassée?s? (?:chez|de)\b",
     r"\bme he mudado\b|\btengo (?:novi[oa]|pareja) desde\b|\bme (?:he )?mud\w+\b|\bnos mudamos\b|\bcambi\w+\b|\bpas(?:é|amos|ó|a) (?:a|al)\b|\bcumpl(?:í|ió|e|o)\b|\ben vez de\b|\ben lugar de\b|\ba partir de\b|\bme casé\b|\bnos casamos\b|\bnació\b|\breempla\w+\b|\baplaz\w+\b|\bahora\b|\bascendieron\b|\bsustitu\w+\b",
-    "搬(?:到|家|去|进)|换(?:成|了|到|工作)|改(?:到|成|用|名|为|在)|升(?:职|为|到)|结婚了|订婚|出生|生了|满.{1,4}岁|变成|现在(?:是|在|用|住|叫|开)|转(?:到|为|去)|推迟|提前|调到|[一二三四五六七八九十\d]岁了|有了|开始(?:用|学|做)|找到",
+    r"搬(?:到|家|去|进)|换(?:成|了|到|工作)|改(?:到|成|用|名|为|在)|升(?:职|为|到)|结婚了|订婚|出生|生了|满.{1,4}岁|变成|现在(?:是|在|用|住|叫|开)|转(?:到|为|去)|推迟|提前|调到|[一二三四五六七八九十\d]岁了|有了|开始(?:用|学|做)|找到",
 )
 _MAY_ELSEWHERE = _any(
     r"\bjetzt\b|\bnun\b|\bseit\b|\bneue[rsnm]?\b|\bwieder\b|\bmaintenant\b|\bdepuis\b|\bnouve(?:au|lle)\b|\bde nouveau\b|\bdesde\b|\bnuev[oa]\b|\botra vez\b",

@@ -13,7 +13,7 @@ _SEP = r"(?:\s*[,.!:;，。：！\-–—]+\s*|\s+|\Z)"
 # Words before the new value.
 MARK = _any(
     r"\W*(?:no+(?:,? no+)+|no+(?=\s*[,.!:;–—-])|no(?= (?:wait|i mean|i meant|it's|it is|sorry|actually|the)\b)|nope|nah|sorry(?: sorry)?|oops|whoops|ups|wait(?: no)?|hang on|hold on|actually|correction|corrected|erratum|edit"
-    r"|typo|scratch that|strike that|my (?:mistake|bad|error|fault)|i (?:actually |really |of course )?meant(?: to (?:say|write|type|put))?|i mean|i (?:should have said|should say|misspoke|mistyped|miswrote|misremembered)"
+    r"|typo|scratch that|strike that|my (?:mistake|bad|error|fault)|i (?:actually |really |of course )?meant(?: to (?:say|write|type|put))?|i mean|i (?:should have said|should say|misread(?: it| that)?|misspoke|mistyped|miswrote|misremembered)"
     r"|e+r+m?|u+h*m+|u+h+|h+m+|ah+|argh|ugh|d'?oh|oh(?: (?:no|wait|dear))?|well|let me (?:rephrase|correct|fix)(?: that| myself)?|i (?:got|had|wrote|typed|said|put|made) (?:that|it|this) (?:wrong|incorrectly|badly|backwards|the wrong way round)"
     r"|i was wrong|that(?:'s| is| was)(?: all)? (?:wrong|not right|incorrect|not true|not quite right|a typo|a mistake|a lie)|wrong|not (?:quite|exactly|entirely)(?: (?:true|right|correct))?|or rather|rather|make that|make it|autocorrect|excuse me|pardon(?: me)?|apologies|silly me|brain fart|brain fog|my brain|fat fingers?"
     r"|you got (?:that|it) wrong(?: because i did)?|i (?:was )?(?:lied|lying)|forget (?:that|it|what i said)|ignore that|disregard that|on second thought|technically|to be (?:precise|exact)|strictly speaking|small correction|quick correction|slight correction|little correction|one correction|update|spelling|spelled wrong|misspelled(?: that| it)?)" + _SEP,
@@ -40,7 +40,7 @@ NOT_THEN_NEW = _any(
     r"不是(?P<old2>[^，,。是]{1,10})[，,。]?(?:而)?是(?P<new2>[^，,。]{1,12})",
 )
 NEW_NOT_OLD = _any(
-    rf"(?:\A|[.:,] )(?:it's |its |it is |that's |es ist |das ist |c'est |es |make that |i said |i mean(?:t)? )?(?P<new>{_V})(?:,? (?:and |und |et |y )?(?:not|instead of|rather than)|, (?:und |et |y )?(?:nicht|pas|no)) (?P<old>{_V})(?=[,.;:!?]|\Z)",
+    rf"(?:\A|[.:,] )(?:it's |its |it is |that's |es ist |das ist |c'est |es |make that |i said |i mean(?:t)? )?(?P<new>{_V})(?:[,.!]* (?:and |und |et |y )?(?:not|instead of|rather than)|, (?:und |et |y )?(?:nicht|pas|no)) (?P<old>{_V})(?=[,.;:!?]|\Z)",
     r"是(?P<new2>[^，,。是]{1,12})[，,]?不是(?P<old2>[^，,。]{1,10})",
 )
 SAID_MEANT = _any(
@@ -55,7 +55,7 @@ FORGET = _any(
 )
 # "She's ...", "it is ...": the value follows.
 PRONOUN_CLAUSE = _any(
-    r"(?:(?:and|but|so|now) )?(?:it'?s|it is|it was|it IS|that'?s|that is|this one'?s|this one is|she'?s|she is|he'?s|he is|they'?re|they are|its|(?:her|his|its|their|the|my) (?:real |full |right |correct )?(?:name|number|address|date|title)(?:'s| is)|mine (?:is|are)|it has|she has|he has|she was|he was|it starts|it takes place)(?: (?:actually|called|named|really|spelled|spelt|now))* ",
+    r"(?:(?:and|but|so|now) )?(?:it'?s|it is|it was|it IS|(?:that|it|this) should(?: have been| be| read| say)|should be|that'?s|that is|this one'?s|this one is|she'?s|she is|he'?s|he is|they'?re|they are|its|(?:her|his|its|their|the|my) (?:real |full |right |correct )?(?:name|number|address|date|title)(?:'s| is)|mine (?:is|are)|it has|she has|he has|she was|he was|it starts|it takes place)(?: (?:actually|called|named|really|spelled|spelt|now))* ",
     r"(?:es ist|das ist|er ist|sie ist|er heißt|sie heißt|es heißt|es sind|das war|sie wohnt) ",
     r"(?:c'est|ce sont|il est|elle est|il s'appelle|elle s'appelle|c'était) ",
     r"(?:es|son|se llama|está|era) ",
@@ -69,7 +69,7 @@ REASON = _any(
     r"\b(?:not|nicht|pas|meant|meinte|forget|told you|wrong|mistake|typo|autocorrect|mixed up|mix|confus\w+|obviously|of course|technically|silly|brain|sorry|oops|i missed|read that again|the last one|the one before|the old one|used to be)\b",
 )
 COMMENT = _any(
-    r",?\s*(?:autocorrect\b.*|not my day\b.*|still writing\b.*|brain f\w+\b.*|i missed one\b.*|dyslexia\b.*|who am i kidding\b.*|he'd (?:be|kill)\b.*|she'd\b.*|don't ask\b.*|as (?:usual|always)\b.*|obviously|technically|of course|this time\b.*|haha\b.*|lol\b.*|like i said\b.*|silly me\b.*)\Z",
+    r",?\s*(?:autocorrect\b.*|not my day\b.*|still writing\b.*|brain f\w+\b.*|i missed one\b.*|dyslexia\b.*|who am i kidding\b.*|he'd (?:be|kill)\b.*|she'd\b.*|don't ask\b.*|as (?:usual|always)\b.*|obviously|technically|of course|this time\b.*|now that i think\b.*|what am i saying\b.*|long day\b.*|haha\b.*|lol\b.*|like i said\b.*|silly me\b.*)\Z",
 )
 FILLER = _any(
     r"\A(?:it's|it is|that's|rather|actually|just|only|but|and|then|of course|obviously|sondern|mais|sino|i meant?|i said|es ist|c'est|called|named|no|sorry|the one|als|ist|est|es)\s+(?=\S)",

@@ -56,11 +56,13 @@ class Told(NamedTuple):
 
 
 class Fix(NamedTuple):
-    """New words, and the old ones if they are said. ``sure``: it is marked as a correction."""
+    """New words, and the old ones if they are said. ``sure``: it is marked as a correction.
+    ``name``: they are a name and nothing else."""
 
     new: str
     old: str = ""
     sure: bool = True
+    name: bool = False
 
 
 class Amendment(NamedTuple):
@@ -90,7 +92,7 @@ def amendment_in(text: str, told: Sequence[Told], *, previous: str, read: Reads)
         return again
     for fix in _fixes(text, rest, marked):
         for before in recent if fix.sure or fix.old else just_said:
-            found = placed(before.text, fix.new, fix.old, sure=fix.sure)
+            found = placed(before.text, fix.new, fix.old, sure=fix.sure, name=fix.name)
             if found and fold(found) != fold(before.text):
                 return Amendment(found, before)
     return Amendment("", just_said[0]) if marked and just_said and len(rest) > 1 else None
@@ -178,8 +180,11 @@ def _bare_fixes(sentences: Sequence[str], rest: str, marked: bool) -> Iterator[F
         yield Fix(_bare(segments[0]), f"?{segments[1].split()[0]}", sure=marked)
     for value in _values(first):
         count = len(value.split())
+        alone = count <= 2 and value[:1].isupper() and len(rest.split()) <= 2
         if marked or spelled or (count <= BARE_WORDS_MAX and not BARE_VERBS.search(value)):
             yield Fix(value, sure=marked or spelled)
+        if alone and not marked and not BARE_VERBS.search(value):
+            yield Fix(value, sure=False, name=True)
     if marked:
         for part in sentences[1:]:
             yield from (Fix(one) for one in _values(part) if len(one.split()) <= BARE_WORDS_MAX)

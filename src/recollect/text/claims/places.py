@@ -90,7 +90,7 @@ class _Token(NamedTuple):
         return ""
 
 
-def placed(sentence: str, new: str, old: str = "", *, sure: bool) -> str:
+def placed(sentence: str, new: str, old: str = "", *, sure: bool, name: bool = False) -> str:
     """The sentence with the new words in their place; "" if they have none. ``old`` may begin
     with "?": then the words count only if the sentence has them."""
     if _DENSE.search(sentence) and _DENSE.search(new + old):
@@ -107,6 +107,8 @@ def placed(sentence: str, new: str, old: str = "", *, sure: bool) -> str:
     ways = [_by_kind, _by_shared, _by_spelling]
     if sure:
         ways += [_by_link, _by_name, _at_end]
+    elif name:
+        ways.append(_by_last_name)
     theirs = _tokens(sentence)
     for way in ways:
         found = way(ours, theirs)
@@ -265,6 +267,12 @@ def _by_name(ours: Sequence[_Token], theirs: Sequence[_Token]) -> tuple[int, int
     while start - 1 in names:
         start -= 1
     return start, end + 1
+
+
+def _by_last_name(ours: Sequence[_Token], theirs: Sequence[_Token]) -> tuple[int, int] | None:
+    """A name alone, for the name that the sentence ends with."""
+    found = _by_name(ours, theirs)
+    return found if found and found[1] == len(theirs) else None
 
 
 def _at_end(_: Sequence[_Token], theirs: Sequence[_Token]) -> tuple[int, int] | None:

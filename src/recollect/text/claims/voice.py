@@ -54,7 +54,7 @@ _STAGE = re.compile(r"(?:\A|\s)\*[a-z][^*\n]{2,60}\*(?:\s|\Z)")
 _TAG = re.compile(r"</?[a-z][a-z0-9]*(?: [^<>\n]{0,200})?/?>", re.IGNORECASE)
 _OWN_LEAD = re.compile(
     r"\W*(?:for (?:context|reference|the record|info|you to know)|fyi|btw|about me|quick|correction|typo"
-    r"|by the way|just so you know|zur info|korrektur|pour info|para que sepas)\b",
+    r"|by the way|just so you know|make that|zur info|korrektur|pour info|para que sepas)\b",
     re.IGNORECASE,
 )
 _SENT_FROM = re.compile(r"^\W*(?:sent from my|gesendet von meinem|envoyé de mon) \w+", re.I | re.M)
@@ -214,9 +214,8 @@ def _inline_cut(line: str) -> int | None:
             return start
     sentence = 0
     for end in _SENTENCE_END.finditer(line):
-        if TASK.match(line[sentence : end.start()]) and DEICTIC_TASK.search(
-            line[sentence : end.start()]
-        ):
+        said = line[sentence : end.start()]
+        if TASK.match(said) and DEICTIC_TASK.search(said) and not _OWN_LEAD.match(said):
             return sentence
         sentence = end.end()
     return None
