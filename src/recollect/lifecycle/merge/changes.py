@@ -56,6 +56,7 @@ _PENDING = re.compile(
     r"|\b(?:wants?|plans?|hopes?|need) to\b|\bgoing to\b",
     re.IGNORECASE,
 )
+_DONE_CUE = "done"
 _DONE = re.compile(
     r"\b(?:finished|completed|bought|got|found|passed|built|done|published|submitted|adopted|ready|over)\b",
     re.IGNORECASE,
@@ -137,7 +138,7 @@ def replaces(text: str, speaker: str, known: str, known_speaker: str, cue: str =
     if cue and new.change.kind in ("", "may change"):
         new = replace(new, change=change_in(cue))
     if not new.change.kind and _DONE.search(new.said):
-        new = replace(new, change=Change("may change", "done"))
+        new = replace(new, change=Change("may change", _DONE_CUE))
     if not new.change.kind:
         return ""
     old = topic_of(known, known_speaker)
@@ -265,6 +266,8 @@ def _may_change(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
     one, or the opposite of what is known."""
     fields = new.fields & old.fields
     about = _about(new, old, shared)
+    if new.change.cue == _DONE_CUE:
+        return bool(about) and old.pending
     for name in fields & STATES.keys():
         ours, theirs = STATES[name] & new.words, STATES[name] & old.words
         if ours and theirs and ours != theirs:
@@ -279,8 +282,6 @@ def _may_change(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
     if not about:
         return False
     if _of_same_type(new, old) or new.negated != old.negated:
-        return True
-    if old.pending and _DONE.search(new.said):
         return True
     if not now:
         return False

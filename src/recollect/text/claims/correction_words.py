@@ -66,7 +66,7 @@ SPELLED = _any(
     r",?\s*(?:double|one|two|no) [a-z]\b(?=\W*\Z)",
 )
 REASON = _any(
-    r"\b(?:not|nicht|pas|meant|meinte|forget|told you|wrong|mistake|typo|autocorrect|mixed up|mix|confus\w+|obviously|of course|technically|silly|brain|sorry|oops|i missed|read that again|the last one|the one before|the old one|used to be)\b",
+    r"\b(?:wrong|mistake|typo|autocorrect|mixed up|mix|confus\w+|obviously|of course|technically|silly|brain|sorry|oops|i missed|read that again|the last one|the one before|the old one|used to be)\b",
 )
 COMMENT = _any(
     r",?\s*(?:autocorrect\b.*|not my day\b.*|still writing\b.*|brain f\w+\b.*|i missed one\b.*|dyslexia\b.*|who am i kidding\b.*|he'd (?:be|kill)\b.*|she'd\b.*|don't ask\b.*|as (?:usual|always)\b.*|obviously|technically|of course|this time\b.*|now that i think\b.*|what am i saying\b.*|long day\b.*|haha\b.*|lol\b.*|like i said\b.*|silly me\b.*)\Z",
@@ -96,3 +96,4 @@ SUBJECT = re.compile(
     r"|this|there|is|are|was|do|does|did|am|not|have|has|ich|bin|ist|je|suis|c'est|es|soy)\b",
     re.IGNORECASE,
 )
+HINT = _any(r"\b(?:not|nicht|pas|meant|meinte|forget|told you|said|wrong|mistake|typo)\b")

@@ -20,6 +20,7 @@ from recollect.text.claims.correction_words import (
     COMMENT,
     FILLER,
     FORGET,
+    HINT,
     LEAD,
     MARK,
     NEW_NOT_OLD,
@@ -84,7 +85,7 @@ def amendment_in(text: str, told: Sequence[Told], *, previous: str, read: Reads)
         return None
     recent = list(reversed(told[-LOOK_BACK:]))
     marked, rest = without_marks(text)
-    if not marked and len(text.split()) > UNMARKED_WORDS_MAX and not REASON.search(text):
+    if not marked and len(text.split()) > UNMARKED_WORDS_MAX and not HINT.search(text):
         return None
     just_said = [one for one in recent if one.message == previous]
     again = _said_again(rest, recent if marked else just_said, read, marked=marked)

@@ -22,7 +22,7 @@ from recollect.text.claims.corrections import (
 from recollect.text.claims.foreign import foreign_findings, language_of, tells_of_past
 from recollect.text.claims.gate import NO_WORDS, gate
 from recollect.text.claims.keep import continued, kept, kept_as_said
-from recollect.text.claims.lessons import Claim, Extraction, Lesson
+from recollect.text.claims.lessons import KEPT, Claim, Extraction, Lesson
 from recollect.text.claims.requests import (
     decision_in,
     remembered,
@@ -180,7 +180,8 @@ def _sentence_lessons(sentence: Sentence, said: Said) -> list[Lesson]:
 
 
 def _remembered(content: str, said: Said) -> list[Lesson]:
-    found = _stated(Sentence(content, False, False), said)
+    stated = _stated(Sentence(content, False, False), said)
+    found = [lesson for lesson in stated if KEPT not in lesson.tags]
     if not found:
         return [remembered_as_said(content, said)]
     return [replace(lesson, confidence=0.95, importance=0.9) for lesson in found]
