@@ -152,9 +152,7 @@ def _queries(
     tells = record.kind == "semantic" and tells_change(record)
     if near:  # an equal text is also the nearest one
         by_words = record.text[:WORDS_FROM_MAX] if tells else ""
-        yield replace(
-            alike, vector=vector, space=space, similar_above=SIMILAR_ABOVE, text=by_words
-        )
+        yield replace(alike, vector=vector, space=space, similar_above=SIMILAR_ABOVE, text=by_words)
     if record.hash and (seen_hash or not near):
         yield replace(base, hashes=(record.hash,))
     if not near and record.kind != "episodic":

@@ -14,53 +14,29 @@ from functools import lru_cache
 
 from recollect.text.analysis import fold, stem, words
 from recollect.text.claims.changes import Change, change_in
+from recollect.text.claims.fields import fields_of, slots_of
 from recollect.text.claims.foreign import language_of
-from recollect.text.claims.fields import OF_SLOT, SINGLE, fields_of
 from recollect.text.claims.lasting import spelled
 from recollect.text.claims.lessons import CHANGE, KEPT
-from recollect.text.claims.topic_words import (
-    GENERIC,
-    KIN,
-    KIN_OF,
-    KINDS_OF_THINGS,
-    MENTIONS,
-    NEUTRAL,
-    NOW_FIELDS,
-    ONE_OF,
-    PARTNERS,
-    STATES,
-    SWITCHED,
-    VALUES,
+from recollect.text.claims.topics import (
+    generic_stems,
+    is_single,
+    kin_in,
+    kin_named,
+    kinds_of_things,
+    people_words,
+    states_of,
+    values_in,
 )
-from recollect.text.words import word_set
+from recollect.text.words import pattern, word_set
 from recollect.types import Record
 
 _FRAMED = re.compile(r"[^\n\":]{1,80}? (?:said|asks|asked to remember): \"(?P<said>.+)\"")
 _NAME = re.compile(r"(?<![\w.])[^\W\d_a-z][\w.'-]*")
 _BEGINS = re.compile(r"\A\W*([^\W\d_a-z][\w'-]+)(?: and (?:I|i|me|\w+)\b)?")
 _DENSE = re.compile("[\u3400-\u9fff]+")
-_NOT_NAMES = frozenset(
-    "i i'm i've the a my our we it he she they this that there no not since after dad mum mom custody"
-    " parental sold switched moved turned swapped got down new now two three four all and but so"
-    " monday tuesday wednesday thursday friday saturday sunday january february march april may june"
-    " july august september october november december user ich wir mein meine unser je j'ai mon ma"
-    " nous on mi mis yo den die der das la le les el los desde depuis seit ayer hier gestern home"
-    " possibly decision".split()
-)
-
-
 _NAMED_KIN = re.compile(r",? ([^\W\d_a-z][\w'-]+)")
-_PENDING = re.compile(
-    r"\b(?:am|is|are|'m|'re|been) (?:\w+ )?(?:writing|saving|looking|renovating|building|training|learning|planning|preparing"
-    r"|waiting|applying|restoring|working on|trying|expecting|studying|doing|fostering|thinking)\b|\bwaiting list\b"
-    r"|\b(?:wants?|plans?|hopes?|need) to\b|\bgoing to\b",
-    re.IGNORECASE,
-)
 _DONE_CUE = "done"
-_DONE = re.compile(
-    r"\b(?:finished|completed|bought|got|found|passed|built|done|published|submitted|adopted|ready|over)\b",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,25 +71,31 @@ def topic_of(text: str, speaker: str) -> Topic:
         said = re.sub(rf"\b(?:the user|{re.escape(speaker or 'the user')})'s\b", "my", said)
         said = re.sub(rf"\b(?:the user|{re.escape(speaker or 'the user')})\b", "me", said)
     lowered = [word for word in words(said) if word not in own]
-    names = {fold(name).strip(".'-") for name in _NAME.findall(said)} - own - _NOT_NAMES
+    names = (
+        {fold(name).strip(".'-") for name in _NAME.findall(said)}
+        - own
+        - word_set("changes.not_names")
+    )
     names = {name.removesuffix("'s") for name in names}
     begins = _BEGINS.match(said)
     first = fold(begins[1]).removesuffix("'s") if begins else ""
-    kin = KIN.match(said)
+    kin = kin_in().match(said)
     return Topic(
         change=change_in(said),
         fields=fields_of(said),
         words=frozenset(
-            stem(word) for word in lowered if word not in word_set("search.stop_words") and stem(word) not in GENERIC
+            stem(word)
+            for word in lowered
+            if word not in word_set("search.stop_words") and stem(word) not in generic_stems()
         ),
         names=frozenset(names),
-        kin=frozenset({KIN_OF.get(fold(kin["kin"]), fold(kin["kin"]))}) if kin else frozenset(),
-        mentions=frozenset(KIN_OF.get(word, word) for word in lowered if word in MENTIONS),
+        kin=frozenset({kin_named(kin["kin"])}) if kin else frozenset(),
+        mentions=frozenset(kin_named(word) for word in lowered if word in people_words()),
         begins=first if first in names and not language_of(said) else "",
         values=_values(said),
         subject=_subject(said, kin, first if first in names else ""),
-        negated=bool(_NEGATED.search(said)),
-        pending=bool(_PENDING.search(said)),
+        negated=bool(pattern("changes.denied").search(said)),
+        pending=bool(pattern("changes.pending").search(said)),
         said=said,
         dense="".join(_DENSE.findall(said)),
     )
@@ -127,7 +109,7 @@ def _subject(said: str, kin: re.Match[str] | None, first: str) -> str:
 
 def _values(said: str) -> frozenset[tuple[str, str]]:
     return frozenset(
-        (kind, fold(found[0])) for kind, pattern in VALUES for found in pattern.finditer(said)
+        (kind, fold(found[0])) for kind, form in values_in() for found in form.finditer(said)
     )
 
 
@@ -137,7 +119,7 @@ def replaces(text: str, speaker: str, known: str, known_speaker: str, cue: str =
     new = topic_of(text, speaker)
     if cue and new.change.kind in ("", "may change"):
         new = replace(new, change=change_in(cue))
-    if not new.change.kind and _DONE.search(new.said):
+    if not new.change.kind and pattern("changes.done").search(new.said):
         new = replace(new, change=Change("may change", _DONE_CUE))
     if not new.change.kind:
         return ""
@@ -161,7 +143,7 @@ def _without_subject(topic: Topic) -> Topic:
 
 def _is_over(old: Topic) -> bool:
     """Whether the known statement tells an end itself, and not a state such as "divorced"."""
-    states = any(STATES[name] & old.words for name in old.fields & STATES.keys())
+    states = any(states_of(name) & old.words for name in old.fields)
     return old.change.kind == "ends" and not states and "not" not in old.change.cue
 
 
@@ -187,19 +169,34 @@ def _shared_dense(new: str, old: str) -> frozenset[str]:
 def _same_people(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
     if new.kin and old.kin:
         family = "expecting" in new.fields & old.fields
-        return new.kin == old.kin or family or bool(new.kin <= PARTNERS and old.kin <= PARTNERS)
-    if new.kin and not new.kin <= NEUTRAL:
-        named = bool(new.kin & old.mentions) or bool(new.names & old.names)
-        named = named or (new.kin <= PARTNERS and "partner" in new.fields & old.fields)
-        return named or bool(new.fields & old.fields & {"expecting", "children", "pet"}) or (
-            "home" in new.fields & old.fields and "with" in new.change.cue + " in with"
-            and new.kin <= PARTNERS
+        return (
+            new.kin == old.kin
+            or family
+            or bool(
+                new.kin <= word_set("topics.partners") and old.kin <= word_set("topics.partners")
+            )
         )
-    if old.kin and not old.kin <= NEUTRAL:
+    if new.kin and not new.kin <= word_set("topics.neutral"):
+        named = bool(new.kin & old.mentions) or bool(new.names & old.names)
+        named = named or (
+            new.kin <= word_set("topics.partners") and "partner" in new.fields & old.fields
+        )
+        return (
+            named
+            or bool(new.fields & old.fields & {"expecting", "children", "pet"})
+            or (
+                "home" in new.fields & old.fields
+                and "with" in new.change.cue + " in with"
+                and new.kin <= word_set("topics.partners")
+            )
+        )
+    if old.kin and not old.kin <= word_set("topics.neutral"):
         if new.begins and new.begins in old.names:
             return True
         owned = bool(old.kin & new.mentions) or bool(new.names & old.names)
-        return owned or (old.kin <= PARTNERS and bool({"partner", "expecting"} & new.fields))
+        return owned or (
+            old.kin <= word_set("topics.partners") and bool({"partner", "expecting"} & new.fields)
+        )
     if new.begins and new.begins not in old.names and new.begins not in old.words:
         return len(shared) >= 1 or "expecting" in new.fields & old.fields
     return True
@@ -218,46 +215,42 @@ def _of_same_type(new: Topic, old: Topic) -> bool:
 def _about(new: Topic, old: Topic, shared: frozenset[str]) -> frozenset[str]:
     """What both name, beside whom they are about."""
     people = new.kin | {new.begins, old.subject, stem(new.begins), stem(old.subject)}
-    return shared - people if old.subject and old.subject in (new.begins, new.subject) else shared - new.kin
+    return (
+        shared - people
+        if old.subject and old.subject in (new.begins, new.subject)
+        else shared - new.kin
+    )
 
 
 def _ends(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
     about = _about(new, old, shared)
-    if about or (shared and _GONE.search(new.change.cue)):
+    if about or (shared and pattern("changes.gone").search(new.change.cue)):
         return True
     if new.change.cue.casefold() == "used to":
         return False
     fields = new.fields & old.fields
-    return bool(fields & SINGLE) or "study" in fields or (
-        "sport" in fields and _new_values(new, old)
-    )
-
-
-_GONE = re.compile(
-    r"\b(?:died|dead|passed|put|left|ran|gone|retired|broke up|split|separated|divorc|moved|stepped|rainbow"
-    r"|survive|went home|fell out|escaped|vanished|disappeared|killed|buried)|gestorben|tot|weggelaufen"
-    r"|getrennt|mort|décéd|fini|séparé|rompu|murió|muerto|dejamos|falleció|escapó|去世|死|分手|走",
-    re.IGNORECASE,
-)
+    return is_single(fields) or "study" in fields or ("sport" in fields and _new_values(new, old))
 
 
 def _changes(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
     fields = new.fields & old.fields
     about = _about(new, old, shared)
-    if fields & SINGLE or len(about) > 1:
+    if is_single(fields) or len(about) > 1:
         return True
     if about and (_new_values(new, old) or _of_same_type(new, old) or old.negated or old.pending):
         return True
-    if _of_same_type(new, old) and (fields - {"tool", "language"} or new.kin and new.kin == old.kin):
+    if _of_same_type(new, old) and (
+        fields - {"tool", "language"} or new.kin and new.kin == old.kin
+    ):
         return True
     if shared and new.names & old.names and fields:
         return True
-    return bool(fields & SWITCHED) and _same_kind_of_thing(new, old)
+    return bool(fields & word_set("topics.switched")) and _same_kind_of_thing(new, old)
 
 
 def _same_kind_of_thing(new: Topic, old: Topic) -> bool:
-    ours = {kind for kind, known in KINDS_OF_THINGS.items() if known & (new.words | new.names)}
-    theirs = {kind for kind, known in KINDS_OF_THINGS.items() if known & (old.words | old.names)}
+    ours = {kind for kind, known in kinds_of_things().items() if known & (new.words | new.names)}
+    theirs = {kind for kind, known in kinds_of_things().items() if known & (old.words | old.names)}
     return bool(ours & theirs) or not (ours and theirs)
 
 
@@ -268,12 +261,12 @@ def _may_change(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
     about = _about(new, old, shared)
     if new.change.cue == _DONE_CUE:
         return bool(about) and old.pending
-    for name in fields & STATES.keys():
-        ours, theirs = STATES[name] & new.words, STATES[name] & old.words
+    for name in fields:
+        ours, theirs = states_of(name) & new.words, states_of(name) & old.words
         if ours and theirs and ours != theirs:
             return True
-    now = bool(_NOW.match(new.change.cue))
-    if now and (fields & NOW_FIELDS or _same_frame(new.said, old.said)):
+    now = bool(pattern("changes.now").match(new.change.cue))
+    if now and (fields & word_set("topics.now_fields") or _same_frame(new.said, old.said)):
         return True
     if now and "study" in fields and (new.kin & old.mentions or old.kin & new.mentions):
         return True
@@ -285,19 +278,13 @@ def _may_change(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
         return True
     if not now:
         return False
-    if fields & ONE_OF or (new.begins and new.begins in old.names and fields):
+    if fields & word_set("topics.one_of") or (new.begins and new.begins in old.names and fields):
         return True
     named = bool(new.names - old.names) and bool(old.names - new.names or fields)
     return named or (len(about) > 1 and bool(fields))
 
 
-_NOW = re.compile(
-    r"(?:now|nowadays|these days|since|new|again|started|jetzt|nun|seit|maintenant|depuis|nouve|desde"
-    r"|nuev|ahora|现在)",
-    re.IGNORECASE,
-)
 _SAME_WORDS = 3
-_MANY = frozenset("have has own owns like likes love loves enjoy speak speaks play plays am is are hate".split())
 
 
 def _same_frame(said: str, known: str) -> bool:
@@ -309,17 +296,12 @@ def _same_frame(said: str, known: str) -> bool:
             break
         common += 1
     verbs = set(ours[:common])
-    return common >= _SAME_WORDS and not verbs & _MANY and common < len(theirs)
-
-
-_NEGATED = re.compile(
-    r"\b(?:hates?|dislikes?|detests?|can(?:not| not) stand|not|never|no|without|cannot|nicht|keine?[nmrs]?|nie|pas|jamais|nunca)\b|n't\b|不|没"
-)
+    return common >= _SAME_WORDS and not verbs & word_set("changes.many") and common < len(theirs)
 
 
 def denies(text: str) -> bool:
     """Whether a text says that something is not so."""
-    return bool(_NEGATED.search(text))
+    return bool(pattern("changes.denied").search(text))
 
 
 # Finding what may be concerned
@@ -328,10 +310,12 @@ def denies(text: str) -> bool:
 def tells_change(record: Record) -> bool:
     """Whether a record tells a change of anything."""
     topic = topic_of(record.text, record.author)
-    return bool(record.data.get(CHANGE) or topic.change.kind or _DONE.search(topic.said))
+    return bool(
+        record.data.get(CHANGE) or topic.change.kind or pattern("changes.done").search(topic.said)
+    )
 
 
 def tags_of_change(record: Record) -> tuple[str, ...]:
     """The tags of learned records of the same fields, and of those that were kept as said."""
     fields = topic_of(record.text, record.author).fields
-    return (KEPT, *sorted(slot for slot, field in OF_SLOT.items() if field in fields))
+    return (KEPT, *slots_of(fields))

@@ -11,32 +11,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import NamedTuple
 
 from recollect.text.analysis import fold, stem, words
-from recollect.text.claims.correction_words import (
-    BARE_VERBS,
-    CLAUSE,
-    COMMENT,
-    FILLER,
-    FORGET,
-    HINT,
-    LEAD,
-    MARK,
-    NEW_NOT_OLD,
-    NOT_THEN_NEW,
-    OWN_CLAUSE,
-    PRONOUN_CLAUSE,
-    REASON,
-    SAID_MEANT,
-    SPELLED,
-    STRICT,
-    SUBJECT,
-    TRAILING,
-    WRONG,
-)
 from recollect.text.claims.lessons import Lesson
 from recollect.text.claims.places import placed
+from recollect.text.words import pattern, patterns
 
 LOOK_BACK = 8
 WORDS_MAX = 32
@@ -78,14 +59,20 @@ class Amendment(NamedTuple):
 Reads = Callable[[str], Sequence[Lesson]]
 
 
-def amendment_in(text: str, told: Sequence[Told], *, previous: str, read: Reads) -> Amendment | None:
+def amendment_in(
+    text: str, told: Sequence[Told], *, previous: str, read: Reads
+) -> Amendment | None:
     """What a message corrects; None if it is no correction of anything that was told. Without a
     mark only what follows directly on the statement corrects it, and only in a few words."""
     if not told or len(text.split()) > WORDS_MAX or len(text) > 300:
         return None
     recent = list(reversed(told[-LOOK_BACK:]))
     marked, rest = without_marks(text)
-    if not marked and len(text.split()) > UNMARKED_WORDS_MAX and not HINT.search(text):
+    if (
+        not marked
+        and len(text.split()) > UNMARKED_WORDS_MAX
+        and not pattern("corrections.hint").search(text)
+    ):
         return None
     just_said = [one for one in recent if one.message == previous]
     again = _said_again(rest, recent if marked else just_said, read, marked=marked)
@@ -102,19 +89,21 @@ def amendment_in(text: str, told: Sequence[Told], *, previous: str, read: Reads)
 def without_marks(text: str) -> tuple[bool, str]:
     """Whether a text is marked as a correction, and its words without the marks."""
     rest, marked = text.strip(), False
-    starred = re.match(r"\A\s*(?:\*\s?(?P<a>[^*\n]{1,80}?)(?=[.!?,]|\Z)|(?P<b>[^*\n]{1,60})\*)", rest)
+    starred = re.match(
+        r"\A\s*(?:\*\s?(?P<a>[^*\n]{1,80}?)(?=[.!?,]|\Z)|(?P<b>[^*\n]{1,60})\*)", rest
+    )
     if starred:
         tail = rest[starred.end() :].lstrip("*")
         return True, f"{(starred['a'] or starred['b']).strip()}{tail}"
     for _ in range(5):
-        found = MARK.match(rest)
+        found = pattern("corrections.mark").match(rest)
         if found is None or found.end() >= len(rest):
             break
         rest, marked = rest[found.end() :].lstrip(_EDGES), True
-    if ":" in rest and (found := LEAD.match(rest)):
+    if ":" in rest and (found := pattern("corrections.lead").match(rest)):
         rest, marked = rest[found.end() :].lstrip(_EDGES), True
-    if TRAILING.search(rest):
-        rest, marked = TRAILING.sub("", rest).strip(), True
+    if pattern("corrections.trailing").search(rest):
+        rest, marked = pattern("corrections.trailing").sub("", rest).strip(), True
     return marked, rest
 
 
@@ -122,7 +111,7 @@ def without_strict_marks(text: str) -> tuple[bool, str]:
     """The same for a sentence among others, where only what is surely a mark counts."""
     marked = False
     for _ in range(3):
-        found = STRICT.match(text)
+        found = pattern("corrections.strict").match(text)
         if found is None or found.end() >= len(text):
             break
         text, marked = text[found.end() :], True
@@ -135,7 +124,9 @@ def _said_again(
     """ "I wear L" after "I wear size M": the same said again with another value."""
     for part in [rest, *_SENTENCE.split(rest)[1:]]:
         part = part.strip(_EDGES)
-        if not CLAUSE.match(part) or (not marked and part == rest.strip(_EDGES)):
+        if not pattern("corrections.clause").match(part) or (
+            not marked and part == rest.strip(_EDGES)
+        ):
             continue
         lessons = read(part)
         for before in recent:
@@ -155,26 +146,39 @@ def _same_frame(part: str, lessons: Sequence[Lesson], before: Told) -> bool:
 
 def _fixes(text: str, rest: str, marked: bool) -> Iterator[Fix]:
     whole = " ".join(rest.split())
-    for pattern in (NOT_THEN_NEW, SAID_MEANT, WRONG, FORGET, NEW_NOT_OLD):
+    for form in _both_values():
         for source in dict.fromkeys((whole, " ".join(text.split()))):
-            if found := pattern.search(source):
+            if found := form.search(source):
                 groups = found.groupdict()
                 new = next((groups[name] for name in ("new", "new2") if groups.get(name)), "")
                 old = next((groups[name] for name in ("old", "old2") if groups.get(name)), "")
                 yield from (Fix(one, _bare(old)) for one in _values(new) if _names(one))
     sentences = [part.strip() for part in _SENTENCE.split(rest) if part.strip(_EDGES)]
     for part in sentences:
-        sure = marked or bool(REASON.search(rest)) or bool(SPELLED.search(rest))
-        if found := PRONOUN_CLAUSE.match(part) or (sure and OWN_CLAUSE.match(part)):
+        sure = (
+            marked
+            or bool(pattern("corrections.reason").search(rest))
+            or bool(pattern("corrections.spelled").search(rest))
+        )
+        if found := pattern("corrections.it_is").match(part) or (
+            sure and pattern("corrections.i_am").match(part)
+        ):
             clause = part[found.end() :]
             yield from (Fix(one, sure=sure) for one in _values(clause))
-    if sentences and (marked or not CLAUSE.match(rest)):
+    if sentences and (marked or not pattern("corrections.clause").match(rest)):
         yield from _bare_fixes(sentences, rest, marked)
+
+
+@cache
+def _both_values() -> tuple[re.Pattern[str], ...]:
+    """The ways to say what is right and what was wrong."""
+    ways = ("not_but", "said_meant", "wrong", "forget", "and_not")
+    return tuple(form for way in ways for form in patterns(f"corrections.{way}"))
 
 
 def _bare_fixes(sentences: Sequence[str], rest: str, marked: bool) -> Iterator[Fix]:
     first = sentences[0]
-    spelled = bool(SPELLED.search(rest))
+    spelled = bool(pattern("corrections.spelled").search(rest))
     segments = [part.strip(_EDGES) for part in _SEGMENT.split(rest) if part and part.strip(_EDGES)]
     if len(segments) > 1 and len(segments[0].split()) <= BARE_WORDS_MAX:
         # "Delft - Leiden was my master's": the old value comes second, with what it is really.
@@ -182,9 +186,13 @@ def _bare_fixes(sentences: Sequence[str], rest: str, marked: bool) -> Iterator[F
     for value in _values(first):
         count = len(value.split())
         alone = count <= 2 and value[:1].isupper() and len(rest.split()) <= 2
-        if marked or spelled or (count <= BARE_WORDS_MAX and not BARE_VERBS.search(value)):
+        if (
+            marked
+            or spelled
+            or (count <= BARE_WORDS_MAX and not pattern("corrections.not_bare").search(value))
+        ):
             yield Fix(value, sure=marked or spelled)
-        if alone and not marked and not BARE_VERBS.search(value):
+        if alone and not marked and not pattern("corrections.not_bare").search(value):
             yield Fix(value, sure=False, name=True)
     if marked:
         for part in sentences[1:]:
@@ -193,8 +201,8 @@ def _bare_fixes(sentences: Sequence[str], rest: str, marked: bool) -> Iterator[F
 
 def _values(text: str) -> list[str]:
     """The new words, without what is only said about them; the longer reading first."""
-    text = SPELLED.sub("", text)
-    text = COMMENT.sub("", text)
+    text = pattern("corrections.spelled").sub("", text)
+    text = pattern("corrections.comment").sub("", text)
     parts = [part for part in _SEGMENT.split(text) if part and part.strip(_EDGES)]
     if not parts:
         return []
@@ -205,13 +213,13 @@ def _values(text: str) -> list[str]:
 
 
 def _names(value: str) -> bool:
-    return bool(SUBJECT.sub("", value).strip(_EDGES))
+    return bool(pattern("corrections.no_value").sub("", value).strip(_EDGES))
 
 
 def _bare(text: str) -> str:
     text = text.strip(_EDGES)
     for _ in range(3):
-        shorter = FILLER.sub("", text).strip(_EDGES)
+        shorter = pattern("corrections.filler").sub("", text).strip(_EDGES)
         if shorter == text:
             break
         text = shorter

@@ -13,6 +13,7 @@ from datetime import datetime
 from recollect.text.analysis import stem, words
 from recollect.text.claims.changes import change_in
 from recollect.text.claims.clauses import Clause, clause_in
+from recollect.text.claims.findings import bare, cut
 from recollect.text.claims.foreign import language_of
 from recollect.text.claims.lasting import is_lasting, is_ruled_out, is_unreal_part, spelled
 from recollect.text.claims.lessons import KEPT, Claim, Lesson
@@ -25,31 +26,14 @@ from recollect.text.claims.rewrite import (
     without_pointers,
 )
 from recollect.text.claims.sentences import Sentence
-from recollect.text.claims.findings import bare, cut
 from recollect.text.claims.statements import Said, entities_in, is_unreal
 from recollect.text.dates import Span, time_spans
-from recollect.text.words import word_set
+from recollect.text.words import pattern, word_set
 
 CONFIDENCE = 0.55
 IMPORTANCE = 0.5
 COVERED = 0.5  # of the words of a part, if lessons have them already
 
-_PART = re.compile(
-    r"(?:[,;:]| [-–—]+|—)\s+(?:(?:and|but|so|plus|then|although|though|because|while|also|yet|und|aber"
-    r"|et|mais|y|pero) )?(?=(?:I|i|[Ww]e|[Mm]y|[Oo]ur|I'm|i'm|[Tt]he|[Ii]t's|it|he's|she's|they|he"
-    r"|she|her|his|the|that's|there's|ich|wir|mein\w*|je|j'|mon|ma|on|mi|me|[A-ZÀ-Ý]\w+ (?:is|was|has"
-    r"|does|\w+s))\b)"
-    r"| (?:and|but|so|und|aber|et|mais|y|pero) (?=(?:I|i|[Ww]e|[Mm]y|[Oo]ur|I'm|i'm|I've|we're|he|she|they|it|the"
-    r" \w+ (?:is|are|has)|ich|wir|je|j'|mi|me|dad|mum|mom|[A-ZÀ-Ý]\w+ (?:is|was|has|does))\b)"
-    r"|[，；]"
-)
-_CONTINUES = re.compile(
-    r"(?:he|she|they|it|his|her|their|its|he's|she's|it's|they're|shes|hes)\b", re.IGNORECASE
-)
-_TELLING = re.compile(
-    r"\d|\b[A-ZÀ-Ý][a-zà-ÿ]+\b|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|called"
-    r"|named)\b"
-)
 _NAMED_VALUE = re.compile(
     r"(?P<how>(?:called |named |in |at |on |with |by |from |an? |the )*)(?P<value>"
     r"[A-ZÀ-Ý0-9][\w.'&/-]*(?: [A-ZÀ-Ý0-9][\w.'&/-]*){0,3})\Z"
@@ -61,7 +45,7 @@ def kept(said_sentence: Sentence, said: Said, found: Sequence[Lesson]) -> list[L
     if said_sentence.question or len(said_sentence.text) < 4 or is_unreal(said_sentence.text):
         return []
     text = said_sentence.text.strip(" *_")
-    parts = [part.strip(" ,;:-–—") for part in _PART.split(text)]
+    parts = [part.strip(" ,;:-–—") for part in pattern("lasting.part").split(text)]
     if any(map(is_unreal_part, parts)):
         return []
     lasting = [part for part in parts if is_lasting(part)]
@@ -89,9 +73,9 @@ def kept_as_said(text: str, said: Said) -> Lesson:
 def continued(before: str, said_sentence: Sentence, said: Said) -> list[Lesson]:
     """ "My gran is on Instagram. She's 83.": a sentence that only its neighbour explains."""
     text = said_sentence.text
-    if said_sentence.question or not _CONTINUES.match(text) or is_ruled_out(text):
+    if said_sentence.question or not pattern("lasting.continues").match(text) or is_ruled_out(text):
         return []
-    if not _TELLING.search(spelled(text)) or len(text.split()) > 14:
+    if not pattern("lasting.telling").search(spelled(text)) or len(text.split()) > 14:
         return []
     return [_lesson(f"{before.rstrip(' .!')}. {text}", said, whole=False)]
 

@@ -13,30 +13,6 @@ from functools import cache, lru_cache
 from recollect.text.claims.changes import change_in
 from recollect.text.claims.clauses import expanded, reading, without_opening
 from recollect.text.claims.foreign import language_of
-from recollect.text.claims.lasting_words import (
-    BEING,
-    CONVERSATION,
-    ENGLISH,
-    FOREIGN_OWN,
-    FOREIGN_PASSING,
-    FOREIGN_TIMED,
-    HYPOTHETICAL,
-    IMPERATIVE,
-    KIN,
-    LASTING_PAST,
-    LASTING_VERBS,
-    MOODS,
-    NOT_VERBS,
-    NUMBERS,
-    PASSING,
-    PASSING_NOUNS,
-    PASSING_VERBS,
-    STANDING,
-    TALK_VERBS,
-    TIMED,
-    WORK_IN_HAND,
-    is_figurative,
-)
 from recollect.text.words import pattern, word_set
 
 WORDS_MIN, WORDS_MAX = 2, 45
@@ -48,74 +24,35 @@ _CHAT = {
     "theyre": "they're", "thats": "that's", "bf": "boyfriend", "gf": "girlfriend", "mom's": "Mom's",
 }  # fmt: skip
 _CHAT_WORD = re.compile(rf"(?<![\w'])(?:{'|'.join(_CHAT)})(?![\w'])")
-_QUESTION = re.compile(
-    r"(?:what|who|whose|which|how|why|when|where|is|are|do|does|did|can|could|would|should|will|am"
-    r"|was|were|has|have|had|may|shall|isn't|aren't|don't|doesn't|won't|wouldn't)\b(?! (?:i|we) )",
-    re.IGNORECASE,
-)
-_HAVE_FIRST = re.compile(r"(?:have|had|has) (?:a|an|the|my|our|to|two|three|\d)", re.IGNORECASE)
-_YOU = re.compile(r"\b(?:you|your|yours|yourself|u|ur|y'all|ya)\b(?! know\b| see\b)", re.IGNORECASE)
-_FIRST = re.compile(r"\b(?:I|we|We|my|My|our|Our|me|us|mine|ours|myself|ourselves)\b")
-_SPEAKER = re.compile(r"(?P<who>I|[Ww]e)(?: both| all| guys| two)? (?P<rest>.+)", re.DOTALL)
-_OWN = re.compile(
-    r"(?:[Mm]y|[Oo]ur)(?: own)? (?P<what>(?:[\w'.&/-]+ ){0,6}?[\w'.&/-]+),?"
-    r"(?:'s)? (?P<rest>(?:is|are|was|were|has|have|had|does|do|did|can|will|only|always|never|still"
-    r"|just|also|both|all|lives?|works?|goes|gets?|got|[a-z]+s|[a-z]+ed|uses?|takes?|runs?|left"
-    r"|went|broke|sold|bought|began|came|died|put|let|took|gave|lost|won|made)\b.*)",
-    re.DOTALL,
-)
-_NAMED = re.compile(
-    r"(?P<what>[A-ZÀ-Ý][\w'&.-]*(?:,? (?:and |& |of |the )?[A-ZÀ-Ý][\w'&.-]*){0,3}|[A-ZÀ-Ý][\w-]+"
-    r" [a-z]+s?),?(?:'s)? (?P<rest>(?:is|are|was|were|has|have|had|does|do|did|[a-z]+s|[a-z]+ed|left"
-    r"|went|let|got|died|broke|dropped|cut|put|sold|came|took|gave|and I|and i)\b.*)",
-    re.DOTALL,
-)
 _ANY_NAME = re.compile(r"(?P<what>[A-ZÀ-Ý][\w'-]+) (?P<rest>[a-z]+\b.*)", re.DOTALL)
-_THE = re.compile(
-    r"(?:the|these|both|all|two|three|four|that) (?P<what>(?:[\w'.&/-]+ ){0,6}?[\w'.&/-]+)"
-    r"(?:'s)? (?P<rest>(?:is|are|was|were|has|have|had|[a-z]+s|[a-z]+ed|went|got|came|slipped"
-    r"|left|cut|ran|runs|lives?|meets?|starts?)\b.*)",
-    re.IGNORECASE | re.DOTALL,
-)
-_DURATION = re.compile(
-    r"\b(?:since|for (?:\w+ ){0,2}(?:years?|months?|decades?|weeks)|all my life|always|never|ever"
-    r" since|my whole life|for good|from now on|years?|each|every|ago|when I was)\b",
-    re.IGNORECASE,
-)
-_PRONOUN = re.compile(
-    r"(?:he|she|they|it|this|that|these|those|there|one|some|his|her|their|its|him|them|here)\b",
-    re.IGNORECASE,
-)
-_PROGRESSIVE = re.compile(r"(?:am|is|are|was|were|be|been) (?:\w+ly |just |still |now |also )*([a-z]+ing)\b")
-_FIGURE = re.compile(rf"\d|[A-ZÀ-Ý]\w+|\b{NUMBERS}\b")
-_LEAD = re.compile(
-    r"(?:[^:,]{1,50}: |(?:after|by|in|on|at|since|during|for|until|from|with|before|over|as|most|all"
-    r"|every|each) [^,.;:]{1,45}?,? )(?=(?:I|[Ww]e|[Mm]y|[Oo]ur|I'm|[Ii]t's (?:just|only))\b)",
-    re.IGNORECASE,
-)
-_ONLY_US = re.compile(r"(?:it|there) is (?:just|only) (?:me|us|my|the two|the three)\b", re.IGNORECASE)
-_THEY = re.compile(r"(?:they|somebody|someone) (?:have |has |had |just )?\w+.*\b(?:me|us|my|our|the)\b")
 _DENSE = re.compile("[\u3400-\u9fff]")
+
+
+@lru_cache(maxsize=2000)
+def is_figurative(text: str) -> bool:
+    """Whether a text says something that nobody means as it is said."""
+    return pattern("lasting.figurative").search(text) is not None
 
 
 @lru_cache(maxsize=1000)
 def is_lasting(text: str) -> bool:
     """Whether a sentence, or a part of one, is worth keeping in the speaker's own words."""
-    english = len(set(ENGLISH.findall(text.casefold())))
-    if language_of(text) or (FOREIGN_OWN.search(text) and not english):
+    english = len(set(pattern("lasting.english").findall(text.casefold())))
+    if language_of(text) or (pattern("lasting.foreign_own").search(text) and not english):
         return _foreign(text)
     words = spelled(text)
-    if english < 2 and not ENGLISH.match(text) and change_in(text).kind in ("ends", "changes"):
+    if (
+        english < 2
+        and not pattern("lasting.english").match(text)
+        and change_in(text).kind in ("ends", "changes")
+    ):
         return _elliptic(words, True) or _foreign(text)
     return _may_be(words) and _is_statement(words)
 
 
 def is_unreal_part(text: str) -> bool:
     """Whether a part jokes or gives roles, so that nothing else in the sentence is meant."""
-    return is_figurative(text) or bool(_ROLE.search(text))
-
-
-_ROLE = re.compile(r"\b(?:you're|you are|you play) (?:a|an|the|my)\b", re.IGNORECASE)
+    return is_figurative(text) or bool(pattern("lasting.role").search(text))
 
 
 @lru_cache(maxsize=1000)
@@ -124,7 +61,11 @@ def is_ruled_out(text: str) -> bool:
     if language := language_of(text):
         return bool(pattern("claims.unreal", language).search(text) or is_figurative(text))
     words = spelled(text)
-    return bool(HYPOTHETICAL.search(words) or is_figurative(words) or _YOU.search(words))
+    return bool(
+        pattern("lasting.hypothetical").search(words)
+        or is_figurative(words)
+        or pattern("lasting.addressed").search(words)
+    )
 
 
 def spelled(text: str) -> str:
@@ -138,41 +79,58 @@ def _may_be(words: str) -> bool:
     count = len(words.split())
     if not WORDS_MIN <= count <= WORDS_MAX or words.endswith("?"):
         return False
-    if _QUESTION.match(words) and not _HAVE_FIRST.match(words):
+    if pattern("lasting.question").match(words) and not pattern("lasting.have_first").match(words):
         return False
-    if _YOU.search(words) or HYPOTHETICAL.search(words) or is_figurative(words):
+    if (
+        pattern("lasting.addressed").search(words)
+        or pattern("lasting.hypothetical").search(words)
+        or is_figurative(words)
+    ):
         return False
-    if CONVERSATION.search(words) or WORK_IN_HAND.search(words) or _is_imperative(words):
+    if (
+        pattern("lasting.conversation").search(words)
+        or pattern("lasting.work_in_hand").search(words)
+        or _is_imperative(words)
+    ):
         return False
     changes = change_in(words).kind in ("ends", "changes")
-    return changes or not (PASSING.search(words) or PASSING_NOUNS.search(words))
+    return changes or not (
+        pattern("lasting.passing").search(words) or pattern("lasting.passing_nouns").search(words)
+    )
 
 
 def _is_imperative(words: str) -> bool:
     first = re.match(r"(?:please |pls |just |then |now |so )*([A-Za-z']+)", words)
-    order = bool(first and IMPERATIVE.match(first[1]))
+    order = bool(first and pattern("lasting.imperative").match(first[1]))
     return order and not re.match(r"\w+ [a-z]+ (?:is|are|meets|starts|has|was)\b", words)
 
 
 def _is_statement(words: str) -> bool:
-    if found := _LEAD.match(words):
+    if found := pattern("lasting.setting").match(words):
         return _is_statement(words[found.end() :])
-    if _PRONOUN.match(words):
-        told = _THEY.match(words.lower()) and change_in(words).kind in ("ends", "changes")
-        return bool(told or _ONLY_US.match(words))
-    if found := _SPEAKER.match(words):
+    if pattern("lasting.pronoun").match(words):
+        told = pattern("lasting.they").match(words.lower()) and change_in(words).kind in (
+            "ends",
+            "changes",
+        )
+        return bool(told or pattern("lasting.only_us").match(words))
+    if found := pattern("lasting.speaker").match(words):
         return _said_of_speaker(found["rest"])
-    if found := _OWN.match(words):
+    if found := pattern("lasting.own").match(words):
         strong = change_in(words).kind in ("ends", "changes")
-        if _REPORTED.match(found["rest"]):
-            return bool(_PROFESSIONAL.match(found["what"]))
+        if pattern("lasting.reported").match(found["rest"]):
+            return bool(pattern("lasting.professional").match(found["what"]))
         return _said_of_other(found["rest"], strong)
-    if (found := KIN.match(words)) and (rest := words[found.end() :].strip(" ,")):
-        return _said_of_other(re.sub(r"\A's ", "is ", rest), change_in(words).kind in ("ends", "changes"))
+    if (found := pattern("lasting.kin").match(words)) and (
+        rest := words[found.end() :].strip(" ,")
+    ):
+        return _said_of_other(
+            re.sub(r"\A's ", "is ", rest), change_in(words).kind in ("ends", "changes")
+        )
     strong = change_in(words).kind in ("ends", "changes")
-    if found := _NAMED.match(words) or (strong and _ANY_NAME.match(words)):
+    if found := pattern("lasting.named").match(words) or (strong and _ANY_NAME.match(words)):
         return _said_of_named(words, found["rest"], strong)
-    if found := _THE.match(words):
+    if found := pattern("lasting.thing").match(words):
         return _said_of_thing(words, found["what"], found["rest"], strong)
     return _elliptic(words, strong)
 
@@ -201,7 +159,11 @@ def _said_of_speaker(rest: str) -> bool:
         return _being(" ".join(tail))
     if verb in ("was", "were"):
         return _been(" ".join(tail))
-    if verb in ("have", "has", "had") and tail[:1] == ["to"] and not _DURATION.search(rest):
+    if (
+        verb in ("have", "has", "had")
+        and tail[:1] == ["to"]
+        and not pattern("lasting.duration").search(rest)
+    ):
         return change_in(rest).kind in ("ends", "changes")
     if verb in ("have", "has", "had"):
         ends = change_in(" ".join(tail)).kind == "ends"
@@ -210,10 +172,10 @@ def _said_of_speaker(rest: str) -> bool:
         return _modal(verb, tail)
     if verb == "do":
         return bool(tail) and not (tail[0] == "not" and _modal("not", tail[1:]) is False)
-    if verb in NOT_VERBS or verb in TALK_VERBS:
+    if verb in word_set("lasting.not_verbs") or verb in word_set("lasting.talk_verbs"):
         return False
     if verb == "no" and tail[:1] == ["longer"]:
-        return len(tail) > 1 and tail[1].lower() not in TALK_VERBS
+        return len(tail) > 1 and tail[1].lower() not in word_set("lasting.talk_verbs")
     past = reading(verb, "past", "participle") and not reading(verb, "base")
     if past or (verb.endswith("ed") and not reading(verb, "base")) or verb == "cut":
         return _past(verb, " ".join(tail))
@@ -221,45 +183,55 @@ def _said_of_speaker(rest: str) -> bool:
         return bool(tail)
     if verb in ("used",) and tail[:1] == ["to"]:
         return True
-    if verb in LASTING_VERBS:
-        return bool(tail) or verb in _ALONE
-    told = TIMED.search(rest) or re.search(r"\d", rest) or _HABIT.search(rest)
-    return verb not in PASSING_VERBS and bool(told) and bool(tail)
-
-
-_ALONE = frozenset("smoke drink drive swim cycle commute freelance volunteer sing dance paint knit run".split())
-_HABIT = re.compile(r"\b(?:always|usually|often|mostly|only|never|all (?:my|our)|for (?:a|the) living|twice|both)\b")
+    if verb in word_set("lasting.verbs"):
+        return bool(tail) or verb in word_set("lasting.alone")
+    told = (
+        pattern("lasting.timed").search(rest)
+        or re.search(r"\d", rest)
+        or pattern("lasting.habit").search(rest)
+    )
+    return verb not in word_set("lasting.passing_verbs") and bool(told) and bool(tail)
 
 
 def _being(tail: str) -> bool:
-    tail = re.sub(r"\A(?:also|still|now|just|both|really|not|currently|actually|already|so|very|pretty|quite|all|officially|mostly|only|originally|basically|kind of|sort of|a bit|proudly) ", "", tail)
+    tail = re.sub(
+        r"\A(?:also|still|now|just|both|really|not|currently|actually|already|so|very|pretty|quite|all|officially|mostly|only|originally|basically|kind of|sort of|a bit|proudly) ",
+        "",
+        tail,
+    )
     if found := re.match(r"([a-z]+ing)\b", tail):
         named = "called" in tail or change_in(tail).kind in ("ends", "changes")
-        return (found[1] in _LASTING_ING or named) and len(tail.split()) > 1
+        return (found[1] in word_set("lasting.going_on") or named) and len(tail.split()) > 1
     first = tail.split(" ", 1)[0].strip(",.").lower()
-    if not tail or first == "dead" or (first in MOODS and change_in(f"is {tail}").kind not in ("ends", "changes")):
+    if (
+        not tail
+        or first == "dead"
+        or (
+            first in word_set("lasting.moods")
+            and change_in(f"is {tail}").kind not in ("ends", "changes")
+        )
+    ):
         return False
-    if first in MOODS:
+    if first in word_set("lasting.moods"):
         return True
-    if re.match(r"(?:an?|the|our|my|one|two|three|four|five|six|seven|eight|nine|ten|\d|in|at|on|with|from|of|under|near|into|by|part|based|married|based)\b", tail, re.I):
+    if re.match(
+        r"(?:an?|the|our|my|one|two|three|four|five|six|seven|eight|nine|ten|\d|in|at|on|with|from|of|under|near|into|by|part|based|married|based)\b",
+        tail,
+        re.I,
+    ):
         return True
-    return bool(BEING.match(tail)) or tail[:1].isupper()
-
-
-_LASTING_ING = frozenset(
-    "working living studying training learning building saving raising fostering writing teaching"
-    " volunteering restoring renovating developing running managing leading coaching dating seeing"
-    " renting leasing moving planning preparing expecting recovering taking migrating replacing caring"
-    " sharing homeschooling retraining hosting sponsoring mentoring commuting selling growing becoming"
-    " adopting switching undergoing suffering designing organizing organising apprenticing interning"
-    " doing rebuilding converting transitioning translating editing composing majoring specializing"
-    " specialising freelancing subletting farming breeding keeping collecting applying".split()
-)
+    return bool(pattern("lasting.being").match(tail)) or tail[:1].isupper()
 
 
 def _been(tail: str) -> bool:
-    if re.match(r"(?:born|raised|adopted|diagnosed|brought up|named after|married|in the|a |an |the )", tail):
-        return bool(_DURATION.search(tail) or re.match(r"(?:born|raised|adopted|diagnosed|brought|named)", tail) or _FIGURE.search(tail))
+    if re.match(
+        r"(?:born|raised|adopted|diagnosed|brought up|named after|married|in the|a |an |the )", tail
+    ):
+        return bool(
+            pattern("lasting.duration").search(tail)
+            or re.match(r"(?:born|raised|adopted|diagnosed|brought|named)", tail)
+            or pattern("lasting.figure").search(tail)
+        )
     return change_in(f"was {tail}").kind in ("ends", "changes")
 
 
@@ -267,17 +239,40 @@ def _having(tail: str, verb: str) -> bool:
     first = tail.split(" ", 1)[0].strip(",").lower() if tail else ""
     if not first:
         return False
-    if first in ("to", "no idea", "been", "never", "always", "not", "lived", "worked", "known", "had", "got"):
+    if first in (
+        "to",
+        "no idea",
+        "been",
+        "never",
+        "always",
+        "not",
+        "lived",
+        "worked",
+        "known",
+        "had",
+        "got",
+    ):
         if first == "to":
             return verb != "had" or change_in(f"had {tail}").kind in ("ends", "changes")
         if first == "got":
             return len(tail.split()) > 1
-        return bool(_DURATION.search(tail)) and not re.match(r"(?:been|never|always) (?:told|heard|seen|thinking|wondering|trying|looking|asked|waiting)\b", tail)
-    if reading(first, "participle") and first not in ("cut", "set", "put", "let", "run", "read", "hurt"):
+        return bool(pattern("lasting.duration").search(tail)) and not re.match(
+            r"(?:been|never|always) (?:told|heard|seen|thinking|wondering|trying|looking|asked|waiting)\b",
+            tail,
+        )
+    if reading(first, "participle") and first not in (
+        "cut",
+        "set",
+        "put",
+        "let",
+        "run",
+        "read",
+        "hurt",
+    ):
         return change_in(f"have {tail}").kind in ("ends", "changes") or bool(
             re.search(r"\b(?:since|for \w+ (?:years|months))\b", tail)
         )
-    return verb != "had" or bool(_DURATION.search(tail))
+    return verb != "had" or bool(pattern("lasting.duration").search(tail))
 
 
 def _modal(verb: str, tail: list[str]) -> bool:
@@ -289,11 +284,23 @@ def _modal(verb: str, tail: list[str]) -> bool:
         return False
     main = tail[0].lower()
     if verb in ("need", "must"):
-        return bool(re.search(r"\b(?:every|each|always|daily|weekly|glasses|a wheelchair|insulin|step-free|subtitles|quiet)\b", " ".join(tail)))
+        return bool(
+            re.search(
+                r"\b(?:every|each|always|daily|weekly|glasses|a wheelchair|insulin|step-free|subtitles|quiet)\b",
+                " ".join(tail),
+            )
+        )
     if verb == "can":
-        return bool(re.match(r"(?:speak|read|write|play|swim|drive|sew|code|cook|ride|sign|sing|type|knit|ski)\b", main))
+        return bool(
+            re.match(
+                r"(?:speak|read|write|play|swim|drive|sew|code|cook|ride|sign|sing|type|knit|ski)\b",
+                main,
+            )
+        )
     return main == "stand" or (
-        main not in TALK_VERBS and main not in PASSING_VERBS and main not in ("be", "lie")
+        main not in word_set("lasting.talk_verbs")
+        and main not in word_set("lasting.passing_verbs")
+        and main not in ("be", "lie")
     )
 
 
@@ -302,37 +309,46 @@ def _past(verb: str, tail: str) -> bool:
         return bool(tail) and not re.match(r"(?:it|that|this|them|him|her)\b", tail)
     if re.match(r"(?:it|that|this|them|him|her)\b", tail):
         return False
-    return bool(LASTING_PAST.match(verb)) and len(tail.split()) >= 2 and not PASSING.search(tail)
-
-
-_REPORTED = re.compile(r"(?:says?|said|told|tells|thinks?|thought|claims?|claimed|believes?|asked|asks|wrote|writes)\b")
-_PROFESSIONAL = re.compile(r"(?:doctor|vet|dentist|gp|surgeon|consultant|midwife|physio|allergist|specialist|hospital|therapist)\b")
+    return (
+        bool(pattern("lasting.lasting_past").match(verb))
+        and len(tail.split()) >= 2
+        and not pattern("lasting.passing").search(tail)
+    )
 
 
 def _said_of_other(rest: str, strong: bool) -> bool:
     """About somebody or something that belongs to the speaker."""
-    if _REPORTED.match(rest) and not strong:
+    if pattern("lasting.reported").match(rest) and not strong:
         return False
-    if found := _PROGRESSIVE.search(rest):
-        if not strong and found[1] not in _LASTING_ING:
+    if found := pattern("lasting.progressive").search(rest):
+        if not strong and found[1] not in word_set("lasting.going_on"):
             return False
     first = rest.split(" ", 1)[0].lower()
-    if first in ("was", "were", "had", "did") or reading(first, "past") and not reading(first, "base"):
-        return strong or bool(_BEGAN.search(rest)) or (
-            first in ("was", "were") and bool(re.match(r"\w+ (?:an?|the) [a-z]", rest))
+    if (
+        first in ("was", "were", "had", "did")
+        or reading(first, "past")
+        and not reading(first, "base")
+    ):
+        return (
+            strong
+            or bool(pattern("lasting.began").search(rest))
+            or (first in ("was", "were") and bool(re.match(r"\w+ (?:an?|the) [a-z]", rest)))
         )
     tail = rest.partition(" ")[2]
-    mood = first in ("is", "are") and tail.split(" ", 1)[0].strip(",.").lower() in MOODS
-    if mood and not strong and not TIMED.search(rest):
+    mood = first in ("is", "are") and tail.split(" ", 1)[0].strip(",.").lower() in word_set(
+        "lasting.moods"
+    )
+    if mood and not strong and not pattern("lasting.timed").search(rest):
         return False
     return bool(tail or strong) and ("says" not in rest[:20] or strong)
 
 
-_BEGAN = re.compile(r"\b(?:born|started|began|finished|passed|for \w+ years)\b")
-
-
 def _said_of_named(words: str, rest: str, strong: bool) -> bool:
-    if not (_FIRST.search(words) or strong or TIMED.search(rest)):
+    if not (
+        pattern("lasting.first_person").search(words)
+        or strong
+        or pattern("lasting.timed").search(rest)
+    ):
         return False
     if re.match(r"(?:says?|said|told|asked|thinks?|thought|claims?|claimed|wrote|writes)\b", rest):
         return False
@@ -340,44 +356,58 @@ def _said_of_named(words: str, rest: str, strong: bool) -> bool:
 
 
 def _said_of_thing(words: str, what: str, rest: str, strong: bool) -> bool:
-    if _REPORTED.match(rest):
-        return strong and bool(_PROFESSIONAL.match(what))
-    if _PROGRESSIVE.search(rest) and not strong:
+    if pattern("lasting.reported").match(rest):
+        return strong and bool(pattern("lasting.professional").match(what))
+    if pattern("lasting.progressive").search(rest) and not strong:
         return False
-    standing = bool(STANDING.search(what)) or bool(_FIRST.search(words))
-    told = bool(TIMED.search(words) or _FIGURE.search(rest)) or strong or bool(_FIRST.search(words))
+    standing = bool(pattern("lasting.standing").search(what)) or bool(
+        pattern("lasting.first_person").search(words)
+    )
+    told = (
+        bool(pattern("lasting.timed").search(words) or pattern("lasting.figure").search(rest))
+        or strong
+        or bool(pattern("lasting.first_person").search(words))
+    )
     return standing and told and _said_of_other(rest, strong)
-
-
-_ELLIPTIC = re.compile(
-    r"(?:sold|switched|swapped|moved|changed|turned|quit|dropped|bumped|raised|lowered|cut|cancel+ed"
-    r"|stopped|started|joined|got (?:promoted|married|engaged|divorced|fired|laid|a new|rid)|gave up"
-    r"|left|renamed|replaced|upgraded|had to (?:give|put|stop|sell|cancel|quit|drop|move)|retired"
-    r"|down to|no more|no longer|back (?:in|at|to)|new|since|now|home is|finally|born|bought|adopted"
-    r"|signed|broke up|split|postponed|rescheduled|passed|graduated|no \w+ing|traded|sacked|fired)\b",
-    re.IGNORECASE,
-)
 
 
 def _elliptic(words: str, strong: bool) -> bool:
     """ "Sold the flat in March": the speaker is who did it. Without any verb at all it must say
     how often or since when."""
-    if _ELLIPTIC.match(words):
-        return (strong or bool(_FIGURE.search(words))) and len(words.split()) >= 2
-    if strong and _FIRST.search(words):
+    if pattern("lasting.elliptic").match(words):
+        return (strong or bool(pattern("lasting.figure").search(words))) and len(words.split()) >= 2
+    if strong and pattern("lasting.first_person").search(words):
         return True
-    return bool(_FIRST.search(words) and TIMED.search(words))
+    return bool(
+        pattern("lasting.first_person").search(words) and pattern("lasting.timed").search(words)
+    )
 
 
 # Other languages
 
 
 def _foreign(text: str) -> bool:
-    if FOREIGN_PASSING.search(text) or text.rstrip().endswith(("?", "？")) or is_figurative(text):
+    if (
+        pattern("lasting.foreign_passing").search(text)
+        or text.rstrip().endswith(("?", "？"))
+        or is_figurative(text)
+    ):
         return False
     if _DENSE.search(text):
         strong = change_in(text).kind in ("ends", "changes")
-        return len(text) >= 4 and (strong or bool(FOREIGN_OWN.search(text) or FOREIGN_TIMED.search(text)))
+        return len(text) >= 4 and (
+            strong
+            or bool(
+                pattern("lasting.foreign_own").search(text)
+                or pattern("lasting.foreign_timed").search(text)
+            )
+        )
     strong = change_in(text).kind in ("ends", "changes")
     count = len(text.split())
-    return 2 <= count <= WORDS_MAX and (strong or bool(FOREIGN_OWN.search(text) or FOREIGN_TIMED.search(text)))
+    return 2 <= count <= WORDS_MAX and (
+        strong
+        or bool(
+            pattern("lasting.foreign_own").search(text)
+            or pattern("lasting.foreign_timed").search(text)
+        )
+    )

@@ -13,54 +13,18 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from recollect.text.analysis import fold
+from recollect.text.words import word_set
 
 ALIKE = 0.6
 
 _WORD = re.compile(r"[\w$€£#@+][\w.:'’&@/%+-]*[\w%+]|[\w$€£%]")
+_NUMBER = re.compile(r"[$€£]?\d[\d.,]*(?:st|nd|rd|th|k|m|%|s|h|am|pm|kg|er)?")
 _DENSE = re.compile("[\u3400-\u9fff]")
-_NUMBERS = frozenset(
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
-    " sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred"
-    " first second third fourth fifth sixth seventh eighth ninth tenth once twice thrice half"
-    " zwei drei vier fünf sechs sieben acht neun zehn elf zwölf ersten zweiten dritten vierten fünften"
-    " sechsten deux trois quatre cinq six sept huit neuf dix onze douze dos tres cuatro cinco seis siete"
-    " ocho nueve diez once doce primero segundo tercero cuarto quinto sexto premier deuxième troisième"
-    " quatrième".split()
-)
-_DAYS = frozenset(
-    "monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays"
-    " fridays saturdays sundays montag dienstag mittwoch donnerstag freitag samstag sonntag lundi mardi"
-    " mercredi jeudi vendredi samedi dimanche lunes martes miércoles jueves viernes sábado domingo"
-    " tomorrow today tonight morgen heute demain mañana hoy".split()
-)
-_MONTHS = frozenset(
-    "january february march april may june july august september october november december januar"
-    " februar märz mai juni juli oktober dezember janvier février mars avril juin juillet août septembre"
-    " octobre novembre décembre enero febrero marzo abril mayo junio julio agosto septiembre octubre"
-    " noviembre diciembre".split()
-)
-_UNITS = frozenset("km/h mph kg lbs pounds kilos miles km metres meters feet hours minutes days weeks months years euros dollars am pm".split())
-_LINKS = frozenset(
-    "in at on with from to for of by near under im am in an bei mit aus nach à au aux en chez de du dans a"
-    " al con desde para".split()
-)
-_ARTICLES = frozenset(
-    "a an the my our his her their some der die das den dem ein eine einen einem le la les un une el los"
-    " las una mon ma mi".split()
-)
-_STOP = (
-    _LINKS
-    | _ARTICLES
-    | frozenset(
-        "is are was were am be been i we my our it he she they and or not no but one only just that this"
-        " so very ist sind bin und est sont et suis es son y soy the called named have has".split()
-    )
-)
-_ENDS_BEFORE = frozenset(
-    "is are was were am be called named a an the my our in at on with from to for of by prefer like love"
-    " play plays drive drives speak speaks use uses ist sind heißt heisst bin aus in im bei est suis"
-    " s'appelle à chez au es soy llama en de".split()
-)
+
+
+def _is(kind: str, word: str) -> bool:
+    """Whether a folded word is of a kind: a link, an article, no value by itself."""
+    return word in word_set(f"places.{kind}")
 
 
 class _Token(NamedTuple):
@@ -72,20 +36,23 @@ class _Token(NamedTuple):
     def folded(self) -> str:
         return fold(self.text).strip(".'’")
 
+    def is_a(self, kind: str) -> bool:
+        return _is(kind, self.folded)
+
     @property
     def kind(self) -> str:
         word = self.folded
         if re.fullmatch(r"\d{1,2}[:.]\d\d(?:am|pm)?", word):
             return "time"
-        if re.fullmatch(r"[$€£]?\d[\d.,]*(?:st|nd|rd|th|k|m|%|s|h|am|pm|kg|er)?", word) or word in _NUMBERS:
+        if _NUMBER.fullmatch(word) or _is("numbers", word):
             return "number"
         if re.search(r"\d", word):
             return "code"
-        if word in _DAYS:
+        if _is("days", word):
             return "day"
-        if word in _MONTHS and (self.text[:1].isupper() or word not in ("may", "march", "mars", "mai")):
+        if _is("months", word) and self.text[:1].isupper():
             return "month"
-        if word in _UNITS:
+        if _is("units", word):
             return "unit"
         return ""
 
@@ -100,7 +67,8 @@ def placed(sentence: str, new: str, old: str = "", *, sure: bool, name: bool = F
         return ""
     if old.startswith("?"):
         old = old[1:]
-        named = len(old) > 1 and fold(old).strip(".,") not in _STOP and old[:1].isalnum()
+        plain = fold(old).strip(".,")
+        named = len(old) > 1 and not _is("stop", plain) and old[:1].isalnum()
         return _instead(sentence, new, old) if named and not _is_in(new, sentence) else ""
     if old:
         return _instead(sentence, new, old)
@@ -138,7 +106,7 @@ def _instead(sentence: str, new: str, old: str) -> str:
 
 def _without_article(words: str) -> str:
     first, _, rest = words.partition(" ")
-    return rest if rest and first.casefold() in _ARTICLES else words
+    return rest if rest and _is("articles", first.casefold()) else words
 
 
 def _spliced(before: str, new: str) -> str:
@@ -147,7 +115,7 @@ def _spliced(before: str, new: str) -> str:
     first, _, rest = new.partition(" ")
     if rest and first.casefold() == last:
         return rest
-    if rest and first.casefold() in _ARTICLES and last in _ARTICLES:
+    if rest and _is("articles", first.casefold()) and _is("articles", last):
         return rest
     return new
 
@@ -160,14 +128,14 @@ def _written(
         return ""
     before, after = sentence[: theirs[start].start], sentence[theirs[end - 1].end :]
     first = ours[0].folded
-    if start and theirs[start - 1].folded in _ARTICLES and first in _ARTICLES:
+    if start and theirs[start - 1].is_a("articles") and _is("articles", first):
         before = sentence[: theirs[start - 1].start]
     return f"{before}{_spliced(before, new)}{after}"
 
 
 def _by_kind(ours: Sequence[_Token], theirs: Sequence[_Token]) -> tuple[int, int] | None:
     """A number for a number, a day for a day."""
-    core = [one for one in ours if one.folded not in _STOP]
+    core = [one for one in ours if not one.is_a("stop")]
     if not core or not any(one.kind for one in core):
         return None
     kinds = {one.kind for one in core if one.kind}
@@ -197,7 +165,7 @@ def _closest(word: _Token, theirs: Sequence[_Token], places: Sequence[int]) -> i
 def _by_shared(ours: Sequence[_Token], theirs: Sequence[_Token]) -> tuple[int, int] | None:
     """ "Maple Avenue" for "Maple Street"."""
     for index, word in enumerate(ours):
-        if word.folded in _STOP:
+        if word.is_a("stop"):
             continue
         for at, other in enumerate(theirs):
             if other.folded != word.folded or at == 0:
@@ -219,7 +187,7 @@ def _likeness(word: str, other: str) -> float:
 
 def _by_spelling(ours: Sequence[_Token], theirs: Sequence[_Token]) -> tuple[int, int] | None:
     """ "Pixel" for "Pixle"."""
-    core = [one for one in ours if one.folded not in _STOP]
+    core = [one for one in ours if not one.is_a("stop")]
     if not core or len(core) > 3:
         return None
     words = " ".join(one.folded for one in core)
@@ -227,9 +195,9 @@ def _by_spelling(ours: Sequence[_Token], theirs: Sequence[_Token]) -> tuple[int,
     for size in {len(core), 1, len(core) + 1}:
         for start in range(len(theirs) - size + 1):
             window = theirs[start : start + size]
-            if all(one.folded in _STOP for one in window):
+            if all(one.is_a("stop") for one in window):
                 continue
-            if window[0].folded in _STOP or window[-1].folded in _STOP:
+            if window[0].is_a("stop") or window[-1].is_a("stop"):
                 continue
             ratio = _likeness(words, " ".join(one.folded for one in window))
             if best < ratio < 1:
@@ -240,21 +208,21 @@ def _by_spelling(ours: Sequence[_Token], theirs: Sequence[_Token]) -> tuple[int,
 def _by_link(ours: Sequence[_Token], theirs: Sequence[_Token]) -> tuple[int, int] | None:
     """ "with Mrs. Finch" for "with our neighbour Mr. Dunn"."""
     link = ours[0].folded
-    if link not in _LINKS or len(ours) < 2:
+    if not ours[0].is_a("links") or len(ours) < 2:
         return None
     places = [at for at, one in enumerate(theirs) if one.folded == link and at]
     if not places:
         return None
     start = places[-1]
     end = next(
-        (at for at in range(start + 1, len(theirs)) if theirs[at].folded in _LINKS), len(theirs)
+        (at for at in range(start + 1, len(theirs)) if theirs[at].is_a("links")), len(theirs)
     )
     return start, end
 
 
 def _by_name(ours: Sequence[_Token], theirs: Sequence[_Token]) -> tuple[int, int] | None:
     """A name for the last name."""
-    core = [one for one in ours if one.folded not in _ARTICLES]
+    core = [one for one in ours if not one.is_a("articles")]
     if not core or not core[0].text[:1].isupper():
         return None
     names = [
@@ -278,7 +246,7 @@ def _by_last_name(ours: Sequence[_Token], theirs: Sequence[_Token]) -> tuple[int
 def _at_end(_: Sequence[_Token], theirs: Sequence[_Token]) -> tuple[int, int] | None:
     """What the sentence ends with."""
     for at in range(len(theirs) - 2, 0, -1):
-        if theirs[at].folded in _ENDS_BEFORE:
+        if theirs[at].is_a("ends_before"):
             return at + 1, len(theirs)
     return (len(theirs) - 1, len(theirs)) if len(theirs) > 2 else None
 
@@ -292,7 +260,8 @@ def _placed_dense(sentence: str, new: str, old: str) -> str:
     found = re.search(r"\d+", new)
     if found and (number := re.search(r"\d+", sentence)):
         return sentence[: number.start()] + found[0] + sentence[number.end() :]
-    best = max(_windows(sentence, len(new)), key=lambda place: _agrees(sentence, place, new), default=None)
+    places = _windows(sentence, len(new))
+    best = max(places, key=lambda place: _agrees(sentence, place, new), default=None)
     if best is None or _agrees(sentence, best, new) == 0:
         return ""
     return sentence[: best[0]] + new + sentence[best[1] :]
@@ -303,4 +272,5 @@ def _windows(sentence: str, size: int) -> Iterator[tuple[int, int]]:
 
 
 def _agrees(sentence: str, place: tuple[int, int], new: str) -> int:
-    return sum(ours == theirs for ours, theirs in zip(new, sentence[place[0] : place[1]], strict=True))
+    there = sentence[place[0] : place[1]]
+    return sum(ours == theirs for ours, theirs in zip(new, there, strict=True))

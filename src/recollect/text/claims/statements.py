@@ -20,7 +20,7 @@ from recollect.text.claims.clauses import (
 )
 from recollect.text.claims.events import Worth, worth_of
 from recollect.text.claims.findings import Finding, bare
-from recollect.text.claims.lasting_words import is_figurative
+from recollect.text.claims.lasting import is_figurative
 from recollect.text.claims.lessons import Claim, Lesson
 from recollect.text.claims.rewrite import (
     dated,
@@ -50,9 +50,6 @@ class Said:
     message: str
 
 
-_NOW = re.compile(r"\b(?:now|nowadays|these days|again|instead|anymore|any more)\b", re.IGNORECASE)
-
-
 def english_lessons(said_sentence: Sentence, said: Said) -> list[Lesson]:
     """What one sentence tells; nothing where it asks, supposes, quotes or jokes."""
     text = said_sentence.text
@@ -66,18 +63,15 @@ def english_lessons(said_sentence: Sentence, said: Said) -> list[Lesson]:
         )
         if len(lessons) >= LESSONS_A_SENTENCE_MAX:
             break
-    if _MOMENT.search(text):
+    if pattern("statements.moment").search(text):
         lessons = [one for one in lessons if not _PASSES & set(one.tags)]
     return lessons[:LESSONS_A_SENTENCE_MAX]
 
 
-# In five minutes it is over.
-_MOMENT = re.compile(
-    r"\b(?:in (?:a|an|one|two|three|five|ten|fifteen|twenty|thirty|half an|\d+) (?:few )?(?:secs?|seconds?|minutes?"
-    r"|mins?|hours?|moment)|right now|tonight|today|at the moment|this (?:morning|afternoon|evening)|as we speak)\b",
-    re.IGNORECASE,
+# What is over in an hour is no plan and no state.
+_PASSES = frozenset(
+    ("plan", "is", "activity", "works-from", "works-on", "learning", "owns", "condition")
 )
-_PASSES = frozenset("plan is activity works-from works-on learning owns condition".split())
 
 
 def _meeting(words: str, said: Said) -> list[Lesson]:
@@ -87,7 +81,7 @@ def _meeting(words: str, said: Said) -> list[Lesson]:
     if found is None or len(spans) != 1:
         return []
     owner, what = said.speaker.written, " ".join(found["what"].split())
-    hour = _HOUR.match(words, spans[0].begins + len(spans[0].phrase))
+    hour = pattern("statements.hour").match(words, spans[0].begins + len(spans[0].phrase))
     when = spans[0].written() + (hour[0].rstrip(" .") if hour else "")
     text = f"{owner}'s {what} is {when}."
     day = spans[0].start.date().isoformat()
@@ -103,9 +97,6 @@ def _meeting(words: str, said: Said) -> list[Lesson]:
             entities=entities_in(text, None, said.speaker),
         )
     ]
-
-
-_HOUR = re.compile(r" at (?:\d[\d:.]*(?: ?(?:am|pm|o'clock))?|noon|midnight|half past \w+)\b", re.IGNORECASE)
 
 
 @cache
@@ -190,7 +181,9 @@ def _read_clause(words: str, said: Said) -> list[Lesson]:
         clause = clause_in(words, said.speaker)
     if clause is None:
         return []
-    found = [lesson for part in _parts(clause) for lesson in _lessons_of(part, spans, leading, said)]
+    found = [
+        lesson for part in _parts(clause) for lesson in _lessons_of(part, spans, leading, said)
+    ]
     return [_readable(lesson, words, spans, said) for lesson in found]
 
 
@@ -239,7 +232,9 @@ def _parts(clause: Clause) -> list[Clause]:
 def _lessons_of(
     clause: Clause, spans: Sequence[Span], leading: Span | None, said: Said
 ) -> list[Lesson]:
-    now = _NOW.search(clause.predicate.tail) or _NOW.search(clause.predicate.words)
+    now = pattern("statements.now").search(clause.predicate.tail) or pattern(
+        "statements.now"
+    ).search(clause.predicate.words)
     change = now[0].lower() if now else ""
     tail = without_pointers(trimmed(clause.predicate.tail))
     if tail is None:

@@ -9,24 +9,7 @@ from __future__ import annotations
 
 import re
 
-from recollect.text.claims.voice_words import (
-    ATTRIBUTED,
-    CODE_LINE,
-    DEICTIC_TASK,
-    DOCUMENT,
-    FORWARDED,
-    FRAME,
-    GREETING,
-    HEADER,
-    JOKE,
-    LEAD,
-    LOG_LINE,
-    PUZZLE,
-    SIGN_OFF,
-    SPOKEN_LINE,
-    TASK,
-    WROTE,
-)
+from recollect.text.words import pattern
 
 LEAD_WORDS_MAX = 30
 QUOTE_WORDS_MIN = 3
@@ -39,11 +22,9 @@ _QUOTED = re.compile(
 )
 _UNCLOSED = re.compile(r"(?<=[:\s])[\"“„«](?=\S)[^\"”“»\n]{20,4000}\Z")
 _DENSE = re.compile("[\u3400-\u9fff]")
-_FIRST_PERSON = re.compile(
-    r"\b(?:I|i|im|ive|my|me|we|our|ich|mein\w*|wir|unser\w*|je|j|mon|ma|mes|nous|yo|mi|mis|soy"
-    r"|tengo|vivo|me)\b|我"
+_FIELD = re.compile(
+    r"[ \t]*[\w][\w /()'-]{0,30}(?<! \bI): \S|[ \t]*[\w][\w /()'-]{0,30}:[ \t]*_{2,}"
 )
-_FIELD = re.compile(r"[ \t]*[\w][\w /()'-]{0,30}(?<! \bI): \S|[ \t]*[\w][\w /()'-]{0,30}:[ \t]*_{2,}")
 _BLANK_FORM = re.compile(r"_{3,}|\.{6,}|\[ {1,3}\]")
 _PARAGRAPH = re.compile(r"\n[ \t]*\n+")
 _INLINE_LEAD = re.compile(r"(?P<lead>[^:\n]{2,160}?)[ \u00a0]?(?::|：|->|→| - )\s*(?P<rest>\S)")
@@ -52,12 +33,6 @@ _SENTENCE_END = re.compile(r"[.!?。！？]+[\"')\]]*(?:\s|\Z)|[。！？]")
 _FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
 _STAGE = re.compile(r"(?:\A|\s)\*[a-z][^*\n]{2,60}\*(?:\s|\Z)")
 _TAG = re.compile(r"</?[a-z][a-z0-9]*(?: [^<>\n]{0,200})?/?>", re.IGNORECASE)
-_OWN_LEAD = re.compile(
-    r"\W*(?:for (?:context|reference|the record|info|you to know)|fyi|btw|about me|quick|correction|typo"
-    r"|by the way|just so you know|make that|zur info|korrektur|pour info|para que sepas)\b",
-    re.IGNORECASE,
-)
-_SENT_FROM = re.compile(r"^\W*(?:sent from my|gesendet von meinem|envoyé de mon) \w+", re.I | re.M)
 _CAPS_ROLE = re.compile(r"\b(?:ME|YOU|HIM|HER|[A-Z]{3,}): ")
 
 
@@ -75,13 +50,13 @@ def own_words(text: str) -> str:
 def is_framed(text: str) -> bool:
     """Whether the whole message is a game, a joke, a puzzle or a document of somebody's."""
     return bool(
-        FRAME.match(text)
-        or JOKE.search(text)
-        or DOCUMENT.match(text)
-        or PUZZLE.search(text)
+        pattern("voice.frame").match(text)
+        or pattern("voice.joke").search(text)
+        or pattern("voice.document").match(text)
+        or pattern("voice.puzzle").search(text)
         or _STAGE.search(text)
         or _BLANK_FORM.search(text)
-        or _SENT_FROM.search(text)
+        or pattern("voice.sent_from").search(text)
         or len(_CAPS_ROLE.findall(text)) > 1
     )
 
@@ -91,26 +66,26 @@ def is_framed(text: str) -> bool:
 
 def _before_paste(text: str) -> str:
     """Up to where a mail, a forwarded message or a text that is shown begins."""
-    if found := FORWARDED.search(text):
+    if found := pattern("voice.forwarded").search(text):
         return text[: found.start()]
-    if found := HEADER.search(text):
+    if found := pattern("voice.header").search(text):
         return text[: found.start()]
     parts = _PARAGRAPH.split(text.strip())
-    signed = SIGN_OFF.search(text)
+    signed = pattern("voice.sign_off").search(text)
     if len(parts) > 1:
         first, last = parts[0], parts[-1]
         if _announces(first) or (signed and _is_short(first)):
             return first
-        if DEICTIC_TASK.search(last) and _is_short(last):
+        if pattern("voice.task_about_this").search(last) and _is_short(last):
             return last
-        if signed or any(GREETING.match(part) for part in parts[1:]):
-            return first if not GREETING.match(first) else ""
+        if signed or any(pattern("voice.greeting").match(part) for part in parts[1:]):
+            return first if not pattern("voice.greeting").match(first) else ""
     elif signed:
         return ""
     lines = text.strip().split("\n")
     if len(lines) > 1 and _announces(lines[0]):
         return lines[0]
-    if len(lines) > 1 and GREETING.match(lines[1]):
+    if len(lines) > 1 and pattern("voice.greeting").match(lines[1]):
         return lines[0]
     return text
 
@@ -123,7 +98,10 @@ def _announces(lead: str) -> bool:
     """Whether a line says that what follows it is a text: to be worked on, or somebody's."""
     if not _is_short(lead):
         return False
-    return bool(DEICTIC_TASK.search(lead) or (LEAD.search(lead) and _ends_open(lead)))
+    return bool(
+        pattern("voice.task_about_this").search(lead)
+        or (pattern("voice.lead").search(lead) and _ends_open(lead))
+    )
 
 
 def _ends_open(lead: str) -> bool:
@@ -133,15 +111,19 @@ def _ends_open(lead: str) -> bool:
 
 def _own_lines(text: str) -> list[str]:
     lines = text.split("\n")[:LINES_READ_MAX]
-    spoken = [bool(SPOKEN_LINE.match(line)) for line in lines]
+    spoken = [bool(pattern("voice.spoken_line").match(line)) for line in lines]
     fields = [bool(_FIELD.match(line)) for line in lines]
-    chat = sum(spoken) > 1 or any(LOG_LINE.match(line) for line in lines)
+    chat = sum(spoken) > 1 or any(pattern("voice.log_line").match(line) for line in lines)
     form = sum(fields) >= FIELDS_MIN
     own = []
     for line, is_spoken, is_field in zip(lines, spoken, fields, strict=True):
         if (chat and is_spoken) or (form and is_field):
             continue
-        if LOG_LINE.match(line) or CODE_LINE.search(line) or _TAG.search(line):
+        if (
+            pattern("voice.log_line").match(line)
+            or pattern("voice.code_line").search(line)
+            or _TAG.search(line)
+        ):
             continue
         own.append(line)
     return own if len(own) == len(lines) or not (chat or form) else _addressed(own)
@@ -149,7 +131,7 @@ def _own_lines(text: str) -> list[str]:
 
 def _addressed(lines: list[str]) -> list[str]:
     """Beside a chat or a form only what is said to the assistant about it."""
-    return [line for line in lines if _FIRST_PERSON.search(line) and "?" in line]
+    return [line for line in lines if pattern("voice.first_person").search(line) and "?" in line]
 
 
 # Sentences
@@ -181,7 +163,10 @@ def _sentence_start(text: str, place: int) -> int:
 
 def _sentence_stop(text: str, place: int) -> int:
     """The end of the sentence that the quotation stands in: it may close the sentence itself."""
-    if re.match(r"[.!?。！？]", text[place - 2 : place - 1]) and text[place : place + 1] in ("", " "):
+    if re.match(r"[.!?。！？]", text[place - 2 : place - 1]) and text[place : place + 1] in (
+        "",
+        " ",
+    ):
         following = text[place:].lstrip()[:1]
         if not following or following.isupper() or following in "¿¡":
             return place
@@ -215,15 +200,23 @@ def _inline_cut(line: str) -> int | None:
     sentence = 0
     for end in _SENTENCE_END.finditer(line):
         said = line[sentence : end.start()]
-        if TASK.match(said) and DEICTIC_TASK.search(said) and not _OWN_LEAD.match(said):
+        if (
+            pattern("voice.task").match(said)
+            and pattern("voice.task_about_this").search(said)
+            and not pattern("voice.own_lead").match(said)
+        ):
             return sentence
         sentence = end.end()
     return None
 
 
 def _hands_over(lead: str, rest: str) -> bool:
-    if _OWN_LEAD.match(lead):
+    if pattern("voice.own_lead").match(lead):
         return False
-    if TASK.match(lead) or ATTRIBUTED.search(lead) or LEAD.search(lead):
+    if (
+        pattern("voice.task").match(lead)
+        or pattern("voice.attributed").search(lead)
+        or pattern("voice.lead").search(lead)
+    ):
         return True
-    return bool(WROTE.match(lead) and _FIRST_PERSON.match(rest))
+    return bool(pattern("voice.somebody").match(lead) and pattern("voice.first_person").match(rest))
