@@ -12,12 +12,12 @@ import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from recollect.text.analysis import fold, stem, words
-from recollect.text.claims.changes import Change, change_in
+from recollect.text.analysis import stem, words
+from recollect.text.claims.changes import ChangeCue, change_in
 from recollect.text.claims.fields import fields_of, slots_of
 from recollect.text.claims.foreign import language_of
-from recollect.text.claims.lasting import spelled
 from recollect.text.claims.lessons import CHANGE, KEPT
+from recollect.text.claims.permanence import spelled
 from recollect.text.claims.topics import (
     generic_stems,
     is_single,
@@ -28,6 +28,7 @@ from recollect.text.claims.topics import (
     states_of,
     values_in,
 )
+from recollect.text.normal import fold
 from recollect.text.words import pattern, word_set
 from recollect.types import Record
 
@@ -44,7 +45,7 @@ class Topic:
     """What a statement is about. ``kin``: whose it is, empty for the speaker's own things;
     ``begins``: the name it begins with."""
 
-    change: Change
+    change: ChangeCue
     fields: frozenset[str]
     words: frozenset[str]
     names: frozenset[str]
@@ -120,7 +121,7 @@ def replaces(text: str, speaker: str, known: str, known_speaker: str, cue: str =
     if cue and new.change.kind in ("", "may change"):
         new = replace(new, change=change_in(cue))
     if not new.change.kind and pattern("changes.done").search(new.said):
-        new = replace(new, change=Change("may change", _DONE_CUE))
+        new = replace(new, change=ChangeCue("may change", _DONE_CUE))
     if not new.change.kind:
         return ""
     old = topic_of(known, known_speaker)
@@ -240,7 +241,7 @@ def _changes(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
     if about and (_new_values(new, old) or _of_same_type(new, old) or old.negated or old.pending):
         return True
     if _of_same_type(new, old) and (
-        fields - {"tool", "language"} or new.kin and new.kin == old.kin
+        fields - {"tool", "language"} or (new.kin and new.kin == old.kin)
     ):
         return True
     if shared and new.names & old.names and fields:

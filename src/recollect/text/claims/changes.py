@@ -17,7 +17,7 @@ from recollect.text.words import pattern
 ChangeKind = Literal["", "ends", "changes", "may change"]
 
 
-class Change(NamedTuple):
+class ChangeCue(NamedTuple):
     """``kind`` is "" where nothing changes; ``cue`` are the words that say it."""
 
     kind: ChangeKind
@@ -25,13 +25,13 @@ class Change(NamedTuple):
 
 
 @lru_cache(maxsize=4000)
-def change_in(text: str) -> Change:
+def change_in(text: str) -> ChangeCue:
     """What a statement says about what was so before it."""
     words = expanded(text)
     for kind, section in _KINDS.items():
         if found := pattern(f"changes.{section}").search(words):
-            return Change(kind, found[0])
-    return Change("")
+            return ChangeCue(kind, found[0])
+    return ChangeCue("")
 
 
 _KINDS: Mapping[ChangeKind, str] = {"ends": "ends", "changes": "changes", "may change": "may"}

@@ -14,9 +14,10 @@ from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
 
-from recollect.text.analysis import fold, stem, words
+from recollect.text.analysis import stem, words
 from recollect.text.claims.lessons import Lesson
 from recollect.text.claims.places import placed
+from recollect.text.normal import fold
 from recollect.text.words import pattern, patterns
 
 LOOK_BACK = 8
@@ -184,19 +185,20 @@ def _bare_fixes(sentences: Sequence[str], rest: str, marked: bool) -> Iterator[F
         # "Delft - Leiden was my master's": the old value comes second, with what it is really.
         yield Fix(_bare(segments[0]), f"?{segments[1].split()[0]}", sure=marked)
     for value in _values(first):
-        count = len(value.split())
-        alone = count <= 2 and value[:1].isupper() and len(rest.split()) <= 2
-        if (
-            marked
-            or spelled
-            or (count <= BARE_WORDS_MAX and not pattern("corrections.not_bare").search(value))
-        ):
-            yield Fix(value, sure=marked or spelled)
-        if alone and not marked and not pattern("corrections.not_bare").search(value):
+        bare = _is_bare(value)
+        if marked or spelled or bare:
+            yield Fix(value, sure=(marked or spelled) and (bare or len(value.split()) <= 3))
+        if bare and not marked and value[:1].isupper() and len(rest.split()) <= 2:
             yield Fix(value, sure=False, name=True)
     if marked:
         for part in sentences[1:]:
-            yield from (Fix(one) for one in _values(part) if len(one.split()) <= BARE_WORDS_MAX)
+            yield from (Fix(one) for one in _values(part) if _is_bare(one))
+
+
+def _is_bare(value: str) -> bool:
+    """Whether some words are a value and nothing else: no verb, no comment."""
+    short = len(value.split()) <= BARE_WORDS_MAX
+    return short and not pattern("corrections.not_bare").search(value)
 
 
 def _values(text: str) -> list[str]:

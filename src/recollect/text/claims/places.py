@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
-from recollect.text.analysis import fold
+from recollect.text.normal import fold
 from recollect.text.words import word_set
 
 ALIKE = 0.6

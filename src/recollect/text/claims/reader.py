@@ -21,7 +21,7 @@ from recollect.text.claims.corrections import (
 )
 from recollect.text.claims.foreign import foreign_findings, language_of, tells_of_past
 from recollect.text.claims.gate import NO_WORDS, gate
-from recollect.text.claims.keep import continued, kept, kept_as_said
+from recollect.text.claims.keepsakes import continued, kept, kept_as_said
 from recollect.text.claims.lessons import KEPT, Claim, Extraction, Lesson
 from recollect.text.claims.requests import (
     decision_in,

@@ -20,8 +20,8 @@ from recollect.text.claims.clauses import (
 )
 from recollect.text.claims.events import Worth, worth_of
 from recollect.text.claims.findings import Finding, bare
-from recollect.text.claims.lasting import is_figurative
 from recollect.text.claims.lessons import Claim, Lesson
+from recollect.text.claims.permanence import is_figurative
 from recollect.text.claims.rewrite import (
     dated,
     framed,

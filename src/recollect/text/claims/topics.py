@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping
 from functools import cache
 
-from recollect.text.analysis import fold, stem
+from recollect.text.analysis import stem
+from recollect.text.normal import fold
 from recollect.text.words import any_of, languages, meanings, parts, word_set, words
 
 

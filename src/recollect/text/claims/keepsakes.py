@@ -15,8 +15,8 @@ from recollect.text.claims.changes import change_in
 from recollect.text.claims.clauses import Clause, clause_in
 from recollect.text.claims.findings import bare, cut
 from recollect.text.claims.foreign import language_of
-from recollect.text.claims.lasting import is_lasting, is_ruled_out, is_unreal_part, spelled
 from recollect.text.claims.lessons import KEPT, Claim, Lesson
+from recollect.text.claims.permanence import is_lasting, is_ruled_out, is_unreal_part, spelled
 from recollect.text.claims.rewrite import (
     dated,
     framed,

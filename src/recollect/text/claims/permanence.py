@@ -105,30 +105,30 @@ def _is_imperative(words: str) -> bool:
     return order and not re.match(r"\w+ [a-z]+ (?:is|are|meets|starts|has|was)\b", words)
 
 
+def _is_change(words: str) -> bool:
+    return change_in(words).kind in ("ends", "changes")
+
+
 def _is_statement(words: str) -> bool:
     if found := pattern("lasting.setting").match(words):
         return _is_statement(words[found.end() :])
+    strong = _is_change(words)
     if pattern("lasting.pronoun").match(words):
-        told = pattern("lasting.they").match(words.lower()) and change_in(words).kind in (
-            "ends",
-            "changes",
-        )
+        told = strong and pattern("lasting.they").match(words.lower())
         return bool(told or pattern("lasting.only_us").match(words))
     if found := pattern("lasting.speaker").match(words):
         return _said_of_speaker(found["rest"])
     if found := pattern("lasting.own").match(words):
-        strong = change_in(words).kind in ("ends", "changes")
         if pattern("lasting.reported").match(found["rest"]):
             return bool(pattern("lasting.professional").match(found["what"]))
         return _said_of_other(found["rest"], strong)
-    if (found := pattern("lasting.kin").match(words)) and (
-        rest := words[found.end() :].strip(" ,")
-    ):
-        return _said_of_other(
-            re.sub(r"\A's ", "is ", rest), change_in(words).kind in ("ends", "changes")
-        )
-    strong = change_in(words).kind in ("ends", "changes")
-    if found := pattern("lasting.named").match(words) or (strong and _ANY_NAME.match(words)):
+    found = pattern("lasting.kin").match(words)
+    if found and (rest := words[found.end() :].strip(" ,")):
+        return _said_of_other(re.sub(r"\A's ", "is ", rest), strong)
+    found = pattern("lasting.named").match(words)
+    if found is None and strong:
+        found = _ANY_NAME.match(words)
+    if found:
         return _said_of_named(words, found["rest"], strong)
     if found := pattern("lasting.thing").match(words):
         return _said_of_thing(words, found["what"], found["rest"], strong)
@@ -181,7 +181,7 @@ def _said_of_speaker(rest: str) -> bool:
         return _past(verb, " ".join(tail))
     if verb in ("let", "put", "quit") and change_in(rest).kind in ("ends", "changes"):
         return bool(tail)
-    if verb in ("used",) and tail[:1] == ["to"]:
+    if verb == "used" and tail[:1] == ["to"]:
         return True
     if verb in word_set("lasting.verbs"):
         return bool(tail) or verb in word_set("lasting.alone")
@@ -194,11 +194,7 @@ def _said_of_speaker(rest: str) -> bool:
 
 
 def _being(tail: str) -> bool:
-    tail = re.sub(
-        r"\A(?:also|still|now|just|both|really|not|currently|actually|already|so|very|pretty|quite|all|officially|mostly|only|originally|basically|kind of|sort of|a bit|proudly) ",
-        "",
-        tail,
-    )
+    tail = pattern("lasting.being_adverbs").sub("", tail)
     if found := re.match(r"([a-z]+ing)\b", tail):
         named = "called" in tail or change_in(tail).kind in ("ends", "changes")
         return (found[1] in word_set("lasting.going_on") or named) and len(tail.split()) > 1
@@ -214,11 +210,7 @@ def _being(tail: str) -> bool:
         return False
     if first in word_set("lasting.moods"):
         return True
-    if re.match(
-        r"(?:an?|the|our|my|one|two|three|four|five|six|seven|eight|nine|ten|\d|in|at|on|with|from|of|under|near|into|by|part|based|married|based)\b",
-        tail,
-        re.I,
-    ):
+    if pattern("lasting.being_something").match(tail):
         return True
     return bool(pattern("lasting.being").match(tail)) or tail[:1].isupper()
 
@@ -256,10 +248,9 @@ def _having(tail: str, verb: str) -> bool:
             return verb != "had" or change_in(f"had {tail}").kind in ("ends", "changes")
         if first == "got":
             return len(tail.split()) > 1
-        return bool(pattern("lasting.duration").search(tail)) and not re.match(
-            r"(?:been|never|always) (?:told|heard|seen|thinking|wondering|trying|looking|asked|waiting)\b",
-            tail,
-        )
+        return bool(pattern("lasting.duration").search(tail)) and not pattern(
+            "lasting.been_told"
+        ).match(tail)
     if reading(first, "participle") and first not in (
         "cut",
         "set",
@@ -284,19 +275,9 @@ def _modal(verb: str, tail: list[str]) -> bool:
         return False
     main = tail[0].lower()
     if verb in ("need", "must"):
-        return bool(
-            re.search(
-                r"\b(?:every|each|always|daily|weekly|glasses|a wheelchair|insulin|step-free|subtitles|quiet)\b",
-                " ".join(tail),
-            )
-        )
+        return bool(pattern("lasting.needs").search(" ".join(tail)))
     if verb == "can":
-        return bool(
-            re.match(
-                r"(?:speak|read|write|play|swim|drive|sew|code|cook|ride|sign|sing|type|knit|ski)\b",
-                main,
-            )
-        )
+        return bool(pattern("lasting.skills").match(main))
     return main == "stand" or (
         main not in word_set("lasting.talk_verbs")
         and main not in word_set("lasting.passing_verbs")
@@ -320,15 +301,12 @@ def _said_of_other(rest: str, strong: bool) -> bool:
     """About somebody or something that belongs to the speaker."""
     if pattern("lasting.reported").match(rest) and not strong:
         return False
-    if found := pattern("lasting.progressive").search(rest):
-        if not strong and found[1] not in word_set("lasting.going_on"):
-            return False
+    going_on = pattern("lasting.progressive").search(rest)
+    if going_on and not strong and going_on[1] not in word_set("lasting.going_on"):
+        return False
     first = rest.split(" ", 1)[0].lower()
-    if (
-        first in ("was", "were", "had", "did")
-        or reading(first, "past")
-        and not reading(first, "base")
-    ):
+    past = reading(first, "past") and not reading(first, "base")
+    if past or first in ("was", "were", "had", "did"):
         return (
             strong
             or bool(pattern("lasting.began").search(rest))
