@@ -161,9 +161,10 @@ def _fixes(text: str, rest: str, marked: bool) -> Iterator[Fix]:
             or bool(pattern("corrections.reason").search(rest))
             or bool(pattern("corrections.spelled").search(rest))
         )
-        if found := pattern("corrections.it_is").match(part) or (
-            sure and pattern("corrections.i_am").match(part)
-        ):
+        found = pattern("corrections.it_is").match(part)
+        if found is None and sure:
+            found = pattern("corrections.i_am").match(part)
+        if found:
             clause = part[found.end() :]
             yield from (Fix(one, sure=sure) for one in _values(clause))
     if sentences and (marked or not pattern("corrections.clause").match(rest)):

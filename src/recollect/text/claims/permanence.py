@@ -24,6 +24,7 @@ _CHAT = {
     "theyre": "they're", "thats": "that's", "bf": "boyfriend", "gf": "girlfriend", "mom's": "Mom's",
 }  # fmt: skip
 _CHAT_WORD = re.compile(rf"(?<![\w'])(?:{'|'.join(_CHAT)})(?![\w'])")
+_FIGURE_IN = re.compile(r"\d|[A-ZÀ-Ý]\w+")
 _ANY_NAME = re.compile(r"(?P<what>[A-ZÀ-Ý][\w'-]+) (?P<rest>[a-z]+\b.*)", re.DOTALL)
 _DENSE = re.compile("[\u3400-\u9fff]")
 
@@ -210,6 +211,8 @@ def _being(tail: str) -> bool:
         return False
     if first in word_set("lasting.moods"):
         return True
+    if pattern("lasting.being_at").match(tail):
+        return bool(_FIGURE_IN.search(tail) or pattern("lasting.being_there").search(tail))
     if pattern("lasting.being_something").match(tail):
         return True
     return bool(pattern("lasting.being").match(tail)) or tail[:1].isupper()

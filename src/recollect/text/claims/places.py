@@ -8,7 +8,7 @@ marked as a correction may also take the place of a name, or of what the sentenc
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
@@ -57,6 +57,9 @@ class _Token(NamedTuple):
         return ""
 
 
+_Way = Callable[[Sequence[_Token], Sequence[_Token]], tuple[int, int] | None]
+
+
 def placed(sentence: str, new: str, old: str = "", *, sure: bool, name: bool = False) -> str:
     """The sentence with the new words in their place; "" if they have none. ``old`` may begin
     with "?": then the words count only if the sentence has them."""
@@ -72,7 +75,7 @@ def placed(sentence: str, new: str, old: str = "", *, sure: bool, name: bool = F
         return _instead(sentence, new, old) if named and not _is_in(new, sentence) else ""
     if old:
         return _instead(sentence, new, old)
-    ways = [_by_kind, _by_shared, _by_spelling]
+    ways: list[_Way] = [_by_kind, _by_shared, _by_spelling]
     if sure:
         ways += [_by_link, _by_name, _at_end]
     elif name:

@@ -30,7 +30,7 @@ _PARAGRAPH = re.compile(r"\n[ \t]*\n+")
 _INLINE_LEAD = re.compile(r"(?P<lead>[^:\n]{2,160}?)[ \u00a0]?(?::|：|->|→| - )\s*(?P<rest>\S)")
 _OPENS = re.compile(r"[:：→]|->| - ")
 _SENTENCE_END = re.compile(r"[.!?。！？]+[\"')\]]*(?:\s|\Z)|[。！？]")
-_FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
+_FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]* [^`\n]* [^`\n]*`", re.DOTALL)
 _STAGE = re.compile(r"(?:\A|\s)\*[a-z][^*\n]{2,60}\*(?:\s|\Z)")
 _TAG = re.compile(r"</?[a-z][a-z0-9]*(?: [^<>\n]{0,200})?/?>", re.IGNORECASE)
 _CAPS_ROLE = re.compile(r"\b(?:ME|YOU|HIM|HER|[A-Z]{3,}): ")
@@ -40,7 +40,7 @@ def own_words(text: str) -> str:
     """The message without what others said in it; empty if nothing is surely the speaker's."""
     if is_framed(text):
         return ""
-    text = _FENCE.sub("\n", text) if "```" in text or "~~~" in text else text
+    text = _FENCE.sub("\n", text) if "`" in text or "~~~" in text else text
     text = _before_paste(text)
     text = "\n".join(_own_lines(text))
     text = _without_quotations(text)
