@@ -24,7 +24,7 @@ ANN = "user:ann"
 # verb -> (statements, files) at most
 LIMITS = {
     "observe": (14, 42),
-    "learn": (90, 92),
+    "learn": (90, 94),
     "recall": (5, 38),
     "context": (14, 53),
     "forget": (40, 48),
