@@ -26,7 +26,7 @@ from recollect.stores.sqlite.rows import (
     session_of,
     to_json,
 )
-from recollect.types import Batch, Item, Record, Session, SessionKey
+from recollect.types import Batch, Record, Session, SessionKey
 
 
 @dataclass(slots=True)
@@ -144,35 +144,37 @@ def read(db: apsw.Connection, batch: Batch, needs: Needs) -> tuple[Held, Keys]:
     shape = tuple([(name, _few(rows), len(rows[0])) for name, rows in asked])
     row: Sequence[Any] = db.execute(_select(_few(paths), shape), bindings).fetchall()[0]
     root, stamp, number, seq, scopes = row[:5]
-    found: dict[str, Any] = {name: part for (name, _), part in zip(asked, row[5:], strict=True)}
-    space = json.loads(found["space"]) if found.get("space") else (None, 0)
     places = json.loads(scopes)
-    keys = Keys(
-        root=root,
-        stamp=stamp or 0,
-        scopes=places,
-        unknown=paths.difference(places),
-        space=space[0],
-        sweeps=bool(found.get("sweep")),
-    )
-    held = Held(
-        number=seq,
-        head=number or 0,
-        records=_records(db, needs),
-        relations={
-            (one.source, one.kind, one.target): one
-            for one in map(relation_of, _list(found, "relations"))
-        },
-        sessions={SessionKey(one.scope, one.id): one for one in _sessions(found)},
-        messages={
-            (scope, session, id_): moment_or_none(expires)
-            for scope, session, id_, expires in _list(found, "messages")
-        },
-        summaries={id_: SessionKey(*key) for id_, *key in _list(found, "summaries")},
-        items={(one.scope, one.namespace, one.key): one for one in _items(found)},
-        dimensions=space[1],
-    )
+    keys = Keys(root, stamp or 0, places, paths.difference(places))
+    held = Held(number=seq, head=number or 0, records=_records(db, needs))
+    for (name, _), answer in zip(asked, row[5:], strict=True):
+        if answer and answer != "[]":
+            _take(name, answer, held, keys)
     return held, keys
+
+
+def _take(name: str, answer: Any, held: Held, keys: Keys) -> None:
+    """What a part has answered."""
+    match name:
+        case "sessions":
+            held.sessions = {SessionKey(one.scope, one.id): one for one in _sessions(answer)}
+        case "messages":
+            held.messages = {
+                (scope, session, id_): moment_or_none(expires)
+                for scope, session, id_, expires in json.loads(answer)
+            }
+        case "summaries":
+            held.summaries = {id_: SessionKey(*key) for id_, *key in json.loads(answer)}
+        case "items":
+            items = map(item_of, json.loads(answer))
+            held.items = {(one.scope, one.namespace, one.key): one for one in items}
+        case "relations":
+            edges = map(relation_of, json.loads(answer))
+            held.relations = {(one.source, one.kind, one.target): one for one in edges}
+        case "space":
+            keys.space, held.dimensions = json.loads(answer)
+        case "sweep":
+            keys.sweeps = True
 
 
 def _asked(batch: Batch, needs: Needs) -> Iterator[tuple[str, Sequence[Sequence[Any]]]]:
@@ -187,7 +189,7 @@ def _asked(batch: Batch, needs: Needs) -> Iterator[tuple[str, Sequence[Sequence[
 
 
 def _paths(batch: Batch) -> set[str]:
-    return {batch.root, *scopes_of(batch)}
+    return scopes_of(batch) | {batch.root}
 
 
 def _records(db: apsw.Connection, needs: Needs) -> Mapping[str, Record]:
@@ -199,25 +201,16 @@ def _records(db: apsw.Connection, needs: Needs) -> Mapping[str, Record]:
     return {record.id: record for record in map(record_of, select(db, sql, *bindings))}
 
 
-def _list(found: Mapping[str, str], name: str) -> list[Any]:
-    answer = found.get(name, "[]")
-    return [] if answer == "[]" else list(json.loads(answer))
-
-
-def _sessions(found: Mapping[str, str]) -> Iterator[Session]:
-    for scope, *row, cursors in _list(found, "sessions"):
+def _sessions(answer: str) -> Iterator[Session]:
+    for scope, *row, cursors in json.loads(answer):
         readers = json.loads(cursors) if isinstance(cursors, str) else cursors
         yield session_of(scope, row, readers)
-
-
-def _items(found: Mapping[str, str]) -> Iterator[Item]:
-    return map(item_of, _list(found, "items"))
 
 
 def make_places(db: apsw.Connection, keys: Keys, root: str, paths: set[str]) -> None:
     """Give the root and these scopes a number, if they have none."""
     missing = sorted(paths & keys.unknown)
-    if keys.root is None or missing:
+    if missing or (paths and keys.root is None):
         roots = sorted({root, *map(root_of, missing)})
         db.execute(
             "INSERT OR IGNORE INTO root (name) SELECT value FROM json_each(?)", (to_json(roots),)
