@@ -122,7 +122,7 @@ def replaces(text: str, speaker: str, known: str, known_speaker: str, cue: str =
         new = replace(new, change=change_in(cue))
     if not new.change.kind and pattern("changes.done").search(new.said):
         new = replace(new, change=ChangeCue("may change", _DONE_CUE))
-    if not new.change.kind:
+    if not new.change.kind or pattern("changes.planned").search(new.said):
         return ""
     old = topic_of(known, known_speaker)
     if new.begins and new.begins == old.begins and not fields_of(new.begins):
@@ -169,7 +169,7 @@ def _shared_dense(new: str, old: str) -> frozenset[str]:
 
 def _same_people(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
     if new.kin and old.kin:
-        family = "expecting" in new.fields & old.fields
+        family = "expecting" in new.fields & old.fields and "born" not in old.words
         return (
             new.kin == old.kin
             or family
