@@ -23,12 +23,12 @@ from tests.architecture.source import PACKAGE
 ANN = "user:ann"
 # verb -> (statements, files) at most
 LIMITS = {
-    "observe": (14, 20),
-    "learn": (90, 40),
-    "recall": (5, 20),
-    "context": (20, 28),
-    "forget": (90, 60),
-    "idle": (6, 30),
+    "observe": (14, 42),
+    "learn": (90, 94),
+    "recall": (5, 38),
+    "context": (14, 53),
+    "forget": (40, 48),
+    "idle": (4, 20),
 }
 
 
@@ -80,7 +80,7 @@ def test_no_verb_takes_more_steps_than_it_may(steps: Steps, tmp_path: Path) -> N
         memory.maintain()
         memory.recall("tea", scope=ANN)
         memory.context(session="w", scope=ANN)
-        told = ["I live in Berlin and work as a nurse."]
+        told = ["I live in Berlin."]
         taken = {
             "observe": steps.taken(lambda: memory.observe("s", told, scope=ANN)),
             "learn": steps.taken(memory.maintain),
@@ -88,7 +88,8 @@ def test_no_verb_takes_more_steps_than_it_may(steps: Steps, tmp_path: Path) -> N
             "context": steps.taken(lambda: memory.context(session="s", scope=ANN)),
             "forget": steps.taken(lambda: memory.forget(session="s", scope=ANN)),
         }
-        memory.maintain()
+        for _ in range(3):
+            memory.maintain()
         taken["idle"] = steps.taken(memory.maintain)
     over = {
         verb: f"{found} where {LIMITS[verb]} are allowed (statements, files)"

@@ -10,7 +10,9 @@ from recollect.engine import Engine
 from recollect.index.vectors import says_nothing
 from recollect.lifecycle.merge import (
     AGAINST,
+    NOBODY,
     Known,
+    Named,
     Outcome,
     Verdict,
     between,
@@ -18,6 +20,8 @@ from recollect.lifecycle.merge import (
     judge,
     repeated,
     settle,
+    tags_of_change,
+    tells_change,
 )
 from recollect.ports import Store
 from recollect.scopes import is_within, root_of
@@ -40,15 +44,17 @@ async def meet(
     space: str,
     *,
     corrects: bool = False,
+    named: Named = NOBODY,
     pending: Sequence[Record] = (),
     seen_hash: bool = False,
 ) -> Outcome:
-    """Compare, judge and settle: what to commit for this record, and what to say about it."""
+    """Compare, judge and settle: what to commit for this record, and what to say about it.
+    ``named``: the known texts that it surely or perhaps corrects."""
     known = await compare(
-        engine, store, record, vector, space, pending=pending, seen_hash=seen_hash
+        engine, store, record, vector, space, named=named, pending=pending, seen_hash=seen_hash
     )
     above = engine.profile.duplicate_above
-    verdict = judge(record, known, duplicate_above=above, corrects=corrects)
+    verdict = judge(record, known, duplicate_above=above, corrects=corrects, named=named)
     if confirmed := _confirmed(record, verdict):
         others = [one for one in known if one.record.id != confirmed.id]
         said_now = replace(confirmed, learned_at=record.learned_at)
@@ -106,6 +112,7 @@ async def compare(
     vector: Vector | None,
     space: str,
     *,
+    named: Named = NOBODY,
     pending: Sequence[Record] = (),
     seen_hash: bool = False,
 ) -> list[Known]:
@@ -114,7 +121,7 @@ async def compare(
     ``pending`` are records that the same commit will write or change; they count as they will
     be. ``seen_hash``: the store refused this very text, though no vector led to it."""
     found: dict[str, Known] = {}
-    for query in _queries(engine, record, vector, space, seen_hash=seen_hash):
+    for query in _queries(engine, record, vector, space, named=named, seen_hash=seen_hash):
         for known in await _known(store, query):
             found.setdefault(known.record.id, known)
     return _with_pending(found.values(), record, pending)
@@ -138,19 +145,32 @@ async def _known(store: Store, query: Search | Find | Listing) -> list[Known]:
 
 
 def _queries(
-    engine: Engine, record: Record, vector: Vector | None, space: str, *, seen_hash: bool
+    engine: Engine,
+    record: Record,
+    vector: Vector | None,
+    space: str,
+    *,
+    named: Named,
+    seen_hash: bool,
 ) -> Iterator[Search | Find | Listing]:
     live = Where(scopes=(record.scope,), now=engine.now(), statuses=LIVE)
     alike = Search(where=replace(live, kinds=(record.kind,)), limit=NEIGHBOURS)
     near = vector is not None and not says_nothing(vector) and record.kind != "episodic"
+    tells = record.kind == "semantic" and tells_change(record)
     if near:  # an equal text is also the nearest one
-        yield replace(alike, vector=vector, space=space, similar_above=SIMILAR_ABOVE)
+        by_words = record.text[:WORDS_FROM_MAX] if tells else ""
+        yield replace(alike, vector=vector, space=space, similar_above=SIMILAR_ABOVE, text=by_words)
     if record.hash and (seen_hash or not near):
         yield Find(where=live, hashes=(record.hash,), limit=NEIGHBOURS)
     if not near and record.kind != "episodic":
         yield replace(alike, text=record.text[:WORDS_FROM_MAX])
+    if named.hashes:
+        yield Find(where=live, hashes=named.hashes, limit=NEIGHBOURS)
     if slot := of_slot(record, engine.now()):
         yield slot
+    if tells:
+        where = replace(live, kinds=(record.kind,), tags=tags_of_change(record))
+        yield Listing(where=where, limit=SLOT_MAX)
 
 
 def of_slot(record: Record, now: datetime) -> Listing | None:

@@ -73,11 +73,6 @@ class AsyncMemory(WholeStore, Lists):
         """What the verbs work on, for ``recollect.access`` and the books of a server."""
         return self._engine
 
-    def narrowed(self, scope: str) -> AsyncMemory:
-        """The same memory for somebody who may not leave this scope. It shares the store: close
-        the one that was opened."""
-        return AsyncMemory(self._engine.narrowed((scope,), self._engine.rights))
-
     @classmethod
     @hinting
     async def open(

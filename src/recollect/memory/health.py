@@ -6,8 +6,8 @@ import asyncio
 import time
 from collections.abc import Callable
 
+from recollect.engine import active_space
 from recollect.memory import AsyncMemory
-from recollect.scopes import SYSTEM_ROOT
 from recollect.verbs.lists.upkeep import list_stuck
 
 LOOK_SECONDS = 30.0
@@ -27,7 +27,7 @@ class Health:
     async def look(self) -> tuple[str, int]:
         """The status, and how much work is stuck. RecollectError if the store does not answer."""
         engine = self._memory.engine
-        await engine.store.items(SYSTEM_ROOT, "space", now=engine.now(), limit=1)
+        await active_space(engine.store, engine.now())
         async with self._looking:
             if self._clock() - self._looked >= LOOK_SECONDS:
                 self._stuck = len(await list_stuck(engine, None, STUCK_MAX))

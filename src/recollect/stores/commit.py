@@ -176,9 +176,9 @@ def decide(batch: Batch, held: Held) -> Changes:
 def altered(value: T, /, **changed: Any) -> T:
     """``dataclasses.replace`` in half the time, for frozen values with slots: a commit makes
     several new ones of everything that is in it."""
-    kind = type(value)
-    read, writers = _slots(kind)  # type: ignore[arg-type]  # classes are hashable
-    new = object.__new__(kind)
+    kind: Any = type(value)
+    read, writers = _slots(kind)
+    new: T = object.__new__(kind)
     for write, part in zip(writers, read(value), strict=True):
         write(new, part)
     for name, part in changed.items():

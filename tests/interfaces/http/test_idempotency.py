@@ -40,7 +40,10 @@ WRITES: dict[str, dict[str, Any]] = {
 def test_X3_the_same_key_and_body_answer_again_and_change_nothing(
     ann: httpx2.Client, verb: str
 ) -> None:
-    ann.post("/v1/observe", json={"session": "once", "messages": [{"content": "x", "id": "x"}]})
+    ann.post(
+        "/v1/observe",
+        json={"session": "once", "messages": [{"role": "user", "content": "x", "id": "x"}]},
+    )
     first = ann.post(f"/v1/{verb}", json=WRITES[verb], headers=keyed(f"key of {verb}"))
     assert first.status_code == 200, first.text
     changes = ann.get("/v1/changes").json()

@@ -9,7 +9,6 @@ import random
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -44,6 +43,12 @@ asyncio.run(SqliteStore.open(path))
 OPENED = """
 import asyncio, sys
 from recollect.stores.sqlite import SqliteStore
+asyncio.run(SqliteStore.open(sys.argv[1]))
+"""
+BEGUN = """
+import asyncio, sys
+from recollect.stores.sqlite import SqliteStore
+print("begun", flush=True)
 asyncio.run(SqliteStore.open(sys.argv[1]))
 """
 
@@ -201,19 +206,22 @@ def test_X8_100_000_records_killed_again_and_again_in_the_middle(tmp_path: Path)
     path = tmp_path / "memory.db"
     make_old_file(path, records=100_000, leases=100_000)
     before = path.stat().st_size
-    dice = random.Random(1)
-    kills = 0
+    dice, kills = random.Random(1), 0
     while True:
-        child = subprocess.Popen([sys.executable, "-c", OPENED, str(path)], env=environment())
-        try:
-            assert child.wait(timeout=dice.uniform(0.4, 2.5)) == 0
+        command = [sys.executable, "-c", BEGUN, str(path)]
+        child = subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE)
+        assert child.stdout
+        assert child.stdout.readline() == b"begun\n"
+        try:  # longer each time, so that the last step, which is one, ends some day
+            assert child.wait(timeout=dice.uniform(0.02, 0.2) * (1 + kills / 4)) == 0
             break
         except subprocess.TimeoutExpired:
             child.kill()
             child.wait()
             kills += 1
             assert kills < 200, "it gets nowhere"
-            time.sleep(0.01)
+        finally:
+            child.stdout.close()
     assert kills > 2
     assert_moved(path, 100_000)
     print(f"killed {kills} times; {before:,} bytes before, {path.stat().st_size:,} now")

@@ -14,7 +14,7 @@ memory.remember("x", source="hearsay")  # wrong: no such source
 memory.recall("x", statuses=["alive"])  # wrong: no such status
 memory.recall("x", limits=3)  # wrong: a misspelt argument
 memory.recall("x", limit="three")  # wrong: no number
-memory.context(shape="gemini")  # wrong: no such shape
+memory.context(shape="mistral")  # wrong: no such shape
 memory.resolve("id", "maybe")  # wrong: no such action
 memory.relate("a", "likes", "b")  # wrong: no such relation
 

@@ -73,10 +73,9 @@ def build_app(
         docs_url=None,  # they would load scripts from elsewhere
         redoc_url=None,
         redirect_slashes=False,
-        generate_unique_id_function=lambda route: route.name,
         openapi_tags=[{"name": name, "description": said} for name, said in TAGS.items()],
     )
-    app.include_router(all_routes())
+    app.router.routes += all_routes()
     app.state.metrics = Metrics()
     if mcp is not None:
         app.router.routes += [Route(path, branch) for path in (MCP_PATH, f"{MCP_PATH}/")]

@@ -45,7 +45,8 @@ class Door:
         device = connection.headers.get(DEVICE_HEADER)
         if device is not None:
             scope = await keys.scope_of_device(memory.engine, device)
-            memory = memory.narrowed(scope)
+            engine = memory.engine
+            memory = AsyncMemory(engine.narrowed((scope,), engine.rights))
         return Caller(memory=memory, via="http", key=key, quotas=self.quotas)
 
     async def _known(self, connection: HTTPConnection) -> tuple[Key | None, AsyncMemory]:

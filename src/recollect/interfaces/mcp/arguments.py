@@ -43,7 +43,7 @@ NEVER = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class Wording:
     """How a model is told of an argument, where it is not told as everybody is."""
 
     name: str = ""
@@ -53,24 +53,27 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Taken:
+class FromVerb:
     """What a tool made of a verb's arguments."""
 
     left_out: Mapping[str, str]
-    told: Mapping[str, Told]
+    told: Mapping[str, Wording]
 
 
 Tool = Callable[..., Awaitable[Any]]
 
 
 def from_verb(
-    verb: str, *, left_out: Mapping[str, str] | None = None, told: Mapping[str, Told] | None = None
+    verb: str,
+    *,
+    left_out: Mapping[str, str] | None = None,
+    told: Mapping[str, Wording] | None = None,
 ) -> Callable[[Tool], Tool]:
     """A tool that takes what a verb takes, but what is ``left_out``, each for a reason. Its
     ``**said`` is what was said, by the verb's own names."""
     words, without = told or {}, {**NEVER, **(left_out or {})}
     taken = [one for one in verb_spec(verb).arguments if one.name not in without]
-    parameters = [_parameter(one, words.get(one.name, Told())) for one in taken]
+    parameters = [_parameter(one, words.get(one.name, Wording())) for one in taken]
     names = {made.name: one.name for made, one in zip(parameters, taken, strict=True)}
 
     def made(tool: Tool) -> Tool:
@@ -94,14 +97,14 @@ def from_verb(
         called.__signature__ = signature.replace(parameters=ordered)  # type: ignore[attr-defined]
         called.from_verbs = {  # type: ignore[attr-defined]
             **getattr(tool, "from_verbs", {}),
-            verb: Taken(left_out=without, told=words),
+            verb: FromVerb(left_out=without, told=words),
         }
         return called
 
     return made
 
 
-def _parameter(argument: Argument, told: Told) -> inspect.Parameter:
+def _parameter(argument: Argument, told: Wording) -> inspect.Parameter:
     hint = _json_type(argument.hint if told.hint is UNTOLD else told.hint)
     default = argument.default if told.default is UNTOLD else told.default
     if default == () or default is None:

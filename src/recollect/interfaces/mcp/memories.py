@@ -9,7 +9,7 @@ from mcp_types import CallToolResult
 from pydantic import Field
 
 from recollect.errors import Invalid
-from recollect.interfaces.mcp.arguments import Project, Scope, Scopes, Told, from_verb
+from recollect.interfaces.mcp.arguments import Project, Scope, Scopes, Wording, from_verb
 from recollect.interfaces.mcp.caller import current, scope_for
 from recollect.interfaces.mcp.results import (
     ContextResult,
@@ -44,17 +44,17 @@ Action = Literal["approve", "reject", "edit", "merge", "undo"]
         "data": "a statement says it all",
     },
     told={
-        "text": Told(
+        "text": Wording(
             said="One statement that is understood without this conversation: "
             '"Ann deploys the web shop on Tuesdays", not "she does it on Tuesdays".'
         ),
-        "type": Told(hint=SavedType),
-        "source": Told(
+        "type": Wording(hint=SavedType),
+        "source": Wording(
             hint=SavedSource,
             default="assistant",
             said="Where it comes from. user only for what the user said themselves.",
         ),
-        "supersedes": Told(name="replaces"),
+        "supersedes": Wording(name="replaces"),
     },
 )
 async def memory_save(
@@ -91,11 +91,11 @@ async def memory_save(
         "descend": "without a scope it looks in all of them",
     },
     told={
-        "limit": Told(hint=Annotated[int, Between(1, 50)]),
-        "types": Told(
+        "limit": Wording(hint=Annotated[int, Between(1, 50)]),
+        "types": Wording(
             hint=Iterable[str], said="Only these, such as fact, preference, episode, turn"
         ),
-        "fast": Told(said="true: no model chooses among candidates; default: as configured"),
+        "fast": Wording(said="true: no model chooses among candidates; default: as configured"),
     },
 )
 async def memory_search(
@@ -125,14 +125,14 @@ async def memory_search(
         "known_at": "memory_history tells what was believed when",
     },
     told={
-        "query": Told(
+        "query": Wording(
             name="task",
             hint=str,
             default=REQUIRED,
             said="What you are about to do, in a sentence or two",
         ),
-        "session": Told(said="A session's name, to have its summary and notes too"),
-        "tokens": Told(hint=Annotated[int, Between(100, 100_000)]),
+        "session": Wording(said="A session's name, to have its summary and notes too"),
+        "tokens": Wording(hint=Annotated[int, Between(100, 100_000)]),
     },
 )
 async def memory_context(
@@ -168,13 +168,13 @@ async def memory_context(
         "an agent names ids and nothing else: it cannot erase a whole scope",
     ),
     told={
-        "ids": Told(
+        "ids": Wording(
             hint=Annotated[list[str], Field(min_length=1, max_length=100)],
             default=REQUIRED,
             said="Ids from memory_search or memory_save",
         ),
-        "sources": Told(said="Also erase the messages and copies that it was made from"),
-        "dry_run": Told(default=True, said="true (default): only say what would be erased"),
+        "sources": Wording(said="Also erase the messages and copies that it was made from"),
+        "dry_run": Wording(default=True, said="true (default): only say what would be erased"),
     },
 )
 async def memory_forget(**said: Any) -> Annotated[CallToolResult, Done]:
@@ -195,8 +195,8 @@ async def memory_forget(**said: Any) -> Annotated[CallToolResult, Done]:
 @from_verb(
     "history",
     told={
-        "id": Told(said="A memory's id; without it the newest changes of all"),
-        "limit": Told(hint=Annotated[int, Between(1, 200)], default=20),
+        "id": Wording(said="A memory's id; without it the newest changes of all"),
+        "limit": Wording(hint=Annotated[int, Between(1, 200)], default=20),
     },
 )
 async def memory_history(
@@ -219,15 +219,15 @@ async def memory_history(
 @from_verb(
     "resolve",
     told={
-        "id": Told(default=None, said="What to decide about; without it: list what waits"),
-        "action": Told(
+        "id": Wording(default=None, said="What to decide about; without it: list what waits"),
+        "action": Wording(
             hint=Action,
             default=None,
             said="approve, reject, edit (with text), merge (with into), or undo a change",
         ),
     },
 )
-@from_verb("review", told={"limit": Told(hint=Annotated[int, Between(1, 100)], default=20)})
+@from_verb("review", told={"limit": Wording(hint=Annotated[int, Between(1, 100)], default=20)})
 async def memory_review(
     project: Project = None, scope: Scope = None, limit: Any = None, **said: Any
 ) -> Annotated[CallToolResult, Review]:

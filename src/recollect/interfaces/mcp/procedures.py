@@ -8,7 +8,7 @@ from mcp_types import CallToolResult
 from pydantic import Field
 
 from recollect.errors import Invalid
-from recollect.interfaces.mcp.arguments import Project, Scope, Told, from_verb
+from recollect.interfaces.mcp.arguments import Project, Scope, Wording, from_verb
 from recollect.interfaces.mcp.caller import current, scope_for
 from recollect.interfaces.mcp.results import Done, Memories, told_hits, told_receipt
 from recollect.types import Receipt
@@ -17,7 +17,7 @@ from recollect.types.arguments import Between
 
 @from_verb(
     "save_procedure",
-    told={"steps": Told(hint=Annotated[list[str], Field(min_length=1, max_length=50)])},
+    told={"steps": Wording(hint=Annotated[list[str], Field(min_length=1, max_length=50)])},
 )
 async def procedure_save(
     project: Project = None, scope: Scope = None, **said: Any
@@ -37,7 +37,7 @@ async def procedure_save(
     return told_receipt(receipt)
 
 
-@from_verb("find_procedures", told={"limit": Told(hint=Annotated[int, Between(1, 50)])})
+@from_verb("find_procedures", told={"limit": Wording(hint=Annotated[int, Between(1, 50)])})
 async def procedure_find(
     project: Project = None, scope: Scope = None, **said: Any
 ) -> Annotated[CallToolResult, Memories]:
@@ -53,7 +53,7 @@ async def procedure_find(
     return told_hits(found.hits, found.notes, explain=False)
 
 
-@from_verb("procedure_used", told={"id_or_name": Told(name="procedure")})
+@from_verb("procedure_used", told={"id_or_name": Wording(name="procedure")})
 async def procedure_used(
     project: Project = None, scope: Scope = None, **said: Any
 ) -> Annotated[CallToolResult, Done]:
@@ -80,7 +80,7 @@ async def procedure_used(
         "expires_at": "what was said stays until somebody forgets it",
     },
     told={
-        "messages": Told(
+        "messages": Wording(
             hint=Annotated[list[str | dict[str, Any]], Field(max_length=500)],
             default=None,
             said="In order; text means that the user said it, else "

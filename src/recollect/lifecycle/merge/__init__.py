@@ -7,9 +7,12 @@ nothing is replaced unless both statements are about the same slot of the same s
 
 from __future__ import annotations
 
+from recollect.lifecycle.merge.changes import tags_of_change, tells_change
 from recollect.lifecycle.merge.judgement import (
     AGAINST,
+    NOBODY,
     Known,
+    Named,
     Verdict,
     VerdictKind,
     between,
@@ -21,7 +24,9 @@ from recollect.lifecycle.merge.settlement import Outcome, copies, repeated, repl
 
 __all__ = [
     "AGAINST",
+    "NOBODY",
     "Known",
+    "Named",
     "Outcome",
     "Verdict",
     "VerdictKind",
@@ -32,5 +37,7 @@ __all__ = [
     "repeated",
     "replaced",
     "settle",
+    "tags_of_change",
+    "tells_change",
     "with_claim",
 ]

@@ -21,8 +21,11 @@ from recollect.text.claims.clauses import (
 from recollect.text.claims.events import Worth, worth_of
 from recollect.text.claims.findings import Finding, bare
 from recollect.text.claims.lessons import Claim, Lesson
+from recollect.text.claims.permanence import is_figurative
 from recollect.text.claims.rewrite import (
     dated,
+    framed,
+    is_garbled,
     sentence,
     trimmed,
     without_pointers,
@@ -31,7 +34,7 @@ from recollect.text.claims.rewrite import (
 from recollect.text.claims.sentences import Sentence
 from recollect.text.claims.slots import favourite_in, finding_in
 from recollect.text.dates import Span, time_spans
-from recollect.text.normal import caseless, one_line
+from recollect.text.normal import caseless
 from recollect.text.words import alternatives, any_of, pattern, word_set
 from recollect.types import Type
 
@@ -58,6 +61,8 @@ class Utterance:
         named_in: str = "",
         valid_from: datetime | None = None,
         valid_to: datetime | None = None,
+        changed_by: datetime | None = None,
+        change: str = "",
     ) -> Lesson:
         """What they said as a lesson; its names are taken from ``named_in``, else from the text."""
         return Lesson(
@@ -71,6 +76,8 @@ class Utterance:
             entities=entities_in(named_in or text, clause, self.speaker),
             valid_from=valid_from,
             valid_to=valid_to,
+            changed_by=changed_by,
+            change=change,
         )
 
 
@@ -87,7 +94,15 @@ def english_lessons(said_sentence: Sentence, said: Utterance) -> list[Lesson]:
         )
         if len(lessons) >= LESSONS_A_SENTENCE_MAX:
             break
+    if pattern("statements.moment").search(text):
+        lessons = [one for one in lessons if not _PASSES & set(one.tags)]
     return lessons[:LESSONS_A_SENTENCE_MAX]
+
+
+# What is over in an hour is no plan and no state.
+_PASSES = frozenset(
+    ("plan", "is", "activity", "works-from", "works-on", "learning", "owns", "condition")
+)
 
 
 def _meeting(words: str, said: Utterance) -> list[Lesson]:
@@ -96,8 +111,10 @@ def _meeting(words: str, said: Utterance) -> list[Lesson]:
     spans = time_spans(words, said.at) if found else ()
     if found is None or len(spans) != 1:
         return []
-    owner, what = said.speaker.written, one_line(found["what"])
-    text = f"{owner}'s {what} is {spans[0].written()}."
+    owner, what = said.speaker.written, " ".join(found["what"].split())
+    hour = pattern("statements.hour").match(words, spans[0].begins + len(spans[0].phrase))
+    when = spans[0].written() + (hour[0].rstrip(" .") if hour else "")
+    text = f"{owner}'s {what} is {when}."
     day = spans[0].start.date().isoformat()
     key = f"{said.speaker.key}'s {caseless(what)}"
     claim = Claim(subject=key, slot="is", value=day, exclusive=True)
@@ -131,6 +148,7 @@ def is_unreal(text: str) -> bool:
         or pattern("statements.task").match(text)
         or pattern("statements.mocking").search(text)
         or pattern("statements.reported").search(text)
+        or is_figurative(text)
     )
 
 
@@ -175,7 +193,17 @@ def _read_clause(words: str, said: Utterance) -> list[Lesson]:
         clause = clause_in(words, said.speaker)
     if clause is None:
         return []
-    return [lesson for part in _parts(clause) for lesson in _lessons_of(part, spans, leading, said)]
+    found = [
+        lesson for part in _parts(clause) for lesson in _lessons_of(part, spans, leading, said)
+    ]
+    return [_readable(lesson, words, spans, said) for lesson in found]
+
+
+def _readable(lesson: Lesson, words: str, spans: Sequence[Span], said: Utterance) -> Lesson:
+    """In the speaker's own words, where the rewritten ones are no sentence."""
+    if not is_garbled(lesson.text):
+        return lesson
+    return replace(lesson, text=framed(words, said.speaker, spans))
 
 
 def _with_setting_last(words: str) -> str:
@@ -216,6 +244,10 @@ def _parts(clause: Clause) -> list[Clause]:
 def _lessons_of(
     clause: Clause, spans: Sequence[Span], leading: Span | None, said: Utterance
 ) -> list[Lesson]:
+    now = pattern("statements.now").search(clause.predicate.tail) or pattern(
+        "statements.now"
+    ).search(clause.predicate.words)
+    change = now[0].lower() if now else ""
     tail = without_pointers(trimmed(clause.predicate.tail))
     if tail is None:
         return []
@@ -228,13 +260,12 @@ def _lessons_of(
         return []
     here = [span for span in spans if span is leading or span.phrase in tail]
     if found is not None:
-        return list(_claimed(clause, found, tail, here, leading, said))
+        return list(_claimed(clause, found, tail, here, leading, said, change))
     worth = worth_of(clause, tail, here)
     if worth is None or clause.predicate.hedged:
         return []
     text = _written(clause, tail, here, leading, said)
-    begins, ends = _validity(here, worth.topic)
-    return [said.lesson(text, worth, clause=clause, valid_from=begins, valid_to=ends)]
+    return [_event_lesson(clause, text, worth, here, said, change)]
 
 
 def _written(
@@ -245,6 +276,27 @@ def _written(
 
 
 _TIMELESS = ("plan", "goal", "habit", "birthday", "is")
+
+
+def _event_lesson(
+    clause: Clause, text: str, worth: Worth, spans: Sequence[Span], said: Utterance, change: str
+) -> Lesson:
+    begins, ends = _validity(spans, worth.topic)
+    if begins and begins > said.at and clause.predicate.tense in ("past", "perfect"):
+        begins = None  # "moved to 4 July": that was said, not that day
+    return Lesson(
+        text=text,
+        messages=(said.message,),
+        type="fact",
+        confidence=worth.confidence,
+        importance=worth.importance,
+        tags=(worth.topic,),
+        entities=entities_in(text, clause, said.speaker),
+        valid_from=begins,
+        valid_to=ends,
+        changed_by=said.at if begins and begins <= said.at else None,
+        change=change,
+    )
 
 
 def _validity(spans: Sequence[Span], topic: str) -> tuple[datetime | None, datetime | None]:
@@ -267,10 +319,12 @@ def _claimed(
     spans: Sequence[Span],
     leading: Span | None,
     said: Utterance,
+    change: str,
 ) -> Iterator[Lesson]:
     begins, ends = _validity(spans, found.topic)
     if clause.predicate.tense == "past" and found.topic in ("birthday", "birthplace"):
         begins = None
+    by = _changed_by(begins, clause, spans, said)
     for item, claim in _items(found):
         words = tail if not item else tail.replace(found.items, item, 1)
         text = _written(clause, words, () if found.topic == "birthday" else spans, leading, said)
@@ -282,7 +336,20 @@ def _claimed(
             clause=clause,
             valid_from=begins,
             valid_to=ends,
+            changed_by=by,
+            change=change,
         )
+
+
+def _changed_by(
+    begins: datetime | None, clause: Clause, spans: Sequence[Span], said: Utterance
+) -> datetime | None:
+    """What holds while it is told had begun by then; what happened in a time, at its end."""
+    if begins is None or begins > said.at:
+        return None
+    if clause.predicate.tense in ("present", "perfect"):
+        return said.at
+    return min(max(span.end for span in spans if span.start == begins), said.at)
 
 
 def _items(found: Finding) -> list[tuple[str, Claim]]:

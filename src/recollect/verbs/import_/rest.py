@@ -87,9 +87,9 @@ async def _booked(run: ImportRun, root: str, line: ExportLine) -> ImportOutcome:
         date = datetime.fromisoformat(day).date()
         spent = {name: type(zero)(item.value[name]) for name, zero in NOTHING.items()}
     except (KeyError, TypeError, ValueError):
-        return replace(skipped(line, "this is no account of what was spent"), status="failed")
+        return failed(line, "this is no account of what was spent")
     if item.scope != root or not what:
-        return replace(skipped(line, "this is no account of what was spent"), status="failed")
+        return failed(line, "this is no account of what was spent")
     if kept_until(date) <= now:
         return skipped(line, EXPIRED)
     registry = run.engine.store.registry

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from starlette.responses import Response
 
 from recollect.errors import Invalid, Unavailable
@@ -13,11 +13,11 @@ from recollect.interfaces.http.answers import DEGRADED_HEADER, answer, header_te
 from recollect.interfaces.http.examples import EPISODES
 from recollect.interfaces.http.openapi import about
 from recollect.interfaces.http.problems import told
-from recollect.interfaces.http.routes.calls import Asking
+from recollect.interfaces.http.routes.calls import Asking, router_of
 from recollect.interfaces.http.shapes import object_of
 from recollect.types import Record, Type
 
-router = APIRouter(prefix="/api/memory", tags=["agtOS"])
+router = router_of("agtOS", "/api/memory", strict=False)
 
 DEGRADED = "degraded"  # how a note begins that says what did not work
 # Summaries of conversations and tasks; a single turn is none.

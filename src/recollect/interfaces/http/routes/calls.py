@@ -9,7 +9,7 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Annotated, Any, get_args
 
-from fastapi import Depends, Header, Request
+from fastapi import APIRouter, Depends, Header, Request
 from fastapi.routing import APIRoute
 from pydantic import ValidationError
 from starlette.responses import Response
@@ -62,6 +62,19 @@ async def no_strangers(request: Request) -> None:
         if name not in known:
             there = f"; there is {', '.join(known)}" if known else ""
             raise Invalid(f"{name[:80]!r} is no parameter here{there}")
+
+
+def router_of(
+    topic: str, prefix: str = "", *, strict: bool = True, route_class: type[APIRoute] = APIRoute
+) -> APIRouter:
+    """The routes of one topic. ``strict``: names that are not known are refused."""
+    return APIRouter(
+        prefix=prefix,
+        tags=[topic],
+        dependencies=[Depends(no_strangers)] if strict else [],
+        route_class=route_class,
+        generate_unique_id_function=lambda route: route.name,
+    )
 
 
 def takes(

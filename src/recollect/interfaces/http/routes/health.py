@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Literal
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from starlette.responses import PlainTextResponse, Response
 
 from recollect.errors import RecollectError
 from recollect.interfaces.http.answers import answer
 from recollect.interfaces.http.metrics import Metrics
 from recollect.interfaces.http.openapi import about
-from recollect.interfaces.http.routes.calls import Asking
+from recollect.interfaces.http.routes.calls import Asking, router_of
 from recollect.interfaces.http.shapes import object_of
 from recollect.memory.health import Health
 
-router = APIRouter(tags=["server"])
+router = router_of("server", strict=False)
 
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, get_type_hints
 
-from fastapi import APIRouter
 from starlette.responses import Response
 
 from recollect.access import keys
@@ -13,11 +12,11 @@ from recollect.interfaces.http import models
 from recollect.interfaces.http.answers import answer
 from recollect.interfaces.http.examples import DEVICE, KEY
 from recollect.interfaces.http.openapi import about
-from recollect.interfaces.http.routes.calls import Asking, takes
+from recollect.interfaces.http.routes.calls import Asking, router_of, takes
 from recollect.interfaces.http.shapes import object_of, shape_of
 from recollect.interfaces.render import as_json
 
-router = APIRouter(prefix="/v1", tags=["identity"])
+router = router_of("identity", "/v1")
 
 _NEW = object_of("NewKey", **get_type_hints(Key), key=str)
 

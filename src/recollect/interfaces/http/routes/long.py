@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import IO, Annotated, Any, Literal
 
 import anyio.to_thread
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response, StreamingResponse
 
@@ -20,11 +20,11 @@ from recollect.interfaces.http.bodies import LINES
 from recollect.interfaces.http.examples import JOB
 from recollect.interfaces.http.long_work import Job, Jobs, Work
 from recollect.interfaces.http.openapi import about
-from recollect.interfaces.http.routes.calls import Asking, takes
+from recollect.interfaces.http.routes.calls import Asking, router_of, takes
 from recollect.interfaces.http.shapes import object_of
 from recollect.types import Receipt
 
-router = APIRouter(prefix="/v1", tags=["long work"])
+router = router_of("long work", "/v1")
 
 SPOOL_BYTES = 1 << 20  # in memory up to here
 READ_BYTES = 1 << 16

@@ -17,7 +17,7 @@ from recollect.interfaces.http import models
 from recollect.interfaces.http.answers import answer, etag_of, matches
 from recollect.interfaces.http.examples import example_of
 from recollect.interfaces.http.openapi import about
-from recollect.interfaces.http.routes.calls import Asking, CallWriting, VerbRoute, may
+from recollect.interfaces.http.routes.calls import Asking, CallWriting, VerbRoute, may, router_of
 from recollect.interfaces.http.shapes import object_of, page_of, shape_of
 from recollect.interfaces.render import as_json
 from recollect.memory.arguments import VerbSpec, verb_spec
@@ -43,7 +43,7 @@ Endpoint = Callable[..., Any]
 
 
 def verb_routes(topic: str) -> APIRouter:
-    router = APIRouter(prefix="/v1", tags=[topic], route_class=VerbRoute)
+    router = router_of(topic, "/v1", route_class=VerbRoute)
     for verb in TOPICS[topic]:
         spec = verb_spec(verb)
         method = "GET" if spec.right == "read" and verb not in QUESTIONS else "POST"
