@@ -40,6 +40,7 @@ class Section:
     hits: tuple[Hit | None, ...]
     share: float = 0.0
     asking: tuple[int, ...] = ()  # the lines in the order in which they ask for room
+    in_order: bool = False  # none is overtaken, unless it is too long for the section's share
 
 
 @dataclass(slots=True, kw_only=True)
@@ -79,10 +80,11 @@ def pack(
     shared = left
     for one in fillings:
         if one.section.share:
-            left -= one.fill(min(left, int(shared * one.section.share)))
+            sure = int(shared * one.section.share)
+            left -= one.fill(min(left, sure), sure)
     for one in fillings:
         if one.section.share:
-            left -= one.fill(left + one.spent)
+            left -= one.fill(left + one.spent, int(shared * one.section.share))
     parts = [one.text() for one in fillings if one.kept]
     if parts and not packed.stable_text:
         parts.insert(0, PREFACE)
@@ -104,14 +106,21 @@ class _Filling:
         self._preface = preface
         self._prices = [count(line + "\n") for line in section.lines]
 
-    def fill(self, budget: int) -> int:
-        """Take what fits into ``budget`` in all; what that costs more than before."""
+    def fill(self, budget: int, sure: int = 0) -> int:
+        """Take what fits into ``budget`` in all; what that costs more than before. ``sure`` is
+        the share of the section: what fits there has its turn the next time."""
         before = self.spent
-        spent = self.spent or self._count(self._frame([]) + "\n")
+        frame = self._count(self._frame([]) + "\n")
+        spent = self.spent or frame
         for place in self._places():
-            if place not in self.kept and spent + self._prices[place] <= budget:
+            price = self._prices[place]
+            if place in self.kept:
+                continue
+            if spent + price <= budget:
                 self.kept.add(place)
-                spent += self._prices[place]
+                spent += price
+            elif self.section.in_order and frame + price <= sure:
+                break
         self.spent = spent if self.kept else 0
         return self.spent - before
 

@@ -61,7 +61,7 @@ STABLE_SHARE = 0.35
 MESSAGES_SHARE = 0.5
 ASKED_SHARE = 0.75  # what the user's newest message may take before it is cut
 # What each kind of memory is sure of; what one does not use, the others may.
-SHARES = {"pending": 0.2, "facts": 0.4, "procedures": 0.1, "episodes": 0.15, "turns": 0.15}
+SHARES = {"pending": 0.35, "facts": 0.35, "procedures": 0.1, "episodes": 0.1, "turns": 0.1}
 EPISODE_TYPES = ("episode", "summary", "interaction")
 BESIDE_TURNS = tuple(type_ for type_ in KIND_OF_TYPE if type_ != "turn")
 BELIEVED: tuple[Status, ...] = ("active", "disputed")
@@ -516,7 +516,8 @@ def _summary_section(gathered: Gathered) -> Section:
 def _pending_section(messages: Sequence[Message]) -> Section:
     lines = tuple(map(_pending_line, messages))
     hits = (None,) * len(lines)
-    return Section(tag="pending-messages", lines=lines, hits=hits, share=SHARES["pending"])
+    share = SHARES["pending"]
+    return Section(tag="pending-messages", lines=lines, hits=hits, share=share, in_order=True)
 
 
 def _pending_line(message: Message) -> str:
