@@ -79,7 +79,7 @@ ELSEWHERE = {
     "confirm": {"packet"},
     "reembed": {"progress"},
     "export_to": {"path", "progress"},
-    "import_from": {"path", "actor"},
+    "import_from": {"path", "actor", "progress"},
 }
 ROUTES = {"export_to": "/v1/export", "import_from": "/v1/import"}
 
