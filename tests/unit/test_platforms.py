@@ -45,7 +45,6 @@ from recollect.interfaces.cli import main
 with Memory.open({str(tmp_path / "memory.db")!r}, embedder="hashing", background=False) as memory:
     memory.remember("I like tea")
     assert memory.recall("tea").hits
-import recollect.interfaces.http.serve
 sys.exit(main(["sync", {str(tmp_path / "notes")!r}]))
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
