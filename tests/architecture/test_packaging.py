@@ -101,7 +101,16 @@ def test_the_wheel_runs_the_tutorial_in_a_clean_environment(tmp_path: Path) -> N
     home = tmp_path / "environment"
     venv.create(home, with_pip=True, symlinks=True)
     python = home / "bin" / "python"
-    install = [python, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", wheel]
+    install = [
+        str(python),
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--no-index",
+        "--no-deps",
+        str(wheel),
+    ]
     subprocess.run(install, check=True)
     site = Path(sysconfig.get_path("purelib", vars={"base": str(home)}))
     (site / "lent.pth").write_text(f"{sysconfig.get_path('purelib')}\n", "utf-8")
@@ -109,7 +118,7 @@ def test_the_wheel_runs_the_tutorial_in_a_clean_environment(tmp_path: Path) -> N
     code = "\n".join(block.code for block in blocks_of(tutorial) if block.language == "python")
     code += f"\nimport recollect; assert recollect.__file__.startswith({str(home)!r})"
     environ = {"PATH": f"{home / 'bin'}:/usr/bin:/bin", "HOME": str(tmp_path)}
-    for command in ([python, "-c", code], [home / "bin" / "recollect", "--version"]):
+    for command in ([str(python), "-c", code], [str(home / "bin" / "recollect"), "--version"]):
         done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
 

@@ -34,7 +34,7 @@ def test_C6_the_unit_file_is_one(tmp_path: Path) -> None:
     unit = tmp_path / "recollect.service"
     text = (DEPLOY / "recollect.service").read_text("utf-8")
     unit.write_text(text.replace("/opt/recollect/bin/recollect", str(program)), "utf-8")
-    done = subprocess.run([tool, "verify", unit], capture_output=True, text=True, check=False)
+    done = subprocess.run([tool, "verify", str(unit)], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -49,6 +49,6 @@ def test_C6_the_image_is_built_where_docker_is() -> None:
     tool = shutil.which("docker")
     if tool is None or subprocess.run([tool, "info"], capture_output=True, check=False).returncode:
         pytest.skip("no Docker engine runs on this machine")
-    command = [tool, "build", "-q", "-f", DEPLOY / "Dockerfile", DEPLOY.parent]
+    command = [tool, "build", "-q", "-f", str(DEPLOY / "Dockerfile"), str(DEPLOY.parent)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
