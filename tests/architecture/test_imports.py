@@ -116,7 +116,7 @@ CHANCE = (
     "random",
 )
 SEEDED = ("random.Random",)
-MAY_ASK_THE_WORLD = ("wiring", "models.providers", "interfaces")
+MAY_ASK_THE_WORLD = ("wiring", "models.providers", "interfaces", "adapters")
 # (module, source of chance) -> why nothing that a caller sees depends on it.
 HARMLESS = {
     ("stores.sqlite.migrate", "time"): "when a migration ran: for people, nothing depends on it",
