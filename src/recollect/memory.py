@@ -207,7 +207,8 @@ class AsyncMemory(Lists):
     ) -> Packet:
         """One packet for the next model call: core memories, facts, episodes and procedures for
         the query (or for what the user said last), the session's summary and newest messages,
-        together within ``tokens``. ``shape`` is "openai" or "anthropic"."""
+        together within ``tokens``. ``shape`` is "openai", "anthropic" or
+        "gemini"."""
         wanted = ContextWish(
             session=session, query=query, scope=scope, tokens=tokens, shape=shape, now=now
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 
 from recollect.types import Message
@@ -11,7 +12,8 @@ def units(messages: Sequence[Message]) -> list[range]:
     """The log in pieces that must stay together: a message alone, or a call, its answers and
     whatever stands between them, in whatever order they came."""
     ends = list(range(len(messages)))
-    for start, end in _pairs(messages):
+    for caller, answerer, _ in call_pairs(messages):
+        start, end = sorted((caller, answerer))
         ends[start] = max(ends[start], end)
     pieces: list[range] = []
     begin = reach = 0
@@ -25,22 +27,21 @@ def units(messages: Sequence[Message]) -> list[range]:
     return pieces
 
 
-def _pairs(messages: Sequence[Message]) -> list[tuple[int, int]]:
-    """Call and answer by position. An id may be used again later: an answer belongs to the
-    nearest call before it, and only if there is none, to the nearest after it."""
+def call_pairs(messages: Sequence[Message]) -> list[tuple[int, int, str]]:
+    """Who called, who answered, and the id of the call, by position. An id may be used again
+    later: an answer belongs to the nearest call before it, and only if there is none, to the
+    nearest after it."""
     callers: dict[str, list[int]] = {}
     for index, message in enumerate(messages):
         for call in message.calls:
             callers.setdefault(call.id, []).append(index)
-    pairs: list[tuple[int, int]] = []
+    pairs: list[tuple[int, int, str]] = []
     for index, message in enumerate(messages):
         for id_ in message.answers:
-            before = [caller for caller in callers.get(id_, ()) if caller <= index]
-            after = [caller for caller in callers.get(id_, ()) if caller > index]
-            if before:
-                pairs.append((before[-1], index))
-            elif after:
-                pairs.append((index, after[0]))
+            known = callers.get(id_, ())
+            place = bisect_right(known, index)
+            if known:
+                pairs.append((known[place - 1] if place else known[0], index, id_))
     return pairs
 
 

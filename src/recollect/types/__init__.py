@@ -46,6 +46,8 @@ ItemStatus = Literal[
     "restored",
     "failed",
 ]
+# Whose messages a packet's look like.
+Shape = Literal["openai", "anthropic", "gemini"]
 Order = Literal["match", "recent", "important", "id", "newest"]
 WorkKind = Literal["fold", "embed", "expire", "review"]
 ReviewKind = Literal["disputed", "quarantined", "held", "stuck"]

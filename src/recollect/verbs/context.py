@@ -12,7 +12,7 @@ from recollect.engine import Engine
 from recollect.errors import Invalid
 from recollect.packet.buffers import note_lines, notes_key, session_name
 from recollect.packet.policy import policy_of
-from recollect.packet.shapes import Shape, shaped
+from recollect.packet.shapes import shaped
 from recollect.packet.text import (
     STABLE_SECTION,
     Packed,
@@ -30,7 +30,7 @@ from recollect.scopes import root_of
 from recollect.text.inputs import When, one_of, utc_moment
 from recollect.text.tokens import Counter
 from recollect.text.trust import without_recalled
-from recollect.types import Hit, Message, Packet, Query, SessionKey, Usage
+from recollect.types import Hit, Message, Packet, Query, SessionKey, Shape, Usage
 from recollect.upkeep.fold import TOKENS_PER_MESSAGE, message_cost
 from recollect.verbs.confirm import waiting
 from recollect.verbs.procedures import triggered
@@ -108,8 +108,9 @@ async def context(engine: Engine, wanted: ContextWish, counter: Counter) -> Pack
     if apart:
         listed = [{"role": "system", "content": summary}, *listed]
         spent += summary_price
-    if shape == "anthropic" and any(m.role in ("system", "developer") for m in kept):
-        notes.append("system messages are left out of messages: Anthropic takes them apart")
+    if shape != "openai" and any(m.role in ("system", "developer") for m in kept):
+        whose = shape.capitalize()
+        notes.append(f"system messages are left out of messages: {whose} takes them apart")
     return Packet(
         text=packed.text,
         stable_text=packed.stable_text,

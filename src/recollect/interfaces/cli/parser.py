@@ -8,8 +8,7 @@ from typing import Any, get_args
 
 from recollect.interfaces.cli import agents, files, keys, lists, reviews, upkeep, workspaces
 from recollect.interfaces.cli import commands as verbs
-from recollect.packet.shapes import Shape
-from recollect.types import Durability, Kind, RelationKind, Right, Source, Status, Type
+from recollect.types import Durability, Kind, RelationKind, Right, Shape, Source, Status, Type
 
 EPILOG = """\
 exit codes: 0 done, 1 internal error, 2 the request is wrong, 3 not found, 4 denied,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator, WithJsonSchema
 
@@ -13,6 +13,7 @@ from recollect.types import (
     RelationKind,
     ReviewAction,
     Right,
+    Shape,
     Source,
     Status,
     Type,
@@ -125,7 +126,7 @@ class ContextBody(RecallBody):
     query: Text | None = None
     scope: Scopes | None = None
     tokens: int | None = None
-    shape: Literal["openai", "anthropic"] = "openai"
+    shape: Shape = "openai"
     now: When | None = None
 
 

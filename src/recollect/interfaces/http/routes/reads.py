@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query
 from starlette.responses import Response
@@ -14,7 +14,7 @@ from recollect.interfaces.http.examples import ANSWER, ENTRIES, PACKET, RECORD, 
 from recollect.interfaces.http.openapi import about
 from recollect.interfaces.http.routes.calls import Asking
 from recollect.interfaces.http.shapes import object_of, shape_of
-from recollect.types import Answer, Entry, Packet, Record
+from recollect.types import Answer, Entry, Packet, Record, Shape
 
 router = APIRouter(prefix="/v1", tags=["reading"])
 _ANSWER = about(shape_of(Answer), ANSWER)
@@ -50,7 +50,7 @@ async def get_context(
     query: models.Question | None = None,
     scope: Annotated[list[models.Scope] | None, Query(max_length=models.SCOPES_MAX)] = None,
     tokens: int | None = None,
-    shape: Literal["openai", "anthropic"] = "openai",
+    shape: Shape = "openai",
     now: str | None = None,
     if_none_match: Annotated[str | None, Header(alias="If-None-Match")] = None,
 ) -> Response:
