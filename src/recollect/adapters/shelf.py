@@ -33,9 +33,10 @@ def utc_now() -> datetime:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placed:
-    """What is to stand under a key. ``data`` comes back as it is, secrets excepted."""
+    """What is to stand under a key. ``data`` comes back as it is, secrets excepted. Without a
+    ``scope`` it is the handle's own."""
 
-    scope: str
+    scope: str | None
     key: str
     text: str
     data: Mapping[str, Any] = field(default_factory=dict)
@@ -63,15 +64,15 @@ class Shelf:
         told = json.dumps(parts, ensure_ascii=False).encode("utf-8", "surrogatepass")
         return f"{self.name}:{hashlib.blake2b(told, digest_size=16).hexdigest()}"
 
-    def get(self, scope: str, key: str) -> Record | None:
+    def get(self, scope: str | None, key: str) -> Record | None:
         """The live version; expired, forgotten and replaced ones are not."""
         found = self.versions(scope, key, live=True)
         return found[-1] if found else None
 
-    def versions(self, scope: str, key: str, *, live: bool = False) -> list[Record]:
+    def versions(self, scope: str | None, key: str, *, live: bool = False) -> list[Record]:
         """All versions that are there, the oldest first."""
         found = self.tagged(scope, self.tag("key", key), statuses=LIVE if live else ())
-        exact = [record for record in found if record.scope == scope]
+        exact = [record for record in found if scope in (None, record.scope)]
         return sorted(exact, key=lambda record: (record.learned_at, record.id))
 
     def tagged(
@@ -154,7 +155,7 @@ class Shelf:
         if extra := [record.id for record in live[:-1] if record.id != keep]:
             self.memory.archive(extra, actor=self.name)
 
-    def remove(self, scope: str, key: str) -> bool:
+    def remove(self, scope: str | None, key: str) -> bool:
         """Erase all versions for good; False if there was nothing."""
         return self.erase(self.versions(scope, key))
 

@@ -42,4 +42,5 @@ def mcp(arguments: argparse.Namespace) -> int:
         )
         return opened
 
-    return stdio.run(open_memory, actor="mcp" if arguments.actor == "cli" else arguments.actor)
+    actor = "mcp" if arguments.actor == "cli" else arguments.actor
+    return stdio.run(open_memory, actor=actor, tools=arguments.tools)

@@ -278,6 +278,12 @@ def _add_running(commands: Any) -> None:
     serve.add_argument("--port", type=int)
     mcp = _command(commands, "mcp", agents.mcp, "serve one agent over standard input and output")
     mcp.add_argument("--scope", help="whose memory; no tool can leave it")
+    mcp.add_argument(
+        "--tools",
+        choices=("recollect", "reference"),
+        default="recollect",
+        help="reference: those of the reference MCP memory server",
+    )
 
 
 def _add_procedures(commands: Any) -> None:

@@ -1,4 +1,5 @@
-"""The MCP server: ten tools, two prompts and two resources over the verbs of one memory.
+"""The MCP server: ten tools, two prompts and two resources over the verbs of one memory; or, for
+clients that were set up for it, the tools of the reference memory server.
 
 It knows no key and no store. Who asks is found anew for every request by ``who``; what goes wrong
 is told in recollect's own words, and a crash without a word of it.
@@ -9,7 +10,7 @@ from __future__ import annotations
 import inspect
 import logging
 from collections.abc import Awaitable, Callable, Iterable
-from typing import Any
+from typing import Any, Literal
 
 from mcp.server.lowlevel.helper_types import ReadResourceContents
 from mcp.server.mcpserver import Context, MCPServer
@@ -27,7 +28,7 @@ from pydantic import AnyUrl, ValidationError
 
 from recollect import __version__
 from recollect.errors import NotFound, RecollectError
-from recollect.interfaces.mcp import guidance, memories, procedures
+from recollect.interfaces.mcp import guidance, memories, procedures, reference
 from recollect.interfaces.mcp.caller import Asker, asked_by
 from recollect.interfaces.mcp.results import refused
 from recollect.interfaces.mcp.schemas import lean
@@ -37,8 +38,11 @@ NAME = "recollect"
 Who = Callable[[Context[Any, Any]], Awaitable[Asker]]
 Tell = Callable[[RecollectError], str]
 
+Toolset = Literal["recollect", "reference"]
+
 # function, title, reads only, may destroy, the same again changes nothing more
-_TOOLS: tuple[tuple[Callable[..., Any], str, bool, bool, bool], ...] = (
+Row = tuple[Callable[..., Any], str, bool, bool, bool]
+_OWN: tuple[Row, ...] = (
     (memories.memory_save, "Save a memory", False, False, True),
     (memories.memory_search, "Search memories", True, False, True),
     (memories.memory_context, "Memories for a task", False, False, True),
@@ -50,33 +54,50 @@ _TOOLS: tuple[tuple[Callable[..., Any], str, bool, bool, bool], ...] = (
     (procedures.procedure_used, "Count a procedure's use", False, False, False),
     (procedures.session_log, "Log a session", False, False, False),
 )
+_REFERENCE: tuple[Row, ...] = (
+    (reference.create_entities, "Create Entities", False, False, False),
+    (reference.create_relations, "Create Relations", False, False, False),
+    (reference.add_observations, "Add Observations", False, False, False),
+    (reference.delete_entities, "Delete Entities", False, True, True),
+    (reference.delete_observations, "Delete Observations", False, True, True),
+    (reference.delete_relations, "Delete Relations", False, True, True),
+    (reference.read_graph, "Read Graph", True, False, True),
+    (reference.search_nodes, "Search Nodes", True, False, True),
+    (reference.open_nodes, "Open Nodes", True, False, True),
+)
 
 
-def build_server(who: Who, tell: Tell = str) -> MCPServer[Any]:
+def build_server(who: Who, tell: Tell = str, *, tools: Toolset = "recollect") -> MCPServer[Any]:
     """The server for whoever ``who`` says is asking; ``tell`` words an error for them."""
-    return _without_logging(lambda: MemoryServer(who, tell))
+    return _without_logging(lambda: MemoryServer(who, tell, tools))
 
 
 class MemoryServer(MCPServer[Any]):
     """Refuses arguments that no tool takes, and tells errors in our own words."""
 
-    def __init__(self, who: Who, tell: Tell) -> None:
-        tools = [_tool(*one) for one in _TOOLS]
+    def __init__(self, who: Who, tell: Tell, toolset: Toolset) -> None:
+        own = toolset == "recollect"
+        rows = _OWN if own else _REFERENCE
+        tools = [_tool(*one) for one in rows]
         super().__init__(
             NAME,
             title="recollect",
             description="A memory for AI agents",
-            instructions=guidance.INSTRUCTIONS,
+            instructions=guidance.INSTRUCTIONS if own else reference.INSTRUCTIONS,
             version=__version__,
             tools=tools,
-            resources=[guidance.core_resource()],
+            resources=[guidance.core_resource() if own else reference.graph_resource()],
             log_level="WARNING",
             subscriptions=False,
         )
         self._who = who
         self._tell = tell
         self._arguments = {tool.name: set(tool.parameters["properties"]) for tool in tools}
-        self._writing = {function.__name__ for function, _, reads, _, _ in _TOOLS if not reads}
+        self._writing = {function.__name__ for function, _, reads, _, _ in rows if not reads}
+        if own:
+            self._add_guidance()
+
+    def _add_guidance(self) -> None:
         for prompt in guidance.prompts():
             self.add_prompt(prompt)
         self.resource(
