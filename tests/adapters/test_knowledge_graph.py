@@ -143,7 +143,8 @@ STEPS: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.mark.skipif(
-    not REFERENCE, reason="mcp-server-memory is not on the PATH (npm @modelcontextprotocol/server-memory)"
+    not REFERENCE,
+    reason="mcp-server-memory is not on the PATH (npm @modelcontextprotocol/server-memory)",
 )
 def test_X14_reference_server_and_ours_answer_alike(tmp_path: Path) -> None:
     async def scene() -> None:

@@ -25,7 +25,7 @@ KNOWN_AT_THE_EDGE = (
 
 # External package -> the only modules that may import it.
 HOMES: dict[str, tuple[str, ...]] = {
-    "apsw": ("stores.sqlite",),
+    "apsw": ("stores.sqlite", "adapters.importers.databases"),  # the latter reads others' files
     "sqlite3": (),  # the standard library's SQLite may be too old to be safe
     "numpy": ("stores", "models.providers", "index"),
     "simsimd": ("stores", "models.providers", "index"),

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from recollect.adapters.shelf import TICK, Placed, Shelf, utc_now
+from recollect.adapters.shelf import TICK, Placed, Shelf, key_tags, tag_of, utc_now
 from recollect.errors import Invalid, NotFound
 from recollect.sync import Memory
 from recollect.types import Record, Type
@@ -43,8 +43,7 @@ class KnowledgeGraph:
         made = [one for one in wanted if one["name"] not in known]
         for one in made:
             self._observe(one["name"], one["observations"])
-            about = {"name": one["name"], "entityType": one["entityType"]}
-            self._put("entity", about, f"{one['name']} ({one['entityType']})", ("name",))
+            self._put("entity", {"name": one["name"], "entityType": one["entityType"]})
         return made
 
     def create_relations(self, relations: Sequence[Mapping[str, Any]]) -> list[Edge]:
@@ -52,8 +51,7 @@ class KnowledgeGraph:
         known = [part for _, part in self._parts("relation")]
         made = [one for one in wanted if one not in known]
         for one in made:
-            words = one["relationType"].replace("_", " ")
-            self._put("relation", one, f"{one['from']} {words} {one['to']}", tuple(one))
+            self._put("relation", one)
         return made
 
     def add_observations(self, observations: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -132,20 +130,16 @@ class KnowledgeGraph:
 
     def _observe(self, name: str, contents: Iterable[str]) -> None:
         for content in contents:
-            told = content if name.lower() in content.lower() else f"{name}: {content}"
-            self._put("observation", {"entity": name, "content": content}, told)
+            self._put("observation", {"entity": name, "content": content})
 
-    def _put(
-        self, kind: str, about: Mapping[str, str], text: str, key: tuple[str, ...] = ()
-    ) -> None:
-        names = [about[field] for field in (key or tuple(about))]
+    def _put(self, kind: str, about: Mapping[str, str]) -> None:
         self._shelf.put(
             Placed(
                 scope=self._scope,
-                key=json.dumps([kind, *names], ensure_ascii=False),
-                text=text if text.strip() else kind,
+                key=graph_key(kind, about),
+                text=graph_text(kind, about),
                 data={NAME: dict(about)},
-                tags=(self._shelf.tag("kind", kind),),
+                tags=(tag_of(NAME, "kind", kind),),
                 type=TYPES[kind],
                 created=self._moment(),
             )
@@ -167,6 +161,29 @@ class KnowledgeGraph:
         tag = self._shelf.tag("all")
         found = self._shelf.tagged(self._scope, tag, statuses=())
         self._shelf.erase([record for record in found if chosen(_part(record))])
+
+
+def graph_key(kind: str, about: Mapping[str, str]) -> str:
+    """An entity is named by its name alone; everything else by all that it says."""
+    names = [about["name"]] if kind == "entity" else list(about.values())
+    return json.dumps([kind, *names], ensure_ascii=False)
+
+
+def graph_text(kind: str, about: Mapping[str, str]) -> str:
+    """What it is found by."""
+    if kind == "entity":
+        told = f"{about['name']} ({about['entityType']})"
+    elif kind == "relation":
+        told = f"{about['from']} {about['relationType'].replace('_', ' ')} {about['to']}"
+    else:
+        name, content = about["entity"], about["content"]
+        told = content if name.lower() in content.lower() else f"{name}: {content}"
+    return told if told.strip() else kind
+
+
+def graph_tags(kind: str, about: Mapping[str, str]) -> Iterator[str]:
+    yield from key_tags(NAME, graph_key(kind, about))
+    yield tag_of(NAME, "kind", kind)
 
 
 def _part(record: Record) -> dict[str, str]:

@@ -13,8 +13,6 @@ a record; what is deleted is erased. Search is that of this memory: by words and
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from types import TracebackType
@@ -39,20 +37,26 @@ from langgraph.store.base import (
 )
 
 from recollect.adapters.conditions import check, fulfils
+from recollect.adapters.namespaces import (
+    NAME,
+    SCOPE,
+    TEXT_CHARACTERS_MAX,
+    Namespace,
+    key_of,
+    prefix_tag,
+    prefix_tags,
+    readable,
+    scope_below,
+)
 from recollect.adapters.shelf import Placed, Shelf, utc_now
 from recollect.errors import Invalid
-from recollect.scopes import PAIRS_MAX, make_scope, parse_scope
+from recollect.scopes import parse_scope
 from recollect.sync import Memory
 from recollect.text.inputs import LIMIT_MAX
 from recollect.types import Record, Source
 
-NAME = "langgraph"
-SCOPE = "app:langgraph"
 SHOWN = ("active", "disputed")
-TEXT_CHARACTERS_MAX = 100_000
 MARGIN = 4  # how many times more than asked for is searched, when a filter may drop some
-
-Namespace = tuple[str, ...]
 
 
 class RecollectStore(BaseStore):
@@ -143,13 +147,13 @@ class RecollectStore(BaseStore):
     # One item
 
     def _get(self, op: GetOp) -> Item | None:
-        record = self._shelf.get(self._scope_of(op.namespace), _key(op.namespace, op.key))
+        record = self._shelf.get(self._scope_of(op.namespace), key_of(op.namespace, op.key))
         if record is None:
             return None
         return _item(self._refreshed(record) if op.refresh_ttl else record)
 
     def _write(self, op: PutOp) -> None:
-        scope, key = self._scope_of(op.namespace), _key(op.namespace, op.key)
+        scope, key = self._scope_of(op.namespace), key_of(op.namespace, op.key)
         if op.value is None:
             self._shelf.remove(scope, key)
             return
@@ -172,7 +176,7 @@ class RecollectStore(BaseStore):
                 key=key,
                 text=text[:TEXT_CHARACTERS_MAX],
                 data={NAME: about},
-                tags=tuple(self._prefix_tags(namespace)),
+                tags=tuple(prefix_tags(namespace)),
                 source=self._source,
                 expires_at=self._expiry(about.get("ttl")),
             )
@@ -185,7 +189,7 @@ class RecollectStore(BaseStore):
             return ""
         fields = op.index or (self.index_config or {}).get("fields") or ["$"]
         if list(fields) == ["$"]:
-            return _readable(op.value)
+            return readable(op.value)
         found = [text for field in fields for text in _texts_at(op.value, field)]
         return "\n".join(text for text in found if text.strip())
 
@@ -204,7 +208,7 @@ class RecollectStore(BaseStore):
         whole = timedelta(minutes=about["ttl"])
         if record.expires_at - self._clock() > whole * 0.95:
             return record  # just written or read: not worth a write
-        key = _key(tuple(about["namespace"]), about["key"])
+        key = key_of(tuple(about["namespace"]), about["key"])
         self._place(record.scope, key, record.text, about)
         return record  # the item itself did not change
 
@@ -239,7 +243,7 @@ class RecollectStore(BaseStore):
                 op.query,
                 scope=self._scope_of(op.namespace_prefix),
                 descend=True,
-                tags=(self._prefix_tag(op.namespace_prefix),),
+                tags=(prefix_tag(op.namespace_prefix),),
                 statuses=SHOWN,
                 threshold=0.0,
                 limit=max(limit, 1),
@@ -266,11 +270,11 @@ class RecollectStore(BaseStore):
         """The live items below a namespace; of two that were written at once, the later one."""
         newest: dict[str, Record] = {}
         found = self._shelf.tagged(
-            self._scope_of(prefix), self._prefix_tag(prefix), descend=True, statuses=SHOWN
+            self._scope_of(prefix), prefix_tag(prefix), descend=True, statuses=SHOWN
         )
         for record in found:
             about = record.data.get(NAME, {})
-            newest[_key(tuple(about.get("namespace", ())), about.get("key", ""))] = record
+            newest[key_of(tuple(about.get("namespace", ())), about.get("key", ""))] = record
         yield from newest.values()
 
     def _namespaces(self, op: ListNamespacesOp) -> list[Namespace]:
@@ -286,18 +290,7 @@ class RecollectStore(BaseStore):
     # Where things are
 
     def _scope_of(self, namespace: Namespace) -> str:
-        """As deep as scopes go; what lies deeper is told apart by its key."""
-        pairs = [("ns", _label(label)) for label in namespace]
-        free = PAIRS_MAX - len(self._scope.split(":")) // 2
-        below = make_scope(*pairs[:free]) if pairs[:free] else ""
-        return f"{self._scope}:{below}" if below else self._scope
-
-    def _prefix_tag(self, prefix: Namespace) -> str:
-        return self._shelf.tag("in", *prefix)
-
-    def _prefix_tags(self, namespace: Namespace) -> Iterator[str]:
-        for depth in range(len(namespace) + 1):
-            yield self._prefix_tag(namespace[:depth])
+        return scope_below(self._scope, namespace)
 
 
 class LangChainEmbedder:
@@ -320,38 +313,8 @@ class LangChainEmbedder:
         return found
 
 
-def _key(namespace: Namespace, key: str) -> str:
-    return json.dumps([*namespace, key], ensure_ascii=False)
-
-
-def _label(label: str) -> str:
-    """A label as the id of a scope; what cannot be one is named by its hash."""
-    try:
-        if not label.startswith("~"):
-            make_scope(("ns", label))
-            return label
-    except Invalid:
-        pass
-    told = label.encode("utf-8", "surrogatepass")
-    return "~" + hashlib.blake2b(told, digest_size=12).hexdigest()
-
-
 def _texts_at(value: Mapping[str, Any], field: str) -> list[str]:
     return list(get_text_at_path(dict(value), tokenize_path(field) if field != "$" else field))
-
-
-def _readable(value: Any, name: str = "") -> str:
-    """The words of a value, a line for each field; of a single text, the text alone."""
-    if isinstance(value, Mapping):
-        if len(value) == 1 and not name:
-            (only,) = value.values()
-            if isinstance(only, str):
-                return only
-        return "\n".join(_readable(part, f"{name}.{key}" if name else key)
-                         for key, part in value.items())  # fmt: skip
-    if isinstance(value, list | tuple):
-        return "\n".join(_readable(part, name) for part in value)
-    return f"{name}: {value}" if name else str(value)
 
 
 def _item(record: Record) -> Item:

@@ -22,6 +22,7 @@ from recollect.adapters.shelf import utc_now
 from recollect.errors import Invalid
 from recollect.scopes import make_scope, parse_scope
 from recollect.sync import Memory as Recollect
+from recollect.text.dialects import parts_of
 from recollect.text.inputs import LIMIT_MAX, When, moment
 from recollect.text.messages import text_of
 from recollect.types import KIND_OF_TYPE, LIVE, Hit, Record, Type
@@ -98,12 +99,12 @@ class Mem0Memory:
             about["expiration_date"] = _day(expiration_date).isoformat()
         results: list[dict[str, Any]] = []
         if memory_type == PROCEDURAL and agent_id is not None:
-            steps = "\n".join(f"{one['role']}: {text_of(one)}" for one in told)
+            steps = "\n".join(f"{one['role']}: {text_of(parts_of(one))}" for one in told)
             about["metadata"] = {**about["metadata"], "memory_type": PROCEDURAL}
             results.append(self._keep(steps, scope, about, until, timestamp, type_="procedure"))
             return {"results": results}
         for one in told:
-            text = text_of(one)
+            text = text_of(parts_of(one))
             if one["role"] == "system" or not text.strip():
                 continue
             said = {**about, "role": one["role"]}

@@ -49,6 +49,20 @@ class Placed:
     expires_at: datetime | None = None
 
 
+KEPT = {"pinned": True}  # its owner deletes it, age does not
+
+
+def tag_of(name: str, *parts: str) -> str:
+    """The tag of a key, or of a group that many things are in."""
+    told = json.dumps(parts, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    return f"{name}:{hashlib.blake2b(told, digest_size=16).hexdigest()}"
+
+
+def key_tags(name: str, key: str) -> tuple[str, str]:
+    """What everything on a shelf is tagged with: that it is there, and under which key."""
+    return tag_of(name, "all"), tag_of(name, "key", key)
+
+
 class Shelf:
     """The things of one ecosystem; ``name`` keeps its keys apart from those of others."""
 
@@ -60,9 +74,7 @@ class Shelf:
         self._clock = clock
 
     def tag(self, *parts: str) -> str:
-        """The tag of a key, or of a group that many things are in."""
-        told = json.dumps(parts, ensure_ascii=False).encode("utf-8", "surrogatepass")
-        return f"{self.name}:{hashlib.blake2b(told, digest_size=16).hexdigest()}"
+        return tag_of(self.name, *parts)
 
     def get(self, scope: str | None, key: str) -> Record | None:
         """The live version; expired, forgotten and replaced ones are not."""
@@ -130,8 +142,8 @@ class Shelf:
             scope=thing.scope,
             kind="episodic",  # never merged by likeness: two keys may say the same
             type=thing.type,
-            tags=(self.tag("all"), self.tag("key", thing.key), *thing.tags),
-            data={**thing.data, "pinned": True},  # its owner deletes it, age does not
+            tags=(*key_tags(self.name, thing.key), *thing.tags),
+            data={**thing.data, **KEPT},
             importance=thing.importance,
             source=thing.source,
             author=thing.author,

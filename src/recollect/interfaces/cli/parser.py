@@ -345,8 +345,12 @@ def _add_files(commands: Any) -> None:
     export.add_argument("file", help="the file to write; - writes to standard output")
     export.add_argument("--scope", action="append", help="only this one and all below it")
 
-    import_ = _command(commands, "import", files.import_, "read an export in")
-    import_.add_argument("file", help="the file to read; - reads from standard input")
+    import_ = _command(commands, "import", files.import_, "read an export in, or another program's")
+    import_.add_argument("file", help="the file or folder to read; - reads from standard input")
+    import_.add_argument("--from", dest="kind", metavar="KIND", help="whose it is: mem0, ...")
+    import_.add_argument("--scope", help="where all of it goes; only with --from")
+    import_.add_argument("--map", action="append", default=[], metavar="OURS=THEIRS", dest="fields")
+    import_.add_argument("--learn", action="store_true", help="learn from conversations, too")
     import_.add_argument("--dry-run", action="store_true", help="only say what would happen")
     import_.add_argument("--partial", action="store_true", help="take a file that was cut off")
 
