@@ -32,7 +32,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "Stemmer": ("text.analysis",),
     "fastapi": ("interfaces.http",),
     "starlette": ("interfaces",),
-    "uvicorn": ("interfaces.http",),
+    "uvicorn": ("interfaces.http", "adapters.proxy"),
     "mcp": ("interfaces.mcp",),
     "mcp_types": ("interfaces.mcp",),
     "onnx": ("models.providers.minilm",),
@@ -43,7 +43,12 @@ HOMES: dict[str, tuple[str, ...]] = {
     "argparse": ("interfaces", "__main__"),
     "pydantic": ("interfaces", "models.providers"),
     "genai_prices": ("models.providers.llm.prices",),
-    "httpx2": ("models.providers.llm", "models.providers.embedding", "interfaces.client"),
+    "httpx2": (
+        "models.providers.llm",
+        "models.providers.embedding",
+        "interfaces.client",
+        "adapters.proxy",
+    ),
 }
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from recollect.errors import Invalid, NotFound, RecollectError, Unavailable
+from recollect.errors import Conflict, Invalid, NotFound, RecollectError, Unavailable
 from recollect.sync import Memory
 from recollect.types import LIVE, Record, Source, Type
 
@@ -111,14 +111,17 @@ class Shelf:
                 return
             cursor = page.next
 
-    def put(self, thing: Placed) -> str:
+    def put(self, thing: Placed, *, expect: str | None = None) -> str:
         """Make ``thing`` the live version of its key; the id of its record. Whoever writes the
-        same key at the same time may be replaced or replace, but there is one version after."""
+        same key at the same time may be replaced or replace, but there is one version after.
+        Conflict, if ``expect`` names a record and it is not the live version any more."""
         created = thing.created
         trouble: RecollectError | None = None
         for _ in range(ATTEMPTS):
             live = self.versions(thing.scope, thing.key, live=True)
             old = live[-1] if live else None
+            if expect is not None and (old is None or old.id != expect):
+                raise Conflict(f"{thing.key!r} was changed meanwhile; look at it again")
             since = (old.valid_from if old else None) or created or self._clock()
             try:
                 id_, merged = self._write(thing, old, since)

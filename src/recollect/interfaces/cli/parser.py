@@ -285,6 +285,12 @@ def _add_running(commands: Any) -> None:
         help="reference: those of the reference MCP memory server",
     )
 
+    proxy = _command(commands, "proxy", agents.proxy, "stand between a client and its model server")
+    proxy.add_argument("--upstream", required=True, metavar="URL", help="the model server")
+    proxy.add_argument("--port", type=int, default=4778)
+    proxy.add_argument("--scope", help="whose memory")
+    proxy.add_argument("--tokens", type=int, help="how large a packet may be")
+
 
 def _add_procedures(commands: Any) -> None:
     about = _group(commands, "procedure", "how things are done")
