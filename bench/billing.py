@@ -16,6 +16,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from recollect.upkeep.learn.shown import EARLIER_MAX, messages_as_text, show
+
 from bench.talk import Turn
 from recollect.engine import Engine
 from recollect.memory import AsyncMemory
@@ -25,7 +27,6 @@ from recollect.testing.learner import answer_for
 from recollect.text.tokens import estimate
 from recollect.types import Message, Usage
 from recollect.upkeep.consolidate import consolidate_due
-from recollect.upkeep.learn.shown import EARLIER_MAX, messages_as_text, show
 from recollect.upkeep.loop import one_round
 from recollect.wiring import open_engine
 

@@ -1,15 +1,14 @@
-"""What every verb shares: the ports, scopes a handle may touch, embedding, and careful commits."""
+"""What every verb shares: the ports, the scopes a handle may touch, policies, and embedding."""
 
 from __future__ import annotations
 
 from collections import Counter as Tally
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
-from recollect.errors import Conflict, Denied, Invalid, Unavailable
+from recollect.errors import Denied, Invalid, Unavailable
 from recollect.index.vectors import embedding_text, packed
 from recollect.models.careful import Careful
 from recollect.models.embedder import CarefulEmbedder, Embedded
@@ -20,7 +19,6 @@ from recollect.text.redact import Redactor
 from recollect.text.tokens import ESTIMATE, Counter
 from recollect.types import ALL_RIGHTS, Batch, Item, Record, Right, Vector
 
-ATTEMPTS_MAX = 16
 ROOTS_PAGE = 500
 
 
@@ -123,10 +121,11 @@ class Engine:
 
     async def all_roots(self) -> list[str]:
         found: list[str] = sorted(self.volatile_roots)
-        after = ""
-        while page := await self.store.roots(after=after, limit=ROOTS_PAGE):
+        page = await self.store.roots(limit=ROOTS_PAGE)
+        while page:
             found += [root for root in page if root not in self.volatile_roots]
-            after = page[-1]
+            full = len(page) == ROOTS_PAGE
+            page = await self.store.roots(after=page[-1], limit=ROOTS_PAGE) if full else []
         return [root for root in found if root != SYSTEM_ROOT]
 
     def may_see(self, scope: str) -> bool:
@@ -152,8 +151,17 @@ class Engine:
 
     async def persists(self, scope: str, authors: Iterable[str] = ()) -> bool:
         """Checked before the first write: did the owner of a scope, or an author, opt out?"""
+        return not await self._refusals(scope, authors)
+
+    async def opted_out(self, scope: str, authors: Iterable[str]) -> frozenset[str]:
+        """Those of these authors of whom nothing is to be kept in this scope."""
+        asked = frozenset(authors)
+        refusals = await self._refusals(scope, asked)
+        return asked if "scope" in refusals else frozenset(a for a in asked if _of(a) in refusals)
+
+    async def _refusals(self, scope: str, authors: Iterable[str]) -> frozenset[str]:
         chain = (*parents(scope), scope)
-        keys = ("scope", *{f"author:{author}" for author in authors if author})
+        keys = ("scope", *{_of(author) for author in authors if author})
         policies = await self.store.items(
             root_of(scope),
             "policy",
@@ -162,54 +170,7 @@ class Engine:
             keys=keys,
             limit=len(chain) * len(keys),
         )
-        return all(item.value.get("persist", True) for item in policies)
-
-    # Writing
-
-    def batch(self, root: str, reason: str, *, actor: str, change: str, **parts: Any) -> Batch:
-        return Batch(
-            id=self.new_id(),
-            root=root,
-            at=self.now(),
-            reason=reason,
-            actor=actor,
-            change=change,
-            **parts,
-        )
-
-    async def commit(
-        self, store: Store, batch: Batch, *, answer: Callable[[], Any] | None = None
-    ) -> int:
-        """Commit; where the outcome is unknown ask again with the same id, which is safe. An
-        edge whose other end was erased meanwhile is a conflict: whoever looks again sees it.
-        ``answer`` says what the verb will answer, if this is its last commit."""
-        if self.once is None or store is not self.store:
-            return await self._commit(store, batch)
-        return await self.once.commit(batch, answer, lambda marked: self._commit(store, marked))
-
-    async def _commit(self, store: Store, batch: Batch) -> int:
-        try:
-            return await self._write(store, batch)
-        except Unavailable as error:
-            if not error.outcome_unknown:
-                raise
-        except Invalid:
-            if gone := await _missing_ends(store, batch):
-                told = f"records were erased meanwhile: {', '.join(gone)}"
-                raise Conflict(told, kind="record", ids=gone) from None
-            raise
-        return await self._write(store, batch)
-
-    async def _write(self, store: Store, batch: Batch) -> int:
-        try:
-            number = await store.commit(batch)
-        except Unavailable as error:
-            if store is self.store:
-                self.disk.trouble = str(error)
-            raise
-        if store is self.store:
-            self.disk.trouble = ""
-        return number
+        return frozenset(item.key for item in policies if not item.value.get("persist", True))
 
     # Vectors
 
@@ -220,14 +181,6 @@ class Engine:
     async def space_item(self) -> Item | None:
         """Read anew each time: another process may just have moved the store to a new space."""
         return await space_item(self.store, self.now())
-
-    async def claim_space(self, space: str) -> None:
-        """The first vector decides the space of the store; whoever comes second finds out by
-        reading it."""
-        item = Item(scope=SYSTEM_ROOT, namespace="space", key="active", value=space)
-        batch = self.batch(SYSTEM_ROOT, "claim space", actor="", change="", items=(item,))
-        with suppress(Conflict):
-            await self.commit(self.store, batch)
 
     async def vector_trouble(self) -> str:
         """Why vectors cannot be used now; "" if they can."""
@@ -295,40 +248,9 @@ class Engine:
             said = f"the embedder failed: {type(error).__name__}: {error}"
             return Embedded(vectors=nothing, trouble=said)
 
-    async def embed_for_writing(
-        self, records: Sequence[Record]
-    ) -> tuple[dict[str, Vector], str, str]:
-        """Vectors by record id, their space, and a note when some are left for later."""
-        if self.embedder is not None and not self.embedder.local:
-            return {}, "", "vectors pending: maintenance will add them"
-        if trouble := await self.vector_trouble():
-            return {}, "", f"vectors pending: {trouble}" if self.embedder else ""
-        embedded = await self.embed_records(records)
-        found = {
-            record.id: vector
-            for record, vector in zip(records, embedded.vectors, strict=True)
-            if vector is not None
-        }
-        if not found or self.embedder is None:
-            return {}, "", f"vectors pending: {embedded.trouble}" if embedded.trouble else ""
-        if self.embedder.space not in self.claimed:
-            try:
-                if not await self.space():
-                    await self.claim_space(self.embedder.space)
-            except Unavailable as error:  # what is to be written may still find a place
-                return {}, "", f"vectors pending: {error}"
-            if trouble := await self.vector_trouble():
-                return {}, "", f"vectors pending: {trouble}"
-            self.claimed.add(self.embedder.space)
-        return found, self.embedder.space, ""
 
-
-async def _missing_ends(store: Store, batch: Batch) -> tuple[str, ...]:
-    """The records that edges of a batch name, but that neither it nor the store has."""
-    ends = {end for edge in batch.relations for end in (edge.source, edge.target)}
-    wanted = sorted(ends - {record.id for record in batch.records})
-    found = await store.records(batch.root, wanted, now=batch.at) if wanted else []
-    return tuple(id_ for id_ in wanted if id_ not in {record.id for record in found})
+def _of(author: str) -> str:
+    return f"author:{author}"
 
 
 async def space_item(store: Store, now: datetime) -> Item | None:

@@ -203,14 +203,29 @@ class AsyncMemory(Lists):
         scope: str | Iterable[str] | None = None,
         tokens: int | None = None,
         shape: str = "openai",
+        threshold: float | None = None,
+        as_of: When | None = None,
+        known_at: When | None = None,
+        cite: bool = False,
         now: When | None = None,
     ) -> Packet:
         """One packet for the next model call: core memories, facts, episodes and procedures for
         the query (or for what the user said last), the session's summary and newest messages,
-        together within ``tokens``. ``shape`` is "openai", "anthropic" or
-        "gemini"."""
+        together within ``tokens``; without it the conversation comes as the profile says.
+
+        ``shape`` is "openai", "anthropic" or "gemini". ``threshold``, ``as_of`` and ``known_at``
+        as for ``recall``. With ``cite`` each line of the text has its id, type and trust."""
         wanted = ContextWish(
-            session=session, query=query, scope=scope, tokens=tokens, shape=shape, now=now
+            session=session,
+            query=query,
+            scope=scope,
+            tokens=tokens,
+            shape=shape,
+            threshold=threshold,
+            as_of=as_of,
+            known_at=known_at,
+            cite=cite,
+            now=now,
         )
         return await context(self._engine, wanted, self._engine.counter)
 

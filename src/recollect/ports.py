@@ -3,10 +3,10 @@ generator."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from recollect.errors import Invalid
 from recollect.types import (
@@ -25,6 +25,7 @@ from recollect.types import (
     Summary,
     Type,
     Usage,
+    Vector,
     Work,
     WorkKind,
 )
@@ -167,6 +168,82 @@ class Store(Protocol):
         ...
 
     async def close(self) -> None: ...
+
+
+class IndexRow(NamedTuple):
+    """A record as a search index sees it; ``recollect.index.feed.index_row`` makes one. A store
+    that keeps words, labels and terms beside the record need not cut its text again."""
+
+    key: int  # names the record as long as it lives: a row's number, or the hash of its id
+    id: bytes
+    kind: int  # this and the next four: see ``recollect.index.codes``
+    type: int
+    status: int
+    source: int
+    durability: int
+    importance: float
+    learned_at: int  # times are microseconds since 1970
+    retired_at: int  # or ``NEVER_ENDS``, like the two below
+    valid_from: int  # or ``NEVER_BEGAN``
+    valid_to: int
+    expires_at: int
+    words: int  # how many
+    author: str
+    session: str
+    session_scope: str
+    labels: bytes  # see ``recollect.index.derived``
+    terms: bytes
+
+
+class FeedStamps(NamedTuple):
+    """How new the store is."""
+
+    scopes: Mapping[str, int]  # those that ever held a record -> the number of the last change
+    dimensions: int | None = None  # of the space that was asked for, if it has vectors
+
+
+class FeedChanges(NamedTuple):
+    """What became of a scope's records: those that are new or changed, in parts, and the keys of
+    those that are gone. ``gone`` None: nobody knows any more; then ``rows`` are all there are."""
+
+    rows: Iterable[Sequence[Sequence[Any]]]  # each in the order of ``IndexRow``
+    gone: Sequence[int] | None
+
+
+class FeedRecord(NamedTuple):
+    """A record, made of its row only if it is wanted: more are compared than chosen."""
+
+    record: Callable[[], Record]
+    vector: Vector | None
+
+
+class Feed(Protocol):
+    """What the search index in ``recollect.index`` is fed from: a store as it is at one moment.
+
+    Its methods are called from one worker thread at a time, in one go, and block; a store with
+    an asynchronous driver hands the call to its event loop and waits. Everything that they answer
+    is of one moment: that of ``stamps``, which is called first.
+    """
+
+    def stamps(self, scopes: Sequence[str], below: Sequence[str], space: str) -> FeedStamps:
+        """Of these scopes, and of all that are below ``below``. Each change of what can be
+        searched raises the stamp of its scope; a lower one is never seen after a higher one."""
+        ...
+
+    def changes(self, scope: str, after: int) -> FeedChanges:
+        """What changed behind this stamp, in any order. 0: everything there is."""
+        ...
+
+    def vectors(
+        self, scope: str, space: str, keys: Sequence[int] | None
+    ) -> Iterable[Sequence[tuple[int, bytes]]]:
+        """The vectors of these records, or of all, in parts: their keys, and the vectors in one
+        byte per number (``recollect.index.derived.quantised``)."""
+        ...
+
+    def records(self, keys: Sequence[int], space: str) -> Mapping[int, FeedRecord]:
+        """Records by key, with their vectors of a space (none, if it has no name)."""
+        ...
 
 
 class Embedder(Protocol):

@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from recollect.providers.hashing import HashingEmbedder
 
 from evaluation.cases import DataError
 from evaluation.learning.__main__ import CANNOT, GOOD, main
@@ -19,7 +20,6 @@ from evaluation.learning.judging import Verdict, judge
 from evaluation.learning.living import Belief, Lived, live
 from evaluation.learning.matching import covers, is_garbled, matches, says_an_end
 from evaluation.learning.report import as_json, failures, render
-from recollect.providers.hashing import HashingEmbedder
 
 LEAST: dict[SetName, int] = {
     "pairs": 180,

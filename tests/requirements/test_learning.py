@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from recollect import Memory
+from recollect.changes import Change
 from recollect.types import CursorMove, SessionKey
 from recollect.upkeep.learn import LEARNED, READER
 from tests.requirements.conftest import MovableClock, OpenMemory
@@ -413,7 +414,7 @@ def test_a_second_worker_that_comes_too_late_writes_nothing(
         if batch.reason.startswith("learn") and not moved:
             moved.append(True)
             move = CursorMove(session=SessionKey(ANN, "chat"), reader=READER, old=0, new=1)
-            other = engine.batch(ANN, "other", actor="", change="", cursors=(move,))
+            other = Change(engine, ANN, "other").batch(cursors=(move,))
             await commit(store, other)
         return await commit(store, batch)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from recollect import Invalid, Memory, NotFound
+from recollect.changes import Change
 from recollect.engine import Engine
 from recollect.types import Item
 from tests.requirements.conftest import MovableClock, OpenMemory
@@ -327,8 +328,7 @@ def engine_of(memory: Memory) -> Engine:
 
 def put(memory: Memory, item: Item) -> None:
     engine = engine_of(memory)
-    batch = engine.batch("user:ann", "test", actor="", change="", items=(item,))
-    memory._loop.run(engine.commit(engine.store, batch))
+    memory._loop.run(Change(engine, "user:ann", "test").commit(items=(item,)))
 
 
 def held_consolidation(memory: Memory) -> tuple[str, str]:

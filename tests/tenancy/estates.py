@@ -14,6 +14,7 @@ from typing import Any
 
 from recollect import Memory
 from recollect.access import keys
+from recollect.changes import Change
 from recollect.engine import Engine
 from recollect.scopes import root_of
 from recollect.types import Item
@@ -133,8 +134,7 @@ async def _books(engine: Engine, scope: str, word: str) -> None:
         Item(scope=scope, namespace=namespace, key=key, value=value)
         for (namespace, key), value in values.items()
     )
-    batch = engine.batch(root_of(scope), "books", actor="", change="", items=items)
-    await engine.commit(engine.store, batch)
+    await Change(engine, root_of(scope), "books").commit(items=tuple(items))
     await keys.map_device(engine, names["device"], scope)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from bench.peers.adapters.given import Given
 from bench.peers.material import TOP, Asked, Rows
 from bench.texts import DIMENSIONS
+from recollect.changes import claim_space
 from recollect.memory import AsyncMemory
 from recollect.types import Batch, Query, Record
 from recollect.wiring import open_engine
@@ -92,7 +93,7 @@ class Peer:
 
     def finish(self) -> None:
         """The space of the vectors becomes the store's."""
-        self._loop.run_until_complete(self._engine.claim_space(SPACE))
+        self._loop.run_until_complete(claim_space(self._engine, SPACE))
 
     def search(self, asked: Asked) -> Sequence[int]:
         if self._how == "store":

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from recollect.changes import put_item
 from recollect.engine import Engine
 from recollect.errors import Conflict, Denied, Invalid, NotFound
 from recollect.scopes import SYSTEM_ROOT, parse_scope
@@ -234,8 +235,7 @@ async def _items(engine: Engine, namespace: str) -> list[Item]:
 
 
 async def _put(engine: Engine, item: Item, reason: str, actor: str) -> None:
-    batch = engine.batch(SYSTEM_ROOT, reason, actor=actor, change="", items=(item,))
     try:
-        await engine.commit(engine.store, batch)
+        await put_item(engine, item, reason, actor=actor)
     except Conflict:
         raise Conflict(f"{item.namespace} was changed meanwhile; try again", kind="item") from None

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 
 from recollect.scopes import is_visible
-from recollect.text.analysis import fold
 from recollect.text.claims.lessons import findable_tags
+from recollect.text.normal import fold
 from recollect.types import Query, Record
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from recollect.engine import Engine
 from recollect.index.vectors import says_nothing
 from recollect.lifecycle.merge import (
+    AGAINST,
     Known,
     Outcome,
     Verdict,
-    VerdictKind,
+    between,
     claim_of,
     judge,
     repeated,
@@ -20,7 +22,6 @@ from recollect.lifecycle.merge import (
 )
 from recollect.ports import Store
 from recollect.scopes import is_within, root_of
-from recollect.text.claims.lessons import Claim
 from recollect.text.messages import turn_id
 from recollect.types import LIVE, Query, Record, Vector
 
@@ -28,8 +29,6 @@ NEIGHBOURS = 8  # by meaning or, without a vector, by words
 SLOT_MAX = 64  # records that make a claim about the same slot
 COPIES_MAX = 1000
 WORDS_FROM_MAX = 2000  # characters of a text, when it is looked for by its words
-AGAINST: tuple[VerdictKind, ...] = ("supersedes", "contradicts", "outdated")
-_NEVER = 2.0  # above any cosine
 SIMILAR_ABOVE = 0.5  # what is farther away says neither the same, nor the opposite, nor more
 
 
@@ -85,17 +84,14 @@ async def disputed_again(
     """For a record that is believed again after it was not: what to write if something that is
     known in its scope by now speaks against it. Both are disputed then, for a person to decide.
     What it is to the records above its scope, its edges say."""
-    claim = claim_of(record)
-    if claim is None or record.status not in LIVE:
+    query = of_slot(record, engine.now())
+    if query is None or record.status not in LIVE:
         return None
-    known = [
-        Known(record=hit.record) for hit in await store.search(_of_slot(engine, record, claim))
-    ]
+    known = [Known(record=hit.record) for hit in await store.search(query)]
     against = [
         one.record
         for one in _with_pending(known, record, pending)
-        if one.record.scope == record.scope
-        and judge(record, [one], duplicate_above=_NEVER).kind in AGAINST
+        if one.record.scope == record.scope and between(record, one.record) in AGAINST
     ]
     if not against:
         return None
@@ -146,20 +142,31 @@ def _queries(
         yield replace(base, hashes=(record.hash,))
     if not near and record.kind != "episodic":
         yield replace(alike, text=record.text[:WORDS_FROM_MAX])
+    if slot := of_slot(record, engine.now()):
+        yield slot
+
+
+def of_slot(record: Record, now: datetime) -> Query | None:
+    """For the live records that make a claim about the same slot, in the record's scope and those
+    above it; None if it makes no claim."""
     claim = claim_of(record)
-    if claim is not None:
-        yield _of_slot(engine, record, claim)
-
-
-def _of_slot(engine: Engine, record: Record, claim: Claim) -> Query:
+    if claim is None:
+        return None
     return Query(
         scopes=(record.scope,),
-        now=engine.now(),
+        now=now,
         statuses=LIVE,
         kinds=(record.kind,),
         tags=(slot_tag(claim),),
         limit=SLOT_MAX,
     )
+
+
+async def live_equal(store: Store, scope: str, hash_: str, now: datetime) -> Record | None:
+    """The live record of this very scope whose text has that hash: there is one at most."""
+    query = Query(scopes=(scope,), now=now, exact=True, statuses=LIVE, hashes=(hash_,), limit=1)
+    hits = await store.search(query) if hash_ else []
+    return hits[0].record if hits else None
 
 
 async def turns_of(

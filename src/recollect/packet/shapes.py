@@ -50,7 +50,7 @@ def shaped(messages: Sequence[Message], shape: Shape) -> list[Dict]:
     return _in_turn([one for step in spoken if (one := write(step))], shape)
 
 
-def opening_cost(shape: Shape) -> str:
+def opening_words(shape: Shape) -> str:
     """What ``shaped`` may put in front of the messages; somebody has to pay for it."""
     return "" if shape == "openai" else BEFORE
 

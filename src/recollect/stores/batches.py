@@ -31,7 +31,7 @@ def check_batch(batch: Batch) -> None:
         raise Invalid(f"a mark belongs to {SYSTEM_ROOT!r}, not to {batch.mark.scope!r}")
     if root_of(batch.root) != batch.root:
         raise Invalid(f"{batch.root!r} is no root; name its first pair only")
-    foreign = next((scope for scope in _scopes(batch) if root_of(scope) != batch.root), None)
+    foreign = next((scope for scope in scopes_of(batch) if root_of(scope) != batch.root), None)
     if foreign is not None:
         raise Invalid(f"scope {foreign!r} is not of the batch's root {batch.root!r}; split it")
     _check_texts(batch)
@@ -54,7 +54,7 @@ def takes_a_number(batch: Batch) -> bool:
     )
 
 
-def _scopes(batch: Batch) -> Iterator[str]:
+def scopes_of(batch: Batch) -> Iterator[str]:
     for things in (
         batch.messages,
         batch.sessions,
@@ -83,7 +83,7 @@ def _check_texts(batch: Batch) -> None:
 
 
 def _names(batch: Batch) -> Iterator[str]:
-    yield from (batch.id, batch.change, batch.space, *_scopes(batch))
+    yield from (batch.id, batch.change, batch.space, *scopes_of(batch))
     yield from (session.id for session in batch.sessions)
     for message in batch.messages:
         yield from (message.id, message.session)

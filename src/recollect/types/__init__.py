@@ -48,6 +48,9 @@ ItemStatus = Literal[
 ]
 # Whose messages a packet's look like.
 Shape = Literal["openai", "anthropic", "gemini"]
+UpkeepStep = Literal[
+    "archive", "supersede", "settle", "dispute", "merge", "importance", "profile", "procedure"
+]
 Order = Literal["match", "recent", "important", "id", "newest"]
 WorkKind = Literal["fold", "embed", "expire", "review"]
 ReviewKind = Literal["disputed", "quarantined", "held", "stuck"]
@@ -399,12 +402,14 @@ class Usage:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReceiptItem:
     """What became of one thing. For messages ``id`` is the message's and ``record`` that of
-    the searchable turn; for everything else ``id`` is the record's."""
+    the searchable turn; for everything else ``id`` is the record's. ``step`` is what upkeep
+    would do to it, in the receipt of a dry run."""
 
     id: str
     status: ItemStatus
     reason: str = ""
     record: str = ""
+    step: UpkeepStep | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

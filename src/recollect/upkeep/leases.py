@@ -10,6 +10,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
+from recollect.changes import Change
 from recollect.engine import Engine
 from recollect.errors import Conflict
 from recollect.ports import Store
@@ -135,9 +136,10 @@ async def _put(
         expires_at=expires_at,
         version=known.version if known else 0,
     )
-    batch = engine.batch(root_of(scope), namespace, actor=engine.name, change="", items=(item,))
+    change = Change(engine, root_of(scope), namespace, store=store, actor=engine.name)
+    change.items.append(item)
     try:
-        await engine.commit(store, batch)
+        await change.commit()
     except Conflict:
         return False
     return True

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from dataclasses import replace
 
+from recollect.changes import Change, claim_space
 from recollect.engine import Engine
 from recollect.errors import Conflict, Invalid, RecollectError, Unavailable
 from recollect.index.vectors import says_nothing
@@ -109,9 +110,10 @@ async def flush_uses(engine: Engine) -> None:
         if store is engine.store:
             by_root.setdefault(root_of(record.scope), []).extend([record.id] * used[record.id])
     for root, ids in by_root.items():
-        batch = engine.batch(root, "uses", actor="", change="", used=tuple(ids))
+        change = Change(engine, root, "uses")
+        change.used += ids
         try:
-            await engine.commit(engine.store, batch)
+            await change.commit()
         except Unavailable:
             return
 
@@ -147,12 +149,11 @@ async def _embed_some(
     }
     if found:
         if not await engine.space():
-            await engine.claim_space(space)
-        batch = engine.batch(
-            root, "embed", actor="maintenance", change="", vectors=found, space=space
-        )
+            await claim_space(engine, space)
+        change = Change(engine, root, "embed", actor="maintenance")
+        change.vectors, change.space = found, space
         try:
-            await engine.commit(engine.store, batch)
+            await change.commit()
         except (Conflict, Invalid):
             # A record went away meanwhile; the next round sees what is left.
             return [], embedded.usage
@@ -174,8 +175,7 @@ def _added(vector: Vector) -> str:
 async def _expire(engine: Engine) -> list[ReceiptItem]:
     work = await engine.store.due(engine.now(), kinds=("expire",), limit=WORK_PER_ROUND)
     for root in dict.fromkeys(w.root for w in work):
-        batch = engine.batch(root, "expire", actor="maintenance", change="", sweep=True)
-        await engine.commit(engine.store, batch)
+        await Change(engine, root, "expire", actor="maintenance").commit(sweep=True)
     # Leases and the like are nobody's memories: they go without a word.
     return [
         ReceiptItem(id=w.id, status="erased", reason="expired") for w in work if w.detail != "item"

@@ -20,7 +20,7 @@ from typing import IO, get_args
 
 from recollect.engine import Engine
 from recollect.errors import Invalid, Unavailable
-from recollect.forgotten.tombstones import NAMESPACE as TOMBSTONE
+from recollect.forgotten import NAMESPACE as TOMBSTONE
 from recollect.ports import Store
 from recollect.scopes import is_visible
 from recollect.types import (

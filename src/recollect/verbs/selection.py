@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import get_args
 
+from recollect.changes import slices
 from recollect.engine import Engine
 from recollect.errors import Invalid
 from recollect.packet.buffers import NOTES
@@ -209,15 +210,23 @@ async def _select_in(
 
 async def _listed(store: Store, query: Query) -> AsyncIterator[Record]:
     after = ""
-    while hits := await store.search(replace(query, order="id", after=after, limit=PAGE)):
+    while True:
+        hits = await store.search(replace(query, order="id", after=after, limit=PAGE))
         for hit in hits:
             yield hit.record
+        if len(hits) < PAGE:
+            return
         after = hits[-1].record.id
 
 
 async def _sessions_in(
     store: Store, root: str, scopes: tuple[str, ...], descend: bool, wanted: str
 ) -> AsyncIterator[SessionKey]:
+    if wanted and not descend:
+        keys = [SessionKey(scope, id_) for scope in scopes for id_ in (wanted, NOTES + wanted)]
+        for session in await store.sessions(root, keys, limit=len(keys)):
+            yield SessionKey(session.scope, session.id)
+        return
     after: SessionKey | None = None
     while page := await store.sessions(root, after=after, limit=PAGE):
         for session in page:
@@ -229,17 +238,24 @@ async def _sessions_in(
 
 async def _log(engine: Engine, store: Store, key: SessionKey) -> AsyncIterator[Message]:
     after = 0
-    while page := await store.messages(key, now=engine.now(), after=after, limit=PAGE):
+    while True:
+        page = await store.messages(key, now=engine.now(), after=after, limit=PAGE)
         for message in page:
             yield message
+        if len(page) < PAGE:
+            return
         after = page[-1].seq
 
 
-async def follow_derivations(engine: Engine, doomed: Doomed, sources: bool) -> None:
+async def follow_derivations(
+    engine: Engine, doomed: Doomed, sources: bool, *, again: bool = False
+) -> None:
     """Until nothing new turns up: turns take their message, messages and records take what was
-    made of them, and with ``sources`` records take what they were made of."""
+    made of them, and with ``sources`` records take what they were made of. ``again``: all this
+    was done before; only what was made of it since is looked for."""
     seen_records: set[str] = set()
     seen_messages: set[MessageKey] = set()
+    followed = set(doomed.records) if again else set()
     while True:
         records = [r for id_, r in doomed.records.items() if id_ not in seen_records]
         messages = [k for k in doomed.messages if k not in seen_messages]
@@ -248,7 +264,8 @@ async def follow_derivations(engine: Engine, doomed: Doomed, sources: bool) -> N
         seen_records.update(record.id for record in records)
         seen_messages.update(messages)
         await _add_made_of(engine, doomed, records, messages)
-        await _add_sources(engine, doomed, records, sources)
+        fresh = [record for record in records if record.id not in followed]
+        await _add_sources(engine, doomed, fresh, sources)
     for id_ in (*doomed.records, *(key[1] for key in doomed.messages)):
         doomed.survivors.pop(id_, None)
     await _add_summaries(doomed)
@@ -258,22 +275,18 @@ async def _add_made_of(
     engine: Engine, doomed: Doomed, records: list[Record], messages: list[MessageKey]
 ) -> None:
     everywhere = Query(scopes=(doomed.root,), now=engine.now(), descend=True, statuses=EVERY_STATUS)
-    for ids in slices([record.id for record in records]):
-        async for record in _listed(doomed.store, replace(everywhere, derived_from=ids)):
+    for ids in slices([record.id for record in records], PAGE):
+        async for record in _listed(doomed.store, replace(everywhere, derived_from=tuple(ids))):
             doomed.records.setdefault(record.id, record)
     by_session: dict[SessionKey, list[str]] = {}
     for key, id_ in messages:
         by_session.setdefault(key, []).append(id_)
     for key, message_ids in by_session.items():
-        for ids in slices(message_ids):
-            query = replace(everywhere, session=key.id, lineage=ids)
+        for ids in slices(message_ids, PAGE):
+            query = replace(everywhere, session=key.id, lineage=tuple(ids))
             async for record in _listed(doomed.store, query):
                 if record.session_key == key:  # another scope may have a session of that name
                     doomed.records.setdefault(record.id, record)
-
-
-def slices(ids: list[str]) -> Iterable[tuple[str, ...]]:
-    return (tuple(ids[start : start + PAGE]) for start in range(0, len(ids), PAGE))
 
 
 async def _add_sources(
@@ -308,7 +321,9 @@ async def messages_of(
             wanted.setdefault(record.session_key, {}).update(dict.fromkeys(record.lineage))
     found: dict[MessageKey, Message] = {}
     for key, ids in wanted.items():
-        for part in slices(list(ids)):
+        known = [id_ for id_ in ids if (key, id_) in doomed.messages]
+        found |= {(key, id_): doomed.messages[key, id_] for id_ in known}
+        for part in slices([id_ for id_ in ids if (key, id_) not in found], PAGE):
             page = await doomed.store.messages(key, now=engine.now(), ids=part, limit=len(part))
             found |= {(key, message.id): message for message in page}
     return found
@@ -330,12 +345,12 @@ class _Origins:
 async def _origins_of(engine: Engine, doomed: Doomed, records: list[Record]) -> _Origins:
     origins = _Origins({}, {})
     now = engine.now()
-    for ids in slices(list(dict.fromkeys(id_ for r in records for id_ in r.derived_from))):
+    for ids in slices(list(dict.fromkeys(id_ for r in records for id_ in r.derived_from)), PAGE):
         for record in await doomed.store.records(doomed.root, ids, now=now):
             origins.sources[record.id] = record
     everywhere = Query(scopes=(doomed.root,), now=now, descend=True, statuses=EVERY_STATUS)
-    for ids in slices(list(dict.fromkeys(r.origin for r in records if r.origin))):
-        async for record in _listed(doomed.store, replace(everywhere, origins=ids)):
+    for ids in slices(list(dict.fromkeys(r.origin for r in records if r.origin)), PAGE):
+        async for record in _listed(doomed.store, replace(everywhere, origins=tuple(ids))):
             origins.copies.setdefault(record.origin, []).append(record)
     return origins
 

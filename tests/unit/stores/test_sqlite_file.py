@@ -244,7 +244,7 @@ from recollect.stores.sqlite import SqliteStore
 from recollect.stores.sqlite.migrate import migrations
 from recollect.testing.values import found_ids, make_record, put
 
-migrations(), analysis.terms("load the stemmer")  # whoever we become may not read our files
+migrations(), analysis.query_terms("load the stemmer and words")  # whoever we become may not read our files
 if os.getuid() == 0:
     os.setgid(65534)
     os.setuid(65534)

@@ -9,10 +9,10 @@ from typing import get_args, get_type_hints
 import numpy as np
 import pytest
 
+from recollect.index.derived import terms_blob
+from recollect.index.postings import Postings, merged, segment_of
 from recollect.stores.dict import DictStore
 from recollect.stores.sqlite import SqliteStore, erase
-from recollect.stores.sqlite.derived import terms_blob
-from recollect.stores.sqlite.postings import Postings, merged, segment_of
 from recollect.stores.sqlite.rows import (
     DURABILITIES,
     KINDS,

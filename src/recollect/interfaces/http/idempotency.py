@@ -21,6 +21,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
+from recollect.changes import Change
 from recollect.engine import Engine
 from recollect.errors import Conflict, Invalid, RecollectError, Unavailable
 from recollect.interfaces.http.answers import answer
@@ -129,7 +130,7 @@ async def _do(engine: Engine, marking: Marking, write: Write) -> Response:
 
 
 def _empty_batch(engine: Engine) -> Batch:
-    return engine.batch(SYSTEM_ROOT, NAMESPACE, actor="", change="")
+    return Change(engine, SYSTEM_ROOT, NAMESPACE).batch()
 
 
 class Marking:

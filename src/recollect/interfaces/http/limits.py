@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from datetime import time as clock_time
 
+from recollect.changes import put_item
 from recollect.engine import Engine
 from recollect.errors import Conflict, Unavailable
 from recollect.interfaces.http.problems import TooMany
@@ -121,9 +122,8 @@ class Quotas:
             expires_at=item.expires_at,
             version=item.version,
         )
-        batch = self.engine.batch(SYSTEM_ROOT, NAMESPACE, actor="", change="", items=(new,))
         try:
-            await self.engine.commit(self.engine.store, batch)
+            await put_item(self.engine, new, NAMESPACE)
         except (Conflict, Unavailable):
             return  # another process counted too, or the disk is full: next time
         count.known = total

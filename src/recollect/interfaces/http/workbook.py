@@ -11,6 +11,7 @@ from collections import Counter
 from datetime import datetime, timedelta
 from typing import Any
 
+from recollect.changes import put_item
 from recollect.engine import Engine
 from recollect.errors import Conflict, RecollectError
 from recollect.interfaces.render import as_json
@@ -59,8 +60,7 @@ class Workbook:
             expires_at=self._engine.now() + kept,
             version=known[0].version if known else 0,
         )
-        batch = self._engine.batch(SYSTEM_ROOT, NAMESPACE, actor="", change="", items=(item,))
-        await self._engine.commit(self._engine.store, batch)
+        await put_item(self._engine, item, NAMESPACE)
 
     async def read(self, id_: str = "") -> dict[str, Entry]:
         """One entry, or all of them, by id."""

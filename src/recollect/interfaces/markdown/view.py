@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from datetime import datetime
 
+from recollect.changes import slices
 from recollect.engine import Engine
-from recollect.forgotten.tombstones import buried, key_of, text_mark
+from recollect.forgotten import Tombstones
 from recollect.interfaces.markdown.edits import KnownLine, Written
 from recollect.interfaces.markdown.pages import MEMORY_TYPES, PageLine
 from recollect.scopes import root_of
@@ -95,9 +95,8 @@ async def edges(engine: Engine, root: str, ids: Iterable[str], kind: str) -> lis
     return list(found.values())
 
 
-def _parts(ids: Iterable[str]) -> Iterable[list[str]]:
-    listed = list(dict.fromkeys(ids))
-    return (listed[start : start + PAGE] for start in range(0, len(listed), PAGE))
+def _parts(ids: Iterable[str]) -> Iterable[Sequence[str]]:
+    return slices(list(dict.fromkeys(ids)), PAGE)
 
 
 async def known_about(
@@ -112,11 +111,12 @@ async def known_about(
     superseded = [id_ for id_, record in here.items() if record.status == "superseded"]
     hashes = [text_hash(line.text) for line in lines]
     hashes += [written.hash for written in last.values()]
+    stones = await Tombstones.of(engine.store, root, engine.now())
     return KnownLine(
         facts=facts,
         records={**here, **facts},
         heads=await _heads(engine, root, superseded, facts),
-        graves=await graves_of(engine, scope, hashes),
+        graves=await stones.erased_at(scope, hashes) if stones else {},
     )
 
 
@@ -140,20 +140,6 @@ async def _heads(
         if at in facts:
             heads[id_] = facts[at]
     return heads
-
-
-async def graves_of(engine: Engine, scope: str, hashes: Iterable[str]) -> dict[str, datetime]:
-    """When these texts were forgotten, if they were."""
-    root = root_of(scope)
-    key = await key_of(engine, root)
-    if not key:
-        return {}
-    found: dict[str, datetime] = {}
-    for part in _parts(hashes):
-        marks = {text_mark(key, scope, hashed): hashed for hashed in part}
-        for mark, stone in (await buried(engine, root, marks)).items():
-            found[marks[mark]] = datetime.fromisoformat(stone.value)
-    return found
 
 
 async def conflict_groups(

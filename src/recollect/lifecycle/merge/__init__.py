@@ -8,15 +8,23 @@ nothing is replaced unless both statements are about the same slot of the same s
 from __future__ import annotations
 
 from recollect.lifecycle.merge.claims import claim_of, slot_tag, with_claim
-from recollect.lifecycle.merge.judgement import judge
+from recollect.lifecycle.merge.judgement import (
+    AGAINST,
+    Known,
+    Verdict,
+    VerdictKind,
+    between,
+    judge,
+)
 from recollect.lifecycle.merge.settlement import Outcome, copies, repeated, replaced, settle
-from recollect.lifecycle.merge.values import Known, Verdict, VerdictKind
 
 __all__ = [
+    "AGAINST",
     "Known",
     "Outcome",
     "Verdict",
     "VerdictKind",
+    "between",
     "claim_of",
     "copies",
     "judge",

@@ -4,15 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from recollect.lifecycle.merge.claims import claim_of, conflict, same_slot
 from recollect.lifecycle.merge.texts import adds_words, clash, is_hedged, says_more
-from recollect.lifecycle.merge.values import Known, Verdict, VerdictKind
 from recollect.text.compare import difference
 from recollect.text.compare.parts import read
+from recollect.text.words import word_set
 from recollect.types import Record
 
-_FIRST_PERSON = frozenset(("i", "we", "ich"))
+# "outdated": about an earlier time than a known record that has replaced it since.
+VerdictKind = Literal["new", "duplicate", "enriches", "supersedes", "contradicts", "outdated"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """A record that is near the new one. ``similarity`` is their cosine, None if not compared."""
+
+    record: Record
+    similarity: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What a new record is to the known ones; ``targets`` are those it concerns."""
+
+    kind: VerdictKind
+    targets: tuple[Record, ...] = ()
+    reason: str = ""
+
+    @property
+    def target(self) -> Record | None:
+        return self.targets[0] if self.targets else None
+
+
+AGAINST: tuple[VerdictKind, ...] = ("supersedes", "contradicts", "outdated")
+_NEVER = 2.0  # above any cosine: then nothing is a duplicate
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +80,11 @@ def judge(
         if chosen := _of_kind(found, kind):
             return _verdict(kind, chosen)
     return Verdict(kind="new")
+
+
+def between(record: Record, other: Record) -> VerdictKind:
+    """What a record is to another by what both say, however near their meanings are."""
+    return judge(record, [Known(record=other)], duplicate_above=_NEVER).kind
 
 
 _BY_WEIGHT: tuple[VerdictKind, ...] = ("enriches", "duplicate")
@@ -174,4 +206,5 @@ def _same_speaker(record: Record, known: Record) -> bool:
     """ "I" of two authors are two people."""
     if record.author == known.author:
         return True
-    return not (read(record.text).persons | read(known.text).persons) & _FIRST_PERSON
+    persons = read(record.text).persons | read(known.text).persons
+    return not persons & word_set("compare.first_person")

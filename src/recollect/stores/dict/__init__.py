@@ -14,8 +14,7 @@ from typing import TypeVar
 
 from recollect.errors import Invalid, Unavailable
 from recollect.scopes import root_of
-from recollect.stores.batches import check_batch
-from recollect.stores.dict.commit import Application
+from recollect.stores.commit import checked, decide, needs_of
 from recollect.stores.dict.search import count, search
 from recollect.stores.dict.tables import (
     Tables,
@@ -59,14 +58,14 @@ class DictStore:
     async def commit(self, batch: Batch) -> int:
         async with self._changed:
             tables = self._open_tables()
-            check_batch(batch)
-            earlier = tables.numbers.get((batch.root, batch.id))
-            if earlier is not None:
-                return earlier
-            with tables.all_or_nothing():
-                seq = Application(tables, batch).run()
+            batch = checked(batch)
+            held = tables.read(needs_of(batch))
+            if held.number is not None:
+                return held.number
+            changes = decide(batch, held)
+            tables.write(changes)
             self._changed.notify_all()
-            return seq
+            return changes.seq
 
     async def records(self, root: str | None, ids: Sequence[str], *, now: datetime) -> list[Record]:
         rows = self._open_tables().rows

@@ -23,14 +23,16 @@ class Around(NamedTuple):
 
 
 def conversations(rows: Iterable[Row]) -> list[list[Row]]:
-    """Turns by scope and session, each in the order of time; of one moment as they came."""
+    """Turns by scope and session, each in the order of time; of one moment in that of ids."""
     found: dict[tuple[str, ...], list[Row]] = {}
     for row in rows:
         record = row.record
         if record.type == "turn" and record.session:
             key = (record.scope, record.session_scope, record.session)
             found.setdefault(key, []).append(row)
-    return [sorted(turns, key=lambda row: row.record.at) for turns in found.values()]
+    return [
+        sorted(turns, key=lambda row: (row.record.at, row.record.id)) for turns in found.values()
+    ]
 
 
 def neighbours(rows: Iterable[Row]) -> Mapping[str, Around]:

@@ -16,9 +16,9 @@ from typing import TypeVar
 import apsw
 
 from recollect.errors import Unavailable
+from recollect.index.cache import IndexCache
 from recollect.ports import Clock
 from recollect.stores.sqlite import due, reads
-from recollect.stores.sqlite.cache import IndexCache
 from recollect.stores.sqlite.connection import (
     check_library,
     connect,
@@ -131,7 +131,7 @@ class SqliteStore:
         return await self._read(lambda db: reads.records(db, root, ids, now))
 
     async def search(self, query: Query) -> list[Hit]:
-        return await self._read(lambda db: search(db, self._cache, query))
+        return await self._on_reader_thread(lambda: self._searching(query))
 
     async def relations(self, root: str, ids: Sequence[str]) -> list[Relation]:
         def read(db: apsw.Connection) -> list[Relation]:
@@ -150,7 +150,9 @@ class SqliteStore:
         def read(db: apsw.Connection) -> list[Session]:
             return reads.sessions(db, root, keys, after, limit)
 
-        return self._read_here(read) if len(keys) == 1 else await self._read(read)
+        if 0 < len(keys) <= KEYS_READ_HERE:
+            return self._read_here(read)
+        return await self._read(read)
 
     async def messages(
         self,
@@ -247,22 +249,18 @@ class SqliteStore:
     # Threads and connections
 
     async def _read(self, read: Callable[[apsw.Connection], T]) -> T:
-        return await self._on_reader_thread(lambda: self._reading(read))
+        """One statement, or several that need not be of one moment."""
+        return await self._on_reader_thread(lambda: read(self._connection()))
 
     def _read_here(self, read: Callable[[apsw.Connection], T]) -> T:
-        """A look-up of a few keys takes less than the way to another thread and back. It has to
-        be a single statement, which needs no transaction to be of one moment."""
-        if self._closed:
-            raise Unavailable("this store is closed; open it again")
+        """A look-up of a few keys takes less than the way to another thread and back."""
         with speaking_of(self._path):
             return read(self._connection())
 
-    def _reading(self, read: Callable[[apsw.Connection], T]) -> T:
-        if self._closed:
-            raise Unavailable("this store is closed; open it again")
+    def _searching(self, query: Query) -> list[Hit]:
         db = self._connection()
         with snapshot(db):
-            return read(db)
+            return search(db, self._cache, query)
 
     async def _on_reader_thread(self, work: Callable[[], T]) -> T:
         def speaking() -> T:
@@ -276,6 +274,8 @@ class SqliteStore:
 
     def _connection(self) -> apsw.Connection:
         """This thread's own connection; it sees whatever any process has committed."""
+        if self._closed:
+            raise Unavailable("this store is closed; open it again")
         found: apsw.Connection | None = getattr(self._local, "connection", None)
         if found is None:
             found = connect_reader(self._path)

@@ -136,7 +136,7 @@ class SurroundingsClauses(Contract):
 
     @clause
     async def test_L8_order_is_that_of_time(self, store: Store) -> None:
-        """Whatever came in first; turns of one moment stand as they came."""
+        """Whatever came in first; turns of one moment stand in the order of their ids."""
         await put(store, _turn("late", "bread", 9, "bob"))
         await put(store, _turn("early", "soup", 1), _turn("reply", "hot please", 1, "bob"))
         found = await _hits(store, text="soup", around=True)

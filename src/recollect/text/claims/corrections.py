@@ -10,46 +10,51 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
+from functools import cache
 from typing import NamedTuple
 
+from recollect.text.claims.findings import bare
 from recollect.text.claims.lessons import Lesson
-from recollect.text.claims.slot_values import bare
+from recollect.text.words import alternatives, any_of, patterns, words
 
 LOOK_BACK = 8
 
-_OPENING = re.compile(
-    r"(?:no|nope|nein|non|sorry|oops|correction|korrektur|actually|wait|hang on|eigentlich|en fait"
-    r"|en realidad"
-    r"|perdón|perdona|pardon|entschuldigung|das stimmt nicht|that's wrong|that's not right"
-    r"|that is wrong|that's incorrect|wrong|falsch|不对|不是|错了|更正)\s*[,.!:;，。：-]+\s*",
-    re.IGNORECASE,
-)
-_EXPLICIT = re.compile(
-    r"(?:no|nope|nein|non|sorry|oops|correction|korrektur|wait|perdón|pardon|entschuldigung"
-    r"|das stimmt nicht|that's wrong|that's not right|that is wrong|that's incorrect|wrong|falsch"
-    r"|不对|错了|更正|actually|eigentlich|en fait|en realidad)\b",
-    re.IGNORECASE,
-)
 _VALUE = r"[\w@.+\-'/]+(?: [\w@.+\-'/]+){0,4}?"
-_NOT_THEN_NEW = re.compile(
-    rf"(?:it's |its |it is |es ist |c'est |es )?(?:not|nicht|pas|no) (?P<old>{_VALUE})(?:,? (?:but"
-    rf"|sondern|mais|sino)(?: in| at)?|,) (?:it's |in |at )?(?P<new>{_VALUE})\Z"
-    rf"|不是(?P<old2>[^，,]{{1,10}})[，,]?(?:而)?是(?P<new2>[^，,。]{{1,10}})\Z",
-    re.IGNORECASE,
-)
-_NEW_NOT_OLD = re.compile(
-    rf"(?:(?:it's|its|it is|that's|es ist|das ist|c'est|es|make that"
-    rf"|i said) )?(?P<new>{_VALUE}),? (?:and )?"
-    rf"(?:not|nicht|pas|no) (?P<old>{_VALUE})\Z",
-    re.IGNORECASE,
-)
-_MEANT = re.compile(
-    rf"(?:i (?:actually )?meant(?: to say)?|make that|i mean|ich meinte|ich meine|je voulais dire"
-    rf"|quise decir|quería decir|我是说|我的意思是)"
-    rf"[:,]? ?(?P<new>{_VALUE}|[^，。]{{1,12}})\Z",
-    re.IGNORECASE,
-)
-_ITS_NEW = re.compile(rf"(?:it's|it is|es ist|c'est|es|是) ?(?P<new>{_VALUE})\Z", re.IGNORECASE)
+
+
+@cache
+def _opening() -> re.Pattern[str]:
+    opens = any_of([*words("corrections.openings"), *words("corrections.mild_openings")])
+    return re.compile(rf"(?:{opens})\s*[,.!:;，。：-]+\s*", re.IGNORECASE)
+
+
+@cache
+def _explicit() -> re.Pattern[str]:
+    return re.compile(rf"(?:{alternatives('corrections.openings')})\b", re.IGNORECASE)
+
+
+@cache
+def _fixes() -> tuple[re.Pattern[str], ...]:
+    """The ways to say what is right, and perhaps what was wrong."""
+    its = any_of([*words("corrections.it_is"), *words("corrections.its")])
+    that_is = f"{its}|{alternatives('corrections.that_is')}"
+    not_, but = alternatives("corrections.not"), alternatives("corrections.but")
+    before, meant = alternatives("corrections.before_value"), alternatives("corrections.meant")
+    spaced = (
+        rf"(?:(?:{its}) )?(?:{not_}) (?P<old>{_VALUE})(?:,? (?:{but})|,) (?:(?:{before}) )?"
+        rf"(?P<new>{_VALUE})\Z",
+        rf"(?:(?:{that_is}) )?(?P<new>{_VALUE}),? (?:and )?(?:{not_}) (?P<old>{_VALUE})\Z",
+        rf"(?:{meant})[:,]? ?(?P<new>{_VALUE}|[^，。]{{1,12}})(?P<old>)\Z",
+    )
+    not_but, *others = (re.compile(form, re.IGNORECASE) for form in spaced)
+    return not_but, *patterns("corrections.not_but"), *others
+
+
+@cache
+def _its_new() -> re.Pattern[str]:
+    return re.compile(
+        rf"(?:{alternatives('corrections.it_is')}) ?(?P<new>{_VALUE})\Z", re.IGNORECASE
+    )
 
 
 class Fix(NamedTuple):
@@ -61,13 +66,13 @@ class Fix(NamedTuple):
 
 def opens_with_correction(text: str) -> bool:
     """Whether a sentence says that something known is wrong."""
-    return bool(_OPENING.match(text) and _EXPLICIT.match(text))
+    return bool(_opening().match(text) and _explicit().match(text))
 
 
 def without_correction(text: str) -> str:
     """The sentence without "no, sorry, " before it."""
     for _ in range(3):
-        found = _OPENING.match(text)
+        found = _opening().match(text)
         if not found or found.end() >= len(text):
             break
         text = text[found.end() :]
@@ -79,13 +84,10 @@ def fix_in(text: str) -> Fix | None:
     rest = without_correction(text).strip(" .!")
     if len(rest) > 80:
         return None
-    if found := _NOT_THEN_NEW.match(rest):
-        return Fix(found["new"] or found["new2"], found["old"] or found["old2"])
-    if found := _NEW_NOT_OLD.match(rest):
-        return Fix(found["new"], found["old"])
-    if found := _MEANT.match(rest):
-        return Fix(found["new"])
-    if rest != text.strip(" .!") and (found := _ITS_NEW.match(rest)):
+    for way in _fixes():
+        if found := way.match(rest):
+            return Fix(found["new"], found["old"])
+    if rest != text.strip(" .!") and (found := _its_new().match(rest)):
         return Fix(found["new"])
     return None
 
@@ -117,12 +119,12 @@ def corrected(fix: Fix, told: Sequence[Told]) -> str:
 
 def _replaced_by(new: str, text: str, value: str) -> str:
     """The words of the old value that the new ones stand for."""
-    words = value.split()
-    if len(words) == len(new.split()) or len(words) == 1:
+    known = value.split()
+    if len(known) == len(new.split()) or len(known) == 1:
         return value
     if len(new.split()) > 1:
         return value
-    close = [(SequenceMatcher(None, word, new.casefold()).ratio(), word) for word in words]
+    close = [(SequenceMatcher(None, word, new.casefold()).ratio(), word) for word in known]
     ratio, word = max(close)
     return word if ratio >= 0.5 else value if value in text.casefold() else ""
 

@@ -8,7 +8,7 @@ or contradict one another when they are about the same subject and the same slot
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -56,6 +56,25 @@ class Lesson:
     corrects: bool = False
     replaces: str = ""
     links: tuple[tuple[RelationKind, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gated:
+    """Is a message worth learning from? ``skip`` says why not, in words that hold none of the
+    message's text; it is empty if the message passes. ``sure`` False: a helper model may decide
+    otherwise. ``importance`` is between 0 and 1."""
+
+    skip: str = ""
+    sure: bool = True
+    importance: float = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extraction:
+    """The lessons in some messages, and why the other messages gave none (by message id)."""
+
+    lessons: tuple[Lesson, ...] = ()
+    skipped: Mapping[str, str] = field(default_factory=dict)
 
 
 def claim_as_data(claim: Claim) -> dict[str, Any]:

@@ -1,12 +1,14 @@
-"""From messages to lessons: the gate, then the rules, sentence by sentence."""
+"""From messages to lessons: the gate, then the rules, sentence by sentence. And from one standalone
+statement to its claim."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import cache, lru_cache
 
-from recollect.text.claims.clauses import Speaker
+from recollect.text.claims.clauses import Speaker, clause_in, expanded, without_opening
 from recollect.text.claims.corrections import (
     LOOK_BACK,
     Told,
@@ -18,7 +20,7 @@ from recollect.text.claims.corrections import (
 )
 from recollect.text.claims.foreign import foreign_findings, language_of, tells_of_past
 from recollect.text.claims.gate import gate
-from recollect.text.claims.lessons import Lesson
+from recollect.text.claims.lessons import Claim, Extraction, Lesson
 from recollect.text.claims.requests import (
     decision_in,
     remembered,
@@ -26,24 +28,18 @@ from recollect.text.claims.requests import (
     request_in,
 )
 from recollect.text.claims.rewrite import framed
-from recollect.text.claims.sentences import Sentence, plain, sentences
-from recollect.text.claims.statements import Said, english_lessons, entities_in
-from recollect.text.claims.values import Extraction
-from recollect.text.dates.expressions import time_spans
+from recollect.text.claims.sentences import SENTENCE_CHARACTERS_MAX, Sentence, plain, sentences
+from recollect.text.claims.slots import finding_in
+from recollect.text.claims.statements import Said, english_lessons, entities_in, is_unreal
+from recollect.text.dates import time_spans
+from recollect.text.normal import one_line
+from recollect.text.words import alternatives, pattern
 from recollect.types import Message
 
 LESSONS_A_MESSAGE_MAX = 12
 NOTHING = "nothing to learn"
 
 _NAMELESS = frozenset(("user", "human", "the user", "me"))
-_INTRODUCED = re.compile(
-    r"(?:hi|hello|hey)\b[^.!?\n]{0,20}?[,!. ]\s*(?:I'm|I am|this is) ([A-Z][\w\-]+)\b"
-)
-_WHOLE_TASK = re.compile(
-    r"\s*(?:please |can you |could you )?(?:translate|rewrite|proofread|summari[sz]e|paraphrase"
-    r"|correct|edit|improve|rephrase|übersetze?|traduis|traduce|corrige|翻译)\b[^.\n]{0,60}[:\n]",
-    re.IGNORECASE,
-)
 
 
 class TurnReading:
@@ -97,14 +93,14 @@ def _unique(lessons: Iterable[Lesson]) -> list[Lesson]:
 
 
 def _said(message: Message) -> Said:
-    name = " ".join(message.author.split())[:60]
+    name = one_line(message.author)[:60]
     return Said(Speaker("" if name.casefold() in _NAMELESS else name), message.at, message.id)
 
 
 def _read(message: Message, told: list[Told]) -> list[Lesson]:
     """The lessons of one user's message; each sentence joins what they told before."""
     text = plain(message.text)
-    if _WHOLE_TASK.match(text):
+    if _whole_task().match(text):
         return []
     said = _said(message)
     lessons: list[Lesson] = _introduction(text, said)
@@ -116,9 +112,16 @@ def _read(message: Message, told: list[Told]) -> list[Lesson]:
     return lessons
 
 
+@cache
+def _whole_task() -> re.Pattern[str]:
+    """ "Translate this: ..." What follows is nobody's statement."""
+    polite, tasks = alternatives("requests.polite"), alternatives("requests.text_tasks")
+    return re.compile(rf"\s*(?:(?:{polite}) )?(?:{tasks})\b[^.\n]{{0,60}}[:\n]", re.IGNORECASE)
+
+
 def _introduction(text: str, said: Said) -> list[Lesson]:
     """ "Hi, I'm Ann": a name where no author is known."""
-    found = _INTRODUCED.match(text)
+    found = pattern("requests.introduction").match(text)
     if found is None or said.speaker.name:
         return []
     sentence = Sentence(f"My name is {found[1]}", False, False)
@@ -211,3 +214,35 @@ def _reported(message: Message) -> list[Lesson]:
             if lesson.tags == ("outcome",):
                 lessons.append(replace(lesson, confidence=0.4, importance=0.4, entities=()))
     return lessons[:3]
+
+
+_FRAMED = re.compile(
+    r"(?P<who>[^\n\":]{1,80}?) (?:said|asks|asked to remember): \"(?P<said>[^\"]+)\""
+)
+
+
+def claim_in(text: str, *, speaker: str = "") -> Claim | None:
+    """The claim that a statement makes, said by ``speaker``; None if no rule reads it, or if the
+    text says more than one sentence can. "The user" is the speaker without a name."""
+    return _read_once(text, speaker) if len(text) <= SENTENCE_CHARACTERS_MAX else None
+
+
+@lru_cache(maxsize=2000)
+def _read_once(text: str, speaker: str) -> Claim | None:
+    """A new text is compared with many known ones, again and again the same."""
+    text = plain(text)
+    if framed := _FRAMED.match(text):
+        who = framed["who"]
+        speaker, text = ("" if who == "The user" else who), framed["said"]
+    found = sentences(text)
+    if len(found) != 1 or found[0].question or is_unreal(found[0].text):
+        return None
+    return _claim(found[0].text, Speaker(speaker))
+
+
+def _claim(words: str, speaker: Speaker) -> Claim | None:
+    clause = clause_in(without_opening(expanded(words)), speaker, loose=True)
+    finding = finding_in(clause) if clause is not None else None
+    if finding is None:
+        finding = next((finding for finding, _ in foreign_findings(words, speaker)), None)
+    return None if finding is None else finding.claim

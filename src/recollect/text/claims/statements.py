@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cache
 
 from recollect.text.claims.clauses import (
     Clause,
@@ -13,13 +14,12 @@ from recollect.text.claims.clauses import (
     clause_in,
     coordinated,
     expanded,
-    folded,
     predicate_in,
     together_in,
     without_opening,
 )
 from recollect.text.claims.events import Worth, worth_of
-from recollect.text.claims.findings import Finding
+from recollect.text.claims.findings import Finding, bare
 from recollect.text.claims.lessons import Claim, Lesson
 from recollect.text.claims.rewrite import (
     dated,
@@ -29,10 +29,10 @@ from recollect.text.claims.rewrite import (
     without_pointing,
 )
 from recollect.text.claims.sentences import Sentence
-from recollect.text.claims.slot_values import bare
-from recollect.text.claims.slots import TASTES, favourite_in, finding_in
-from recollect.text.claims.words import MEETINGS
-from recollect.text.dates.expressions import Span, time_spans
+from recollect.text.claims.slots import favourite_in, finding_in
+from recollect.text.dates import Span, time_spans
+from recollect.text.normal import caseless
+from recollect.text.words import alternatives, any_of, pattern, word_set
 
 LESSONS_A_SENTENCE_MAX = 4
 LIST_ITEMS_MAX = 5
@@ -47,77 +47,10 @@ class Said:
     message: str
 
 
-_CUE = re.compile(r"\b(?:I|i|[Mm]y|[Ww]e|[Oo]ur)\b|'s? [a-z]+ (?:is|are)\b|\b(?:[Tt]he|[A-Z]\w+) ")
-_UNREAL = re.compile(
-    r"\b(?:if (?:I|we|my|only|the)|[Ii]magine|[Ss]uppose|[Pp]retend|[Hh]ypothetical(?:ly)?|I wish"
-    r"|we wish|would have|what if|let's say|as if|as though|in my dreams?|I dream(?:ed|t) that"
-    r"|role-?play|a story|a poem|lyrics|fictional|just kidding|jk|/s)\b|\A[Ii]f\b",
-)
-_MOCKING = re.compile(
-    r"\A(?:oh,? )?(?:sure|great|yeah,? right|wow|fantastic|wonderful|of course|obviously),? "
-    r"(?:because )?I (?:just |really |totally |absolutely )*(?:love|enjoy|adore|wanted|needed)\b"
-    r"|\bI (?:just )?love (?:it )?when\b|\bI just love (?:waiting|being|having|getting)\b",
-    re.IGNORECASE,
-)
-_REPORTED = re.compile(r"\"[^\"]*\b(?:I|my|we|our)\b[^\"]*\"", re.IGNORECASE)
-_TASK = re.compile(
-    r"\A(?:please |pls |can you |could you )?(?:translate|rewrite|write|draft|generate|create"
-    r"|compose"
-    r"|proofread|summari[sz]e|paraphrase|complete|continue|act|explain|make me|give me|tell me"
-    r"|show me|convert|correct|fix|edit|say|repeat|read|check|quote|example|e\.g)\b",
-    re.IGNORECASE,
-)
-_HEDGED = re.compile(
-    r"(?:I|we) (?:think|guess|believe|suppose|assume|feel like|am not sure but|might be wrong but)"
-    r"(?: that)?,? (?=(?:I|we|my|our)\b)|(?:maybe|perhaps|possibly|probably),? (?=(?:I|we|my"
-    r"|our)\b)",
-    re.IGNORECASE,
-)
-_CERTAIN = re.compile(
-    r"(?:I|we) (?:am (?:pretty )?sure|mean|have to (?:say|admit|tell)|must (?:say|admit)|know|just "
-    r"wanted to (?:say|mention|let you know))(?: that)?,? (?=(?:I|we|my|our)\b)",
-    re.IGNORECASE,
-)
-_NEW_CLAUSE = re.compile(
-    r"(?:[,;:]|\s[-–—]+|—)?\s+(?:(?:and|but|so|plus|then|although|though|because|also|well|yes"
-    r"|yeah)\s+){0,2}(?=(?:(?:(?:last|this|next) \w+|yesterday|today|recently),? )?(?:I|[Ww]e|[Mm]y"
-    r"|[Oo]ur)\s)"
-)
-_JOINED = re.compile(r"(?:[,;:]|[-–—]|\b(?:and|but|so|plus|then|although|though|because))\s*\Z")
-_LEADING = re.compile(
-    r"(?:(?:and|but|so|oh|well|yeah|anyway|hey|plus|also|then),? )*(?:on |in |at |just |during )?"
-    r"(?:(?:the |a )?(?:last|next|this|past|other|few|couple|two|three|\d+|back|weekend|day"
-    r"|before)\b[\w ]{0,24}|yesterday|today|tomorrow|tonight|\w+ \d{1,2}|\d{4})\Z",
-    re.IGNORECASE,
-)
-# "During Thanksgiving, we usually ...": where or when, said first.
-_SETTING = re.compile(
-    r"(?:during|after|before|in|on|at|for) (?!fact|general|case|now|example|me\b|short|addition"
-    r"|once|(?:another|a|an|the) (?:\w+ )?(?:note|other|topic|way|side|meantime))"
-    r"[\w'\-]+(?: [\w'\-]+){0,4}\Z",
-    re.IGNORECASE,
-)
-_MEETINGS = "|".join(sorted(MEETINGS - {"birthday", "date", "deadline"}))
-_MEETING = re.compile(
-    rf"(?:[Mm]y|[Oo]ur) (?P<what>(?:[\w'\-]+ ){{0,3}}?(?:{_MEETINGS})"
-    r"(?: (?:to|with|at|for|in|from) [\w'\-]+(?: [\w'\-]+){0,3}?)?)"
-    r" (?:is|starts|takes place) (?:on |in |at )?"
-)
-_TIME_FIRST = re.compile(
-    r"(?:last|next|this|yesterday|today|tomorrow|tonight|on|in|since|until|by|before|after|during"
-    r"|a|about|two|three|four|five|six|\d|the|back|earlier|over)\b",
-    re.IGNORECASE,
-)
-_VERBAL = re.compile(
-    r"\b(?:is|are|was|were|has|have|get|got|the|this|that|their|my)\b", re.IGNORECASE
-)
-_LIST = re.compile(r",? (?:and|or|&) |, ")
-
-
 def english_lessons(said_sentence: Sentence, said: Said) -> list[Lesson]:
     """What one sentence tells; nothing where it asks, supposes, quotes or jokes."""
     text = said_sentence.text
-    if said_sentence.question or not _CUE.search(text) or is_unreal(text):
+    if said_sentence.question or not pattern("statements.cue").search(text) or is_unreal(text):
         return []
     text = expanded(text)
     lessons: list[Lesson] = []
@@ -132,14 +65,14 @@ def english_lessons(said_sentence: Sentence, said: Said) -> list[Lesson]:
 
 def _meeting(words: str, said: Said) -> list[Lesson]:
     """ "My flight to Cairo is on 2 June": a date that may be moved later."""
-    found = _MEETING.match(words)
+    found = _meeting_in().match(words)
     spans = time_spans(words, said.at) if found else ()
     if found is None or len(spans) != 1:
         return []
     owner, what = said.speaker.written, " ".join(found["what"].split())
     text = f"{owner}'s {what} is {spans[0].written()}."
     day = spans[0].start.date().isoformat()
-    key = f"{said.speaker.key}'s {folded(what)}"
+    key = f"{said.speaker.key}'s {caseless(what)}"
     return [
         Lesson(
             text=text,
@@ -151,6 +84,12 @@ def _meeting(words: str, said: Said) -> list[Lesson]:
             entities=entities_in(text, None, said.speaker),
         )
     ]
+
+
+@cache
+def _meeting_in() -> re.Pattern[str]:
+    meetings = word_set("statements.meetings") - word_set("statements.not_meetings")
+    return re.compile(alternatives("statements.meeting").replace("{meetings}", any_of(meetings)))
 
 
 def _favourite(words: str, said: Said) -> list[Lesson]:
@@ -180,18 +119,22 @@ def _favourite(words: str, said: Said) -> list[Lesson]:
 def is_unreal(text: str) -> bool:
     """Whether a sentence is a supposition, a quotation, a joke or a task for a writer."""
     return bool(
-        _UNREAL.search(text) or _TASK.match(text) or _MOCKING.search(text) or _REPORTED.search(text)
+        pattern("statements.unreal").search(text)
+        or pattern("statements.task").match(text)
+        or pattern("statements.mocking").search(text)
+        or pattern("statements.reported").search(text)
     )
 
 
 def _clause_texts(text: str) -> Iterator[str]:
     """The parts of a sentence that begin with a subject of their own."""
     start = 0
-    for found in _NEW_CLAUSE.finditer(text):
+    joined, leading = pattern("statements.joined"), pattern("statements.leading")
+    for found in pattern("statements.new_clause").finditer(text):
         before = text[start : found.start()]
-        if not _JOINED.search(found[0].rstrip()) or _LEADING.match(before):
+        if not joined.search(found[0].rstrip()) or leading.match(before):
             continue
-        if found[0].startswith(",") and _SETTING.match(before):
+        if found[0].startswith(",") and pattern("statements.setting").match(before):
             continue
         if found[0].endswith("and ") and together_in(text, start):
             continue
@@ -202,8 +145,9 @@ def _clause_texts(text: str) -> Iterator[str]:
 
 def _clause_lessons(words: str, said: Said) -> list[Lesson]:
     words = without_opening(words.strip(" ,;:-–—"))
-    words = _CERTAIN.sub("", words, count=1) if _CERTAIN.match(words) else words
-    hedge = _HEDGED.match(words)
+    if certain := pattern("statements.certain").match(words):
+        words = words[certain.end() :]
+    hedge = pattern("statements.hedged").match(words)
     if hedge:
         words = words[hedge.end() :]
     lessons = _read_clause(words, said)
@@ -212,7 +156,7 @@ def _clause_lessons(words: str, said: Said) -> list[Lesson]:
 
 def _read_clause(words: str, said: Said) -> list[Lesson]:
     clause, leading = clause_in(words, said.speaker), None
-    if clause is None and not _TIME_FIRST.match(words):
+    if clause is None and not pattern("statements.time_first").match(words):
         return []
     spans = time_spans(words, said.at)
     if clause is None:
@@ -229,7 +173,7 @@ def _read_clause(words: str, said: Said) -> list[Lesson]:
 def _with_setting_last(words: str) -> str:
     """ "During Thanksgiving, we usually ..." the other way round."""
     setting, comma, rest = words.partition(", ")
-    if not comma or not _SETTING.match(setting):
+    if not comma or not pattern("statements.setting").match(setting):
         return words
     return f"{trimmed(without_opening(rest))} {setting[:1].lower()}{setting[1:]}"
 
@@ -269,7 +213,7 @@ def _lessons_of(
         return []
     clause = Clause(clause.subject, replace(clause.predicate, tail=tail))
     found = finding_in(clause)
-    if found is None and clause.predicate.verb in TASTES:
+    if found is None and clause.predicate.verb in word_set("slots.tastes"):
         return []
     tail = without_pointing(tail)
     if not tail and found is None and clause.subject.kind != "thing":
@@ -362,12 +306,14 @@ def _claimed(
 
 def _items(found: Finding) -> list[tuple[str, Claim]]:
     """A list of short things is one lesson for each of them."""
-    items = [item for item in _LIST.split(found.items) if item.strip()] if found.items else []
+    listed = pattern("statements.list").split(found.items) if found.items else []
+    items = [item for item in listed if item.strip()]
     if not 2 <= len(items) <= LIST_ITEMS_MAX or any(len(item.split()) > 3 for item in items):
         return [("", found.claim)]
     if found.items.startswith(("playing ", "going ", "doing ", "to ")) or " of " in found.items:
         return [("", found.claim)]
-    if len({item.split()[0].endswith("ing") for item in items}) > 1 or _VERBAL.search(found.items):
+    mixed = len({item.split()[0].endswith("ing") for item in items}) > 1
+    if mixed or pattern("statements.verbal").search(found.items):
         return [("", found.claim)]
     if len(items[-1].split()) > 1 and any(" " not in i and not i.endswith("s") for i in items[:-1]):
         return [("", found.claim)]
@@ -377,10 +323,6 @@ def _items(found: Finding) -> list[tuple[str, Claim]]:
 
 
 _ENTITY = re.compile(r"(?<=[a-z0-9,'\"] )[^\W\d_a-z][\w\-]*(?: [^\W\d_a-z][\w\-]*){0,3}")
-_NO_ENTITIES = frozenset(
-    "January February March April May June July August September October November December Monday"
-    " Tuesday Wednesday Thursday Friday Saturday Sunday I The".split()
-)
 
 
 def entities_in(text: str, clause: Clause | None, speaker: Speaker) -> tuple[str, ...]:
@@ -390,5 +332,6 @@ def entities_in(text: str, clause: Clause | None, speaker: Speaker) -> tuple[str
         names.append(clause.subject.name)
     if clause is not None and clause.subject.kind == "named":
         names.append(clause.subject.written)
-    names += [name for name in _ENTITY.findall(text) if name not in _NO_ENTITIES]
+    no_entities = word_set("statements.no_entities")
+    names += [name for name in _ENTITY.findall(text) if name not in no_entities]
     return tuple(dict.fromkeys(names))[:8]

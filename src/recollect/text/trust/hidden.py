@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator
 from urllib.parse import unquote
 
-from recollect.text.redact.plain import lookalikes_folded, plain_copy
+from recollect.text.normal import lookalikes_folded, plain_copy, straight
 
 DECODED_CHARACTERS_MAX = 20_000
 COMMENT_CHARACTERS_MAX = 4_000
@@ -67,7 +67,7 @@ def folded(text: str) -> str:
     plain = _SPACES.sub(" ", plain)
     if "\n" in plain:
         plain = _BREAKS.sub("\n\n", _LINES.sub("\n", plain))
-    return _EMPHASIS.sub("", plain.replace("’", "'").replace("\u02bc", "'")).lower()
+    return _EMPHASIS.sub("", straight(plain)).lower()
 
 
 def disguised(text: str) -> Iterator[str]:

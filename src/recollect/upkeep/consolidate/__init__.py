@@ -16,10 +16,10 @@ from recollect.engine import Engine
 from recollect.models.calls import sum_of
 from recollect.scopes import SYSTEM_ROOT
 from recollect.types import Receipt, ReceiptItem, Usage
-from recollect.upkeep.consolidate.additions import add_profiles, choose_stable
 from recollect.upkeep.consolidate.commits import apply_steps
 from recollect.upkeep.consolidate.marks import Mark, keep, last_tries, mark_of, set_mark
-from recollect.upkeep.consolidate.procedures import practise
+from recollect.upkeep.consolidate.portraits import add_profiles, choose_stable
+from recollect.upkeep.consolidate.practice import practise
 from recollect.upkeep.consolidate.proposals import apply_held, clear_held, drop_held, hold_plan
 from recollect.upkeep.consolidate.run import LEASE_SECONDS, ConsolidationRun, lease_key
 from recollect.upkeep.consolidate.survey import news, planned, survey

@@ -4,10 +4,12 @@ back since. Kept beside the store's own items: it is about this store and travel
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from recollect.changes import put_item
 from recollect.engine import Engine
 from recollect.errors import Conflict
 from recollect.scopes import SYSTEM_ROOT
@@ -74,11 +76,9 @@ async def _put(engine: Engine, namespace: str, root: str, value: Any) -> None:
         value=value,
         version=known.version if known else 0,
     )
-    batch = engine.batch(SYSTEM_ROOT, namespace, actor=engine.name, change="", items=(item,))
-    try:
-        await engine.commit(engine.store, batch)
-    except Conflict:
-        return  # another process has just written its own; both are about the same moment
+    # Another process may have just written its own; both are about the same moment.
+    with suppress(Conflict):
+        await put_item(engine, item, namespace, actor=engine.name)
 
 
 def _moment(value: Any, name: str) -> datetime | None:

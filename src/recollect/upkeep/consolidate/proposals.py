@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+from recollect.changes import Change
 from recollect.engine import Engine
 from recollect.errors import Conflict, Invalid
 from recollect.scopes import root_of
@@ -59,10 +60,9 @@ async def _put(
         value=value,
         version=known.version if known else 0,
     )
-    batch = run.engine.batch(
-        run.root, "propose", actor=run.actor, change=run.engine.new_id(), items=(item,)
-    )
-    await run.engine.commit(run.engine.store, batch)
+    change = Change(run.engine, run.root, "propose", actor=run.actor, id=run.engine.new_id())
+    change.items.append(item)
+    await change.commit()
 
 
 async def _held(engine: Engine, scope: str) -> Item | None:
@@ -77,7 +77,7 @@ async def clear_held(run: ConsolidationRun) -> None:
     known = await _held(run.engine, run.scopes[0])
     if known is not None:
         with suppress(Conflict):  # somebody is deciding about it just now
-            await _erase(run.engine, known, run.actor, run.engine.new_id())
+            await _erase(run.engine, known, run.actor)
 
 
 async def apply_held(engine: Engine, item: Item, actor: str) -> Receipt:
@@ -94,7 +94,7 @@ async def apply_held(engine: Engine, item: Item, actor: str) -> Receipt:
         started=engine.now(),
         renewed=engine.now(),
     )
-    await _erase(engine, item, actor, engine.new_id())  # first: two people must not both do it
+    await _erase(engine, item, actor)  # first: two people must not both do it
     await apply_steps(run, steps)
     return Receipt(items=tuple(run.items), change=run.change if run.wrote else "")
 
@@ -102,7 +102,7 @@ async def apply_held(engine: Engine, item: Item, actor: str) -> Receipt:
 async def drop_held(engine: Engine, item: Item, actor: str) -> Receipt:
     """Turn a held proposal down: what it wanted to retire stays, and is not proposed again."""
     retired = [step.id for step in held_steps(item) if step.retires]
-    await _erase(engine, item, actor, engine.new_id())
+    await _erase(engine, item, actor)
     await keep(engine, root_of(item.scope), retired)
     reason = f"turned down: {len(retired)} memories stay"
     return Receipt(items=(ReceiptItem(id=item.key, status="stored", reason=reason),))
@@ -116,13 +116,14 @@ def held_steps(item: Item) -> list[Step]:
     return [step for step in map(step_from, listed) if step is not None]
 
 
-async def _erase(engine: Engine, item: Item, actor: str, change: str) -> None:
+async def _erase(engine: Engine, item: Item, actor: str) -> None:
     root = root_of(item.scope)
     current = await engine.store.items(
         root, NAMESPACE, now=engine.now(), scopes=(item.scope,), keys=(item.key,)
     )
     if not current or current[0].version != item.version:
         raise Conflict(f"the proposal {item.key!r} was changed meanwhile; look again", kind="item")
+    decision = Change(engine, root, "decide", actor=actor, id=engine.new_id())
     gone = Erase(kind="item", scope=item.scope, namespace=NAMESPACE, id=item.key)
-    batch = engine.batch(root, "decide", actor=actor, change=change, erase=(gone,))
-    await engine.commit(engine.store, batch)
+    decision.erasures.append(gone)
+    await decision.commit()

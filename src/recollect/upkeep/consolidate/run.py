@@ -8,12 +8,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from recollect.changes import Change
 from recollect.engine import Engine
 from recollect.errors import Unavailable
+from recollect.forgotten import Tombstones
 from recollect.scopes import SYSTEM_ROOT
 from recollect.types import ReceiptItem, Record, Relation, Usage
 from recollect.upkeep.consolidate.marks import Mark
-from recollect.upkeep.consolidate.steps import Step, done_words, would_words
+from recollect.upkeep.consolidate.steps import Step, done_words, planned_item
 from recollect.upkeep.leases import hold
 
 LEASE_SECONDS = 300
@@ -47,6 +49,15 @@ class ConsolidationRun:
     def whole(self) -> bool:
         return self.scopes == (self.root,)
 
+    def begin(self) -> Change:
+        """One more commit of the run's change."""
+        return Change(self.engine, self.root, REASON, actor=self.actor, id=self.change)
+
+    async def was_forgotten(self, scope: str, text: str, since: datetime) -> bool:
+        """Was this text forgotten, and nothing it is made of said after ``since``?"""
+        stones = await Tombstones.of(self.engine.store, self.root, self.engine.now())
+        return stones is not None and await stones.covers(scope, text, since)
+
     async def give_way(self) -> None:
         """After each small piece of work: whoever asks something comes first, and where nobody
         waits for the run, half of the time is theirs."""
@@ -69,8 +80,7 @@ class ConsolidationRun:
         if skipped:
             self.items.append(ReceiptItem(id=step.id, status="skipped", reason=skipped))
         elif self.dry:
-            reason = would_words(step)
-            self.items.append(ReceiptItem(id=step.id, status="pending", reason=reason))
+            self.items.append(planned_item(step))
         else:
             status, reason = done_words(step)
             self.items.append(ReceiptItem(id=step.id, status=status, reason=reason))

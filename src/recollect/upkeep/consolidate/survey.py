@@ -7,18 +7,25 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
+from recollect.changes import slices
 from recollect.errors import Unavailable
 from recollect.index.vectors import says_nothing
-from recollect.lifecycle.merge import claim_of, slot_tag
+from recollect.lifecycle.match import of_slot
+from recollect.lifecycle.merge import claim_of
 from recollect.lifecycle.merge.claims import same_slot
 from recollect.models.calls import sum_of
 from recollect.scopes import is_visible
 from recollect.text.claims import claim_in
 from recollect.types import KIND_OF_TYPE, LIVE, Query, Record, Relation, Touch
 from recollect.upkeep.consolidate.age import Age, look_at
-from recollect.upkeep.consolidate.clashes import clashes
-from recollect.upkeep.consolidate.disputes import Dispute, Evidence, agree, settled
-from recollect.upkeep.consolidate.doubles import doubles
+from recollect.upkeep.consolidate.pairs import (
+    Dispute,
+    Evidence,
+    agree,
+    clashes,
+    doubles,
+    settled,
+)
 from recollect.upkeep.consolidate.run import ConsolidationRun
 from recollect.upkeep.consolidate.steps import Plan, Step
 
@@ -151,11 +158,11 @@ async def _disputes(run: ConsolidationRun, ids: Sequence[str]) -> tuple[list[Ste
     against = [edge for edge in edges if edge.kind == "contradicts"]
     linked = {id_ for edge in edges for id_ in (edge.source, edge.target)}
     records: dict[str, Record] = {}
-    for part in _slices(sorted({*ids, *linked})):
+    for part in slices(sorted({*ids, *linked}), PAGE):
         found = await store.records(run.root, part, now=run.started)
         records |= {record.id: record for record in found}
     origins = {record.origin for record in records.values() if record.origin} - records.keys()
-    for part in _slices(sorted(origins)):
+    for part in slices(sorted(origins), PAGE):
         found = await store.records(run.root, part, now=run.started)
         records |= {record.id: record for record in found}
     evidence = await _evidence(run, records, edges)
@@ -169,7 +176,7 @@ async def _disputes(run: ConsolidationRun, ids: Sequence[str]) -> tuple[list[Ste
 
 async def _edges(run: ConsolidationRun, ids: Sequence[str]) -> list[Relation]:
     found: dict[tuple[str, str, str], Relation] = {}
-    for part in _slices(ids):
+    for part in slices(ids, PAGE):
         for edge in await run.engine.store.relations(run.root, part):
             found[edge.source, edge.kind, edge.target] = edge
     return list(found.values())
@@ -230,7 +237,7 @@ async def _clashes(run: ConsolidationRun, happened: News, taken: set[str]) -> li
     """What was written or brought back since the last run, beside all of the same slot. A pair
     is named once, by the one that was looked at first."""
     steps: dict[frozenset[str], Step] = {}
-    for ids in _slices(list(dict.fromkeys([*happened.fresh, *happened.back]))):
+    for ids in slices(list(dict.fromkeys([*happened.fresh, *happened.back])), PAGE):
         for record in await run.engine.store.records(run.root, ids, now=run.started):
             if not _is_compared(record, run) or record.id in taken:
                 continue
@@ -241,19 +248,11 @@ async def _clashes(run: ConsolidationRun, happened: News, taken: set[str]) -> li
 
 
 async def _of_slot(run: ConsolidationRun, record: Record) -> list[Record]:
-    claim = claim_of(record)
-    if claim is None:
+    query = of_slot(record, run.started)
+    if query is None:
         return []
-    query = Query(
-        scopes=(record.scope,),
-        now=run.started,
-        exact=True,
-        kinds=("semantic",),
-        statuses=("active",),
-        tags=(slot_tag(claim),),
-        limit=PAGE,
-    )
-    return [hit.record for hit in await run.engine.store.search(query)]
+    here = replace(query, exact=True, statuses=("active",), limit=PAGE)
+    return [hit.record for hit in await run.engine.store.search(here)]
 
 
 # Doubles
@@ -266,7 +265,7 @@ async def _doubles(run: ConsolidationRun, happened: News) -> list[Step]:
         return []
     steps: list[Step] = []
     try:
-        for part in _slices(list(dict.fromkeys(happened.fresh)), 100):
+        for part in slices(list(dict.fromkeys(happened.fresh))):
             steps += await _doubles_of(run, part)
     except Unavailable as error:
         happened.seq = run.mark.seq  # they are looked at again
@@ -307,7 +306,3 @@ async def _doubles_of(run: ConsolidationRun, ids: Sequence[str]) -> list[Step]:
 def _is_compared(record: Record, run: ConsolidationRun) -> bool:
     here = is_visible(record.scope, run.scopes, descend=True, exact=True)
     return here and record.status == "active" and record.kind == "semantic"
-
-
-def _slices(ids: Sequence[str], size: int = PAGE) -> Iterable[Sequence[str]]:
-    return (ids[start : start + size] for start in range(0, len(ids), size))

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from recollect.errors import Conflict, Invalid
-from recollect.forgotten.burials import secret_key, secret_of
-from recollect.forgotten.tombstones import NAMESPACE as TOMBSTONE
+from recollect.changes import Change
+from recollect.forgotten import NAMESPACE as TOMBSTONE
+from recollect.forgotten import secret_key, secret_of
 from recollect.types import Entry, Item
 from recollect.verbs import imported
 from recollect.verbs.export import PASSING
@@ -16,39 +16,29 @@ from recollect.verbs.import_.file import ExportLine
 from recollect.verbs.import_.run import (
     EXPIRED,
     KNOWN,
+    Filled,
     ImportOutcome,
     ImportRun,
-    root_of_value,
+    import_lines,
     skipped,
 )
 from recollect.verbs.import_.secrets import clean_entry, clean_item
 
-ATTEMPTS = 3  # then one by one
 KEY_BYTES_MIN = 16
 
 ItemKey = tuple[str, str, str]
 
 
 async def import_items(run: ImportRun, lines: Sequence[ExportLine]) -> None:
-    """Lines of one root; entries come as the items they are kept in."""
-    assert lines[0].value is not None
-    root, trouble = root_of_value(lines[0].value), ""
-    for _ in range(ATTEMPTS):
-        written: dict[ItemKey, Item] = {}
-        outcomes = await _planned(run, root, lines, written)
-        try:
-            await run.commit(root, items=tuple(written.values()))
-        except (Conflict, Invalid) as error:
-            trouble = str(error)
-            continue
-        for outcome in outcomes:
-            run.report.add(outcome)
-        return
-    if len(lines) == 1:
-        run.report.fail(lines[0], trouble)
-        return
-    for line in lines:
-        await import_items(run, [line])
+    """Entries come as the items they are kept in."""
+    await import_lines(run, lines, _fill)
+
+
+async def _fill(run: ImportRun, change: Change, lines: Sequence[ExportLine], _: bool) -> Filled:
+    written: dict[ItemKey, Item] = {}
+    outcomes = await _planned(run, change.root, lines, written)
+    change.items += written.values()
+    return outcomes, lambda: None
 
 
 async def _planned(
@@ -66,7 +56,8 @@ async def _planned(
     for line, item in zip(lines, items, strict=True):
         reason = KNOWN if item is None else await _why_not(run, root, item)
         if reason.startswith("!"):
-            outcomes.append(replace(skipped(line, reason[1:]), status="failed"))
+            id_ = skipped(line, "").id
+            outcomes.append(ImportOutcome(line=line, id=id_, status="failed", reason=reason[1:]))
         elif item is None or reason or _key(item) in known or _key(item) in written:
             outcomes.append(skipped(line, reason or KNOWN))
         else:
@@ -157,7 +148,7 @@ async def _is_own(run: ImportRun, entry: Entry) -> bool:
 
 async def _silenced(run: ImportRun, entry: Entry) -> Entry:
     """Where things were forgotten, an entry says nothing about records that are not here."""
-    if entry.root not in run.burials:
+    if entry.root not in run.stones:
         return entry
     ids = {touch.id for touch in entry.touched if touch.kind in ("record", "vector")}
     ids |= {end for t in entry.touched if t.kind == "relation" for end in t.id.split(" ")}
