@@ -40,9 +40,9 @@ HOMES: dict[str, tuple[str, ...]] = {
     "onnxruntime": ("models.providers.minilm",),
     "safetensors": ("models.providers.minilm",),
     "tokenizers": ("models.providers.minilm",),
-    "pydantic_ai": ("models.providers.llm",),
+    "pydantic_ai": ("models.providers.llm", "adapters.pydantic_ai"),
     "argparse": ("interfaces", "__main__"),
-    "pydantic": ("interfaces", "models.providers"),
+    "pydantic": ("interfaces", "models.providers", "adapters.llama_index"),
     "genai_prices": ("models.providers.llm.prices",),
     "httpx2": (
         "models.providers.llm",

@@ -264,7 +264,8 @@ def _foreign(headers: Headers) -> str:
 
 
 async def _whole(receive: Receive) -> bytes | None:
-    pieces, size = [], 0
+    pieces: list[bytes] = []
+    size = 0
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
