@@ -15,7 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import IO, cast
 
-from recollect.adapters.importers.spool import Plan, Spool
+from recollect.adapters.importers.spool import ImportPlan, Spool
 from recollect.adapters.importers.values import Foreign, ReaderWish
 from recollect.adapters.shelf import utc_now
 from recollect.errors import Invalid, NotFound
@@ -68,7 +68,7 @@ def import_foreign(
     if not found.exists():
         raise NotFound(f"there is no file {found}")
     now = utc_now()
-    plan = Plan(
+    plan = ImportPlan(
         kind=kind,
         now=now,
         written=min(datetime.fromtimestamp(found.stat().st_mtime, UTC), now),

@@ -154,7 +154,7 @@ def whole_json(file: IO[bytes], name: str) -> Any:
 
 def json_items(file: IO[bytes], name: str, *, partial: bool = False) -> Iterator[Any]:
     """The items of a JSON array, one at a time; of anything else, the value itself."""
-    reading = _Reading(text_pieces(file, name), name)
+    reading = _JsonWindow(text_pieces(file, name), name)
     start = reading.peek()
     if start == "":
         raise Invalid(f"{name} is empty")
@@ -169,7 +169,7 @@ def json_items(file: IO[bytes], name: str, *, partial: bool = False) -> Iterator
             raise
 
 
-class _Reading:
+class _JsonWindow:
     """A window over a text in which values are found one after the other."""
 
     def __init__(self, pieces: Iterator[str], name: str) -> None:

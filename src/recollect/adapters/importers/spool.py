@@ -56,7 +56,7 @@ ROLES = {"human": "user", "ai": "assistant", "bot": "assistant", "model": "assis
 
 
 @dataclass(slots=True, kw_only=True)
-class Plan:
+class ImportPlan:
     """Whose a thing becomes and how it is named. ``scope``: all of it goes there, whoever it
     belonged to; without one it goes to whoever it belonged to, or to ``default``. What has no time
     of its own was said when the file was ``written``, not now: what was forgotten since then must
@@ -84,7 +84,7 @@ class Spool:
     """An export under way: logs first, then records, then links, each in a file of its own until
     all is known."""
 
-    plan: Plan
+    plan: ImportPlan
     logs: IO[bytes] = field(default_factory=tempfile.TemporaryFile)
     records: IO[bytes] = field(default_factory=tempfile.TemporaryFile)
     links: IO[bytes] = field(default_factory=tempfile.TemporaryFile)
