@@ -12,11 +12,11 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from recollect.engine import Engine
+from recollect.engine import ACTIVE_SPACE, Engine
 from recollect.errors import Conflict, Invalid, Unavailable
 from recollect.index.vectors import embedding_text
-from recollect.ports import Store
-from recollect.scopes import SYSTEM_ROOT, root_of
+from recollect.ports import Cell, Store
+from recollect.scopes import root_of
 from recollect.types import (
     Batch,
     CursorMove,
@@ -225,15 +225,16 @@ class Change:
         """As commits of a bounded size, one behind the other. Records go before the edges that
         link them."""
         records, edges = list(self.records.values()), list(self.relations.values())
-        items, erasures = self.items, self.erasures
+        items, erasures, sessions = self.items, self.erasures, self.sessions
         wrote = False
-        most = max(len(records), len(edges), len(items), len(erasures))
+        most = max(len(records), len(edges), len(items), len(erasures), len(sessions))
         for start in range(0, most, size):
             part = slice(start, start + size)
             self.clear()
             self.put(*records[part])
             self.draw(*edges[part])
             self.items, self.erasures = items[part], erasures[part]
+            self.sessions = sessions[part]
             wrote = await self.commit() or wrote
         return wrote
 
@@ -325,9 +326,8 @@ async def _missing_ends(store: Store, batch: Batch) -> tuple[str, ...]:
 async def claim_space(engine: Engine, space: str) -> None:
     """The first vector decides the space of the store; whoever comes second finds out by
     reading it."""
-    item = Item(scope=SYSTEM_ROOT, namespace="space", key="active", value=space)
     with suppress(Conflict):
-        await put_item(engine, item, "claim space")
+        await engine.store.registry.put(Cell(key=ACTIVE_SPACE, value=space), now=engine.now())
 
 
 async def _vectors_of(

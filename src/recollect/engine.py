@@ -2,24 +2,43 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter as Tally
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from recollect.errors import Denied, Invalid, Unavailable
 from recollect.index.vectors import embedding_text, packed
 from recollect.models.careful import Careful
 from recollect.models.embedder import CarefulEmbedder, Embedded
-from recollect.ports import Clock, Embedder, NewId, Store
+from recollect.ports import Cell, Clock, Embedder, NewId, Store, cell_key
 from recollect.profiles import Profile
-from recollect.scopes import SYSTEM_ROOT, is_within, parents, parse_scope, root_of
+from recollect.scopes import is_within, parents, parse_scope, root_of
 from recollect.text.redact import Redactor
 from recollect.text.tokens import ESTIMATE, Counter
-from recollect.types import ALL_RIGHTS, Batch, Item, Record, Right, Vector
+from recollect.types import (
+    ALL_RIGHTS,
+    Batch,
+    Entry,
+    Find,
+    Item,
+    Listing,
+    Message,
+    Record,
+    Right,
+    Session,
+    SessionKey,
+    Summary,
+    Vector,
+)
 
-ROOTS_PAGE = 500
+PAGE = 500
+
+T = TypeVar("T")
+SPACE_TRUSTED_SECONDS = 1.0
+ACTIVE_SPACE = cell_key("space", "active")
 
 
 class Once(Protocol):
@@ -40,6 +59,15 @@ class Disk:
     trouble: str = ""
 
 
+@dataclass(slots=True)
+class Trusted:
+    """The active space as it was read last, and until when (``time.monotonic``) a search may
+    rely on it. A search that finds no vector there looks again; a write always does."""
+
+    space: str = ""
+    until: float = 0.0
+
+
 @dataclass(slots=True, kw_only=True)
 class Engine:
     store: Store
@@ -57,10 +85,13 @@ class Engine:
     counter: Counter = ESTIMATE
     bound: tuple[str, ...] = ()  # the scopes this handle may not leave; () = none
     rights: frozenset[Right] = ALL_RIGHTS
-    used: Tally[str] = field(default_factory=Tally)
+    used: Tally[tuple[str, str]] = field(default_factory=Tally)  # root and id of records
+    journal_days: int = 0  # how long the journal is kept; 0: for ever
     claimed: set[str] = field(default_factory=set)  # spaces that the store is known to have
     volatile_roots: set[str] = field(default_factory=set)
     disk: Disk = field(default_factory=Disk)
+    trusted: Trusted = field(default_factory=Trusted)
+    known_space: str = ""  # the store's vector space, where it was read just now
     once: Once | None = None
 
     def now(self) -> datetime:
@@ -121,12 +152,8 @@ class Engine:
 
     async def all_roots(self) -> list[str]:
         found: list[str] = sorted(self.volatile_roots)
-        page = await self.store.roots(limit=ROOTS_PAGE)
-        while page:
-            found += [root for root in page if root not in self.volatile_roots]
-            full = len(page) == ROOTS_PAGE
-            page = await self.store.roots(after=page[-1], limit=ROOTS_PAGE) if full else []
-        return [root for root in found if root != SYSTEM_ROOT]
+        found += [root async for root in every_root(self.store) if root not in self.volatile_roots]
+        return found
 
     def may_see(self, scope: str) -> bool:
         """Its own scopes, all below them, and their parents."""
@@ -176,25 +203,39 @@ class Engine:
 
     async def space(self) -> str:
         """The store's active vector space; "" before the first vector was written."""
-        return await active_space(self.store, self.now())
+        space = self.known_space or await active_space(self.store, self.now())
+        self.trusted.space = space
+        self.trusted.until = time.monotonic() + SPACE_TRUSTED_SECONDS
+        return space
 
-    async def space_item(self) -> Item | None:
+    async def steady(self) -> Engine:
+        """The same engine for one run over many records: it reads the space once. Vectors of two
+        spaces are never compared, so what is written in an old one is merely due again."""
+        return replace(self, known_space=await self.space())
+
+    async def space_cell(self) -> Cell | None:
         """Read anew each time: another process may just have moved the store to a new space."""
-        return await space_item(self.store, self.now())
+        return await space_cell(self.store, self.now())
 
-    async def vector_trouble(self) -> str:
-        """Why vectors cannot be used now; "" if they can."""
+    async def vector_trouble(self, *, searching: bool = False) -> str:
+        """Why vectors cannot be used now; "" if they can. Who is only searching may rely on what
+        was read a moment ago."""
         if self.embedder is None:
             return "no embedder is configured"
+        if searching and self._trusts(self.embedder.space):
+            return ""
         space = await self.space()
         if space and space != self.embedder.space:
             return f"the store's vectors are {space}, this process embeds {self.embedder.space}"
         return ""
 
+    def _trusts(self, space: str) -> bool:
+        return self.trusted.space == space and time.monotonic() < self.trusted.until
+
     async def embed_query(self, text: str, scopes: Sequence[str]) -> Embedded:
         """A query's vector in the active space. ``scopes`` are those it names: their root pays,
         and nothing is sent to a service if one of them opted out, nor are secrets."""
-        trouble = await self.vector_trouble()
+        trouble = await self.vector_trouble(searching=True)
         if not trouble and self.embedder is not None and not self.embedder.local:
             trouble = await self._opted_out(scopes)
             text = self.redactor.redact(text).text
@@ -253,13 +294,123 @@ def _of(author: str) -> str:
     return f"author:{author}"
 
 
-async def space_item(store: Store, now: datetime) -> Item | None:
-    items = await store.items(
-        SYSTEM_ROOT, "space", now=now, scopes=(SYSTEM_ROOT,), keys=("active",)
-    )
-    return items[0] if items else None
+async def space_cell(store: Store, now: datetime) -> Cell | None:
+    cells = await store.registry.get((ACTIVE_SPACE,), now=now)
+    return cells[0] if cells else None
 
 
 async def active_space(store: Store, now: datetime) -> str:
-    item = await space_item(store, now)
-    return str(item.value) if item else ""
+    cell = await space_cell(store, now)
+    return str(cell.value) if cell else ""
+
+
+# Walks: everything of one kind, page by page. A page that is not full is the last one.
+
+
+async def chunked(many: AsyncIterator[T], size: int = PAGE) -> AsyncIterator[list[T]]:
+    """What a walk finds, as lists of a bounded size."""
+    chunk: list[T] = []
+    async for one in many:
+        chunk.append(one)
+        if len(chunk) == size:
+            yield chunk
+            chunk = []
+    if chunk:
+        yield chunk
+
+
+async def every_root(store: Store) -> AsyncIterator[str]:
+    after = ""
+    while True:
+        page = await store.roots(after=after, limit=PAGE)
+        for root in page:
+            yield root
+        if len(page) < PAGE:
+            return
+        after = page[-1]
+
+
+async def every_record(
+    store: Store, asked: Listing | Find, *, size: int = PAGE
+) -> AsyncIterator[Record]:
+    """All that is asked for, in an order that pages: ``id`` or ``newest``."""
+    after: str | None = asked.after
+    while after is not None:
+        page = replace(asked, after=after, limit=size)
+        found = await (store.find(page) if isinstance(page, Find) else store.listing(page))
+        for record in found:
+            yield record
+        after = found[-1].id if len(found) == size else None
+
+
+async def every_session(
+    store: Store, root: str, *, after: SessionKey | None = None
+) -> AsyncIterator[Session]:
+    while True:
+        page = await store.sessions(root, after=after, limit=PAGE)
+        for session in page:
+            yield session
+        if len(page) < PAGE:
+            return
+        after = SessionKey(page[-1].scope, page[-1].id)
+
+
+async def every_message(
+    store: Store, key: SessionKey, now: datetime, *, after: int = 0, until: int | None = None
+) -> AsyncIterator[Message]:
+    """Behind ``after``, up to and with ``until``."""
+    before = None if until is None else until + 1
+    while True:
+        page = await store.messages(key, now=now, after=after, before=before, limit=PAGE)
+        for message in page:
+            yield message
+        if len(page) < PAGE:
+            return
+        after = page[-1].seq
+
+
+async def every_summary(store: Store, key: SessionKey, *, after: int = 0) -> AsyncIterator[Summary]:
+    """Several may end at one message: those at the end of a full page wait for the next one."""
+    size = PAGE
+    while True:
+        page = await store.summaries(key, after=after, limit=size)
+        last = page[-1].to_seq if page else after
+        full = len(page) == size
+        whole = [one for one in page if one.to_seq < last] if full else page
+        for summary in whole:
+            yield summary
+        if not full:
+            return
+        size = size if whole else 2 * size
+        after = whole[-1].to_seq if whole else after
+
+
+async def every_item(
+    store: Store,
+    root: str,
+    namespace: str,
+    now: datetime,
+    *,
+    prefix: str = "",
+    after: Item | None = None,
+    size: int = PAGE,
+) -> AsyncIterator[Item]:
+    while True:
+        page = await store.items(root, namespace, now=now, prefix=prefix, after=after, limit=size)
+        for item in page:
+            yield item
+        if len(page) < size:
+            return
+        after = page[-1]
+
+
+async def every_entry(
+    store: Store, root: str, *, after: int = 0, size: int = PAGE
+) -> AsyncIterator[Entry]:
+    while True:
+        page = await store.journal(root, after=after, limit=size)
+        for entry in page:
+            yield entry
+        if len(page) < size:
+            return
+        after = page[-1].seq

@@ -14,9 +14,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from recollect.changes import put_item, retried, slices
+from recollect.changes import slices
 from recollect.engine import Engine
-from recollect.errors import Conflict
 from recollect.ports import Store
 from recollect.text.compare import text_hash
 from recollect.text.messages import searchable_text
@@ -44,28 +43,13 @@ class Tombstones:
         key = secret_key(secret.value) if secret else b""
         return cls(store=store, root=root, key=key, now=now) if key else None
 
-    @classmethod
-    async def begun(cls, engine: Engine, root: str) -> Tombstones:
-        """With a key, made now if nothing was forgotten there before."""
-
-        async def attempt(_: Conflict | None) -> Tombstones:
-            known = await cls.of(engine.store, root, engine.now())
-            if known is not None:
-                return known
-            fresh = Item(scope=root, namespace="secret", key=NAMESPACE, value=engine.new_secret())
-            await put_item(engine, fresh, "tombstone key")
-            key = secret_key(fresh.value)
-            return cls(store=engine.store, root=root, key=key, now=engine.now())
-
-        return await retried(attempt, f"the key of the tombstones of {root!r} cannot be read")
-
     # Was it forgotten?
 
     async def messages(self, messages: Sequence[Message]) -> set[MessageKey]:
         """The very message, or the same text said no later than the erasure."""
         by_id = {key_of(m): self.message_mark(key_of(m)) for m in messages}
         by_text = {key_of(m): self.text_mark(m.scope, searchable_text(m)) for m in messages}
-        stones = await self._stones(
+        stones = await self.of_marks(
             [*by_id.values(), *by_text.values()], {message.scope for message in messages}
         )
         return {
@@ -80,7 +64,7 @@ class Tombstones:
         learned."""
         marks = {record.id: self.text_mark(record.scope, record.text) for record in records}
         made_of = {record.id: self._lineage_marks(record) for record in records}
-        stones = await self._stones(
+        stones = await self.of_marks(
             [*marks.values(), *(mark for marks in made_of.values() for mark in marks)]
         )
         return {
@@ -98,18 +82,18 @@ class Tombstones:
             ]
             for summary in summaries
         }
-        stones = await self._stones([mark for some in marks.values() for mark in some])
+        stones = await self.of_marks([mark for some in marks.values() for mark in some])
         return {id_ for id_, some in marks.items() if any(mark in stones for mark in some)}
 
     async def covers(self, scope: str, text: str, said: datetime) -> bool:
         """Was this text forgotten in this scope, and not said again since?"""
         mark = self.text_mark(scope, text)
-        return _covers((await self._stones([mark], (scope,))).get(mark), said)
+        return _covers((await self.of_marks([mark], (scope,))).get(mark), said)
 
     async def erased_at(self, scope: str, hashes: Iterable[str]) -> dict[str, datetime]:
         """When texts with these hashes were forgotten in this scope, if they were."""
         marks = {_mark(self.key, "text", scope, hashed): hashed for hashed in hashes}
-        stones = await self._stones(marks, (scope,))
+        stones = await self.of_marks(marks, (scope,))
         return {marks[mark]: _time_of(stone) for mark, stone in stones.items()}
 
     # Marks
@@ -126,7 +110,7 @@ class Tombstones:
             return []
         return [self.message_mark((record.session_key, id_)) for id_ in record.lineage]
 
-    async def _stones(self, marks: Iterable[str], scopes: Collection[str] = ()) -> dict[str, Item]:
+    async def of_marks(self, marks: Iterable[str], scopes: Collection[str] = ()) -> dict[str, Item]:
         """Those of a few ``scopes`` are found without looking at all of the root's."""
         found: dict[str, Item] = {}
         for part in slices(list(dict.fromkeys(marks)), PAGE):
@@ -136,24 +120,33 @@ class Tombstones:
             found |= {item.key: item for item in items}
         return found
 
-    async def stones_for(
-        self, records: Iterable[Record], messages: Mapping[MessageKey, Message]
-    ) -> list[Item]:
-        """The tombstones to put up for what is being erased now."""
-        marks: dict[str, str] = {}
-        for record in records:
-            marks[self.text_mark(record.scope, record.text)] = record.scope
-        for key, message in messages.items():
-            marks[self.message_mark(key)] = message.scope
-            marks[self.text_mark(message.scope, searchable_text(message))] = message.scope
-        known = await self._stones(marks, set(marks.values()))
-        now = self.now.isoformat()
-        return [
-            replace(known[mark], value=now)
-            if mark in known
-            else Item(scope=scope, namespace=NAMESPACE, key=mark, value=now)
-            for mark, scope in marks.items()
-        ]
+
+async def stones_for(
+    engine: Engine, root: str, records: Iterable[Record], messages: Mapping[MessageKey, Message]
+) -> list[Item]:
+    """The tombstones to put up for what is being erased now, with the key they are made with
+    where nothing was forgotten before. A Conflict: another process made one meanwhile."""
+    made: list[Item] = []
+    stones = await Tombstones.of(engine.store, root, engine.now())
+    if stones is None:
+        secret = Item(scope=root, namespace="secret", key=NAMESPACE, value=engine.new_secret())
+        made.append(secret)
+        key = secret_key(secret.value)
+        stones = Tombstones(store=engine.store, root=root, key=key, now=engine.now())
+    marks: dict[str, str] = {}
+    for record in records:
+        marks[stones.text_mark(record.scope, record.text)] = record.scope
+    for key_, message in messages.items():
+        marks[stones.message_mark(key_)] = message.scope
+        marks[stones.text_mark(message.scope, searchable_text(message))] = message.scope
+    known = {} if made else await stones.of_marks(marks, set(marks.values()))
+    now = stones.now.isoformat()
+    return made + [
+        replace(known[mark], value=now)
+        if mark in known
+        else Item(scope=scope, namespace=NAMESPACE, key=mark, value=now)
+        for mark, scope in marks.items()
+    ]
 
 
 @dataclass(slots=True, kw_only=True)

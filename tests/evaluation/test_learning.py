@@ -11,7 +11,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from recollect.providers.hashing import HashingEmbedder
 
 from evaluation.cases import DataError
 from evaluation.learning.__main__ import CANNOT, GOOD, main
@@ -20,6 +19,7 @@ from evaluation.learning.judging import Verdict, judge
 from evaluation.learning.living import Belief, Lived, live
 from evaluation.learning.matching import covers, is_garbled, matches, says_an_end
 from evaluation.learning.report import as_json, failures, render
+from recollect.models.providers.hashing import HashingEmbedder
 
 LEAST: dict[SetName, int] = {
     "pairs": 180,

@@ -12,9 +12,8 @@ import pytest
 from recollect import Conflict, Denied, Memory, Receipt, Unavailable
 from recollect.changes import Change
 from recollect.ports import Prompt, Reply
-from recollect.scopes import SYSTEM_ROOT
 from recollect.testing.snapshots import Snapshot, snapshot
-from recollect.types import Item, Query, Record, Relation, Usage
+from recollect.types import Item, Listing, Record, Relation, Usage, Where
 from recollect.upkeep.consolidate import apply_held, consolidate, consolidate_due, drop_held
 from recollect.upkeep.leases import hold
 from tests.requirements.asking import stored, texts
@@ -311,7 +310,7 @@ def test_L11_two_workers_do_not_both_run(memory: Memory, clock: MovableClock) ->
     first, second = run(memory, both())
     archived = [i for r in (first, second) for i in r.items if i.reason.startswith("archived")]
     assert len(archived) == 3
-    run(memory, hold(engine, engine.store, SYSTEM_ROOT, f"consolidate/{ANN}", 60, "somebody"))
+    run(memory, hold(engine, engine.store, ANN, "consolidate", 60, "somebody"))
     assert "another worker" in lines(memory.maintain())
     clock.forward(minutes=2)
     assert "another worker" not in lines(memory.maintain())
@@ -455,9 +454,9 @@ def test_L11_everything_of_a_run_is_one_change_in_small_commits(
     assert sum(sizes) >= len(ids)
     assert max(sizes) <= 100
     assert len(entries) > 2
-    listing = Query(scopes=(ANN,), now=clock.now, limit=200, types=("fact",))
-    hits = run(memory, engine.store.search(listing))
-    assert {round(hit.record.importance, 2) for hit in hits} == {0.47}
+    listing = Listing(where=Where(scopes=(ANN,), now=clock.now, types=("fact",)), limit=200)
+    listed = run(memory, engine.store.listing(listing))
+    assert {round(record.importance, 2) for record in listed} == {0.47}
 
 
 def test_X10_who_opted_out_gets_no_profile(memory: Memory) -> None:

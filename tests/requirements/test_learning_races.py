@@ -15,7 +15,7 @@ from recollect.models.calls import Patience
 from recollect.models.careful import Careful
 from recollect.ports import Prompt, Reply
 from recollect.stores.dict import DictStore
-from recollect.types import Batch, Erase, Query, Record, Relation
+from recollect.types import Batch, Erase, Listing, Record, Relation, Where
 from recollect.wiring import open_engine
 
 ANN = "user:ann"
@@ -69,8 +69,11 @@ async def opened(*, model: bool = False) -> tuple[AsyncMemory, BusyStore, Engine
 
 async def known(engine: Engine) -> list[Record]:
     every = ("active", "superseded", "archived", "disputed", "quarantined")
-    query = Query(scopes=(ANN,), now=engine.now(), kinds=("semantic",), statuses=every, limit=100)
-    return [hit.record for hit in await engine.store.search(query)]
+    query = Listing(
+        where=Where(scopes=(ANN,), now=engine.now(), kinds=("semantic",), statuses=every),
+        limit=100,
+    )
+    return await engine.store.listing(query)
 
 
 def test_X10_X4_a_fact_does_not_outlive_the_memory_whose_name_it_uses() -> None:

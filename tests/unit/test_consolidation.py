@@ -13,9 +13,16 @@ from hypothesis import strategies as st
 from recollect.packet.stable import chosen_block
 from recollect.profiles import Profile
 from recollect.types import LIVE, Record, Relation
-from recollect.upkeep.consolidate.age import Age, look_at, moved_importance
 from recollect.upkeep.consolidate.commits import Stock, rows_of
-from recollect.upkeep.consolidate.pairs import Dispute, Evidence, doubles, settled
+from recollect.upkeep.consolidate.findings import (
+    Age,
+    Dispute,
+    Evidence,
+    doubles,
+    look_at,
+    moved_importance,
+    settled,
+)
 from recollect.upkeep.consolidate.portraits import extract, grounded, portrait
 from recollect.upkeep.consolidate.steps import (
     Plan,

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.lifecycle.merge import Known, Verdict, claim_of, copies, judge, settle, with_claim
-from recollect.lifecycle.merge.claims import conflict
+from recollect.lifecycle.merge.judgement import conflict
 from recollect.text.claims.lessons import Claim, claim_as_data
 from recollect.text.compare import text_hash
 from recollect.types import Record

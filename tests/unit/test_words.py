@@ -128,6 +128,8 @@ def test_every_shipped_file_fits() -> None:
         ("[claims]\nparts = ['a']", "xx.toml: claims.parts must be a table"),
         ("order = 'first'", "xx.toml: order must be a number"),
         ("[compare]\nnegators = nie", "xx.toml is no TOML"),
+        ("[compare]\nnegators = 'x'\n[ dates ]\nthe = 'x'", "xx.toml: write [dates] without"),
+        ("[dates]\npast = '(x'", "xx.toml: dates.past is no regular expression"),
     ],
 )
 def test_a_file_that_does_not_fit_is_named_with_its_section(

@@ -13,21 +13,16 @@ from recollect.index.codes import (
     code,
     micros,
 )
-from recollect.index.derived import hash_of, labels_blob, terms_blob
+from recollect.index.derived import labels_blob, terms_blob
 from recollect.ports import IndexRow
 from recollect.types import Record
 
 
-def key_of(id_: str) -> int:
-    """A number that names a record, for stores whose rows have none."""
-    return hash_of("\x00id:" + id_) >> 1  # it has to fit into 63 bits
-
-
-def index_row(record: Record) -> IndexRow:
+def index_row(key: int, record: Record) -> IndexRow:
     """With the words of its text cut out, which takes most of the time: keep it, if you can."""
     words, terms = terms_blob(record.text, record.author)
     return IndexRow(
-        key=key_of(record.id),
+        key=key,
         id=record.id.encode(),
         kind=code(KINDS, record.kind),
         type=code(TYPES, record.type),

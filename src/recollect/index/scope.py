@@ -164,9 +164,10 @@ class ScopeIndex:
             if new:
                 segments.append(self._append(new))
         self._add_words(segments)
-        self.turns.settle(self.column("id"))
-        for space in self._vectors:
-            for part in feed.vectors(self.scope, space, changed) if changed else ():
+        self.turns.settle(self.column("key"))
+        for space, vectors in self._vectors.items() if changed else ():
+            vectors.held[self.rows_of(np.array(changed, dtype=np.int64))] = False
+            for part in feed.vectors(self.scope, space, changed):
                 self._write_vectors(space, part)
         self.stamp = stamp
 
@@ -215,7 +216,7 @@ class ScopeIndex:
             [_talk_of(row) for row in rows],
             self._speakers(slice(first, end)),
             self.happened_at(first),
-            self.column("id"),
+            self.column("key"),
         )
         return segment_of([row[_PLACE["terms"]] for row in rows], first)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from heapq import nlargest, nsmallest
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ from recollect.index.around import (
 )
 from recollect.index.cache import IndexCache
 from recollect.index.codes import micros
+from recollect.index.filters import check_asked
 from recollect.index.masks import RowFilter
 from recollect.index.scope import Array
 from recollect.index.scoring import (
@@ -35,7 +36,7 @@ from recollect.index.spread import Spread
 from recollect.ports import Feed, FeedRecord
 from recollect.scopes import root_of, visible_from
 from recollect.text import analysis
-from recollect.types import Hit, Query, Record
+from recollect.types import Hit, Listing, Record, Search, Where
 
 # However many vectors look alike, at most this many more are compared exactly.
 EXACT_MAX = 4096
@@ -57,44 +58,45 @@ class Found(NamedTuple):
     spread: Spread  # of the similarities of all that passes
 
 
-Among = Callable[[], Sequence[Sequence[int]]]  # keys of records, of which one in each must be
-
-
-def search(feed: Feed, cache: IndexCache, query: Query, among: Among = lambda: ()) -> list[Hit]:
-    """The best of both arms, or a listing if the query has neither text nor vector.
+def search(feed: Feed, cache: IndexCache, asked: Search) -> list[Hit]:
+    """The best of both arms.
 
     The feed has not been asked anything yet: the first question is asked here, under the lock,
     so that no index is ever ahead of what the feed sees.
     """
-    if len({root_of(scope) for scope in query.scopes}) > 1:
-        raise Invalid("a query names scopes of one root; ask each root by itself")
-    if query.limit <= 0 or not query.scopes:
+    if not check_asked(asked):
         return []
-    with cache.lock_of(root_of(query.scopes[0])):
-        shares = _shares(feed, cache, query, among)
-        if query.text or query.vector is not None:
-            found = _candidates(shares, query)
-        else:
-            keys = _listed(shares, query)
-    if query.text or query.vector is not None:
-        return _hits(feed, found, query)
+    with cache.lock_of(root_of(asked.where.scopes[0])):
+        space = asked.space if asked.vector is not None else ""
+        found = _candidates(_shares(feed, cache, asked.where, space, asked), asked)
+    return _hits(feed, found, asked)
+
+
+def listing(feed: Feed, cache: IndexCache, asked: Listing) -> list[Record]:
+    """What passes, in order. As for ``search``, the feed has not been asked anything yet."""
+    if not check_asked(asked):
+        return []
+    with cache.lock_of(root_of(asked.where.scopes[0])):
+        keys = _listed(_shares(feed, cache, asked.where, "", None), asked)
     records = feed.records(keys, "")
-    return [Hit(record=records[key].record()) for key in keys if key in records]
+    return [records[key].record() for key in keys if key in records]
 
 
-def _shares(feed: Feed, cache: IndexCache, query: Query, among: Among) -> list[Share]:
-    """The indexes of all scopes that the query can see, with what passes its filters."""
-    named = query.scopes if query.exact else sorted(visible_from(query.scopes))
-    space = query.space if query.vector is not None else ""
-    stamps = feed.stamps(named, query.scopes if query.descend else (), space)
-    if query.vector is not None and stamps.dimensions not in (None, len(query.vector) // 4):
-        raise Invalid(f"the query's vector has another length than those of {query.space!r}")
-    terms = analysis.query_terms(query.text)
-    chosen = RowFilter(query, among())
+def _shares(
+    feed: Feed, cache: IndexCache, where: Where, space: str, asked: Search | None
+) -> list[Share]:
+    """The indexes of all visible scopes, with what passes, and the words of a search."""
+    named = where.scopes if where.exact else sorted(visible_from(where.scopes))
+    stamps = feed.stamps(named, where.scopes if where.descend else (), space)
+    vector = asked.vector if asked else None
+    if vector is not None and stamps.dimensions not in (None, len(vector) // 4):
+        raise Invalid(f"the query's vector has another length than those of {space!r}")
+    terms = analysis.query_terms(asked.text) if asked else ()
+    chosen = RowFilter(where)
     shares = []
     for scope, stamp in stamps.scopes.items():
         index = cache.index(feed, scope, stamp, "" if stamps.dimensions is None else space)
-        alive = index.alive(micros(query.now))
+        alive = index.alive(micros(where.now))
         words = find_words(index, alive, terms)
         shares.append(Share(index, alive, chosen.passing(index, alive), words))
     return shares
@@ -103,7 +105,7 @@ def _shares(feed: Feed, cache: IndexCache, query: Query, among: Among) -> list[S
 # Listings
 
 
-def _listed(shares: Sequence[Share], query: Query) -> list[int]:
+def _listed(shares: Sequence[Share], query: Listing) -> list[int]:
     """The records' keys, in order."""
     if query.order in ("id", "newest"):
         return _listed_by_id(shares, query)
@@ -125,7 +127,7 @@ def _listed(shares: Sequence[Share], query: Query) -> list[int]:
     return [key for _, _, _, key in sorted(entries)[: query.limit]]
 
 
-def _listed_by_id(shares: Sequence[Share], query: Query) -> list[int]:
+def _listed_by_id(shares: Sequence[Share], query: Listing) -> list[int]:
     down, after = query.order == "newest", query.after.encode()
     entries: list[tuple[bytes, int]] = []
     for share in shares:
@@ -143,7 +145,7 @@ def _listed_by_id(shares: Sequence[Share], query: Query) -> list[int]:
 # Both arms
 
 
-def _candidates(shares: Sequence[Share], query: Query) -> Found:
+def _candidates(shares: Sequence[Share], query: Search) -> Found:
     """The best by words, and those that may be the best by meaning."""
     words = weigh(shares, analysis.query_terms(query.text))
     for share in shares:
@@ -166,7 +168,7 @@ _NO_ROWS = np.zeros(0, dtype=np.int64)
 
 
 def _described(
-    share: Share, words: Words, arms: tuple[Array, Array], query: Query
+    share: Share, words: Words, arms: tuple[Array, Array], query: Search
 ) -> Iterator[RowCandidate]:
     """All that is known of the rows that the arms found, by word and by meaning."""
     assert share.keyword is not None
@@ -188,7 +190,7 @@ def _described(
 
 
 def _around(
-    share: Share, words: Words, rows: Array, query: Query
+    share: Share, words: Words, rows: Array, query: Search
 ) -> tuple[list[float], list[float], list[float], list[bool]]:
     """The scores of the rows' surroundings: by word; by meaning, as sums and their weights; and
     whether the turn before asks."""
@@ -251,7 +253,7 @@ def _by_place(pairs: Sequence[tuple[int, int]]) -> dict[int, Array]:
     return {place: np.array(sorted(rows), dtype=np.int64) for place, rows in found.items()}
 
 
-def _near(shares: Sequence[Share], query: Query) -> tuple[dict[int, Array], Spread]:
+def _near(shares: Sequence[Share], query: Search) -> tuple[dict[int, Array], Spread]:
     """Per share, the rows whose rounded product is so high that they may be among the best;
     and how the products of all are spread."""
     if query.vector is None:
@@ -313,7 +315,7 @@ def _kth_largest(parts: Sequence[Array], k: int) -> float:
 # From candidates to hits
 
 
-def _hits(feed: Feed, searched: Found, query: Query) -> list[Hit]:
+def _hits(feed: Feed, searched: Found, query: Search) -> list[Hit]:
     candidates = searched.candidates
     if not candidates:
         return []
@@ -344,7 +346,7 @@ def _hits(feed: Feed, searched: Found, query: Query) -> list[Hit]:
 
 
 def _hit(
-    record: Record, one: RowCandidate, similarity: float | None, spread: Spread, query: Query
+    record: Record, one: RowCandidate, similarity: float | None, spread: Spread, query: Search
 ) -> Hit:
     lift = around = None
     if similarity is not None:
@@ -378,7 +380,7 @@ def _rank(hit: Hit) -> tuple[float, float, str]:
     return -hit.keyword, -similarity, hit.record.id
 
 
-def _similarities(rows: Mapping[int, FeedRecord], query: Query) -> dict[int, float]:
+def _similarities(rows: Mapping[int, FeedRecord], query: Search) -> dict[int, float]:
     """Exact products with the stored vectors."""
     held = {key: row.vector for key, row in rows.items() if row.vector is not None}
     if query.vector is None or not held:

@@ -1,5 +1,5 @@
 """Which turn follows which: one chain of rows for each session of a scope, in order of time; turns
-of one moment in the order of their ids."""
+of one moment as they came, which is the order of their keys."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ class TurnChains:
         return self._before, self._after, self._times, self._speakers, self._sessions
 
     def add(
-        self, first: int, sessions: Sequence[str], speakers: Array, times: Array, ids: Array
+        self, first: int, sessions: Sequence[str], speakers: Array, times: Array, keys: Array
     ) -> None:
-        """Rows from ``first`` on; a row whose session is "" is no turn and stays alone. ``ids``
+        """Rows from ``first`` on; a row whose session is "" is no turn and stays alone. ``keys``
         are those of the whole index."""
         size = first + len(sessions)
         self._grow(size)
@@ -55,7 +55,7 @@ class TurnChains:
             if len(turns) > FEW:
                 self._unsettled.add(number)
             elif number not in self._unsettled:
-                self._chain(row, number, ids)
+                self._chain(row, number, keys)
 
     def _grow(self, size: int) -> None:
         if size <= len(self._before):
@@ -67,9 +67,9 @@ class TurnChains:
         self._speakers = _longer(self._speakers, more, 0)
         self._sessions = _longer(self._sessions, more, NONE)
 
-    def _chain(self, row: int, number: int, ids: Array) -> None:
+    def _chain(self, row: int, number: int, keys: Array) -> None:
         end = self._ends[number]
-        if end != NONE and (self._times[end], ids[end]) > (self._times[row], ids[row]):
+        if end != NONE and (self._times[end], keys[end]) > (self._times[row], keys[row]):
             self._unsettled.add(number)
         else:
             self._link(end, row, number)
@@ -92,14 +92,14 @@ class TurnChains:
         self._unsettled.update(self._sessions[moved].tolist())
         self._times[rows], self._speakers[rows] = times, speakers
 
-    def settle(self, ids: Array) -> None:
+    def settle(self, keys: Array) -> None:
         """Sort the chains in which something came out of order."""
         if not self._unsettled:
             return
         concerned = np.zeros(len(self._ends) + 1, dtype=bool)  # the last one: no session at all
         concerned[list(self._unsettled)] = True
-        rows = np.flatnonzero(concerned[self._sessions[: len(ids)]])
-        rows = rows[_order(self._sessions[rows], self._times[rows], ids[rows])]
+        rows = np.flatnonzero(concerned[self._sessions[: len(keys)]])
+        rows = rows[np.lexsort((keys[rows], self._times[rows], self._sessions[rows]))]
         goes_on = self._sessions[rows[1:]] == self._sessions[rows[:-1]]
         self._after[rows] = NONE
         self._before[rows] = NONE
@@ -138,15 +138,6 @@ class TurnChains:
     def same_voice(self, rows: Array, others: Array) -> Array:
         same: Array = self._speakers[rows] == self._speakers[others]
         return same
-
-
-def _order(sessions: Array, times: Array, ids: Array) -> Array:
-    """By session, time and id. Few turns are of one moment, and comparing ids takes long."""
-    order: Array = np.lexsort((times, sessions))
-    s, t = sessions[order], times[order]
-    if ((s[1:] == s[:-1]) & (t[1:] == t[:-1])).any():
-        order = np.lexsort((ids, times, sessions))
-    return order
 
 
 def _longer(array: Array, more: int, value: int) -> Array:

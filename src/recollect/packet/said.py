@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from recollect.text.analysis import asks, fold
+from recollect.text.analysis import asks
+from recollect.text.normal import fold
 from recollect.types import Message, Record, SessionKey
 
 _WORDS = re.compile(r"\w+")

@@ -31,7 +31,7 @@ _NAME_MAX = 64
 
 
 @dataclass(slots=True, kw_only=True)
-class Step:
+class TalkStep:
     """One message in order: what one side says, with its calls; answers are a step of their own.
     ``original`` is the message as it came, where all of it is still here."""
 
@@ -58,13 +58,13 @@ def opening_words(shape: Shape) -> str:
 # Order
 
 
-def steps(messages: Sequence[Message]) -> list[Step]:
+def steps(messages: Sequence[Message]) -> list[TalkStep]:
     """The conversation with every call followed by its answers. What has no other half is no
     call any more: an answer nobody asked for is dropped, an unanswered call is told in words."""
     read = [_parts(message) for message in messages]
     answer_of = _answers(messages, read)
     ids = _Ids()
-    found: list[Step] = []
+    found: list[TalkStep] = []
     for index, message in enumerate(messages):
         own = [part for part in read[index] if part.kind != "answer"]
         if not own:
@@ -75,7 +75,7 @@ def steps(messages: Sequence[Message]) -> list[Step]:
         whole = len(kept) == len(calls) and len(own) == len(read[index])
         unchanged = whole and all(named[id(p)] == p.id and _is_plain(p) for p in kept)
         found.append(
-            Step(
+            TalkStep(
                 role=_role(message),
                 parts=[_told(part, named) for part in own],
                 original=_original(message) if unchanged else {},
@@ -84,7 +84,7 @@ def steps(messages: Sequence[Message]) -> list[Step]:
         )
         answers = [replace(answer_of[id(p)], id=named[id(p)], name=p.name) for p in kept]
         if answers:
-            found.append(Step(role="tool", parts=answers))
+            found.append(TalkStep(role="tool", parts=answers))
     return [step for step in found if _says_something(step)]
 
 
@@ -134,7 +134,7 @@ def _role(message: Message) -> Literal["system", "user", "assistant", "tool"]:
     return "assistant" if message.role in ("assistant", "note") else "user"
 
 
-def _says_something(step: Step) -> bool:
+def _says_something(step: TalkStep) -> bool:
     """Thoughts alone are nothing that a provider takes."""
     return any(part.kind != "thinking" for part in step.parts)
 
@@ -161,7 +161,7 @@ class _Ids:
 # OpenAI Chat
 
 
-def _openai(step: Step) -> list[Dict]:
+def _openai(step: TalkStep) -> list[Dict]:
     if step.role == "tool":
         return [
             {"role": "tool", "tool_call_id": part.id, "content": part.text or "(nothing)"}
@@ -224,14 +224,14 @@ def _openai_call(part: Part) -> Dict:
 # Anthropic
 
 
-def _anthropic(step: Step) -> Dict | None:
+def _anthropic(step: TalkStep) -> Dict | None:
     blocks = [block for part in step.parts if (block := _anthropic_block(part, step))]
     if not any(block["type"] not in ("thinking", "redacted_thinking") for block in blocks):
         return None
     return {"role": "assistant" if step.role == "assistant" else "user", "content": blocks}
 
 
-def _anthropic_block(part: Part, step: Step) -> Dict | None:
+def _anthropic_block(part: Part, step: TalkStep) -> Dict | None:
     kind = part.raw.get("type")
     if part.kind == "thinking":
         own = kind == "redacted_thinking" or (kind == "thinking" and part.raw.get("signature"))
@@ -262,7 +262,7 @@ _ANTHROPIC_TEXT = {"type", "text", "cache_control", "citations"}
 # Gemini
 
 
-def _gemini(step: Step) -> Dict | None:
+def _gemini(step: TalkStep) -> Dict | None:
     parts = [one for part in step.parts if (one := _gemini_part(part))]
     return (
         {"role": "model" if step.role == "assistant" else "user", "parts": parts} if parts else None

@@ -36,8 +36,9 @@ class Span:
 
     ``explicit_year``: the phrase itself says the year. ``relation`` says how the phrase uses the
     time: "since", "until", "before", "after", "by" or "" (in it). ``relative``: the phrase means
-    another time on another day. ``about``: the speaker rounded. ``begins`` is the place of the
-    phrase in the text.
+    another time on another day. ``about``: the speaker rounded. ``part``: it is only the
+    beginning, the middle or the end of the month. ``begins`` is the place of the phrase in the
+    text.
     """
 
     start: datetime
@@ -48,6 +49,7 @@ class Span:
     relative: bool = False
     about: bool = False
     precision: Precision = "day"
+    part: str = ""
     begins: int = 0
 
     def written(self) -> str:
@@ -66,6 +68,9 @@ class Span:
             )
         else:
             named = str(self.start.year)
+        if self.part:
+            named = f"the {self.part} of {named}"
+            word = {"in": "in" if self.part == "middle" else "at"}.get(word, word)
         if self.about and not self.relation:
             return f"around {named}"
         return f"{word} {named}"
@@ -210,7 +215,7 @@ def _a_slashed_date(found: re.Match[str], _: str, at: datetime) -> Span | None:
 
 
 def _a_month(found: re.Match[str], text: str, at: datetime) -> Span | None:
-    if not (found["rel"] or found["y"]):
+    if not (found["rel"] or found["y"] or found.groupdict().get("part")):
         return None
     month = counted("dates.months").get(found["m"])
     if month is None and found["m"].lower() not in word_set("dates.months_in_capitals"):
@@ -218,9 +223,48 @@ def _a_month(found: re.Match[str], text: str, at: datetime) -> Span | None:
     if month is None:
         return None
     year = int(found["y"]) if found["y"] else _year_of_month(month, text, at, _relation(found))
-    return _span(
+    span = _span(
         _month(at, year, month), "month", explicit_year=bool(found["y"]), relative=not found["y"]
     )
+    return _part_of(span, found.groupdict().get("part") or "")
+
+
+# The days of a month that people mean by its beginning, middle and end.
+_PARTS: Mapping[str, tuple[int, int]] = {
+    "beginning_of": (1, 8), "middle_of": (11, 21), "end_of": (24, 0)
+}  # fmt: skip
+
+
+def _part_of(span: Span, said: str) -> Span:
+    """ "The end of January" is no day of its beginning."""
+    for section, (first, last) in _PARTS.items():
+        if said.strip().lower() in word_set(f"dates.{section}"):
+            end = span.start.replace(day=last) if last else span.end
+            named = section.removesuffix("_of")
+            return replace(span, start=span.start.replace(day=first), end=end, part=named)
+    return span
+
+
+def _day_of_month(found: re.Match[str], text: str, at: datetime) -> Span | None:
+    """ "On the 31st": of this month, or of the one before or after it that has such a day."""
+    day, today = int(found["d"]), _midnight(at)
+    if not 1 <= day <= 31:
+        return None
+    step = -1 if _is_past(text) else 1
+    for away in range(12):
+        start, end = _month(at, at.year, at.month + step * away)
+        if day > (end - start).days:
+            continue
+        there = start + timedelta(days=day - 1)
+        if (there <= today) if step < 0 else (there >= today):
+            return _span(_days(there, 1), "day", relative=True)
+    return None
+
+
+def _beyond(found: re.Match[str], _: str, at: datetime) -> Span | None:
+    """ "The week before last"."""
+    last = found["far"].lower() in word_set("dates.before_last")
+    return _shift_unit(at, -2 if last else 2, _unit(found["what"]))
 
 
 def _year_of_month(month: int, text: str, at: datetime, relation: str) -> int:
@@ -469,7 +513,8 @@ def _calendar_forms() -> Iterator[tuple[_Reader, str]]:
         rf"{before}\b(?P<m>{month})\.? {the}(?P<d>\d\d?)(?:{endings})?\b"
         r"(?:,? (?P<y>\d{4})\b)?",
     )
-    part = _optional("dates.parts_of_month")
+    listed = [word for name in _PARTS for word in words(f"dates.{name}")]
+    part = rf"(?:\b(?P<part>{any_of(listed)})[ -])?"
     yield _a_month, rf"{before}{part}\b(?P<m>{month})\b(?:,? {of}(?P<y>\d{{4}})\b)?"
     not_years = alternatives("dates.not_years")
     yield (
@@ -499,6 +544,10 @@ def _relative_forms() -> Iterator[tuple[_Reader, str]]:
     )
     for lasting in patterns("dates.lasting"):
         yield _lasting, lasting.pattern
+    for alone in patterns("dates.day_of_month"):
+        yield _day_of_month, alone.pattern
+    far = any_of([*words("dates.before_last"), *words("dates.after_next")])
+    yield _beyond, rf"{before}{_optional('dates.articles')}(?P<what>{unit}) (?P<far>{far})\b"
     day, season = alternatives("dates.weekdays"), alternatives("dates.seasons")
     shift, after = _spaced(meanings("dates.shifts")), alternatives("dates.shifts_after")
     yield (

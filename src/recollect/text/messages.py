@@ -24,8 +24,7 @@ from recollect.text.inputs import (
 )
 from recollect.text.redact import Redactor, Secret
 from recollect.types import TRUST_OF_SOURCE, Message, Source, ToolCall
-
-MessageInput = str | Mapping[str, Any]
+from recollect.types.arguments import MessageInput as MessageInput
 
 SOURCE_OF_ROLE: Mapping[str, Source] = {
     "user": "user",

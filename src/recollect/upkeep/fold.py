@@ -8,7 +8,7 @@ newest summary covers is folded.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -33,15 +33,13 @@ from recollect.types import (
     Usage,
     Work,
 )
-from recollect.upkeep.heard import retired_messages
-from recollect.upkeep.leases import lagging
+from recollect.upkeep.heard import retired, turns_of
 from recollect.upkeep.questions import Answered, asked_once
 
 How = Literal["model", "extract"]
 
 READER = "fold"
 ROOM_FOR_COUNTING = 1.5  # our count errs on the high side
-SESSIONS_PER_ROUND = 100
 MESSAGES_AT_ONCE = 500
 TOKENS_PER_MESSAGE = 5  # role and separators, on the safe side
 
@@ -60,12 +58,11 @@ class Window:
         return SessionKey(self.session.scope, self.session.id)
 
 
-async def fold_due_sessions(engine: Engine) -> list[ReceiptItem]:
-    """One round over the sessions that have messages nobody has looked at yet."""
+async def fold_sessions(engine: Engine, store: Store, work: Iterable[Work]) -> list[ReceiptItem]:
+    """Go over sessions that have messages nobody has looked at yet."""
     items: list[ReceiptItem] = []
-    for store in (engine.store, engine.volatile):
-        for one in await lagging(store, engine.now(), READER, SESSIONS_PER_ROUND):
-            items += await _fold_session(engine, store, one)
+    for one in work:
+        items += await _fold_session(engine, store, one)
     return items
 
 
@@ -101,7 +98,7 @@ async def _summarised(
     policy = session_policy(engine, window.session)
     before = window.summary.text if window.summary else ""
     folding = window.messages[:count]
-    folded = heard(folding, await retired_messages(engine, store, folding))
+    folded = heard(folding, retired(await turns_of(engine, store, folding)))
     models = engine.models
     if models is None or models.model_for("summarize") is None or store is engine.volatile:
         text = extract_summary(before, folded, policy.summary_tokens, engine.counter.count)

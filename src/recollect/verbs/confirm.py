@@ -40,14 +40,15 @@ async def waiting(
     away: for each scope its own and its parents'."""
     queues: list[list[Message]] = []
     summaries: list[str] = []
+    keys: dict[str, dict[SessionKey, None]] = {}  # by root
     for scope in dict.fromkeys(seen for one in scopes for seen in (*parents(one), one)):
-        key = pending_key(scope)
-        sessions = await store.sessions(root_of(scope), (key,))
-        if not sessions:
-            continue
-        newest = await store.summaries(key, limit=1, newest=True)
-        summaries += [summary.text for summary in newest]
-        queues.append(await _unconsumed(engine, store, sessions[0]))
+        keys.setdefault(root_of(scope), {})[pending_key(scope)] = None
+    for root, wanted in keys.items():
+        for session in await store.sessions(root, tuple(wanted), limit=len(wanted)):
+            key = SessionKey(session.scope, session.id)
+            newest = await store.summaries(key, limit=1, newest=True)
+            summaries += [summary.text for summary in newest]
+            queues.append(await _unconsumed(engine, store, session))
     return list(merge(*queues, key=lambda message: message.at))[:PENDING_DELIVERED_MAX], summaries
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from recollect.engine import Engine
 from recollect.errors import Invalid
+from recollect.index.filters import passes
 from recollect.packet.buffers import note_lines, notes_key, session_name
 from recollect.packet.policy import policy_of
 from recollect.packet.said import Said, only_asks
@@ -32,7 +33,19 @@ from recollect.scopes import root_of
 from recollect.text.inputs import When, one_of, utc_moment
 from recollect.text.tokens import Counter
 from recollect.text.trust import without_recalled
-from recollect.types import Hit, Message, Packet, Query, SessionKey, Shape, Status, Usage
+from recollect.types import (
+    KIND_OF_TYPE,
+    Hit,
+    Listing,
+    Message,
+    Order,
+    Packet,
+    SessionKey,
+    Shape,
+    Status,
+    Usage,
+    Where,
+)
 from recollect.upkeep.fold import TOKENS_PER_MESSAGE, message_cost
 from recollect.verbs.confirm import waiting
 from recollect.verbs.procedures import triggered
@@ -50,6 +63,7 @@ ASKED_SHARE = 0.75  # what the user's newest message may take before it is cut
 # What each kind of memory is sure of; what one does not use, the others may.
 SHARES = {"pending": 0.2, "facts": 0.4, "procedures": 0.1, "episodes": 0.15, "turns": 0.15}
 EPISODE_TYPES = ("episode", "summary", "interaction")
+BESIDE_TURNS = tuple(type_ for type_ in KIND_OF_TYPE if type_ != "turn")
 BELIEVED: tuple[Status, ...] = ("active", "disputed")
 PERSON = 3  # the trust that a person's own words have
 
@@ -177,7 +191,7 @@ def _about_pending(pending: Sequence[Message], delivered: Sequence[Message]) -> 
 
 
 @dataclass(slots=True, kw_only=True)
-class Shown:
+class ShownMemories:
     """The memories that may go in, each said once, by section; and what was left out and why."""
 
     facts: list[Hit]
@@ -187,14 +201,14 @@ class Shown:
     missed: list[Hit]
 
 
-def _chosen(gathered: Gathered, kept: Sequence[Message]) -> Shown:
+def _chosen(gathered: Gathered, kept: Sequence[Message]) -> ShownMemories:
     said = Said()
     said.hear((*kept, *gathered.pending))
     for text in (gathered.summary, gathered.channel_summary):
         said.tell(text)
     for hit in gathered.stable:
         said.add(hit.record)
-    shown = Shown(facts=[], procedures=[], episodes=[], turns=[], missed=[])
+    shown = ShownMemories(facts=[], procedures=[], episodes=[], turns=[], missed=[])
     for hit in gathered.spare:
         shown.missed.append(left_out(hit, "the profile takes only the best"))
     # Facts before the turns they came from and before profiles made of them; questions last.
@@ -236,7 +250,8 @@ async def _gather(engine: Engine, wanted: ContextWish) -> Gathered:
     pending, channel_summary = await _pending(engine, scopes)
     query = wanted.query if wanted.query is not None else _last_said(messages)
     times = _times(wanted)
-    stable = await _preseeded(engine, scopes, moment, times)
+    shelf = await Shelf.of(engine, scopes, moment, times)
+    stable = await _preseeded(shelf)
     most = engine.profile.context_records
     question = Question(
         text=query,
@@ -252,17 +267,17 @@ async def _gather(engine: Engine, wanted: ContextWish) -> Gathered:
     answer = await recall(engine, question, count_uses=False)
     found = _distinct(answer.hits, messages, stable) if query.strip() else []
     best = found[: most or FOUND_MAX]
-    engine.used.update(hit.record.id for hit in best)
-    rest = [] if most else await _small_scope(engine, scopes, moment, times)
-    if wanted.threshold is not None or engine.profile.threshold:
-        rest = []  # whoever sets a bar wants nothing below it
+    engine.used.update((root_of(hit.record.scope), hit.record.id) for hit in best)
+    # Whoever sets a bar wants nothing below it.
+    barred = most or wanted.threshold is not None or engine.profile.threshold
+    rest = [] if barred else [hit for hit in shelf.whole or () if hit.record.kind == "semantic"]
     return Gathered(
         stable=stable,
         found=best,
         spare=found[most:] if most else found[FOUND_MAX:],
         rest=rest,
-        recent=await _recent_episodes(engine, scopes, moment, times),
-        procedures=await _triggered(engine, scopes, moment, query, times),
+        recent=await _recent_episodes(shelf),
+        procedures=await _triggered(shelf, query),
         summary=summary,
         state=state,
         block=block,
@@ -299,15 +314,36 @@ def _only_asks(hit: Hit) -> bool:
     return hit.record.type == "turn" and only_asks(hit.record.text)
 
 
-async def _small_scope(
-    engine: Engine, scopes: list[str], now: datetime, times: Mapping[str, Any]
-) -> list[Hit]:
-    """All facts and preferences, where there are few enough to come whole."""
-    hits = await _listed(
-        engine, scopes, now, kinds=("semantic",), statuses=BELIEVED, order="important",
-        limit=WHOLE_MAX + 1, **times,
-    )  # fmt: skip
-    return hits if len(hits) <= WHOLE_MAX else []
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shelf:
+    """What is believed in the asked scopes, turns excepted: read at once where it is little
+    (``whole``), else by what is asked for."""
+
+    engine: Engine
+    scopes: list[str]
+    now: datetime
+    times: Mapping[str, Any]
+    whole: list[Hit] | None = None
+
+    @classmethod
+    async def of(
+        cls, engine: Engine, scopes: list[str], now: datetime, times: Mapping[str, Any]
+    ) -> Shelf:
+        shelf = cls(engine=engine, scopes=scopes, now=now, times=times)
+        profile = engine.profile
+        if profile.context_records and not (profile.preseeded or profile.recent_episodes):
+            return shelf
+        hits = await shelf.listed(order="important", limit=WHOLE_MAX + 1, types=BESIDE_TURNS)
+        return replace(shelf, whole=hits) if len(hits) <= WHOLE_MAX else shelf
+
+    async def listed(self, *, order: Order, limit: int, **filters: Any) -> list[Hit]:
+        asked = {"statuses": BELIEVED, **filters, **self.times}
+        if self.whole is None:
+            return await _listed(
+                self.engine, self.scopes, self.now, order=order, limit=limit, **asked
+            )
+        where = Where(scopes=tuple(self.scopes), now=self.now, **asked)
+        return [hit for hit in self.whole if passes(hit.record, where)]
 
 
 def _scopes_of(engine: Engine, wanted: ContextWish) -> list[str]:
@@ -327,15 +363,18 @@ async def _window(
     if wanted.session is None:
         return [], "", "", ""
     key = SessionKey(scope, session_name(wanted.session))
+    noted = notes_key(scope, key.id)
     messages: list[Message] = []
     summary = block = state = ""
     for store in engine.stores_of(root_of(scope)):
-        folded, said = await _unfolded(engine, store, key)
-        messages += folded
-        summary = said or summary
-        notes, noted = await _unfolded(engine, store, notes_key(scope, key.id))
-        block = note_lines(noted, notes) or block
-        for session in await store.sessions(root_of(scope), (key,)):
+        for session in await store.sessions(root_of(scope), (key, noted)):
+            here = SessionKey(session.scope, session.id)
+            found, said = await _unfolded(engine, store, here)
+            if here == noted:
+                block = note_lines(said, found) or block
+                continue
+            messages += found
+            summary = said or summary
             state = json.dumps(dict(session.state), ensure_ascii=False) if session.state else state
     return messages, summary, block, state
 
@@ -371,40 +410,51 @@ def _last_said(messages: Sequence[Message]) -> str:
     return ""
 
 
-async def _listed(engine: Engine, scopes: list[str], now: datetime, **filters: Any) -> list[Hit]:
+async def _listed(
+    engine: Engine,
+    scopes: list[str],
+    now: datetime,
+    *,
+    order: Order,
+    limit: int,
+    **filters: Any,
+) -> list[Hit]:
     """Records by filter from every store and root, deduplicated across scopes."""
     by_root, _ = await engine.read_scopes(scopes, descend=False)
     found: list[Hit] = []
     for root, named in by_root.items():
         for store in engine.stores_of(root):
-            query = Query(scopes=named, now=now, **filters)
-            hits = await store.search(query)
-            hidden = await spoken_over(store, query, root, [hit.record for hit in hits])
-            found += [hit for hit in hits if hit.record.id not in hidden]
+            where = Where(scopes=named, now=now, **filters)
+            listed = await store.listing(Listing(where=where, order=order, limit=limit))
+            hidden = await spoken_over(store, where, root, listed)
+            found += [Hit(record=record) for record in listed if record.id not in hidden]
     return found
 
 
-async def _preseeded(
-    engine: Engine, scopes: list[str], now: datetime, times: Mapping[str, Any]
-) -> list[Hit]:
+async def _preseeded(shelf: Shelf) -> list[Hit]:
     """Core memories, those first that are to have room first. A person's own come before those
     of the scopes above. Where there are more than the profile takes, those that upkeep chose stay
     until it chooses again. Nothing that an agent or a page wrote is among them: what is always
     there is what people said."""
-    most = engine.profile.preseeded
+    most = shelf.engine.profile.preseeded
     if not most:
         return []
-    hits = await _listed(
-        engine, scopes, now, kinds=("semantic",), durabilities=("core",), statuses=("active",),
-        order="important", limit=2 * most, **times,
-    )  # fmt: skip
+    hits = await shelf.listed(
+        order="important",
+        limit=2 * most,
+        kinds=("semantic",),
+        durabilities=("core",),
+        statuses=("active",),
+    )
     said = Said()
-    chosen_before = await _chosen_before(engine, hits, now) if len(hits) > most else frozenset()
+    chosen_before: frozenset[str] = frozenset()
+    if len(hits) > most:
+        chosen_before = await _chosen_before(shelf.engine, hits, shelf.now)
     by_id = {hit.record.id: hit for hit in hits}
     people = [h.record for h in hits if h.record.trust >= PERSON or h.record.source == "file"]
     best = sorted(
         by_weight(people, chosen_before),
-        key=lambda record: (record.scope not in scopes, record.id not in chosen_before),
+        key=lambda record: (record.scope not in shelf.scopes, record.id not in chosen_before),
     )
     chosen: list[Hit] = []
     for record in best:
@@ -424,31 +474,25 @@ async def _chosen_before(engine: Engine, hits: Sequence[Hit], now: datetime) -> 
     return frozenset(found)
 
 
-async def _recent_episodes(
-    engine: Engine, scopes: list[str], now: datetime, times: Mapping[str, Any]
-) -> list[Hit]:
-    most = engine.profile.recent_episodes
+async def _recent_episodes(shelf: Shelf) -> list[Hit]:
+    most = shelf.engine.profile.recent_episodes
     if not most:
         return []
-    hits = await _listed(
-        engine, scopes, now, types=EPISODE_TYPES, order="recent", limit=most, **times
-    )
+    hits = await shelf.listed(order="recent", limit=most, types=EPISODE_TYPES)
     return sorted(hits, key=lambda hit: hit.record.at, reverse=True)[:most]
 
 
-async def _triggered(
-    engine: Engine, scopes: list[str], now: datetime, query: str, times: Mapping[str, Any]
-) -> list[Hit]:
+async def _triggered(shelf: Shelf, query: str) -> list[Hit]:
     """Procedures one of whose triggers is in the query, the most used and successful first."""
-    if not query.strip() or not engine.profile.preseeded:
+    if not query.strip() or not shelf.engine.profile.preseeded:
         return []
-    hits = await _listed(
-        engine, scopes, now, kinds=("procedural",), order="important", limit=PROCEDURES_MAX, **times
-    )
+    hits = await shelf.listed(order="important", limit=PROCEDURES_MAX, kinds=("procedural",))
     return triggered(hits, query)
 
 
-def _sections(gathered: Gathered, shown: Shown, *, with_summary: bool, cite: bool) -> list[Section]:
+def _sections(
+    gathered: Gathered, shown: ShownMemories, *, with_summary: bool, cite: bool
+) -> list[Section]:
     def memories(tag: str, hits: list[Hit]) -> Section:
         return memory_section(tag, hits, share=SHARES[tag], cite=cite)
 

@@ -15,7 +15,7 @@ from datetime import timedelta
 from typing import Any
 
 from recollect.changes import Change, retried
-from recollect.engine import Engine
+from recollect.engine import Engine, every_message, every_summary
 from recollect.errors import Conflict, NotFound
 from recollect.lifecycle.status import held
 from recollect.packet.buffers import session_name
@@ -36,10 +36,9 @@ from recollect.types import (
     SessionKey,
     Summary,
 )
-from recollect.upkeep.heard import retired_messages
+from recollect.upkeep.heard import retired, turns_of
 
 MESSAGES_READ_MAX = 2000
-PAGE = 500
 KEYWORDS = 6
 TRIVIAL_USER_WORDS = 25
 
@@ -85,7 +84,7 @@ async def _read(engine: Engine, key: SessionKey, outcome: str) -> Over:
             return Over(
                 store=store,
                 session=sessions[0],
-                messages=heard(messages, await retired_messages(engine, store, messages)),
+                messages=heard(messages, retired(await turns_of(engine, store, messages))),
                 before=summary.text if summary else "",
                 lineage=(*folded, *(message.id for message in messages)),
                 outcome=outcome,
@@ -96,12 +95,9 @@ async def _read(engine: Engine, key: SessionKey, outcome: str) -> Over:
 
 async def _folded(store: Store, key: SessionKey) -> tuple[list[str], Summary | None]:
     """The ids of all messages that were folded, and the newest summary."""
-    ids: list[str] = []
-    last: Summary | None = None
-    while page := await store.summaries(key, after=last.to_seq if last else 0, limit=1000):
-        ids += [id_ for summary in page for id_ in summary.lineage]
-        last = page[-1]
-    return ids, last
+    found = [summary async for summary in every_summary(store, key)]
+    ids = [id_ for summary in found for id_ in summary.lineage]
+    return ids, found[-1] if found else None
 
 
 async def _least_trust(
@@ -113,12 +109,9 @@ async def _least_trust(
 ) -> int:
     """Folded messages count too: what they said lives on in the summary."""
     values = [message.trust for message in unfolded]
-    after, last = 0, summary.to_seq if summary else 0
-    while after < last and (
-        page := await store.messages(key, now=engine.now(), after=after, limit=PAGE)
-    ):
-        values += [message.trust for message in page if message.seq <= last]
-        after = page[-1].seq
+    if summary is not None:
+        folded = every_message(store, key, engine.now(), until=summary.to_seq)
+        values += [message.trust async for message in folded]
     return derived_trust(values or [TRUST_OF_SOURCE["assistant"]])
 
 

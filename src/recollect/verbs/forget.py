@@ -7,14 +7,17 @@ too with ``sources=True``.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from recollect.changes import Change, retried
 from recollect.engine import Engine
 from recollect.errors import Conflict, Unavailable
-from recollect.forgotten import Tombstones
-from recollect.scopes import SYSTEM_ROOT
-from recollect.types import Erase, ItemStatus, Receipt, ReceiptItem
+from recollect.forgotten import stones_for
+from recollect.scopes import is_within
+from recollect.types import Erase, ItemStatus, Receipt, ReceiptItem, Session
+from recollect.upkeep.consolidate.marks import drop_marks
+from recollect.upkeep.leases import succeeded, tries
 from recollect.verbs.imported import silence
 from recollect.verbs.selection import Doomed, Selection, checked, follow_derivations, select
 
@@ -36,6 +39,8 @@ async def forget(engine: Engine, selection: Selection, *, actor: str) -> Receipt
             )
             await _erase(erasing, group)
             await _erase_latecomers(erasing, group)
+        if not selection.dry_run and wanted.whole and not selection.ids:
+            await _clear_registry(engine, group, selection)
     gone = selection.dry_run or await _scrubbed(doomed)
     if not gone:
         notes.append("a reader holds an old snapshot open; erased bytes go when it ends")
@@ -62,27 +67,38 @@ async def _erase(change: Change, doomed: Doomed) -> None:
         *doomed.summaries.values(),
     ]
 
-    async def attempt(_: Conflict | None) -> None:
+    sessions: Iterable[Session] = doomed.sessions.values()
+
+    async def attempt(conflict: Conflict | None) -> None:
+        nonlocal sessions
         change.clear()
-        if change.store is change.engine.store and change.root != SYSTEM_ROOT:
-            stones = await Tombstones.begun(change.engine, change.root)
-            change.items += await stones.stones_for(doomed.records.values(), doomed.messages)
+        if change.store is change.engine.store:
+            change.items += await stones_for(
+                change.engine, change.root, doomed.records.values(), doomed.messages
+            )
+        if conflict is not None and doomed.sessions:
+            keys = list(doomed.sessions)
+            sessions = await change.store.sessions(change.root, keys, limit=len(keys))
+        # The sessions themselves stay: somebody may just be writing into one.
+        change.sessions += [replace(one, state={}) for one in sessions if one.state]
         change.erasures += erasures
         await change.commit_in_parts()
-        await _clear_states(change, doomed)
 
     too_fast = "what is to be forgotten keeps changing; forget it again"
     await retried(attempt, too_fast)
     await silence(change, erasures)
 
 
-async def _clear_states(change: Change, doomed: Doomed) -> None:
-    """The sessions themselves stay: somebody may just be writing into one."""
-    keys = sorted(doomed.sessions)
-    known = await change.store.sessions(change.root, keys, limit=len(keys)) if keys else []
-    change.clear()
-    change.sessions += [replace(session, state={}) for session in known if session.state]
-    await change.commit()
+async def _clear_registry(engine: Engine, doomed: Doomed, selection: Selection) -> None:
+    """What failed there, and why, is not tried again; what was brought back is gone."""
+    scope = engine.write_scope(selection.scope)
+    async for one in tries(engine, doomed.store, doomed.root):
+        below = selection.descend and is_within(one.scope, scope)
+        session = selection.session in (None, one.key.partition("/")[2])
+        if session and (one.scope == scope or below):
+            await succeeded(engine, doomed.store, one.scope, one.key)
+    if selection.session is None and selection.descend and scope == doomed.root:
+        await drop_marks(engine, doomed.root)
 
 
 async def _erase_latecomers(change: Change, doomed: Doomed) -> None:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from recollect.changes import Change
+from recollect.engine import every_item
 from recollect.errors import Invalid
 from recollect.ports import Store
 from recollect.types import Entry, Erase, Item, Touch
@@ -33,15 +34,8 @@ def entry_of(item: Item) -> Entry | None:
         return None
 
 
-async def kept_items(store: Store, root: str, now: datetime) -> AsyncIterator[Item]:
-    last: Item | None = None
-    while True:
-        page = await store.items(root, NAMESPACE, now=now, after=last, limit=PAGE)
-        for item in page:
-            yield item
-        if len(page) < PAGE:
-            return
-        last = page[-1]
+def kept_items(store: Store, root: str, now: datetime) -> AsyncIterator[Item]:
+    return every_item(store, root, NAMESPACE, now, size=PAGE)
 
 
 async def silence(change: Change, erasures: Sequence[Erase]) -> None:

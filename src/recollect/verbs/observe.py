@@ -38,7 +38,7 @@ OTHER_TEXT = "this id already names a message with another text"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class Incoming:
     """The messages of one call and the session they go to."""
 
     key: SessionKey
@@ -67,7 +67,7 @@ async def observe(
         named = session_name(session)
         key = SessionKey(engine.write_scope(scope), PENDING if pending else named)
     taken = take_in(messages, _intake(engine, key, author, source, pending, expires_at))
-    said = Said(
+    said = Incoming(
         key=key,
         channel=clean_name(channel, "channel") if channel else "",
         taken=taken,
@@ -81,7 +81,7 @@ async def observe(
     return _receipt(change, said)
 
 
-def _receipt(change: Change, said: Said, *items: ReceiptItem) -> Receipt:
+def _receipt(change: Change, said: Incoming, *items: ReceiptItem) -> Receipt:
     """What became of all, with these ``items`` of a last chunk that is about to be committed."""
     by_id = {item.id: item for item in (*change.told, *items)}
     answers = tuple(_answered(one, said.first[one.message.id], by_id) for one in said.taken)
@@ -135,7 +135,7 @@ def _chunks(taken: list[Taken]) -> Iterator[list[Taken]]:
         yield chunk
 
 
-async def _store_chunk(change: Change, said: Said, chunk: list[Taken], *, last: bool) -> None:
+async def _store_chunk(change: Change, said: Incoming, chunk: list[Taken], *, last: bool) -> None:
     skipped = await _forgotten(change, chunk)
     turns = {one.message.id: _turn(change.engine, one.message, said.channel) for one in chunk}
     heard = [turns[one.message.id] for one in chunk if one.message.id not in skipped]
@@ -159,7 +159,7 @@ async def _store_chunk(change: Change, said: Said, chunk: list[Taken], *, last: 
     change.told += items()
 
 
-async def _open_session(change: Change, said: Said) -> None:
+async def _open_session(change: Change, said: Incoming) -> None:
     """Make the session if there is none, and see to its channel and its readers."""
     key, profile = said.key, change.engine.profile
     found = await change.store.sessions(change.root, (key,))

@@ -28,7 +28,7 @@ from recollect.text.analysis import terms
 from recollect.text.compare import text_hash
 from recollect.text.inputs import clean_name, clean_tags, clean_text, count
 from recollect.text.messages import redaction_note
-from recollect.types import LIVE, Answer, Hit, ItemStatus, Query, Receipt, Record, Why
+from recollect.types import LIVE, Answer, Hit, ItemStatus, Listing, Receipt, Record, Where, Why
 from recollect.verbs.recall import Question, recall
 
 STEPS_MAX = 50
@@ -226,16 +226,9 @@ async def find_procedures(
     listed: list[Hit] = []
     for root, scopes in by_root.items():
         for store in engine.stores_of(root):
-            listed += await store.search(
-                Query(
-                    scopes=scopes,
-                    now=engine.now(),
-                    descend=descend,
-                    kinds=("procedural",),
-                    order="important",
-                    limit=LISTED_MAX,
-                )
-            )
+            where = Where(scopes=scopes, now=engine.now(), descend=descend, kinds=("procedural",))
+            ours = Listing(where=where, order="important", limit=LISTED_MAX)
+            listed += [Hit(record=record) for record in await store.listing(ours)]
     first = [_explained(hit) for hit in triggered(listed, query)]
     seen = {hit.record.id for hit in first}
     rest = [hit for hit in answer.hits if hit.record.id not in seen and is_offered(hit.record)]

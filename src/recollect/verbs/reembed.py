@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from recollect.changes import Change, claim_space, put_item
+from recollect.changes import Change, claim_space
 from recollect.engine import Engine
 from recollect.errors import Conflict, Denied, Invalid, Unavailable
 from recollect.models.calls import sum_of
@@ -31,7 +31,7 @@ async def reembed(engine: Engine, progress: Progress | None = None) -> Receipt:
     if engine.embedder is None:
         raise Invalid("there is no embedder to move to; open the store with the new one")
     target = engine.embedder.space
-    active = await engine.space_item()
+    active = await engine.space_cell()
     embedded, usage = await _embed_everything(engine, target, progress or (lambda _: None))
     old = str(active.value) if active else ""
     if active is None:
@@ -63,13 +63,12 @@ async def _embed_everything(engine: Engine, target: str, progress: Progress) -> 
 
 async def _cut_over(engine: Engine, target: str) -> None:
     """One compare-and-set; then the old vectors go, root by root."""
-    active = await engine.space_item()
+    active = await engine.space_cell()
     if active is None or active.value == target:
         return
     old = str(active.value)
-    moved = replace(active, value=target)
     try:
-        await put_item(engine, moved, "cut over", actor="reembed")
+        await engine.store.registry.put(replace(active, value=target), now=engine.now())
     except Conflict:
         raise Unavailable("somebody else moved the store meanwhile; look and try again") from None
     await drop_vectors(engine, old)

@@ -23,16 +23,15 @@ from recollect.text.inputs import clean_name, one_of
 from recollect.text.trust import SUSPICION
 from recollect.types import Erase, Item, ItemStatus, Receipt, ReceiptItem, Record, ReviewAction
 from recollect.upkeep.consolidate import apply_held, drop_held
-from recollect.upkeep.leases import succeeded
+from recollect.upkeep.leases import Tries, succeeded
 from recollect.verbs.remember import Statement, record_of
 from recollect.verbs.review import (
     CONSOLIDATION,
     PROPOSALS,
-    WORK,
     desks_of,
     held_record,
-    is_stuck,
     items_of,
+    stuck,
     work_id,
 )
 
@@ -98,9 +97,9 @@ async def _resolved(engine: Engine, wish: Wish) -> Receipt:
         async for item in items_of(desk, PROPOSALS):
             if wish.id in (item.key, held_record(item)):
                 return await _decide_proposal(engine, item, wish)
-        async for item in items_of(desk, WORK):
-            if is_stuck(item) and work_id(item) == wish.id:
-                return await _try_again(engine, desk.store, item, wish)
+    async for store, work in stuck(engine, None):
+        if work_id(work) == wish.id:
+            return await _try_again(engine, store, work, wish)
     if wish.id not in found or not engine.may_change(found[wish.id][0].scope):
         raise NotFound(f"there is nothing to decide under {wish.id!r}")
     record, store = found[wish.id]
@@ -292,9 +291,9 @@ async def _drop_update(engine: Engine, item: Item, wish: Wish) -> Receipt:
     return change.receipt()
 
 
-async def _try_again(engine: Engine, store: Store, item: Item, wish: Wish) -> Receipt:
+async def _try_again(engine: Engine, store: Store, work: Tries, wish: Wish) -> Receipt:
     if wish.action != "approve":
         raise Invalid("stuck work can only be tried again: approve it")
-    await succeeded(engine, store, item.scope, item.key)
+    await succeeded(engine, store, work.scope, work.key)
     told = ReceiptItem(id=wish.id, status="pending", reason="will be tried again")
     return Receipt(items=(told,))

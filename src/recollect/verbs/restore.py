@@ -2,24 +2,31 @@
 
 The backup still holds it. So the tombstones of the current store are laid over the restored one:
 what they stand for is erased there, with everything derived, and the tombstones come along. An
-opt-out that was declared since stays in force too.
+opt-out that was declared since stays in force too, and a key that was revoked stays revoked.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
 
+from recollect.access.keys import carry_revocations
 from recollect.changes import Change, slices
-from recollect.engine import Engine
+from recollect.engine import (
+    Engine,
+    chunked,
+    every_item,
+    every_message,
+    every_record,
+    every_root,
+    every_session,
+)
 from recollect.forgotten import NAMESPACE, Tombstones, secret_of
 from recollect.ports import Store
-from recollect.types import Item, Message, Query, Receipt, ReceiptItem, SessionKey
+from recollect.types import Item, Listing, Receipt, ReceiptItem, SessionKey, Where
 from recollect.verbs.export import EVERY_STATUS
 from recollect.verbs.forget import forget
 from recollect.verbs.selection import Selection
 
-PAGE = 500
 ACTOR = "restore"
 OTHER_KEY = "the backup has tombstones of its own, so those of the old file were not added"
 
@@ -28,65 +35,42 @@ async def bury_again(restored: Engine, current: Store) -> Receipt:
     """Erase from the restored store what the current one has forgotten."""
     items: list[ReceiptItem] = []
     notes: list[str] = []
-    after = ""
-    while page := await current.roots(after=after, limit=PAGE):
-        for root in page:
-            stones = await Tombstones.of(current, root, restored.now())
-            if stones is not None:
-                same_key = await _carry_key(restored, stones)
-                items += await _bury(restored, stones)
-                if same_key:
-                    await _carry_stones(restored, stones)
-                else:
-                    notes.append(f"{root}: {OTHER_KEY}")
-            await _carry_opt_outs(restored, current, root)
-        after = page[-1]
+    await carry_revocations(restored, current)
+    async for root in every_root(current):
+        stones = await Tombstones.of(current, root, restored.now())
+        if stones is not None:
+            same_key = await _carry_key(restored, stones)
+            items += await _bury(restored, stones)
+            if same_key:
+                # With the times of the first erasure: who told us again since, wanted it known.
+                async for page in chunked(every_item(current, root, NAMESPACE, restored.now())):
+                    await _write(restored, root, page)
+            else:
+                notes.append(f"{root}: {OTHER_KEY}")
+        await _carry_opt_outs(restored, current, root)
     return Receipt(items=tuple(items), notes=tuple(notes))
 
 
 async def _bury(restored: Engine, stones: Tombstones) -> list[ReceiptItem]:
+    store, now = restored.store, restored.now()
     erased: list[ReceiptItem] = []
     by_session: dict[SessionKey, list[str]] = {}
-    async for messages in _logs(restored, stones.root):
-        for key, id_ in await stones.messages(messages):
-            by_session.setdefault(key, []).append(id_)
+    async for session in every_session(store, stones.root):
+        log = every_message(store, SessionKey(session.scope, session.id), now)
+        async for messages in chunked(log):
+            for key, id_ in await stones.messages(messages):
+                by_session.setdefault(key, []).append(id_)
     for key, ids in by_session.items():
         wanted = Selection(ids=ids, session=key.id, scope=key.scope)
         erased += (await forget(restored, wanted, actor=ACTOR)).items
-    found = [id_ async for id_ in _buried_records(restored, stones)]
+    where = Where(scopes=(stones.root,), now=now, descend=True, exact=True, statuses=EVERY_STATUS)
+    query = Listing(where=where, order="id")
+    found: list[str] = []
+    async for records in chunked(every_record(store, query)):
+        found += await stones.records(records)
     if found:
         erased += (await forget(restored, Selection(ids=found), actor=ACTOR)).items
     return [replace(item, reason="forgotten since the backup") for item in erased]
-
-
-async def _logs(engine: Engine, root: str) -> AsyncIterator[list[Message]]:
-    after: SessionKey | None = None
-    while page := await engine.store.sessions(root, after=after, limit=PAGE):
-        for session in page:
-            key, seq = SessionKey(session.scope, session.id), 0
-            while messages := await engine.store.messages(
-                key, now=engine.now(), after=seq, limit=PAGE
-            ):
-                yield messages
-                seq = messages[-1].seq
-        after = SessionKey(page[-1].scope, page[-1].id)
-
-
-async def _buried_records(engine: Engine, stones: Tombstones) -> AsyncIterator[str]:
-    query = Query(
-        scopes=(stones.root,),
-        now=engine.now(),
-        descend=True,
-        exact=True,
-        statuses=EVERY_STATUS,
-        order="id",
-        limit=PAGE,
-    )
-    while hits := await engine.store.search(query):
-        records = [hit.record for hit in hits]
-        for id_ in await stones.records(records):
-            yield id_
-        query = replace(query, after=records[-1].id)
 
 
 async def _carry_key(restored: Engine, stones: Tombstones) -> bool:
@@ -99,16 +83,6 @@ async def _carry_key(restored: Engine, stones: Tombstones) -> bool:
     if known is None:
         await _write(restored, stones.root, [ours])
     return known is None or known.value == ours.value
-
-
-async def _carry_stones(restored: Engine, stones: Tombstones) -> None:
-    """With the times of the first erasure: who told us again since then, wanted it known."""
-    last: Item | None = None
-    while page := await stones.store.items(
-        stones.root, NAMESPACE, now=restored.now(), after=last, limit=PAGE
-    ):
-        await _write(restored, stones.root, page)
-        last = page[-1]
 
 
 async def _carry_opt_outs(restored: Engine, current: Store, root: str) -> None:

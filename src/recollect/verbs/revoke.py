@@ -20,13 +20,14 @@ from recollect.lifecycle.status import archived, cut, revived
 from recollect.types import (
     LIVE,
     TRUST_OF_SOURCE,
+    Find,
     Message,
-    Query,
     Receipt,
     ReceiptItem,
     Record,
     Relation,
     Status,
+    Where,
 )
 from recollect.verbs.selection import (
     EVERY_STATUS,
@@ -190,15 +191,14 @@ async def _why_not_revived(plan: Retiring, old: Record) -> str:
 
 async def _closed_copies(plan: Retiring, old: Record) -> list[Record]:
     """Being replaced had left a copy that says until when it was true."""
-    made = Query(
-        scopes=(plan.doomed.root,),
-        now=plan.engine.now(),
-        descend=True,
-        statuses=EVERY_STATUS,
+    made = Find(
+        where=Where(
+            scopes=(plan.doomed.root,), now=plan.engine.now(), descend=True, statuses=EVERY_STATUS
+        ),
         derived_from=(old.id,),
         limit=COPIES_MAX,
     )
-    found = [hit.record for hit in await plan.doomed.store.search(made)]
+    found = await plan.doomed.store.find(made)
     return [
         one
         for one in found

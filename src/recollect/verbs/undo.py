@@ -18,7 +18,7 @@ from recollect.lifecycle.match import disputed_again
 from recollect.lifecycle.status import archived, cut, undone
 from recollect.ports import Store
 from recollect.text.inputs import clean_name
-from recollect.types import LIVE, Entry, Query, Receipt, Record, Relation, Touch
+from recollect.types import LIVE, Entry, Find, Receipt, Record, Relation, Touch, Where
 from recollect.verbs.lists.changes import visible_entries
 
 ENTRIES_MAX = 10_000
@@ -134,17 +134,15 @@ async def _dependents(
     """Records made from what the change created stand in the way while they are believed."""
     found: list[str] = []
     for ids in slices(created):
-        query = Query(
-            scopes=(plan.root,),
-            now=plan.engine.now(),
-            descend=True,
+        query = Find(
+            where=Where(scopes=(plan.root,), now=plan.engine.now(), descend=True),
             derived_from=tuple(ids),
             limit=PER_COMMIT,
         )
         found += [
-            f"{_named(plan.engine, hit.record)} was made from it"
-            for hit in await plan.store.search(query)
-            if hit.record.id not in touched
+            f"{_named(plan.engine, record)} was made from it"
+            for record in await plan.store.find(query)
+            if record.id not in touched
         ]
     return found
 

@@ -14,15 +14,20 @@ import pytest
 
 from recollect.index.cache import IndexCache
 from recollect.index.derived import quantised
-from recollect.index.feed import index_row, key_of
+from recollect.index.feed import index_row
 from recollect.index.keys import KeyRows
-from recollect.index.search import search
+from recollect.index.search import listing, search
 from recollect.index.turns import TurnChains
 from recollect.ports import FeedChanges, FeedRecord, FeedStamps
-from recollect.testing.values import NOW, ROOT, make_query, make_record, unit
-from recollect.types import Record, Vector
+from recollect.testing.values import NOW, ROOT, make_record, make_search, unit
+from recollect.types import Listing, Record, Vector, Where
 
 TURNS = 20_000
+
+
+def key_of(id_: str) -> int:
+    """Turns have the numbers in their names."""
+    return int(id_.rpartition("-")[2])
 
 
 def turn(number: int, text: str = "", **fields: Any) -> Record:
@@ -63,20 +68,23 @@ class ListFeed:
     def changes(self, scope: str, after: int) -> FeedChanges:
         assert scope == ROOT
         rows = [
-            index_row(record)
-            for stamp, record in self._newest().values()
+            index_row(key, record)
+            for key, (stamp, record) in self._newest().items()
             if record is not None and stamp > after
         ]
         gone = [key for stamp, record, key in self.log if record is None and stamp > after]
         return FeedChanges(_parts(rows), gone if after else None)
 
     def vectors(
-        self, scope: str, space: str, keys: Sequence[int] | None
+        self,
+        scope: str,  # noqa: ARG002
+        space: str,  # noqa: ARG002
+        keys: Sequence[int] | None,
     ) -> Iterable[Sequence[tuple[int, bytes]]]:
         wanted = self.vector if keys is None else [key for key in keys if key in self.vector]
         return _parts([(key, quantised(self.vector[key])) for key in wanted])
 
-    def records(self, keys: Sequence[int], space: str) -> Mapping[int, FeedRecord]:
+    def records(self, keys: Sequence[int], space: str) -> Mapping[int, FeedRecord]:  # noqa: ARG002
         newest = self._newest()
         return {
             key: FeedRecord(lambda record=record: record, self.vector.get(key))  # type: ignore[misc]
@@ -92,14 +100,15 @@ def _parts(rows: Sequence[Any]) -> Iterator[Sequence[Any]]:
 
 def answers(feed: ListFeed, cache: IndexCache) -> object:
     asked = {"vector": unit(1, 2, 3), "space": "test/3"} if feed.vector else {}
-    hits = search(feed, cache, make_query(text="soup word7", around=True, limit=40, **asked))
-    listed = search(feed, cache, make_query(order="newest", authors=("ann",), limit=30))
+    hits = search(feed, cache, make_search(text="soup word7", around=True, limit=40, **asked))
+    where = Where(scopes=(ROOT,), now=NOW, authors=("ann",))
+    listed = listing(feed, cache, Listing(where=where, order="newest", limit=30))
     scores = [
         (hit.record.id, hit.keyword, hit.keyword_around, hit.after_question, hit.similarity)
         for hit in hits
     ]
     lifts = [hit.lift_around or 0.0 for hit in hits]
-    return scores, np.round(lifts, 9).tolist(), [hit.record.id for hit in listed]
+    return scores, np.round(lifts, 9).tolist(), [record.id for record in listed]
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -150,8 +159,7 @@ def test_L8_changed_and_erased_rows_leave_no_trace(seed: int) -> None:
 
 def chained_in(order: Sequence[int], portion: int) -> float:
     """The least processor time of several tries."""
-    ids = np.array([f"turn-{number:06}".encode() for number in order], dtype="S40")
-    times = np.array(order, dtype=np.int64)
+    times = keys = np.array(order, dtype=np.int64)
     speakers = times % 2
 
     def once() -> float:
@@ -160,14 +168,14 @@ def chained_in(order: Sequence[int], portion: int) -> float:
         for first in range(0, len(order), portion):
             part = slice(first, first + portion)
             talk = ["chat"] * len(times[part])
-            chains.add(first, talk, speakers[part], times[part], ids[: first + portion])
-        chains.settle(ids)
+            chains.add(first, talk, speakers[part], times[part], keys[: first + portion])
+        chains.settle(keys)
         return time.process_time() - begun
 
     return min(once() for _ in range(7))
 
 
-def test_X9_shuffled_turns_are_chained_as_quickly_as_sorted_ones() -> None:
+def test_shuffled_turns_are_chained_as_quickly_as_sorted_ones() -> None:
     order = list(range(TURNS))
     shuffled = random.Random(3).sample(order, len(order))
     backwards = order[::-1]
@@ -179,14 +187,14 @@ def test_X9_shuffled_turns_are_chained_as_quickly_as_sorted_ones() -> None:
 
 def test_chains_of_shuffled_turns_are_those_of_sorted_ones() -> None:
     order = random.Random(5).sample(range(500), 500)
-    ids = np.array([f"{number:04}".encode() for number in order], dtype="S40")
+    keys = np.array(order, dtype=np.int64)
     times = np.array([number // 4 for number in order], dtype=np.int64)
     chains = TurnChains()
     for first in range(0, 500, 20):
         part = slice(first, first + 20)
-        chains.add(first, ["chat"] * 20, times[part], times[part], ids[: first + 20])
+        chains.add(first, ["chat"] * 20, times[part], times[part], keys[: first + 20])
         if chains.in_session(np.array([0]))[0]:
-            chains.settle(ids[: first + 20])
+            chains.settle(keys[: first + 20])
     row = order.index(0)
     walked = []
     while row != -1:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from recollect.changes import Change
-from recollect.engine import Engine
+from recollect.engine import Engine, every_message
 from recollect.errors import Conflict, Invalid, Unavailable
 from recollect.forgotten import Tombstones
 from recollect.interfaces.markdown.exchange import (
@@ -40,7 +40,6 @@ from recollect.verbs.remember import Statement, record_of
 
 ACTOR = "consolidation"
 PROPOSALS = "proposal"
-PAGE = 500
 
 
 async def learn_from(
@@ -69,16 +68,10 @@ async def learn_from(
 
 async def _messages_of(engine: Engine, summary: Summary) -> list[Message]:
     key = SessionKey(summary.scope, summary.session)
-    found: list[Message] = []
-    after = summary.from_seq - 1
-    while after < summary.to_seq:
-        limit = min(PAGE, summary.to_seq - after)
-        page = await engine.store.messages(key, now=engine.now(), after=after, limit=limit)
-        if not page:
-            break
-        found += [message for message in page if message.seq <= summary.to_seq]
-        after = page[-1].seq
-    return found
+    covered = every_message(
+        engine.store, key, engine.now(), after=summary.from_seq - 1, until=summary.to_seq
+    )
+    return [message async for message in covered]
 
 
 async def apply_update(

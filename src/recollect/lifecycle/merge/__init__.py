@@ -7,20 +7,26 @@ nothing is replaced unless both statements are about the same slot of the same s
 
 from __future__ import annotations
 
-from recollect.lifecycle.merge.claims import claim_of, slot_tag, with_claim
+from recollect.lifecycle.merge.changes import tags_of_change, tells_change
 from recollect.lifecycle.merge.judgement import (
     AGAINST,
+    NOBODY,
     Known,
+    Named,
     Verdict,
     VerdictKind,
     between,
+    claim_of,
     judge,
+    with_claim,
 )
 from recollect.lifecycle.merge.settlement import Outcome, copies, repeated, replaced, settle
 
 __all__ = [
     "AGAINST",
+    "NOBODY",
     "Known",
+    "Named",
     "Outcome",
     "Verdict",
     "VerdictKind",
@@ -31,6 +37,7 @@ __all__ = [
     "repeated",
     "replaced",
     "settle",
-    "slot_tag",
+    "tags_of_change",
+    "tells_change",
     "with_claim",
 ]

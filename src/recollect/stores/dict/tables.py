@@ -127,6 +127,10 @@ class Tables:
             self._sweep(changes.batch)
         if changes.batch.drop_space:
             self._drop_space(changes.batch.root, changes.batch.drop_space)
+        for seq in changes.pruned:
+            entry = self.entries.pop((changes.batch.root, seq), None)
+            if entry is not None:
+                del self.numbers[entry.root, entry.batch]
         for id_ in changes.records_gone:
             self._drop_record(id_)
         for session in changes.sessions_gone:

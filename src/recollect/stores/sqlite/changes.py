@@ -5,14 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import apsw
 
+from recollect.index.codes import code, micros, micros_or_none
 from recollect.index.derived import quantised
-from recollect.stores.commit import Changes, checked, decide, needs_of
+from recollect.stores.commit import Changes, checked
 from recollect.stores.sqlite import erase
-from recollect.stores.sqlite.held import Keys, make_places, read
+from recollect.stores.sqlite.held import Keys, make_places
 from recollect.stores.sqlite.rows import (
     MESSAGE_COLUMNS,
     RECORD_BIRTH,
@@ -21,10 +23,7 @@ from recollect.stores.sqlite.rows import (
     RELATIONS,
     SUMMARY_COLUMNS,
     TOUCHES,
-    code,
     message_row,
-    micros,
-    micros_or_none,
     plain,
     record_birth,
     record_changes,
@@ -32,7 +31,7 @@ from recollect.stores.sqlite.rows import (
     summary_row,
     to_json,
 )
-from recollect.types import Batch, Record
+from recollect.types import Batch, Entry, Record
 
 ROWS_AT_ONCE = 16  # in one statement
 
@@ -90,29 +89,21 @@ def _prepared(given: Record, batch: Batch, before: PreparedRecord | None) -> Pre
     return PreparedRecord(birth, record_changes(given, batch.at))
 
 
-def apply(db: apsw.Connection, prepared: Prepared) -> int:
-    """The batch's number in the journal of its root. Raises Conflict or Invalid; the caller
-    rolls back."""
-    batch = prepared.batch
-    held, keys = read(db, batch, needs_of(batch))
-    if held.number is not None:
-        return held.number
-    changes = decide(batch, held)
-    write(db, prepared, changes, keys)
-    return changes.seq
-
-
 def write(db: apsw.Connection, prepared: Prepared, changes: Changes, keys: Keys) -> None:
-    paths = set(_paths(changes))
-    if paths:
-        make_places(db, keys, changes.batch.root, paths)
+    if keys.unknown or keys.root is None:
+        make_places(db, keys, changes.batch.root, set(_paths(changes)))
+    searched = _is_searched(changes, keys)
+    keys.stamp += searched
     erase.silence(db, changes, keys)
-    if _is_searched(changes, keys):
-        keys.stamp += 1
-    _write_entry(db, changes, keys)
+    if changes.entry is not None:
+        _write_entry(db, changes, changes.entry, keys)
+    elif searched:
+        db.execute("UPDATE root SET stamp = ? WHERE pk = ?", (keys.stamp, keys.root))
     erase.remove(db, changes, keys)
-    _write_sessions(db, changes, keys)
-    _write_records(db, prepared, changes, keys)
+    if changes.sessions or changes.summaries:
+        _write_sessions(db, changes, keys)
+    if changes.records or changes.vectors or changes.relations:
+        _write_records(db, prepared, changes, keys)
     _write_items(db, changes)
     if changes.used and keys.root is not None:
         db.execute(
@@ -139,13 +130,8 @@ def _is_searched(changes: Changes, keys: Keys) -> bool:
     )
 
 
-def _write_entry(db: apsw.Connection, changes: Changes, keys: Keys) -> None:
+def _write_entry(db: apsw.Connection, changes: Changes, entry: Entry, keys: Keys) -> None:
     """The entry, and the root's new numbers."""
-    entry = changes.entry
-    if entry is None:
-        if _is_searched(changes, keys):
-            db.execute("UPDATE root SET stamp = ? WHERE pk = ?", (keys.stamp, keys.root))
-        return
     db.execute(
         "INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         (
@@ -159,13 +145,14 @@ def _write_entry(db: apsw.Connection, changes: Changes, keys: Keys) -> None:
             keys.stamp,
         ),
     )
+    known = all(touch.scope in keys.scopes for touch in entry.touched)
     touched = [
         (
             keys.root,
             entry.seq,
             place,
             code(TOUCHES, touch.kind),
-            touch.scope,
+            keys.scopes[touch.scope] if known else touch.scope,
             touch.id,
             also,
             None if touch.before is None else to_json(touch.before),
@@ -173,22 +160,23 @@ def _write_entry(db: apsw.Connection, changes: Changes, keys: Keys) -> None:
         )
         for place, (touch, also) in enumerate(zip(entry.touched, changes.also, strict=True))
     ]
-    _insert_as(db, "INSERT INTO touch VALUES ", _TOUCH_ROW, touched)
+    _insert(db, "INSERT INTO touch VALUES ", touched, row="" if known else _TOUCH_ROW)
 
 
-def _insert(db: apsw.Connection, sql: str, rows: Sequence[Sequence[Any]], end: str = "") -> None:
-    """Several rows a statement."""
-    if rows:
-        _insert_as(db, sql, f"({', '.join('?' * len(rows[0]))})", rows, end)
-
-
-def _insert_as(
-    db: apsw.Connection, sql: str, row: str, rows: Sequence[Sequence[Any]], end: str = ""
+def _insert(
+    db: apsw.Connection, sql: str, rows: Sequence[Sequence[Any]], end: str = "", row: str = ""
 ) -> None:
+    """Several rows a statement. ``row``: how one is written, if not as so many values."""
     for start in range(0, len(rows), ROWS_AT_ONCE):
         part = rows[start : start + ROWS_AT_ONCE]
-        values = [value for one in part for value in one]
-        db.execute(sql + ", ".join([row] * len(part)) + end, values)
+        values = part[0] if len(part) == 1 else [value for one in part for value in one]
+        db.execute(_statement(sql, row, len(rows[0]), len(part), end), values)
+
+
+@cache
+def _statement(sql: str, row: str, width: int, rows: int, end: str) -> str:
+    row = row or f"({', '.join('?' * width)})"
+    return sql + ", ".join([row] * rows) + end
 
 
 def _write_sessions(db: apsw.Connection, changes: Changes, keys: Keys) -> None:
@@ -207,7 +195,7 @@ def _write_sessions(db: apsw.Connection, changes: Changes, keys: Keys) -> None:
         (keys.scopes[one.scope], one.session, *message_row(one, one.seq))
         for one in changes.messages
     ]
-    _insert_as(db, _MESSAGE, _MESSAGE_ROW, messages)
+    _insert(db, _MESSAGE, messages, row=_MESSAGE_ROW)
     summaries = [
         (keys.scopes[one.scope], plain(one.session), *summary_row(one)) for one in changes.summaries
     ]

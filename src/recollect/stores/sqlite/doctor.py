@@ -285,7 +285,8 @@ def _journal(db: apsw.Connection) -> Iterator[Defect]:
     rows = select(
         db,
         "SELECT root.name FROM root LEFT JOIN journal ON journal.root = root.pk"
-        " GROUP BY root.pk HAVING count(journal.seq) <> root.head"
+        " LEFT JOIN upkeep ON upkeep.root = root.pk GROUP BY root.pk"
+        " HAVING count(journal.seq) + coalesce(upkeep.pruned, 0) <> root.head"
         " OR coalesce(max(journal.seq), 0) <> root.head",
     )
     for (name,) in rows:

@@ -7,11 +7,12 @@ from typing import Any
 
 import apsw
 
+from recollect.index.codes import micros
 from recollect.stores.commit import Changes
 from recollect.stores.sqlite.connection import select
 from recollect.stores.sqlite.feed import EVERYTHING
 from recollect.stores.sqlite.held import Keys
-from recollect.stores.sqlite.rows import micros, to_json
+from recollect.stores.sqlite.rows import to_json
 from recollect.types import Erase
 
 ERASED_MAX = 10_000  # per scope
@@ -25,6 +26,8 @@ def remove(db: apsw.Connection, changes: Changes, keys: Keys) -> None:
         _sweep(db, changes, keys)
     if changes.batch.drop_space and keys.root is not None:
         _drop_space(db, changes.batch.drop_space, keys)
+    if changes.pruned:
+        _prune(db, changes, keys)
     if changes.records_gone:
         _delete(db, "record WHERE id IN (SELECT value FROM json_each(?))", [*changes.records_gone])
     if changes.sessions_gone:  # their messages go by their foreign key
@@ -69,6 +72,16 @@ def _sweep(db: apsw.Connection, changes: Changes, keys: Keys) -> None:
         bindings,
     )
     db.execute("DELETE FROM item WHERE expires_at <= ? AND +root = ?", bindings)
+
+
+def _prune(db: apsw.Connection, changes: Changes, keys: Keys) -> None:
+    """Drop entries of the journal, and count them."""
+    doomed = [(keys.root, seq) for seq in changes.pruned]
+    db.executemany("DELETE FROM touch WHERE root = ? AND seq = ?", doomed)
+    before = db.total_changes()
+    db.executemany("DELETE FROM journal WHERE root = ? AND seq = ?", doomed)
+    dropped = db.total_changes() - before
+    db.execute("UPDATE upkeep SET pruned = pruned + ? WHERE root = ?", (dropped, keys.root))
 
 
 def _tidy(db: apsw.Connection, keys: Keys) -> None:

@@ -4,13 +4,14 @@ columns are lists in JSON, and records in a second one."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 import apsw
 
+from recollect.index.codes import code, micros, moment_or_none
 from recollect.scopes import root_of
 from recollect.stores.batches import scopes_of
 from recollect.stores.commit import Held, Needs
@@ -18,17 +19,14 @@ from recollect.stores.sqlite.connection import select
 from recollect.stores.sqlite.rows import (
     RECORD_WITH_SCOPE,
     RELATIONS,
-    code,
     item_of,
-    micros,
-    moment_or_none,
     plain,
     record_of,
     relation_of,
     session_of,
     to_json,
 )
-from recollect.types import Batch, Item, Record, Session, SessionKey
+from recollect.types import Batch, Record, Session, SessionKey
 
 
 @dataclass(slots=True)
@@ -130,7 +128,7 @@ def _select_records(ids: int, hashes: int) -> str:
     return sql + _TWINS.format(asked=_named(hashes, 2)) if hashes else sql
 
 
-def _few(rows: Sequence[Any]) -> int:
+def _few(rows: Sized) -> int:
     """How many there are; more than a few are all the same to a statement."""
     return min(len(rows), FEW + 1)
 
@@ -138,44 +136,45 @@ def _few(rows: Sequence[Any]) -> int:
 def read(db: apsw.Connection, batch: Batch, needs: Needs) -> tuple[Held, Keys]:
     """The caller holds the lock of the file."""
     paths = _paths(batch)
-    asked = [(name, keys) for name, keys in _asked(batch, needs) if keys]
+    asked = [(name, rows) for name, rows in _asked(batch, needs) if rows]
     bindings = [needs.batch, *_given([(path,) for path in paths])]
-    for _, keys in asked:
-        bindings += _given(keys)
+    for _, rows in asked:
+        bindings += _given(rows)
     bindings.append(needs.root)
-    shape = tuple([(name, _few(keys), len(keys[0])) for name, keys in asked])
-    [row] = db.execute(_select(_few(paths), shape), bindings).fetchall()
-    head, parts = row[:5], row[5:]
-    root, stamp, number, seq, scopes = head
-    found = {name: part for (name, _), part in zip(asked, parts, strict=True)}
-    space = json.loads(found["space"]) if found.get("space") else (None, 0)
+    shape = tuple([(name, _few(rows), len(rows[0])) for name, rows in asked])
+    row: Sequence[Any] = db.execute(_select(_few(paths), shape), bindings).fetchall()[0]
+    root, stamp, number, seq, scopes = row[:5]
     places = json.loads(scopes)
-    keys = Keys(
-        root=root,
-        stamp=stamp or 0,
-        scopes=places,
-        unknown=paths.difference(places),
-        space=space[0],
-        sweeps=bool(found.get("sweep")),
-    )
-    held = Held(
-        number=seq,
-        head=number or 0,
-        records=_records(db, needs),
-        relations={
-            (one.source, one.kind, one.target): one
-            for one in map(relation_of, _list(found, "relations"))
-        },
-        sessions={SessionKey(one.scope, one.id): one for one in _sessions(found)},
-        messages={
-            (scope, session, id_): moment_or_none(expires)
-            for scope, session, id_, expires in _list(found, "messages")
-        },
-        summaries={id_: SessionKey(*key) for id_, *key in _list(found, "summaries")},
-        items={(one.scope, one.namespace, one.key): one for one in _items(found)},
-        dimensions=space[1],
-    )
+    keys = Keys(root, stamp or 0, places, paths.difference(places))
+    held = Held(number=seq, head=number or 0, records=_records(db, needs))
+    for (name, _), answer in zip(asked, row[5:], strict=True):
+        if answer and answer != "[]":
+            _take(name, answer, held, keys)
     return held, keys
+
+
+def _take(name: str, answer: Any, held: Held, keys: Keys) -> None:
+    """What a part has answered."""
+    match name:
+        case "sessions":
+            held.sessions = {SessionKey(one.scope, one.id): one for one in _sessions(answer)}
+        case "messages":
+            held.messages = {
+                (scope, session, id_): moment_or_none(expires)
+                for scope, session, id_, expires in json.loads(answer)
+            }
+        case "summaries":
+            held.summaries = {id_: SessionKey(*key) for id_, *key in json.loads(answer)}
+        case "items":
+            items = map(item_of, json.loads(answer))
+            held.items = {(one.scope, one.namespace, one.key): one for one in items}
+        case "relations":
+            edges = map(relation_of, json.loads(answer))
+            held.relations = {(one.source, one.kind, one.target): one for one in edges}
+        case "space":
+            keys.space, held.dimensions = json.loads(answer)
+        case "sweep":
+            keys.sweeps = True
 
 
 def _asked(batch: Batch, needs: Needs) -> Iterator[tuple[str, Sequence[Sequence[Any]]]]:
@@ -190,10 +189,7 @@ def _asked(batch: Batch, needs: Needs) -> Iterator[tuple[str, Sequence[Sequence[
 
 
 def _paths(batch: Batch) -> set[str]:
-    paths = {batch.root, *scopes_of(batch)}
-    if batch.mark is not None:
-        paths.add(batch.mark.scope)
-    return paths
+    return scopes_of(batch) | {batch.root}
 
 
 def _records(db: apsw.Connection, needs: Needs) -> Mapping[str, Record]:
@@ -205,25 +201,16 @@ def _records(db: apsw.Connection, needs: Needs) -> Mapping[str, Record]:
     return {record.id: record for record in map(record_of, select(db, sql, *bindings))}
 
 
-def _list(found: Mapping[str, str], name: str) -> list[Any]:
-    answer = found.get(name, "[]")
-    return [] if answer == "[]" else list(json.loads(answer))
-
-
-def _sessions(found: Mapping[str, str]) -> Iterator[Session]:
-    for scope, *row, cursors in _list(found, "sessions"):
+def _sessions(answer: str) -> Iterator[Session]:
+    for scope, *row, cursors in json.loads(answer):
         readers = json.loads(cursors) if isinstance(cursors, str) else cursors
         yield session_of(scope, row, readers)
-
-
-def _items(found: Mapping[str, str]) -> Iterator[Item]:
-    return map(item_of, _list(found, "items"))
 
 
 def make_places(db: apsw.Connection, keys: Keys, root: str, paths: set[str]) -> None:
     """Give the root and these scopes a number, if they have none."""
     missing = sorted(paths & keys.unknown)
-    if keys.root is None or missing:
+    if missing or (paths and keys.root is None):
         roots = sorted({root, *map(root_of, missing)})
         db.execute(
             "INSERT OR IGNORE INTO root (name) SELECT value FROM json_each(?)", (to_json(roots),)
@@ -231,10 +218,10 @@ def make_places(db: apsw.Connection, keys: Keys, root: str, paths: set[str]) -> 
         keys.root = db.execute("SELECT pk FROM root WHERE name = ?", (plain(root),)).get
     if missing:
         named = to_json([(root_of(path), plain(path)) for path in missing])
-        rows = db.execute(
+        made: list[Any] = db.execute(
             "INSERT INTO scope (root, path) SELECT root.pk, place.value ->> 1"
             " FROM json_each(?) AS place CROSS JOIN root ON root.name = place.value ->> 0"
             " RETURNING path, pk",
             (named,),
         ).fetchall()
-        keys.scopes.update(rows)
+        keys.scopes.update(made)

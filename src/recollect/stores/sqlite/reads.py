@@ -11,6 +11,7 @@ from typing import Any
 import apsw
 
 from recollect.errors import Invalid
+from recollect.index.codes import micros, moment
 from recollect.scopes import root_of
 from recollect.stores.sqlite.rows import (
     MESSAGE_COLUMNS,
@@ -19,8 +20,6 @@ from recollect.stores.sqlite.rows import (
     SUMMARY_COLUMNS,
     item_of,
     message_of,
-    micros,
-    moment,
     record_of,
     relation_of,
     session_of,

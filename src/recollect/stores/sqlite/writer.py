@@ -15,9 +15,11 @@ from typing import Any
 import apsw
 
 from recollect.errors import Unavailable
-from recollect.stores.sqlite.changes import Prepared, apply, prepare
+from recollect.stores.commit import decide, needs_of
+from recollect.stores.sqlite.changes import Prepared, prepare, write
 from recollect.stores.sqlite.connection import BUSY_MILLISECONDS, connect_writer
 from recollect.stores.sqlite.failures import speaking_of
+from recollect.stores.sqlite.held import read
 from recollect.types import Batch
 
 GROUP_BYTES_MAX = 8 * 1024 * 1024
@@ -69,6 +71,7 @@ class Writer:
         self._closed = False
         self._db: apsw.Connection | None = None
         self._log_pages = 0
+        self.trips = 0  # how often a commit has read or written
 
     def commit(self, batch: Batch) -> asyncio.Future[int]:
         """Whoever stops waiting does not stop the commit. What an event loop commits in one turn
@@ -203,13 +206,25 @@ class Writer:
         through: they concern the whole group."""
         assert job.prepared is not None
         try:
-            job.answer = apply(db, job.prepared)
+            job.answer = self._applied(db, job.prepared)
         except _OF_THE_GROUP:
             raise
         except Exception as error:
             job.answer = _in_our_words(error, self._path)
             return False
         return True
+
+    def _applied(self, db: apsw.Connection, prepared: Prepared) -> int:
+        """The batch's number in the journal of its root. Raises Conflict or Invalid."""
+        batch = prepared.batch
+        self.trips += 1
+        held, keys = read(db, batch, needs_of(batch))
+        if held.number is not None:
+            return held.number
+        changes = decide(batch, held)
+        self.trips += 1
+        write(db, prepared, changes, keys)
+        return changes.seq
 
     def _recover(self, error: Exception, committing: bool) -> Exception:
         """Leave no half transaction behind; what to tell those who wait."""

@@ -93,7 +93,8 @@ def _finding(slot: str, found: re.Match[str], language: str, speaker: Speaker) -
     groups = found.groupdict()
     subject = _subject(groups, language, speaker)
     value = _trimmed(groups.get("v") or "", language)
-    negated = slot == "dislikes" or bool(groups.get("neg")) or bool(groups.get("neg2"))
+    denied = pattern("claims.negated_before", language).search(found.string[: found.start()])
+    negated = slot == "dislikes" or bool(groups.get("neg") or groups.get("neg2") or denied)
     if slot == "dislikes":
         slot = "likes"
     if thing := groups.get("thing"):

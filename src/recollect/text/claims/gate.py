@@ -11,6 +11,7 @@ from recollect.types import Message
 
 LONG_PASTE_CHARACTERS = 6000
 SHORT_CHARACTERS = 60
+NO_WORDS = "no words"
 
 _LETTER = re.compile(r"[^\W\d_]")
 _CODE_LINE = re.compile(
@@ -59,7 +60,7 @@ def _not_a_person(message: Message) -> str:
 def _no_text(text: str) -> str:
     if not text.strip():
         return "empty"
-    return "" if _LETTER.search(text[:LONG_PASTE_CHARACTERS]) else "no words"
+    return "" if _LETTER.search(text[:LONG_PASTE_CHARACTERS]) else NO_WORDS
 
 
 def _is_small_talk(text: str) -> bool:

@@ -5,14 +5,18 @@ could go wrong."""
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import cache
 
+from recollect.text.claims.events import Worth
 from recollect.text.claims.lessons import Claim, Lesson
 from recollect.text.claims.rewrite import dated, framed, trimmed
 from recollect.text.claims.sentences import Sentence
-from recollect.text.claims.statements import Said, entities_in
+from recollect.text.claims.statements import Utterance
 from recollect.text.dates import time_spans
 from recollect.text.words import alternatives, meanings, pattern, patterns
+
+_DECIDED = Worth("decision", 0.7, 0.8)
 
 
 def remembered(text: str) -> str:
@@ -23,7 +27,7 @@ def remembered(text: str) -> str:
     return "" if advice or pattern("requests.advised").search(content) else content
 
 
-def remembered_as_said(content: str, said: Said) -> Lesson:
+def remembered_as_said(content: str, said: Utterance) -> Lesson:
     """The lesson of "remember that ..." where no rule reads what follows."""
     spans = time_spans(content, said.at)
     if pattern("requests.personal").search(content) or not content.isascii():
@@ -31,36 +35,26 @@ def remembered_as_said(content: str, said: Said) -> Lesson:
     else:
         words = dated(content.rstrip(" ."), spans)
         text = f"{words[:1].upper()}{words[1:]}."
-    return Lesson(
-        text=text,
-        messages=(said.message,),
-        confidence=0.95,
-        importance=0.9,
-        tags=("remember",),
-        entities=entities_in(text, None, said.speaker),
-    )
+    return said.lesson(text, Worth("remember", 0.9, 0.95))
 
 
-def request_in(sentence: Sentence, said: Said) -> Lesson | None:
+def request_in(sentence: Sentence, said: Utterance) -> Lesson | None:
     """A standing wish about how the assistant should behave."""
     if sentence.question or len(sentence.text) > 240:
         return None
     text = sentence.text.strip()
     if not pattern("requests.wish").match(text):
         return None
-    return Lesson(
-        text=framed(text, said.speaker, verb="asks"),
-        messages=(said.message,),
+    lesson = said.lesson(
+        framed(text, said.speaker, verb="asks"),
+        Worth("request", 0.85, 0.9),
         type="user_request",
         claim=_request_claim(text, said),
-        confidence=0.9,
-        importance=0.85,
-        tags=("request",),
-        entities=(said.speaker.name,) if said.speaker.name else (),
     )
+    return replace(lesson, entities=(said.speaker.name,) if said.speaker.name else ())
 
 
-def _request_claim(text: str, said: Said) -> Claim | None:
+def _request_claim(text: str, said: Utterance) -> Claim | None:
     if found := pattern("requests.called").search(text):
         return _exclusive(said, "called", found["name"].casefold())
     for way in _answers_in():
@@ -78,11 +72,11 @@ def _answers_in() -> tuple[re.Pattern[str], ...]:
     return re.compile(spaced, re.IGNORECASE), *patterns("requests.answers_in")
 
 
-def _exclusive(said: Said, slot: str, value: str) -> Claim:
+def _exclusive(said: Utterance, slot: str, value: str) -> Claim:
     return Claim(subject=said.speaker.key, slot=slot, value=value, exclusive=True)
 
 
-def decision_in(sentence: Sentence, said: Said) -> Lesson | None:
+def decision_in(sentence: Sentence, said: Utterance) -> Lesson | None:
     """What a group settled on."""
     if sentence.question:
         return None
@@ -90,9 +84,8 @@ def decision_in(sentence: Sentence, said: Said) -> Lesson | None:
     if found is None:
         if not pattern("requests.decided").search(sentence.text):
             return None
-        return _decided(
-            framed(sentence.text, said.speaker, time_spans(sentence.text, said.at)), said
-        )
+        own = framed(sentence.text, said.speaker, time_spans(sentence.text, said.at))
+        return said.lesson(own, _DECIDED)
     kind, words = next((name, part) for name, part in found.groupdict().items() if part)
     words = trimmed(words)
     if pattern("requests.pointed").search(words) or len(words.split()) < 2:
@@ -101,15 +94,4 @@ def decision_in(sentence: Sentence, said: Said) -> Lesson | None:
         return None
     words = dated(words, time_spans(words, said.at))
     start = "It was decided" if kind == "decided" else "Decision:"
-    return _decided(f"{start} {words}.", said)
-
-
-def _decided(text: str, said: Said) -> Lesson:
-    return Lesson(
-        text=text,
-        messages=(said.message,),
-        confidence=0.8,
-        importance=0.7,
-        tags=("decision",),
-        entities=entities_in(text, None, said.speaker),
-    )
+    return said.lesson(f"{start} {words}.", _DECIDED)

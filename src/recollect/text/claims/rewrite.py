@@ -124,3 +124,8 @@ def framed(said: str, speaker: Speaker, spans: Sequence[Span] = (), verb: str = 
     if said[-1:].isalnum():
         said += "。" if said[-1] >= "\u3400" else "."
     return f'{speaker.written} {verb}: "{said}"{note}'
+
+
+def is_garbled(text: str) -> bool:
+    """Whether a rewritten sentence is none: nobody would write it so."""
+    return pattern("rewrite.garbled").search(text) is not None

@@ -42,8 +42,9 @@ class Sentence(NamedTuple):
     trailing_off: bool  # closed by "..."
 
 
-def plain(text: str) -> str:
-    """Compatibility forms, one kind of quotes, no code, no quoted lines, no emoji."""
+def plain(text: str, *, marked: bool = False) -> str:
+    """Compatibility forms, one kind of quotes, no code, no quoted lines, no emoji. ``marked``:
+    with its asterisks, which mark a correction."""
     text = unicodedata.normalize("NFC", text).translate(_CURLY)
     text = _INVISIBLE.sub("", text)
     if "`" in text or "~~~" in text:
@@ -51,7 +52,7 @@ def plain(text: str) -> str:
     text = _QUOTED_LINE.sub("", text)
     if '"' in text:
         text = _DRAFT.sub(lambda said: " " if _SENTENCE_MARK.search(said[0]) else said[0], text)
-    text = _MARKUP.sub("", text)
+    text = text if marked else _MARKUP.sub("", text)
     return _BLANKS.sub(" ", _PICTURES.sub(" ", text)).strip()
 
 

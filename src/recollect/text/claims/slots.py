@@ -25,6 +25,8 @@ from recollect.text.words import meanings, pattern, word_set
 
 Rule = Callable[[Subject, Predicate], Finding | None]
 
+DIGITS_MIN = 5  # of a telephone number
+
 
 def favourite_in(text: str, subject: str) -> Finding | None:
     """ "Dune is my favourite book": the claim of "my favourite book is Dune"."""
@@ -67,6 +69,8 @@ def _attribute(subject: Subject, predicate: Predicate) -> Finding | None:
         value = birthday_in(predicate.tail)
     if slot in ("phone", "age", "height", "weight") and not re.search(r"\d", value):
         return None
+    if slot == "phone" and len(re.findall(r"\d", value)) < DIGITS_MIN:
+        return None  # "my phone is at 3 percent"
     return finding(subject.key, slot, value, negated=predicate.negated)
 
 

@@ -21,8 +21,11 @@ from recollect.text.claims.clauses import (
 from recollect.text.claims.events import Worth, worth_of
 from recollect.text.claims.findings import Finding, bare
 from recollect.text.claims.lessons import Claim, Lesson
+from recollect.text.claims.permanence import is_figurative
 from recollect.text.claims.rewrite import (
     dated,
+    framed,
+    is_garbled,
     sentence,
     trimmed,
     without_pointers,
@@ -33,21 +36,52 @@ from recollect.text.claims.slots import favourite_in, finding_in
 from recollect.text.dates import Span, time_spans
 from recollect.text.normal import caseless
 from recollect.text.words import alternatives, any_of, pattern, word_set
+from recollect.types import Type
 
 LESSONS_A_SENTENCE_MAX = 4
 LIST_ITEMS_MAX = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Utterance:
     """Who said something, when, and in which message."""
 
     speaker: Speaker
     at: datetime
     message: str
 
+    def lesson(
+        self,
+        text: str,
+        worth: Worth,
+        *,
+        type: Type = "fact",
+        claim: Claim | None = None,
+        clause: Clause | None = None,
+        named_in: str = "",
+        valid_from: datetime | None = None,
+        valid_to: datetime | None = None,
+        changed_by: datetime | None = None,
+        change: str = "",
+    ) -> Lesson:
+        """What they said as a lesson; its names are taken from ``named_in``, else from the text."""
+        return Lesson(
+            text=text,
+            messages=(self.message,),
+            type=type,
+            claim=claim,
+            confidence=worth.confidence,
+            importance=worth.importance,
+            tags=(worth.topic,),
+            entities=entities_in(named_in or text, clause, self.speaker),
+            valid_from=valid_from,
+            valid_to=valid_to,
+            changed_by=changed_by,
+            change=change,
+        )
 
-def english_lessons(said_sentence: Sentence, said: Said) -> list[Lesson]:
+
+def english_lessons(said_sentence: Sentence, said: Utterance) -> list[Lesson]:
     """What one sentence tells; nothing where it asks, supposes, quotes or jokes."""
     text = said_sentence.text
     if said_sentence.question or not pattern("statements.cue").search(text) or is_unreal(text):
@@ -60,30 +94,31 @@ def english_lessons(said_sentence: Sentence, said: Said) -> list[Lesson]:
         )
         if len(lessons) >= LESSONS_A_SENTENCE_MAX:
             break
+    if pattern("statements.moment").search(text):
+        lessons = [one for one in lessons if not _PASSES & set(one.tags)]
     return lessons[:LESSONS_A_SENTENCE_MAX]
 
 
-def _meeting(words: str, said: Said) -> list[Lesson]:
+# What is over in an hour is no plan and no state.
+_PASSES = frozenset(
+    ("plan", "is", "activity", "works-from", "works-on", "learning", "owns", "condition")
+)
+
+
+def _meeting(words: str, said: Utterance) -> list[Lesson]:
     """ "My flight to Cairo is on 2 June": a date that may be moved later."""
     found = _meeting_in().match(words)
     spans = time_spans(words, said.at) if found else ()
     if found is None or len(spans) != 1:
         return []
     owner, what = said.speaker.written, " ".join(found["what"].split())
-    text = f"{owner}'s {what} is {spans[0].written()}."
+    hour = pattern("statements.hour").match(words, spans[0].begins + len(spans[0].phrase))
+    when = spans[0].written() + (hour[0].rstrip(" .") if hour else "")
+    text = f"{owner}'s {what} is {when}."
     day = spans[0].start.date().isoformat()
     key = f"{said.speaker.key}'s {caseless(what)}"
-    return [
-        Lesson(
-            text=text,
-            messages=(said.message,),
-            claim=Claim(subject=key, slot="is", value=day, exclusive=True),
-            confidence=0.8,
-            importance=0.65,
-            tags=("plan",),
-            entities=entities_in(text, None, said.speaker),
-        )
-    ]
+    claim = Claim(subject=key, slot="is", value=day, exclusive=True)
+    return [said.lesson(text, Worth("plan", 0.65, 0.8), claim=claim)]
 
 
 @cache
@@ -92,7 +127,7 @@ def _meeting_in() -> re.Pattern[str]:
     return re.compile(alternatives("statements.meeting").replace("{meetings}", any_of(meetings)))
 
 
-def _favourite(words: str, said: Said) -> list[Lesson]:
+def _favourite(words: str, said: Utterance) -> list[Lesson]:
     if " my " not in words or " favo" not in words:
         return []
     words = without_opening(trimmed(words))
@@ -102,18 +137,8 @@ def _favourite(words: str, said: Said) -> list[Lesson]:
     thing = found.claim.slot.partition(":")[2]
     what = words.partition(" is " if " is " in words else " are ")[0]
     text = f"{said.speaker.written}'s favourite {thing} is {what}."
-    return [
-        Lesson(
-            text=text,
-            messages=(said.message,),
-            type=found.type,
-            claim=found.claim,
-            confidence=0.8,
-            importance=found.importance,
-            tags=(found.topic,),
-            entities=entities_in(text, None, said.speaker),
-        )
-    ]
+    worth = Worth(found.topic, found.importance, 0.8)
+    return [said.lesson(text, worth, type=found.type, claim=found.claim)]
 
 
 def is_unreal(text: str) -> bool:
@@ -123,6 +148,7 @@ def is_unreal(text: str) -> bool:
         or pattern("statements.task").match(text)
         or pattern("statements.mocking").search(text)
         or pattern("statements.reported").search(text)
+        or is_figurative(text)
     )
 
 
@@ -143,7 +169,7 @@ def _clause_texts(text: str) -> Iterator[str]:
     yield text[start:]
 
 
-def _clause_lessons(words: str, said: Said) -> list[Lesson]:
+def _clause_lessons(words: str, said: Utterance) -> list[Lesson]:
     words = without_opening(words.strip(" ,;:-–—"))
     if certain := pattern("statements.certain").match(words):
         words = words[certain.end() :]
@@ -154,7 +180,7 @@ def _clause_lessons(words: str, said: Said) -> list[Lesson]:
     return [_doubted(lesson) for lesson in lessons if lesson.claim] if hedge else lessons
 
 
-def _read_clause(words: str, said: Said) -> list[Lesson]:
+def _read_clause(words: str, said: Utterance) -> list[Lesson]:
     clause, leading = clause_in(words, said.speaker), None
     if clause is None and not pattern("statements.time_first").match(words):
         return []
@@ -167,7 +193,17 @@ def _read_clause(words: str, said: Said) -> list[Lesson]:
         clause = clause_in(words, said.speaker)
     if clause is None:
         return []
-    return [lesson for part in _parts(clause) for lesson in _lessons_of(part, spans, leading, said)]
+    found = [
+        lesson for part in _parts(clause) for lesson in _lessons_of(part, spans, leading, said)
+    ]
+    return [_readable(lesson, words, spans, said) for lesson in found]
+
+
+def _readable(lesson: Lesson, words: str, spans: Sequence[Span], said: Utterance) -> Lesson:
+    """In the speaker's own words, where the rewritten ones are no sentence."""
+    if not is_garbled(lesson.text):
+        return lesson
+    return replace(lesson, text=framed(words, said.speaker, spans))
 
 
 def _with_setting_last(words: str) -> str:
@@ -206,8 +242,12 @@ def _parts(clause: Clause) -> list[Clause]:
 
 
 def _lessons_of(
-    clause: Clause, spans: Sequence[Span], leading: Span | None, said: Said
+    clause: Clause, spans: Sequence[Span], leading: Span | None, said: Utterance
 ) -> list[Lesson]:
+    now = pattern("statements.now").search(clause.predicate.tail) or pattern(
+        "statements.now"
+    ).search(clause.predicate.words)
+    change = now[0].lower() if now else ""
     tail = without_pointers(trimmed(clause.predicate.tail))
     if tail is None:
         return []
@@ -220,25 +260,30 @@ def _lessons_of(
         return []
     here = [span for span in spans if span is leading or span.phrase in tail]
     if found is not None:
-        return list(_claimed(clause, found, tail, here, leading, said))
+        return list(_claimed(clause, found, tail, here, leading, said, change))
     worth = worth_of(clause, tail, here)
     if worth is None or clause.predicate.hedged:
         return []
     text = _written(clause, tail, here, leading, said)
-    return [_event_lesson(clause, text, worth, here, said)]
+    return [_event_lesson(clause, text, worth, here, said, change)]
 
 
 def _written(
-    clause: Clause, tail: str, spans: Sequence[Span], leading: Span | None, said: Said
+    clause: Clause, tail: str, spans: Sequence[Span], leading: Span | None, said: Utterance
 ) -> str:
     added = leading.written() if leading is not None else ""
     return sentence(clause, dated(tail, spans), said.speaker, added)
 
 
+_TIMELESS = ("plan", "goal", "habit", "birthday", "is")
+
+
 def _event_lesson(
-    clause: Clause, text: str, worth: Worth, spans: Sequence[Span], said: Said
+    clause: Clause, text: str, worth: Worth, spans: Sequence[Span], said: Utterance, change: str
 ) -> Lesson:
     begins, ends = _validity(spans, worth.topic)
+    if begins and begins > said.at and clause.predicate.tense in ("past", "perfect"):
+        begins = None  # "moved to 4 July": that was said, not that day
     return Lesson(
         text=text,
         messages=(said.message,),
@@ -249,6 +294,8 @@ def _event_lesson(
         entities=entities_in(text, clause, said.speaker),
         valid_from=begins,
         valid_to=ends,
+        changed_by=said.at if begins and begins <= said.at else None,
+        change=change,
     )
 
 
@@ -256,21 +303,11 @@ def _validity(spans: Sequence[Span], topic: str) -> tuple[datetime | None, datet
     """When it began and ceased to be true. A plan is true from when it is made, not from when
     it will happen."""
     begins = ends = None
-    first = next((span for span in spans if not span.about), None)
-
-    def exact(span: Span) -> bool:
-        return span is first
-
+    exact = next((span for span in spans if not span.about), None)
     for span in spans:
         if span.relation in ("until", "before", "by"):
             ends = span.end if span.relation == "until" else None
-        elif (begins is None or exact(span)) and topic not in (
-            "plan",
-            "goal",
-            "habit",
-            "birthday",
-            "is",
-        ):
+        elif (begins is None or span is exact) and topic not in _TIMELESS:
             begins = span.start
     return begins, ends
 
@@ -281,27 +318,38 @@ def _claimed(
     tail: str,
     spans: Sequence[Span],
     leading: Span | None,
-    said: Said,
+    said: Utterance,
+    change: str,
 ) -> Iterator[Lesson]:
     begins, ends = _validity(spans, found.topic)
     if clause.predicate.tense == "past" and found.topic in ("birthday", "birthplace"):
         begins = None
+    by = _changed_by(begins, clause, spans, said)
     for item, claim in _items(found):
         words = tail if not item else tail.replace(found.items, item, 1)
         text = _written(clause, words, () if found.topic == "birthday" else spans, leading, said)
-        hedged = clause.predicate.hedged
-        yield Lesson(
-            text=text,
-            messages=(said.message,),
+        yield said.lesson(
+            text,
+            Worth(found.topic, found.importance, 0.4 if clause.predicate.hedged else 0.85),
             type=found.type,
             claim=claim,
-            confidence=0.4 if hedged else 0.85,
-            importance=found.importance,
-            tags=(found.topic,),
-            entities=entities_in(text, clause, said.speaker),
+            clause=clause,
             valid_from=begins,
             valid_to=ends,
+            changed_by=by,
+            change=change,
         )
+
+
+def _changed_by(
+    begins: datetime | None, clause: Clause, spans: Sequence[Span], said: Utterance
+) -> datetime | None:
+    """What holds while it is told had begun by then; what happened in a time, at its end."""
+    if begins is None or begins > said.at:
+        return None
+    if clause.predicate.tense in ("present", "perfect"):
+        return said.at
+    return min(max(span.end for span in spans if span.start == begins), said.at)
 
 
 def _items(found: Finding) -> list[tuple[str, Claim]]:

@@ -33,7 +33,7 @@ _SHAPES = {
     "anycase": "a regular expression for letters of any case",
     "pairs": "a list of [slot, pattern]",
 }
-_HEADER = re.compile(r"^\[([a-z]+)(?:\.[a-z_]+)?\]$", re.MULTILINE)
+_HEADER = re.compile(r"^\[([a-z_]+)(?:\.[a-z_]+)?\][ \t]*(?:#.*)?$", re.MULTILINE)
 _PLACE = re.compile(r"<([a-z_]+\.[a-z_]+)>")
 _LINE_BREAK = re.compile(r"\n\s*")
 
@@ -42,26 +42,27 @@ _LINE_BREAK = re.compile(r"\n\s*")
 def _texts() -> Mapping[str, Mapping[str, str]]:
     """Language -> group -> its part of the file, not read yet; the languages in their order."""
     found = {
-        path.name.removesuffix(".toml"): dict(_parts(path.read_text("utf-8")))
+        path.name.removesuffix(".toml"): _cut(path)
         for path in FOLDER.iterdir()
         if path.name.endswith(".toml") and path.name != SECTIONS
     }
     return {code: found[code] for code in sorted(found, key=lambda code: _order(code, found[code]))}
 
 
-def _parts(text: str) -> Iterator[tuple[str, str]]:
+def _cut(path: Traversable) -> Mapping[str, str]:
     """Who redacts a password does not wait for the verbs of English: a group is read when it is
     asked for. What stands before the first one has no name."""
-    starts = [*_HEADER.finditer(text)]
-    yield "", text[: starts[0].start()] if starts else text
-    for name in dict.fromkeys(start[1] for start in starts):
-        ends = [following.start() for following in starts[1:]] + [len(text)]
-        parts = [
-            text[start.start() : end]
-            for start, end in zip(starts, ends, strict=True)
-            if start[1] == name
-        ]
-        yield name, "".join(parts)
+    try:
+        text = path.read_text("utf-8")
+    except UnicodeDecodeError as error:
+        raise Invalid(f"{path.name} is no UTF-8: {error.reason}") from None
+    found, name, start = {"": ""}, "", 0
+    for header in _HEADER.finditer(text):
+        found[name] += text[start : header.start()]
+        name, start = header[1], header.start()
+        found.setdefault(name, "")
+    found[name] += text[start:]
+    return found
 
 
 def _parsed(text: str, file: str) -> dict[str, Any]:
@@ -87,7 +88,7 @@ def _order(code: str, parts: Mapping[str, str]) -> tuple[int, str]:
 
 @cache
 def _shape_texts() -> Mapping[str, str]:
-    return dict(_parts(FOLDER.joinpath(SECTIONS).read_text("utf-8")))
+    return _cut(FOLDER.joinpath(SECTIONS))
 
 
 def _groups() -> frozenset[str]:
@@ -110,13 +111,16 @@ def _shape(section: str) -> str:
 def _group(group: str) -> Mapping[str, Mapping[str, Any]]:
     """Language -> name -> value, for the languages that have the group."""
     return {
-        code: _checked(code, group, _parsed(parts[group], f"{code}.toml")[group])
+        code: _checked(code, group, _parsed(parts[group], f"{code}.toml"))
         for code, parts in _texts().items()
         if group in parts
     }
 
 
-def _checked(code: str, group: str, values: Mapping[str, Any]) -> Mapping[str, Any]:
+def _checked(code: str, group: str, parsed: Mapping[str, Any]) -> Mapping[str, Any]:
+    for other in sorted(parsed.keys() - {group}):
+        raise Invalid(f"{code}.toml: write [{other}] without blanks, at the beginning of its line")
+    values: Mapping[str, Any] = parsed[group]
     for name, value in values.items():
         shape = _shapes(group).get(name)
         if shape is None:
@@ -144,9 +148,12 @@ def _is_list_of_texts(value: Any) -> bool:
 
 
 def check() -> None:
-    """Read every file to its end; Invalid if one does not fit."""
+    """Read every file to its end and compile every pattern; Invalid if one does not fit."""
     for group in sorted(_groups() - {""}):
-        _group(group)
+        for code, values in _group(group).items():
+            for name in values:
+                if _shapes(group)[name] in ("pattern", "anycase"):
+                    pattern(f"{group}.{name}", code)
 
 
 def _values(section: str, language: str = "") -> Mapping[str, Any]:
@@ -250,7 +257,11 @@ def _filled(pattern: str, language: str) -> str:
 def pattern(section: str, language: str = "") -> re.Pattern[str]:
     """A section as one compiled regular expression; it never matches if nobody has it."""
     flags = re.IGNORECASE if _shape(section) == "anycase" else 0
-    return re.compile(alternatives(section, language) or r"(?!)", flags)
+    try:
+        return re.compile(alternatives(section, language) or r"(?!)", flags)
+    except re.error as error:
+        file = f"{language}.toml" if language else "the language files"
+        raise Invalid(f"{file}: {section} is no regular expression: {error}") from None
 
 
 @cache

@@ -24,7 +24,7 @@ from recollect.text.claims.lessons import SPEAKER, claim_from_data
 from recollect.text.compare import text_hash
 from recollect.text.compare.parts import read
 from recollect.text.tokens import TokenCount
-from recollect.types import Item, Query, Record, Status, Usage
+from recollect.types import Item, Listing, Record, Status, Usage, Where
 from recollect.upkeep.consolidate.run import ConsolidationRun, still_there
 from recollect.upkeep.consolidate.steps import Step
 from recollect.upkeep.consolidate.survey import RootSurvey
@@ -147,18 +147,20 @@ async def add_profiles(run: ConsolidationRun, surveyed: RootSurvey, going: froze
     facts_min = run.engine.profile.profile_facts_min
     rich = sorted(scope for scope, facts in surveyed.facts.items() if facts >= facts_min)
     for scope in rich[:PROFILES_PER_RUN]:
-        hits = await run.engine.store.search(
-            Query(
-                scopes=(scope,),
-                now=run.started,
-                exact=True,
-                kinds=("semantic",),
-                statuses=("active",),
+        listed = await run.engine.store.listing(
+            Listing(
+                where=Where(
+                    scopes=(scope,),
+                    now=run.started,
+                    exact=True,
+                    kinds=("semantic",),
+                    statuses=("active",),
+                ),
                 order="important",
                 limit=FACTS_LOOKED_AT,
             )
         )
-        facts = [hit.record for hit in hits if hit.record.id not in going]
+        facts = [record for record in listed if record.id not in going]
         drawn = portrait(scope, facts, facts_min)
         if drawn is not None and await run.engine.persists(scope, {fact.author for fact in facts}):
             await _add_profile(run, drawn)
@@ -194,18 +196,20 @@ async def _add_profile(run: ConsolidationRun, drawn: Portrait) -> None:
 
 
 async def _newest_profile(run: ConsolidationRun, scope: str) -> Record | None:
-    hits = await run.engine.store.search(
-        Query(
-            scopes=(scope,),
-            now=run.started,
-            exact=True,
-            types=("summary",),
-            tags=(TAG,),
-            statuses=EVERY_STATUS,
+    listed = await run.engine.store.listing(
+        Listing(
+            where=Where(
+                scopes=(scope,),
+                now=run.started,
+                exact=True,
+                types=("summary",),
+                tags=(TAG,),
+                statuses=EVERY_STATUS,
+            ),
             limit=FACTS_LOOKED_AT,
         )
     )
-    ours = [hit.record for hit in hits if isinstance(hit.record.data.get("facts"), str)]
+    ours = [record for record in listed if isinstance(record.data.get("facts"), str)]
     return max(ours, key=_version, default=None)
 
 
@@ -269,15 +273,17 @@ def _record(run: ConsolidationRun, drawn: Portrait, text: str, before: Record | 
 async def choose_stable(run: ConsolidationRun, surveyed: RootSurvey) -> None:
     """Remember which core memories open a packet, where there are more than fit."""
     most = run.engine.profile.preseeded
-    for scope in sorted(scope for scope, core in surveyed.core.items() if most and core > most):
-        hits = await run.engine.store.search(
-            Query(
-                scopes=(scope,),
-                now=run.started,
-                exact=True,
-                kinds=("semantic",),
-                durabilities=("core",),
-                statuses=("active",),
+    for scope in sorted(scope for scope, held in surveyed.core.items() if most and held > most):
+        core = await run.engine.store.listing(
+            Listing(
+                where=Where(
+                    scopes=(scope,),
+                    now=run.started,
+                    exact=True,
+                    kinds=("semantic",),
+                    durabilities=("core",),
+                    statuses=("active",),
+                ),
                 order="important",
                 limit=2 * most,
             )
@@ -286,7 +292,7 @@ async def choose_stable(run: ConsolidationRun, surveyed: RootSurvey) -> None:
             run.root, STABLE, now=run.started, scopes=(scope,), keys=(STABLE,)
         )
         before: Sequence[str] = known[0].value if known else ()
-        chosen = chosen_block((hit.record for hit in hits), before, most)
+        chosen = chosen_block(core, before, most)
         if chosen != list(before) and not run.dry:
             await _keep_choice(run, scope, chosen, known[0].version if known else 0)
 

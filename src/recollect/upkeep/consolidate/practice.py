@@ -22,6 +22,7 @@ from datetime import timedelta
 from typing import Any
 
 from recollect.changes import Change
+from recollect.engine import chunked, every_session
 from recollect.errors import Conflict, Invalid
 from recollect.lifecycle.procedures import counted_data, name_hash, named, procedure_data
 from recollect.scopes import is_visible
@@ -306,15 +307,13 @@ async def practise(run: ConsolidationRun) -> None:
 
 async def _lagging(run: ConsolidationRun) -> AsyncIterator[tuple[Session, Item]]:
     """Sessions with messages that nobody has looked at, and where the last look ended."""
-    after: SessionKey | None = None
-    while page := await run.engine.store.sessions(run.root, after=after, limit=PAGE):
+    async for page in chunked(every_session(run.engine.store, run.root)):
         wanted = [session for session in page if _is_ours(session, run)]
         places = await _places(run, wanted)
         for session in wanted:
             place = places[SessionKey(session.scope, session.id)]
             if place.value < session.last_seq:
                 yield session, place
-        after = SessionKey(page[-1].scope, page[-1].id)
 
 
 def _is_ours(session: Session, run: ConsolidationRun) -> bool:

@@ -12,13 +12,13 @@ from recollect.changes import Change
 from recollect.engine import Engine
 from recollect.errors import Unavailable
 from recollect.forgotten import Tombstones
-from recollect.scopes import SYSTEM_ROOT
 from recollect.types import ReceiptItem, Record, Relation, Usage
 from recollect.upkeep.consolidate.marks import Mark
 from recollect.upkeep.consolidate.steps import Step, done_words, planned_item
 from recollect.upkeep.leases import hold
 
 LEASE_SECONDS = 300
+CONSOLIDATING = "consolidate"  # the lease
 REST_SECONDS_MAX = 0.1
 RENEWED_AFTER = timedelta(seconds=60)
 REASON = "consolidate"
@@ -72,8 +72,9 @@ class ConsolidationRun:
         if not self.holder or engine.now() - self.renewed < RENEWED_AFTER:
             return
         self.renewed = engine.now()
-        key = lease_key(self.root)
-        if not await hold(engine, engine.store, SYSTEM_ROOT, key, LEASE_SECONDS, self.holder):
+        if not await hold(
+            engine, engine.store, self.root, CONSOLIDATING, LEASE_SECONDS, self.holder
+        ):
             raise Unavailable(f"another worker consolidates {self.root!r} by now")
 
     def tell(self, step: Step, skipped: str = "") -> None:
@@ -104,7 +105,3 @@ def still_there(record: Record) -> tuple[Relation, ...]:
         )
         for id_ in record.derived_from
     )
-
-
-def lease_key(root: str) -> str:
-    return f"consolidate/{root}"

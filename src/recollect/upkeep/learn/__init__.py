@@ -10,7 +10,7 @@ costs nothing but time.
 from __future__ import annotations
 
 from recollect.upkeep.learn.lanes import AT_ONCE, DIGEST, ONBOARDING, READER
-from recollect.upkeep.learn.round import LearnRound, learn_due_sessions
+from recollect.upkeep.learn.round import LearnRound, learn_sessions, some_of
 from recollect.upkeep.learn.writer import LEARNED
 
 __all__ = [
@@ -20,5 +20,6 @@ __all__ = [
     "ONBOARDING",
     "READER",
     "LearnRound",
-    "learn_due_sessions",
+    "learn_sessions",
+    "some_of",
 ]

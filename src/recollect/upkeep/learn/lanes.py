@@ -19,6 +19,7 @@ from recollect.text.claims.lessons import Lesson
 from recollect.text.messages import turn_id
 from recollect.text.trust import doubt_about, heard, without_recalled
 from recollect.types import Message, Record, RelationKind, Session, SessionKey
+from recollect.upkeep.heard import retired, turns_of
 
 How = Literal["rules", "model"]
 Lane = Literal["post-chat-memory", "regular-chat-memory-digest"]
@@ -114,14 +115,12 @@ async def next_turns(
     all_read = len(page) < MESSAGES_READ_MAX + EARLIER_MAX and count == len(waiting)
     taken = waiting[:count]
     told_by = await turns_of(engine, store, [*earlier, *taken])
-    retired = [
-        one.id for one in taken if one.id in told_by and told_by[one.id].status == "archived"
-    ]
+    gone = retired({one.id: told_by[one.id] for one in taken if one.id in told_by})
     return Turns(
         store=store,
         session=session,
-        messages=heard(taken, retired),
-        unheard={**_unheard(taken), **dict.fromkeys(retired, REVOKED)},
+        messages=heard(taken, gone),
+        unheard={**_unheard(taken), **dict.fromkeys(gone, REVOKED)},
         earlier=heard(earlier),
         told_by=told_by,
         # Messages that expired leave gaps, at the end too.
@@ -190,16 +189,6 @@ def _turn_start(waiting: Sequence[Message], end: int) -> int:
 
 def _cost(engine: Engine, message: Message) -> int:
     return engine.counter.count(message.text[:CHARACTERS_MAX])
-
-
-async def turns_of(engine: Engine, store: Store, messages: Sequence[Message]) -> dict[str, Record]:
-    """The turns of these messages, by message id."""
-    ids = {turn_id(one.scope, one.session, one.id): one.id for one in messages}
-    if not ids:
-        return {}
-    root = root_of(messages[0].scope)
-    found = await store.records(root, tuple(ids), now=engine.now())
-    return {ids[turn.id]: turn for turn in found}
 
 
 def _unheard(messages: Iterable[Message]) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from recollect.engine import Engine
@@ -14,7 +14,16 @@ from recollect.models.prompts import extract as extract_prompt
 from recollect.ports import AnswerError, Store
 from recollect.scopes import root_of
 from recollect.text.claims import Extraction, Gated, TurnReading, gate
-from recollect.types import Message, Query, ReceiptItem, Record, SessionKey, Usage, Work
+from recollect.types import (
+    Message,
+    ReceiptItem,
+    Record,
+    Search,
+    SessionKey,
+    Usage,
+    Where,
+    Work,
+)
 from recollect.upkeep.learn.answers import known_as_text, messages_as_text, read_answer, show
 from recollect.upkeep.learn.lanes import (
     OPTED_OUT,
@@ -25,10 +34,9 @@ from recollect.upkeep.learn.lanes import (
     next_turns,
 )
 from recollect.upkeep.learn.writer import extract_of, write
-from recollect.upkeep.leases import failed, lagging
+from recollect.upkeep.leases import failed
 from recollect.upkeep.questions import asked_once
 
-SESSIONS_LOOKED_AT = 5000
 SESSIONS_PER_ROUND = 500
 ROUND_SECONDS = 5
 
@@ -42,22 +50,19 @@ class LearnRound:
     changes: dict[str, str] = field(default_factory=dict)
 
 
-async def learn_due_sessions(engine: Engine, *, everything: bool) -> LearnRound:
-    """Learn from what was said since the last time; with ``everything`` also from what would
-    still wait for more."""
-    done = LearnRound()
+async def learn_sessions(
+    engine: Engine, store: Store, work: Iterable[Work], done: LearnRound, *, everything: bool
+) -> None:
+    """Learn from what was said in these sessions since the last time; with ``everything`` also
+    from what would still wait for more."""
     if engine.profile.learn == "off":
-        return done
-    for store in (engine.store, engine.volatile):
-        work = await lagging(store, engine.now(), READER, SESSIONS_LOOKED_AT)
-        for one in work if everything else _some(work, engine):
-            await _learn_session(
-                engine, store, SessionKey(one.scope, one.id), done, everything=everything
-            )
-    return done
+        return
+    for one in work:
+        key = SessionKey(one.scope, one.id)
+        await _learn_session(engine, store, key, done, everything=everything)
 
 
-def _some(work: list[Work], engine: Engine) -> list[Work]:
+def some_of(work: list[Work], engine: Engine) -> list[Work]:
     """A window that moves with time, so that sessions which wait or are stuck hide nobody."""
     if len(work) <= SESSIONS_PER_ROUND:
         return work
@@ -232,13 +237,15 @@ async def nearest(engine: Engine, turns: Turns) -> tuple[list[Record], Usage]:
         embedded = await engine.embed_texts(texts, root=root_of(turns.session.scope), query=True)
     found: dict[str, tuple[float, Record]] = {}
     for text, vector in zip(texts, embedded.vectors, strict=True):
-        query = Query(
-            scopes=(turns.session.scope,),
-            now=engine.now(),
+        query = Search(
+            where=Where(
+                scopes=(turns.session.scope,),
+                now=engine.now(),
+                kinds=("semantic", "procedural"),
+            ),
             text=text,
             vector=vector,
             space=engine.embedder.space if engine.embedder and vector else "",
-            kinds=("semantic", "procedural"),
             limit=KNOWN_PER_MESSAGE,
         )
         for hit in await turns.store.search(query):

@@ -17,12 +17,12 @@ from recollect.engine import Engine
 from recollect.errors import Conflict, Invalid
 from recollect.forgotten import Tombstones
 from recollect.lifecycle.match import meet
-from recollect.lifecycle.merge import Outcome, copies
+from recollect.lifecycle.merge import Named, Outcome, copies
 from recollect.lifecycle.status import held, superseded
 from recollect.ports import NewId
 from recollect.profiles import Profile
 from recollect.scopes import is_visible, make_scope, root_of
-from recollect.text.claims.lessons import Lesson, claim_as_data
+from recollect.text.claims.lessons import CHANGE, CHANGED_BY, Lesson, claim_as_data
 from recollect.text.compare import text_hash
 from recollect.text.trust import derived_trust, suspicion
 from recollect.types import (
@@ -31,14 +31,16 @@ from recollect.types import (
     TRUST_OF_SOURCE,
     CursorMove,
     Durability,
+    Listing,
     Message,
-    Query,
     Record,
     RelationKind,
     SessionKey,
+    Where,
 )
+from recollect.upkeep.heard import turns_of
 from recollect.upkeep.learn.grounds import ground_of, ungrounded
-from recollect.upkeep.learn.lanes import OPTED_OUT, READER, LearnCandidate, Learned, Turns, turns_of
+from recollect.upkeep.learn.lanes import OPTED_OUT, READER, LearnCandidate, Learned, Turns
 
 TAUGHT = "learned from"
 NOTHING = "nothing to learn"
@@ -183,6 +185,10 @@ async def _settle(
             change.vector_of(one),
             change.space,
             corrects=lesson.corrects,
+            named=Named(
+                corrected=frozenset(map(text_hash, lesson.amends)),
+                doubted=frozenset(map(text_hash, lesson.doubts)),
+            ),
             pending=[*(hint for hint in hinted if hint.type != "turn"), *change.records.values()],
             seen_hash=draft.seen_hash,
         )
@@ -303,6 +309,10 @@ def _data_of(candidate: LearnCandidate) -> Mapping[str, Any]:
         data |= claim_as_data(lesson.claim)
     if lesson.entities:
         data["entities"] = list(lesson.entities)
+    if lesson.changed_by is not None:
+        data[CHANGED_BY] = lesson.changed_by.astimezone(UTC).isoformat()
+    if lesson.change:
+        data[CHANGE] = lesson.change
     return data
 
 
@@ -424,16 +434,17 @@ async def extract_of(engine: Engine, turns: Turns) -> Record | None:
     """The episode that ``end`` kept, if these turns are the last ones and it is an extract."""
     if not turns.closes:
         return None
-    query = Query(
-        scopes=(turns.session.scope,),
-        now=engine.now(),
-        exact=True,
-        types=("episode",),
-        session=turns.session.id,
-        order="recent",
+    query = Listing(
+        where=Where(
+            scopes=(turns.session.scope,),
+            now=engine.now(),
+            exact=True,
+            types=("episode",),
+            session=turns.session.id,
+        ),
         limit=LOOKED_AT,
     )
-    found = [hit.record for hit in await turns.store.search(query)]
+    found = await turns.store.listing(query)
     extracts = [record for record in found if record.data.get("how") == "extract"]
     return max(extracts, key=lambda record: (record.learned_at, record.id), default=None)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from recollect.changes import Change, EdgeKey, edge_key
-from recollect.types import LIVE, Query, Record, Relation
+from recollect.types import LIVE, Find, Record, Relation, Where
 from recollect.verbs.import_.file import ExportLine
 from recollect.verbs.import_.run import (
     EXPIRED,
@@ -123,16 +123,13 @@ async def _equals(run: ImportRun, records: Sequence[Record]) -> dict[tuple[str, 
             by_scope.setdefault(record.scope, set()).add(record.hash)
     found: dict[tuple[str, str], str] = {}
     for scope, hashes in by_scope.items():
-        query = Query(
-            scopes=(scope,),
-            now=run.engine.now(),
-            exact=True,
-            statuses=LIVE,
+        query = Find(
+            where=Where(scopes=(scope,), now=run.engine.now(), exact=True, statuses=LIVE),
             hashes=tuple(hashes),
             limit=len(hashes),
         )
-        for hit in await run.engine.store.search(query):
-            found[scope, hit.record.hash] = hit.record.id
+        for record in await run.engine.store.find(query):
+            found[scope, record.hash] = record.id
     return found
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from recollect.changes import retried
+from recollect.engine import every_message
 from recollect.errors import Conflict, Invalid
 from recollect.forgotten import key_of
 from recollect.types import CursorMove, Message, Session, SessionKey, Summary
@@ -256,14 +257,9 @@ async def _keeps_numbers(run: ImportRun, plan: LogPlan, line: ExportLine, until:
 
 
 async def _count(run: ImportRun, key: SessionKey, until: int) -> int:
-    counted = after = 0
-    now = run.engine.now()
-    while page := await run.engine.store.messages(key, now=now, after=after, limit=PAGE):
-        inside = sum(message.seq <= until for message in page)
-        counted += inside
-        if inside < len(page):
-            break
-        after = page[-1].seq
+    counted = 0
+    async for _ in every_message(run.engine.store, key, run.engine.now(), until=until):
+        counted += 1
     return counted
 
 

@@ -9,9 +9,10 @@ from datetime import datetime
 from recollect.changes import Change
 from recollect.forgotten import NAMESPACE as TOMBSTONE
 from recollect.forgotten import secret_key, secret_of
+from recollect.models.budgets import NOTHING, keep_spent, kept_until
 from recollect.types import Entry, Item
 from recollect.verbs import imported
-from recollect.verbs.export import PASSING
+from recollect.verbs.export import PASSING, USAGE
 from recollect.verbs.import_.file import ExportLine
 from recollect.verbs.import_.run import (
     EXPIRED,
@@ -19,7 +20,9 @@ from recollect.verbs.import_.run import (
     Filled,
     ImportOutcome,
     ImportRun,
+    failed,
     import_lines,
+    root_of_value,
     skipped,
 )
 from recollect.verbs.import_.secrets import clean_entry, clean_item
@@ -30,8 +33,14 @@ ItemKey = tuple[str, str, str]
 
 
 async def import_items(run: ImportRun, lines: Sequence[ExportLine]) -> None:
-    """Entries come as the items they are kept in."""
-    await import_lines(run, lines, _fill)
+    """Entries come as the items they are kept in; what was spent is kept elsewhere."""
+    for line in lines:
+        if _is_usage(line):
+            assert line.value is not None
+            run.report.add(await _booked(run, root_of_value(line.value), line))
+    others = [line for line in lines if not _is_usage(line)]
+    if others:
+        await import_lines(run, others, _fill)
 
 
 async def _fill(run: ImportRun, change: Change, lines: Sequence[ExportLine], _: bool) -> Filled:
@@ -56,14 +65,37 @@ async def _planned(
     for line, item in zip(lines, items, strict=True):
         reason = KNOWN if item is None else await _why_not(run, root, item)
         if reason.startswith("!"):
-            id_ = skipped(line, "").id
-            outcomes.append(ImportOutcome(line=line, id=id_, status="failed", reason=reason[1:]))
+            outcomes.append(failed(line, reason[1:]))
         elif item is None or reason or _key(item) in known or _key(item) in written:
             outcomes.append(skipped(line, reason or KNOWN))
         else:
             written[_key(item)] = replace(item, version=0)
             outcomes.append(run.stored(line, skipped(line, "").id))
     return outcomes
+
+
+def _is_usage(line: ExportLine) -> bool:
+    return isinstance(line.value, Item) and line.value.namespace == USAGE
+
+
+async def _booked(run: ImportRun, root: str, line: ExportLine) -> ImportOutcome:
+    """What the root has spent elsewhere is kept with what it spends here."""
+    assert isinstance(line.value, Item)
+    item, now = line.value, run.engine.now()
+    day, _, what = item.key.partition("/")
+    try:
+        date = datetime.fromisoformat(day).date()
+        spent = {name: type(zero)(item.value[name]) for name, zero in NOTHING.items()}
+    except (KeyError, TypeError, ValueError):
+        return failed(line, "this is no account of what was spent")
+    if item.scope != root or not what:
+        return failed(line, "this is no account of what was spent")
+    if kept_until(date) <= now:
+        return skipped(line, EXPIRED)
+    registry = run.engine.store.registry
+    if run.dry_run or await keep_spent(registry, root, date, what, spent, now):
+        return run.stored(line, skipped(line, "").id)
+    return skipped(line, KNOWN)
 
 
 def _key(item: Item) -> ItemKey:

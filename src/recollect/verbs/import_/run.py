@@ -151,6 +151,11 @@ class ImportRun:
         _check_fields(value)
 
 
+def failed(line: ExportLine, reason: str) -> ImportOutcome:
+    assert line.value is not None
+    return ImportOutcome(line=line, id=id_of(line.value), status="failed", reason=reason)
+
+
 def skipped(line: ExportLine, reason: str) -> ImportOutcome:
     assert line.value is not None
     return ImportOutcome(line=line, id=id_of(line.value), status="skipped", reason=reason)
