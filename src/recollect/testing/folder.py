@@ -238,14 +238,12 @@ def applied(root: Root, changes: Changes) -> None:
         root.summaries = {
             id_: one for id_, one in root.summaries.items() if (one.scope, one.session) != key
         }
-    tables: list[tuple[dict[Any, Any], Iterable[Any]]] = [
-        (root.messages, changes.messages_gone),
-        (root.summaries, changes.summaries_gone),
-        (root.items, changes.items_gone),
-    ]
-    for table, gone in tables:
-        for name in gone:
-            table.pop(name, None)
+    for message in changes.messages_gone:
+        root.messages.pop(message, None)
+    for summary in changes.summaries_gone:
+        root.summaries.pop(summary, None)
+    for item in changes.items_gone:
+        root.items.pop(item, None)
     for erase in changes.silenced:
         root.entries = [without_details(entry, erase) for entry in root.entries]
     if len(root.gone) > GONE_MAX:
