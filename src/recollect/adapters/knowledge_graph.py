@@ -15,10 +15,10 @@ from typing import Any
 from recollect.adapters.shelf import TICK, Placed, Shelf, key_tags, tag_of, utc_now
 from recollect.errors import Invalid, NotFound
 from recollect.sync import Memory
-from recollect.types import Record, Type
+from recollect.types import Record, Status, Type
 
 NAME = "graph"
-SHOWN = ("active", "disputed")
+SHOWN: tuple[Status, ...] = ("active", "disputed")
 FOUND_MAX = 50
 TYPES: Mapping[str, Type] = {"entity": "entity", "observation": "fact", "relation": "fact"}
 

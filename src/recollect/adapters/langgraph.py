@@ -52,10 +52,10 @@ from recollect.adapters.shelf import Placed, Shelf, utc_now
 from recollect.errors import Invalid
 from recollect.scopes import parse_scope
 from recollect.sync import Memory
-from recollect.text.inputs import LIMIT_MAX
-from recollect.types import Record, Source
+from recollect.types import Record, Source, Status
+from recollect.types.arguments import LIMIT_MAX
 
-SHOWN = ("active", "disputed")
+SHOWN: tuple[Status, ...] = ("active", "disputed")
 MARGIN = 4  # how many times more than asked for is searched, when a filter may drop some
 
 

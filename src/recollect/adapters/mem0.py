@@ -23,16 +23,17 @@ from recollect.errors import Invalid
 from recollect.scopes import make_scope, parse_scope
 from recollect.sync import Memory as Recollect
 from recollect.text.dialects import parts_of
-from recollect.text.inputs import LIMIT_MAX, When, moment
+from recollect.text.inputs import When, moment
 from recollect.text.messages import text_of
-from recollect.types import KIND_OF_TYPE, LIVE, Hit, Record, Type
+from recollect.types import KIND_OF_TYPE, LIVE, Hit, Record, Status, Type
+from recollect.types.arguments import LIMIT_MAX
 
 NAME = "mem0"
 ENTITIES = ("user_id", "agent_id", "run_id")
 IDENTITY = (*ENTITIES, "actor_id")
 PROCEDURAL = "procedural_memory"
 TYPES: tuple[Type, ...] = tuple(type_ for type_ in KIND_OF_TYPE if type_ != "turn")
-SHOWN = ("active", "disputed")
+SHOWN: tuple[Status, ...] = ("active", "disputed")
 PAGE = 500
 UNSET: Any = object()
 
@@ -360,8 +361,8 @@ class Mem0Memory:
         self,
         asked: Mapping[str, Any],
         *,
-        statuses: Iterable[str] = SHOWN,
-        types: Iterable[str] = TYPES,
+        statuses: Iterable[Status] = SHOWN,
+        types: Iterable[Type] = TYPES,
     ) -> Iterator[Record]:
         cursor = ""
         while True:

@@ -18,7 +18,7 @@ from typing import Any
 
 from recollect.errors import Conflict, Invalid, NotFound, RecollectError, Unavailable
 from recollect.sync import Memory
-from recollect.types import LIVE, Record, Source, Type
+from recollect.types import LIVE, Record, Source, Status, Type
 
 ATTEMPTS = 16
 PAGE = 1000
@@ -93,7 +93,7 @@ class Shelf:
         tag: str,
         *,
         descend: bool = False,
-        statuses: Iterable[str] = LIVE,
+        statuses: Iterable[Status] = LIVE,
     ) -> Iterator[Record]:
         """Everything with a tag, in the order of its making, page by page."""
         cursor = ""
