@@ -6,8 +6,10 @@ import argparse
 import shutil
 import sys
 import tempfile
+import time
 from dataclasses import replace
 
+from recollect.errors import Invalid
 from recollect.interfaces.cli.options import given
 from recollect.interfaces.cli.output import (
     INTERRUPTED,
@@ -59,6 +61,10 @@ def export(arguments: argparse.Namespace) -> int:
 
 
 def import_(arguments: argparse.Namespace) -> int:
+    if arguments.foreign:
+        return _import_foreign(arguments)
+    if arguments.scope or arguments.fields or arguments.learn:
+        raise Invalid("--scope, --map and --learn belong to an import with --from")
     options = given(arguments)
     with open_memory(arguments) as memory:
         if arguments.file != "-":
@@ -66,6 +72,55 @@ def import_(arguments: argparse.Namespace) -> int:
         with tempfile.TemporaryFile() as spool:  # it is read more than once
             shutil.copyfileobj(sys.stdin.buffer, spool)
             return _show_import(arguments, memory.import_from(spool, **options))
+
+
+def _import_foreign(arguments: argparse.Namespace) -> int:
+    from recollect.adapters.importers import import_foreign
+    from recollect.wiring import read_settings
+
+    fields = dict(_pair(one) for one in arguments.fields)
+    with open_memory(arguments) as memory:
+        receipt = import_foreign(
+            memory,
+            arguments.foreign,
+            arguments.file,
+            scope=arguments.scope,
+            default_scope=read_settings(profile=arguments.profile).scope,
+            dry_run=arguments.dry_run,
+            partial=arguments.partial,
+            learn=arguments.learn,
+            fields=fields,
+            actor="" if arguments.actor == "cli" else arguments.actor,
+            progress=Countdown() if sys.stderr.isatty() else None,
+        )
+    return _show_import(arguments, receipt)
+
+
+def _pair(text: str) -> tuple[str, str]:
+    ours, sign, theirs = text.partition("=")
+    if not sign or not ours or not theirs:
+        raise Invalid(f"--map {text}: write OURS=THEIRS, such as text=note")
+    return ours, theirs
+
+
+class Countdown:
+    """How far it is, of how much, and how long it will take; a few times a second."""
+
+    def __init__(self) -> None:
+        self._began = self._shown = time.monotonic()
+        self._what = ""
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        now = time.monotonic()
+        if what != self._what:
+            self._what, self._began = what, now
+        elif now - self._shown < 0.2 and done != total:
+            return
+        self._shown = now
+        left = (now - self._began) / max(done, 1) * (total - done)
+        share = f"/{total:,}, {left:.0f} s left" if total else ""
+        end = "\n" if done == total else ""
+        print(f"\r{what}: {done:,}{share}      ", end=end, file=sys.stderr, flush=True)
 
 
 def _show_import(arguments: argparse.Namespace, receipt: Receipt) -> int:

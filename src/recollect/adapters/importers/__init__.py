@@ -1,0 +1,134 @@
+"""Importers: what people have elsewhere, read in.
+
+A reader turns the files of one program into statements and conversations; the spool makes an
+export of them; the import of exports does the rest. Nothing is written before the whole file has
+been understood. The same file again changes nothing, so an import that was killed is simply
+started again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from importlib import import_module
+from pathlib import Path
+from typing import IO, cast
+
+from recollect.adapters.importers.spool import ImportPlan, Spool
+from recollect.adapters.importers.values import Foreign, ReaderWish
+from recollect.adapters.shelf import utc_now
+from recollect.errors import Invalid, NotFound
+from recollect.scopes import parse_scope
+from recollect.settings import Settings
+from recollect.sync import Memory
+from recollect.types import Receipt, ReceiptItem
+
+# What is said on the command line -> the module and its reader.
+READERS: Mapping[str, tuple[str, str]] = {
+    "mem0": ("mem0", "read_mem0"),
+    "langgraph": ("langgraph", "read_langgraph"),
+    "memory-json": ("memory_json", "read_memory_json"),
+    "markdown": ("markdown", "read_markdown"),
+    "chatgpt": ("chatgpt", "read_chatgpt"),
+    "claude": ("claude", "read_claude"),
+    "letta": ("letta", "read_letta"),
+    "graphiti": ("graphiti", "read_graphiti"),
+    "csv": ("tables", "read_csv"),
+    "jsonl": ("tables", "read_jsonl"),
+}
+
+# What is done ("reading", "writing"), how far, and of how much; 0 where nobody can know.
+Progress = Callable[[str, int, int], None]
+
+
+def import_foreign(
+    memory: Memory,
+    kind: str,
+    path: str | Path,
+    *,
+    scope: str | None = None,
+    default_scope: str = "",
+    dry_run: bool = False,
+    partial: bool = False,
+    learn: bool = False,
+    fields: Mapping[str, str] | None = None,
+    actor: str = "",
+    progress: Progress | None = None,
+) -> Receipt:
+    """Read a file or folder of another program in.
+
+    With ``scope`` all of it goes there. Without, it goes to whoever it belonged to, where the file
+    says so, and to ``default_scope`` otherwise. ``learn``: upkeep is to learn from conversations
+    too, which costs calls where a model is set up. ``fields`` says where a table has what.
+    """
+    if kind not in READERS:
+        raise Invalid(f"there is no importer for {kind!r}; use one of {', '.join(READERS)}")
+    found = Path(path).expanduser()
+    if not found.exists():
+        raise NotFound(f"there is no file {found}")
+    now = utc_now()
+    plan = ImportPlan(
+        kind=kind,
+        now=now,
+        written=min(datetime.fromtimestamp(found.stat().st_mtime, UTC), now),
+        default=parse_scope(default_scope or Settings().scope),
+        scope=parse_scope(scope) if scope is not None else None,
+        learn=learn,
+    )
+    spool = Spool(plan=plan)
+    try:
+        wish = ReaderWish(path=found, partial=partial, fields=fields or {})
+        spool.take(_read(kind, wish), _reporting(progress))
+        if not spool.counts:
+            return _report(Receipt(items=()), spool)
+        with spool.export() as file:
+            total = sum(1 for _ in file)
+            watched = cast("IO[bytes]", WatchedFile(file, total, progress))
+            told = actor or f"import {kind}"
+            receipt = memory.import_from(watched, dry_run=dry_run, actor=told)
+        return _report(receipt, spool)
+    finally:
+        spool.close()
+
+
+def _read(kind: str, wish: ReaderWish) -> Iterator[Foreign]:
+    module, name = READERS[kind]
+    reader: Callable[[ReaderWish], Iterator[Foreign]] = getattr(
+        import_module(f"recollect.adapters.importers.{module}"), name
+    )
+    return reader(wish)
+
+
+def _reporting(progress: Progress | None) -> Callable[[int], None] | None:
+    return None if progress is None else lambda done: progress("reading", done, 0)
+
+
+def _report(receipt: Receipt, spool: Spool) -> Receipt:
+    """What was stored, merged and skipped by the import, and what the reader left out."""
+    left = [ReceiptItem(id=one.what, status="skipped", reason=one.why) for one in spool.left_out]
+    notes = [f"left out: {count} ({why})" for why, count in spool.reasons.most_common()]
+    if not spool.counts:
+        notes.append("there was nothing in it to import")
+    return replace(receipt, items=(*receipt.items, *left), notes=(*receipt.notes, *notes))
+
+
+class WatchedFile:
+    """The export, which says how far it was read. It is read several times; the first time only
+    to see that it is whole."""
+
+    def __init__(self, file: IO[bytes], total: int, progress: Progress | None) -> None:
+        self._file, self._total, self._progress = file, total, progress
+        self._rounds = self._done = 0
+
+    def readline(self, size: int = -1) -> bytes:
+        line = self._file.readline(size)
+        self._done += 1
+        if self._progress is not None and self._rounds > 1 and line:
+            self._progress("writing", self._done, self._total)
+        return line
+
+    def seek(self, offset: int) -> int:
+        self._rounds += 1
+        self._done = 0
+        return self._file.seek(offset)
