@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from recollect.memory import AsyncMemory
     from recollect.packet.text import as_text
     from recollect.scopes import make_scope
-    from recollect.sync import Memory
+    from recollect.memory.sync import Memory
     from recollect.types import (
         Answer,
         Entry,

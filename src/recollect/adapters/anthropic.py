@@ -24,7 +24,7 @@ from anthropic.lib.tools import (
 
 from recollect.adapters.shelf import ATTEMPTS, Placed, Shelf, tag_of
 from recollect.errors import Conflict, RecollectError
-from recollect.sync import Memory
+from recollect.memory.sync import Memory
 from recollect.types import Record
 
 NAME = "anthropic-memory"

@@ -11,7 +11,7 @@ from collections.abc import Coroutine
 from typing import Any, TypeVar
 
 from recollect.memory import AsyncMemory
-from recollect.sync import BackgroundLoop, Memory
+from recollect.memory.sync import BackgroundLoop, Memory
 
 R = TypeVar("R")
 

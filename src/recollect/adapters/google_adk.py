@@ -21,7 +21,7 @@ from google.genai import types
 
 from recollect.errors import Invalid
 from recollect.scopes import make_scope
-from recollect.sync import Memory
+from recollect.memory.sync import Memory
 from recollect.types import Record
 
 NAME = "google-adk"

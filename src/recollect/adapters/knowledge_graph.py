@@ -14,7 +14,7 @@ from typing import Any
 
 from recollect.adapters.shelf import TICK, Placed, Shelf, key_tags, tag_of, utc_now
 from recollect.errors import Invalid, NotFound
-from recollect.sync import Memory
+from recollect.memory.sync import Memory
 from recollect.types import Record, Status, Type
 
 NAME = "graph"

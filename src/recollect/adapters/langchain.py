@@ -25,7 +25,7 @@ from langchain_core.messages import (
 )
 
 from recollect.errors import NotFound
-from recollect.sync import Memory
+from recollect.memory.sync import Memory
 from recollect.types import Message
 
 NAME = "langchain"

@@ -19,7 +19,7 @@ from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.memory import BaseMemoryBlock
 from pydantic import Field
 
-from recollect.sync import Memory
+from recollect.memory.sync import Memory
 
 NAME = "llama-index"
 

@@ -23,7 +23,7 @@ from agents.memory.session_settings import (
 )
 
 from recollect.errors import NotFound
-from recollect.sync import Memory
+from recollect.memory.sync import Memory
 from recollect.types import Message
 
 if TYPE_CHECKING:

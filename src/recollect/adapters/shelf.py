@@ -17,7 +17,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from recollect.errors import Conflict, Invalid, NotFound, RecollectError, Unavailable
-from recollect.sync import Memory
+from recollect.memory.sync import Memory
 from recollect.types import LIVE, Record, Source, Status, Type
 
 ATTEMPTS = 16

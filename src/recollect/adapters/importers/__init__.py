@@ -21,7 +21,7 @@ from recollect.adapters.shelf import utc_now
 from recollect.errors import Invalid, NotFound
 from recollect.scopes import parse_scope
 from recollect.settings import Settings
-from recollect.sync import Memory
+from recollect.memory.sync import Memory
 from recollect.types import Receipt, ReceiptItem
 
 # What is said on the command line -> the module and its reader.

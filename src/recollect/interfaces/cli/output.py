@@ -18,7 +18,7 @@ from recollect.types import Answer, Packet, Receipt
 from recollect.types.pages import Page, Stats
 
 if TYPE_CHECKING:
-    from recollect.sync import Memory
+    from recollect.memory.sync import Memory
 
 INTERRUPTED = 130
 UNSOUND = 8
@@ -38,7 +38,7 @@ def loading() -> Iterator[None]:
 
 
 def open_memory(arguments: argparse.Namespace) -> Memory:
-    from recollect.sync import Memory
+    from recollect.memory.sync import Memory
 
     return Memory.open(
         arguments.store,
