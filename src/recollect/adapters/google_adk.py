@@ -20,8 +20,8 @@ from google.adk.memory.memory_entry import MemoryEntry
 from google.genai import types
 
 from recollect.errors import Invalid
-from recollect.scopes import make_scope
 from recollect.memory.sync import Memory
+from recollect.scopes import make_scope
 from recollect.types import Record
 
 NAME = "google-adk"

@@ -50,8 +50,8 @@ from recollect.adapters.namespaces import (
 )
 from recollect.adapters.shelf import Placed, Shelf, utc_now
 from recollect.errors import Invalid
-from recollect.scopes import parse_scope
 from recollect.memory.sync import Memory
+from recollect.scopes import parse_scope
 from recollect.types import Record, Source, Status
 from recollect.types.arguments import LIMIT_MAX
 

@@ -20,8 +20,8 @@ from typing import Any, Self
 from recollect.adapters.conditions import GROUPS, check, fulfils
 from recollect.adapters.shelf import utc_now
 from recollect.errors import Invalid
-from recollect.scopes import make_scope, parse_scope
 from recollect.memory.sync import Memory as Recollect
+from recollect.scopes import make_scope, parse_scope
 from recollect.text.dialects import parts_of
 from recollect.text.inputs import When, moment
 from recollect.text.messages import text_of

@@ -30,8 +30,8 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.toolsets import FunctionToolset
 
-from recollect.packet.text import as_text
 from recollect.memory.sync import Memory
+from recollect.packet.text import as_text
 
 NAME = "pydantic-ai"
 MARK = "recollect"  # by which our own part is known when it comes back

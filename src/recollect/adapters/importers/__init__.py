@@ -19,9 +19,9 @@ from recollect.adapters.importers.spool import ImportPlan, Spool
 from recollect.adapters.importers.values import Foreign, ReaderWish
 from recollect.adapters.shelf import utc_now
 from recollect.errors import Invalid, NotFound
+from recollect.memory.sync import Memory
 from recollect.scopes import parse_scope
 from recollect.settings import Settings
-from recollect.memory.sync import Memory
 from recollect.types import Receipt, ReceiptItem
 
 # What is said on the command line -> the module and its reader.

@@ -43,7 +43,7 @@ Toolset = Literal["recollect", "reference"]
 
 # where, title, reads only, may destroy, the same again changes nothing more
 Rows = dict[str, tuple[str, str, bool, bool, bool]]
-_OWN: Rows = {
+_TOOLS: Rows = {
     "memory_save": ("memories", "Save a memory", False, False, True),
     "memory_search": ("memories", "Search memories", True, False, True),
     "memory_context": ("memories", "Memories for a task", False, False, True),
@@ -98,7 +98,7 @@ class MemoryServer(MCPServer[Any]):
         from recollect.interfaces.mcp import guidance, reference  # read the verbs, as the tools do
 
         own = toolset == "recollect"
-        rows = _OWN if own else _REFERENCE
+        rows = _TOOLS if own else _REFERENCE
         tools = [_tool(name, *about) for name, about in rows.items()]
         super().__init__(
             NAME,
