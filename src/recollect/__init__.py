@@ -45,7 +45,7 @@ _HOMES = {
     "Hit": "types",
     "Incompatible": "errors",
     "Invalid": "errors",
-    "Memory": "sync",
+    "Memory": "memory.sync",
     "Message": "types",
     "NotFound": "errors",
     "Packet": "types",

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import pickle
+import sys
+import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import apsw
+import pytest
 
 TEA = "Ann drinks green tea every morning"
 
@@ -50,6 +54,45 @@ def mem0_history(folder: Path) -> Path:
     db.executemany("INSERT INTO history VALUES (?,?,?,?,?,?,?,?,?,?)", rows)
     db.close()
     return path
+
+
+def qdrant_point(id_: str, payload: dict[str, Any]) -> bytes:
+    """A point as Qdrant's client pickles it: an object of a class that is not here."""
+    module = types.ModuleType("qdrant_client.http.models.models")
+    made = type("PointStruct", (), {"__module__": module.__name__})
+    setattr(module, made.__name__, made)
+    point = made()
+    point.__dict__.update(  # pydantic's state has its fields one level down
+        __dict__={"id": id_, "vector": {"": [0.5, 0.5]}, "payload": payload},
+        __pydantic_fields_set__={"id"},
+    )
+    names = ["qdrant_client", "qdrant_client.http", "qdrant_client.http.models", module.__name__]
+    with pytest.MonkeyPatch.context() as patch:
+        for name in names:
+            patch.setitem(sys.modules, name, module)
+        return pickle.dumps(point)
+
+
+def qdrant_file(folder: Path, *points: bytes) -> Path:
+    home = folder / "qdrant" / "collection" / "mem0"
+    home.mkdir(parents=True)
+    db = apsw.Connection(str(home / "storage.sqlite"))
+    db.execute("CREATE TABLE points (id TEXT PRIMARY KEY, point BLOB)")
+    db.executemany("INSERT INTO points VALUES (?, ?)", [(str(n), p) for n, p in enumerate(points)])
+    db.close()
+    return folder / "qdrant"
+
+
+def mem0_qdrant(folder: Path) -> Path:
+    first, then = "2025-03-01T10:00:00+00:00", "2025-04-01T10:00:00+00:00"
+    payload = {"data": TEA, "user_id": "ann", "topic": "drinks", "hash": "x", "created_at": first,
+               "updated_at": then, "role": "user"}  # fmt: skip
+    return qdrant_file(
+        folder,
+        qdrant_point("m-1", payload),
+        qdrant_point("m-2", {**payload, "data": "Bob sings", "user_id": "bob"}),
+        qdrant_point("m-3", {"user_id": "telemetry"}),
+    )
 
 
 def langgraph(folder: Path) -> Path:
@@ -238,6 +281,7 @@ def jsonl(folder: Path) -> Path:
 SAMPLES: list[tuple[str, Callable[[Path], Path], dict[str, str], tuple[int, int, int]]] = [
     ("mem0", mem0, {}, (0, 0, 2)),
     ("mem0", mem0_history, {}, (0, 0, 2)),
+    ("mem0", mem0_qdrant, {}, (0, 0, 2)),
     ("langgraph", langgraph, {}, (0, 0, 2)),
     ("langgraph", langgraph_sqlite, {}, (0, 0, 1)),
     ("memory-json", memory_json, {}, (0, 0, 5)),

@@ -17,6 +17,7 @@ from anthropic.lib.tools import ToolError
 
 from recollect import Memory
 from recollect.adapters.anthropic import AsyncRecollectMemoryTool, RecollectMemoryTool
+from tests.adapters.killed import killed_writer
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -118,3 +119,27 @@ def test_X14_memory_tool_asynchronously(memory: Memory) -> None:
         return str(await tool.call({"command": "view", "path": "/memories/a.md"}))
 
     assert asyncio.run(scene()).endswith("     1\tx")
+
+
+WRITER = """
+from recollect.adapters.anthropic import RecollectMemoryTool
+tool = RecollectMemoryTool(memory, scope="user:ann")
+path = "/memories/log.md"
+tool.call({"command": "create", "path": path, "file_text": "start"})
+for number in range(10_000):
+    more = {"insert_line": 0, "insert_text": f"line {number}"}
+    tool.call({"command": "insert", "path": path, **more})
+    print(number, flush=True)
+"""
+
+
+def test_X14_memory_tool_what_was_answered_survives_a_kill(tmp_path: Path) -> None:
+    store = str(tmp_path / "killed.db")
+    answered = killed_writer(WRITER, store)
+    with Memory.open(store, background=False, embedder="none") as memory:
+        tool = RecollectMemoryTool(memory, scope="user:ann")
+        shown = call(tool, "view", path="/memories/log.md")
+        kept = [text for line in shown.splitlines()[1:] if (text := line.split("\t")[1])]
+        assert len(call(tool, "view", path="/memories").splitlines()) == 3  # one file, not two
+    wanted = [*(f"line {n}" for n in reversed(range(answered))), "start"]
+    assert kept[-len(wanted) :] == wanted

@@ -16,8 +16,13 @@ from typing import Any
 import pytest
 
 os.environ["MEM0_TELEMETRY"] = "False"  # it calls home as soon as it is imported
-mem0 = pytest.importorskip("mem0", reason="mem0ai is not installed (pip install mem0ai)")
+mem0 = pytest.importorskip(
+    "mem0",
+    reason="mem0ai cannot be installed beside our pins: test_own_environment.py runs this file",
+)
 
+from recollect import Memory as Recollect  # noqa: E402
+from recollect.adapters.importers import import_foreign  # noqa: E402
 from recollect.adapters.mem0 import Memory  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -222,3 +227,17 @@ def test_X14_beside_mem0_takes_the_same_arguments(name: str) -> None:
     named = [p for p in theirs.values() if p.kind is not p.VAR_KEYWORD]
     assert [p.name for p in named if p.name not in mine] == []
     assert [p.kind for p in named] == [mine[p.name].kind for p in named]
+
+
+def test_X13_beside_mem0_its_folder_comes_in(theirs: Any, tmp_path: Path) -> None:
+    (tea, _) = added(theirs, "I like tea", "I like rain", metadata={"topic": "drinks"})
+    theirs.update(tea, text="I like green tea")
+    theirs.close()
+    with Recollect.open(str(tmp_path / "m.db"), background=False, embedder="none") as memory:
+        import_foreign(memory, "mem0", tmp_path / "qdrant")
+        found = Memory(memory=memory).get_all(filters=ANN)["results"]
+        import_foreign(memory, "mem0", tmp_path / "history.db", scope="user:history")
+        history = memory.records(scope="user:history", limit=100).items
+    assert {one["memory"] for one in found} == {"I like green tea", "I like rain"}
+    assert [one["metadata"] for one in found] == [{"topic": "drinks"}] * 2
+    assert {one.text for one in history} == {"I like tea", "I like green tea", "I like rain"}

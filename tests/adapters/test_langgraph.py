@@ -30,6 +30,7 @@ from langgraph.store.base import GetOp, PutOp, SearchOp
 from recollect import Invalid, Memory
 from recollect.adapters.langchain import RecollectChatMessageHistory
 from recollect.adapters.langgraph import RecollectStore
+from tests.adapters.killed import killed_writer
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 ANN, BOB = ("users", "ann"), ("users", "bob")
@@ -232,6 +233,38 @@ def test_X14_langchain_messages_come_back_as_they_were(tmp_path: Path) -> None:
         assert len(other.messages) == 1
         history.add_messages(TOLD)
         assert history.messages == TOLD
+
+
+def test_X14_langchain_many_at_once_lose_nothing(tmp_path: Path) -> None:
+    with Memory.open(str(tmp_path / "m.db"), background=False, embedder="none") as memory:
+
+        def work(number: int) -> None:
+            history = RecollectChatMessageHistory(memory, "chat", scope=f"user:u{number % 2}")
+            history.add_user_message(f"message {number}")
+
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(work, range(24)))
+        for user in (0, 1):
+            history = RecollectChatMessageHistory(memory, "chat", scope=f"user:u{user}")
+            kept = [one.content for one in history.messages]
+            assert sorted(map(str, kept)) == sorted(f"message {n}" for n in range(user, 24, 2))
+
+
+HISTORIAN = """
+from recollect.adapters.langchain import RecollectChatMessageHistory
+history = RecollectChatMessageHistory(memory, "chat", scope="user:ann")
+for number in range(10_000):
+    history.add_user_message(f"message {number}")
+    print(number, flush=True)
+"""
+
+
+def test_X14_langchain_what_was_answered_survives_a_kill(tmp_path: Path) -> None:
+    store = str(tmp_path / "killed.db")
+    answered = killed_writer(HISTORIAN, store)
+    with Memory.open(store, background=False, embedder="none") as memory:
+        kept = RecollectChatMessageHistory(memory, "chat", scope="user:ann").messages
+    assert [one.content for one in kept][:answered] == [f"message {n}" for n in range(answered)]
 
 
 def test_X14_langchain_asynchronously(tmp_path: Path) -> None:

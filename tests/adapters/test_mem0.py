@@ -113,6 +113,32 @@ def test_X14_mem0_two_users_never_see_each_other(memory: Memory) -> None:
     assert len(memory.get_all(filters={"user_id": "ann"})["results"]) == 1
 
 
+def test_X14_mem0_the_user_of_an_app_is_somebody_else(tmp_path: Path) -> None:
+    with Recollect.open(str(tmp_path / "m.db"), background=False, embedder="none") as base:
+        kept = base.remember("My pin is written on the fridge", scope="app:shop:user:ann")
+        id_ = kept.items[0].id
+        memory = Memory(memory=base)
+        memory.add("My pin is in the safe", user_id="ann")
+        for asked in ({"user_id": "ann"}, {"user_id": {"in": ["ann"]}}, {"user_id": "*"},
+                      {"OR": [{"user_id": "ann"}]}):  # fmt: skip
+            assert "fridge" not in str(memory.get_all(filters=asked))
+            assert "fridge" not in str(memory.search("pin", filters=asked))
+        assert memory.get(id_) is None
+        with pytest.raises(ValueError, match="no memory"):
+            memory.delete(id_)
+        memory.delete_all(user_id="ann")
+        memory.reset()
+        assert base.get([id_])
+
+
+def test_X14_mem0_what_another_replaced_is_not_shown_as_known(memory: Memory) -> None:
+    old = only(memory.add("I live in Porto", user_id="ann"))["id"]
+    memory.add("I live in Lisbon now", user_id="ann")
+    assert memory.get(old) is None
+    with pytest.raises(ValueError, match="no memory"):
+        memory.update(old, text="I live in Faro")
+
+
 def test_X14_mem0_an_agent_is_found_across_its_users(memory: Memory) -> None:
     memory.add("Ann wants it short", user_id="ann", agent_id="helper")
     memory.add("Bob wants it long", user_id="bob", agent_id="helper")

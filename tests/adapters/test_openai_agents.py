@@ -10,10 +10,14 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("agents.memory", reason="openai-agents is not installed (extra: openai-agents)")
+pytest.importorskip(
+    "agents.memory",
+    reason="openai-agents cannot be installed beside our pins: test_own_environment.py runs this",
+)
 
 from recollect import Memory
 from recollect.adapters.openai_agents import RecollectSession
+from tests.adapters.killed import killed_writer
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 ITEMS: list[Any] = [
@@ -62,3 +66,64 @@ def test_X14_agents_many_at_once_lose_nothing(memory: Memory) -> None:
         assert sorted(one["content"] for one in kept) == sorted(t[0]["content"] for t in told)
 
     asyncio.run(scene())
+
+
+def test_X14_agents_a_run_goes_on_where_it_was(memory: Memory) -> None:
+    """The SDK's own runner and a model that answers with what it was given."""
+    from agents import Agent, Runner, set_tracing_disabled
+    from agents.items import ModelResponse
+    from agents.models.interface import Model
+    from agents.usage import Usage
+    from openai.types.responses import ResponseOutputMessage, ResponseOutputText
+
+    seen: list[Any] = []
+
+    class Echo(Model):
+        async def get_response(self, *args: Any, **named: Any) -> ModelResponse:
+            given = named.get("input", args[1] if len(args) > 1 else None)
+            seen.append(given)
+            text = ResponseOutputText(
+                text=f"answer {len(seen)}", type="output_text", annotations=[]
+            )
+            said = ResponseOutputMessage(
+                id=f"m{len(seen)}", content=[text], role="assistant", status="completed",
+                type="message",
+            )  # fmt: skip
+            return ModelResponse(output=[said], usage=Usage(), response_id=None)
+
+        def stream_response(self, *args: Any, **named: Any) -> Any:
+            raise NotImplementedError
+
+    async def scene() -> None:
+        set_tracing_disabled(True)
+        agent = Agent(name="echo", model=Echo())
+        for asked in ("I like tea", "What do I like?"):
+            session = RecollectSession("run", memory, scope="user:ann")
+            await Runner.run(agent, asked, session=session)
+        other = RecollectSession("run", memory, scope="user:bob")
+        await Runner.run(agent, "And I?", session=other)
+
+    asyncio.run(scene())
+    assert "I like tea" in str(seen[1])
+    assert "answer 1" in str(seen[1])
+    assert "tea" not in str(seen[2])
+
+
+WRITER = """
+from recollect.adapters.openai_agents import RecollectSession
+async def write():
+    session = RecollectSession("s", memory, scope="user:ann")
+    for number in range(10_000):
+        await session.add_items([{"role": "user", "content": f"message {number}"}])
+        print(number, flush=True)
+asyncio.run(write())
+"""
+
+
+def test_X14_agents_what_was_answered_survives_a_kill(tmp_path: Path) -> None:
+    store = str(tmp_path / "killed.db")
+    answered = killed_writer(WRITER, store)
+    with Memory.open(store, background=False, embedder="none") as memory:
+        session = RecollectSession("s", memory, scope="user:ann")
+        kept = asyncio.run(session.get_items())
+    assert [one["content"] for one in kept][:answered] == [f"message {n}" for n in range(answered)]

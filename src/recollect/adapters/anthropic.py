@@ -22,7 +22,7 @@ from anthropic.lib.tools import (
     ToolError,
 )
 
-from recollect.adapters.shelf import ATTEMPTS, Placed, Shelf, tag_of
+from recollect.adapters.shelf import ATTEMPTS, KeyShelf, Placed, tag_of
 from recollect.errors import Conflict, RecollectError
 from recollect.memory.sync import Memory
 from recollect.types import Record
@@ -41,7 +41,7 @@ class MemoryFiles:
     """Files by path, with the six commands of the tool."""
 
     def __init__(self, memory: Memory, *, scope: str | None = None) -> None:
-        self._shelf = Shelf(memory, NAME)
+        self._shelf = KeyShelf(memory, NAME)
         self._scope = scope
 
     def view(self, command: Any) -> str:

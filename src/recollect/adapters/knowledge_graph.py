@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from recollect.adapters.shelf import TICK, Placed, Shelf, key_tags, tag_of, utc_now
+from recollect.adapters.shelf import TICK, KeyShelf, Placed, key_tags, tag_of, utc_now
 from recollect.errors import Invalid, NotFound
 from recollect.memory.sync import Memory
 from recollect.types import Record, Status, Type
@@ -31,7 +31,7 @@ class KnowledgeGraph:
     """One graph in one scope; without a scope, in the handle's own."""
 
     def __init__(self, memory: Memory, *, scope: str | None = None) -> None:
-        self._shelf = Shelf(memory, NAME)
+        self._shelf = KeyShelf(memory, NAME)
         self._scope = scope
         self._last = datetime.min.replace(tzinfo=UTC)
 

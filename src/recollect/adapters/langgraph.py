@@ -48,7 +48,7 @@ from recollect.adapters.namespaces import (
     readable,
     scope_below,
 )
-from recollect.adapters.shelf import Placed, Shelf, utc_now
+from recollect.adapters.shelf import KeyShelf, Placed, utc_now
 from recollect.errors import Invalid
 from recollect.memory.sync import Memory
 from recollect.scopes import parse_scope
@@ -81,7 +81,7 @@ class RecollectStore(BaseStore):
         self._scope = parse_scope(scope)
         self._source: Source = source
         self._clock = clock
-        self._shelf = Shelf(memory, NAME, clock=clock)
+        self._shelf = KeyShelf(memory, NAME, clock=clock)
         self._own = False
 
     @classmethod

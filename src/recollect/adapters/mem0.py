@@ -155,9 +155,9 @@ class Mem0Memory:
         return result
 
     def get(self, memory_id: str) -> dict[str, Any] | None:
-        """One memory in its newest version, or None."""
+        """One memory in its newest version; None if there is none, or another replaced it."""
         record = self._newest(memory_id)
-        return None if record is None else _item(record, score=True)
+        return _item(record, score=True) if record and record.status in LIVE else None
 
     def get_all(
         self,
@@ -174,7 +174,7 @@ class Mem0Memory:
         for record in self._listed(asked):
             if len(found) >= top_k:
                 break
-            if fulfils(_fields(record), asked):
+            if _asked_for(record, asked):
                 found.append(_item(record))
         return {"results": found}
 
@@ -213,7 +213,7 @@ class Mem0Memory:
                 fast=None if rerank else True,
                 now=reference_date,
             )
-            kept = [hit for hit in answer.hits if fulfils(_fields(hit.record), asked)]
+            kept = [hit for hit in answer.hits if _asked_for(hit.record, asked)]
             if len(kept) >= top_k or len(answer.hits) < limit or limit == LIMIT_MAX:
                 break
             limit = LIMIT_MAX  # a filter let few pass: look at all that may be looked at
@@ -285,7 +285,9 @@ class Mem0Memory:
         versions = self._versions(memory_id)
         if not versions:
             raise Mem0Invalid(f"there is no memory with the id {memory_id!r}")
-        self.memory.forget(ids=[record.id for record in versions], actor=NAME)
+        for start in range(0, len(versions), PAGE):
+            ids = [record.id for record in versions[start : start + PAGE]]
+            self.memory.forget(ids=ids, actor=NAME)
         return {"message": "Memory deleted successfully!"}
 
     def delete_all(
@@ -322,8 +324,8 @@ class Mem0Memory:
     def reset(self) -> None:
         """Erase everything that mem0's methods can reach: every user, agent and run."""
         for record in self._listed({}, statuses=(), types=()):
-            if _entities_of(record.scope) and self.memory.get([record.id]):
-                self.memory.forget(scope=record.scope, descend=True, actor=NAME)
+            if self.memory.get([record.id]):  # not gone yet with its scope
+                self.memory.forget(scope=record.scope, actor=NAME)
 
     def close(self) -> None:
         """Close the store, if this opened it."""
@@ -351,10 +353,8 @@ class Mem0Memory:
             raise Mem0Invalid("memory_id must be text that is not empty")
         first = tuple(one for one in self.memory.get([memory_id]) if one.type != "turn")
         where = first[0].scope if first else None  # the first one may have expired
-        later = self.memory.records(
-            scope=where, descend=not first, tags=(_tag(memory_id),), limit=LIMIT_MAX
-        ).items
-        found = {record.id: record for record in (*first, *later)}
+        later = self._paged(scope=where, descend=not first, tags=(_tag(memory_id),))
+        found = {one.id: one for one in (*first, *later) if _entities_of(one.scope)}
         return sorted(found.values(), key=lambda r: (r.data.get(NAME, {}).get("number", 1), r.id))
 
     def _listed(
@@ -364,16 +364,13 @@ class Mem0Memory:
         statuses: Iterable[Status] = SHOWN,
         types: Iterable[Type] = TYPES,
     ) -> Iterator[Record]:
+        found = self._paged(scope=_read_scope(asked), descend=True, types=types, statuses=statuses)
+        return (record for record in found if _entities_of(record.scope))
+
+    def _paged(self, **asked: Any) -> Iterator[Record]:
         cursor = ""
         while True:
-            page = self.memory.records(
-                scope=_read_scope(asked),
-                descend=True,
-                types=types,
-                statuses=statuses,
-                cursor=cursor,
-                limit=PAGE,
-            )
+            page = self.memory.records(**asked, cursor=cursor, limit=PAGE)
             yield from page.items
             if not page.next:
                 return
@@ -543,10 +540,18 @@ def _created(record: Record) -> str:
 
 
 def _entities_of(scope: str) -> Fields:
+    """Whose a scope is; of nobody, if mem0's ids cannot name its root: the user of an app or of
+    an organisation is not the user of that name."""
     parts = parse_scope(scope).split(":")
+    if f"{parts[0]}_id" not in ENTITIES:
+        return {}
     pairs = zip(parts[::2], parts[1::2], strict=True)
     named = {f"{kind}_id": id_.replace("%3A", ":").replace("%25", "%") for kind, id_ in pairs}
     return {name: named[name] for name in ENTITIES if name in named}
+
+
+def _asked_for(record: Record, asked: Mapping[str, Any]) -> bool:
+    return bool(_entities_of(record.scope)) and fulfils(_fields(record), asked)
 
 
 def _fields(record: Record) -> Fields:

@@ -63,7 +63,7 @@ def key_tags(name: str, key: str) -> tuple[str, str]:
     return tag_of(name, "all"), tag_of(name, "key", key)
 
 
-class Shelf:
+class KeyShelf:
     """The things of one ecosystem; ``name`` keeps its keys apart from those of others."""
 
     def __init__(

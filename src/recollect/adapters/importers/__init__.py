@@ -4,6 +4,13 @@ A reader turns the files of one program into statements and conversations; the s
 export of them; the import of exports does the rest. Nothing is written before the whole file has
 been understood. The same file again changes nothing, so an import that was killed is simply
 started again.
+
+Other packages bring readers by entry point, and are then named like the built-in ones:
+
+    [project.entry-points."recollect.importers"]
+    mine = "my_package:read_mine"
+
+``read_mine(wish)`` gets a ``ReaderWish`` and yields what ``values`` describes.
 """
 
 from __future__ import annotations
@@ -12,31 +19,41 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib import import_module
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import IO, cast
 
 from recollect.adapters.importers.spool import ImportPlan, Spool
 from recollect.adapters.importers.values import Foreign, ReaderWish
 from recollect.adapters.shelf import utc_now
-from recollect.errors import Invalid, NotFound
+from recollect.errors import Incompatible, Invalid, NotFound
 from recollect.memory.sync import Memory
 from recollect.scopes import parse_scope
 from recollect.settings import Settings
 from recollect.types import Receipt, ReceiptItem
 
-# What is said on the command line -> the module and its reader.
-READERS: Mapping[str, tuple[str, str]] = {
-    "mem0": ("mem0", "read_mem0"),
-    "langgraph": ("langgraph", "read_langgraph"),
-    "memory-json": ("memory_json", "read_memory_json"),
-    "markdown": ("markdown", "read_markdown"),
-    "chatgpt": ("chatgpt", "read_chatgpt"),
-    "claude": ("claude", "read_claude"),
-    "letta": ("letta", "read_letta"),
-    "graphiti": ("graphiti", "read_graphiti"),
-    "csv": ("tables", "read_csv"),
-    "jsonl": ("tables", "read_jsonl"),
+GROUP = "recollect.importers"
+
+# What is said on the command line -> the reader.
+READERS: Mapping[str, str] = {
+    name: f"recollect.adapters.importers.{place}"
+    for name, place in {
+        "mem0": "mem0:read_mem0",
+        "langgraph": "langgraph:read_langgraph",
+        "memory-json": "memory_json:read_memory_json",
+        "markdown": "markdown:read_markdown",
+        "chatgpt": "chatgpt:read_chatgpt",
+        "claude": "claude:read_claude",
+        "letta": "letta:read_letta",
+        "graphiti": "graphiti:read_graphiti",
+        "csv": "tables:read_csv",
+        "jsonl": "tables:read_jsonl",
+    }.items()
 }
+Reader = Callable[[ReaderWish], Iterator[Foreign]]
+
+# What a reader stumbles over in a file that is made quite differently.
+ODD = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 # What is done ("reading", "writing"), how far, and of how much; 0 where nobody can know.
 Progress = Callable[[str, int, int], None]
@@ -62,8 +79,7 @@ def import_foreign(
     says so, and to ``default_scope`` otherwise. ``learn``: upkeep is to learn from conversations
     too, which costs calls where a model is set up. ``fields`` says where a table has what.
     """
-    if kind not in READERS:
-        raise Invalid(f"there is no importer for {kind!r}; use one of {', '.join(READERS)}")
+    reader = _reader(kind)
     found = Path(path).expanduser()
     if not found.exists():
         raise NotFound(f"there is no file {found}")
@@ -79,7 +95,11 @@ def import_foreign(
     spool = Spool(plan=plan)
     try:
         wish = ReaderWish(path=found, partial=partial, fields=fields or {})
-        spool.take(_read(kind, wish), _reporting(progress))
+        try:
+            spool.take(reader(wish), _reporting(progress))
+        except ODD as error:
+            why = f"{type(error).__name__}: {error}".partition("\n")[0][:120]
+            raise Invalid(f"{found} is not shaped like a file of {kind} ({why})") from error
         if not spool.counts:
             return _report(Receipt(items=()), spool)
         with spool.export() as file:
@@ -92,12 +112,23 @@ def import_foreign(
         spool.close()
 
 
-def _read(kind: str, wish: ReaderWish) -> Iterator[Foreign]:
-    module, name = READERS[kind]
-    reader: Callable[[ReaderWish], Iterator[Foreign]] = getattr(
-        import_module(f"recollect.adapters.importers.{module}"), name
-    )
-    return reader(wish)
+def _reader(kind: str) -> Reader:
+    """Imported only now: most of them are never needed."""
+    place = READERS.get(kind) or _brought().get(kind)
+    if place is None:
+        names = ", ".join([*READERS, *sorted(_brought())])
+        raise Invalid(f"there is no importer for {kind!r}; use one of {names}")
+    module, _, name = place.partition(":")
+    try:
+        return cast("Reader", getattr(import_module(module.strip()), name.strip()))
+    except (ImportError, AttributeError) as error:
+        raise Incompatible(f"the importer for {kind!r} cannot be loaded: {error}") from None
+
+
+def _brought() -> dict[str, str]:
+    """What installed packages bring; what is built in cannot be replaced."""
+    found = {point.name: point.value for point in entry_points(group=GROUP)}
+    return {name: place for name, place in found.items() if name not in READERS}
 
 
 def _reporting(progress: Progress | None) -> Callable[[int], None] | None:

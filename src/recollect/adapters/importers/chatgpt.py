@@ -17,6 +17,7 @@ from recollect.adapters.importers.values import (
     ForeignRecord,
     LeftOut,
     Remark,
+    named,
 )
 from recollect.adapters.importers.values import ReaderWish as Wish
 from recollect.errors import Invalid
@@ -67,13 +68,13 @@ def _conversation(one: Any, path: Path) -> Iterator[Foreign]:
 
 def _branch(nodes: Mapping[str, Any], last: Any) -> list[Mapping[str, Any]]:
     """From the first message to the one that was shown last."""
-    if last not in nodes:
-        parents = {node.get("parent") for node in nodes.values() if isinstance(node, Mapping)}
+    if not isinstance(last, str) or last not in nodes:
+        parents = {str(node.get("parent")) for node in nodes.values() if isinstance(node, Mapping)}
         leaves = [key for key in nodes if key not in parents]
         last = max(leaves, key=lambda key: _time(nodes[key]), default=None)
     found: list[Mapping[str, Any]] = []
     seen: set[Any] = set()
-    while last in nodes and last not in seen and isinstance(nodes[last], Mapping):
+    while isinstance(last, str) and last not in seen and isinstance(nodes.get(last), Mapping):
         seen.add(last)
         found.append({**nodes[last], "id": last})
         last = nodes[last].get("parent")
@@ -97,7 +98,7 @@ def _remarks(nodes: list[Mapping[str, Any]]) -> Iterator[Remark | LeftOut]:
             if text:
                 yield LeftOut(what=id_, why="hidden in its conversation")
             continue
-        author = message.get("author") or {}
+        author = named(message.get("author"))
         role = ROLES.get(str(author.get("role")), "note")
         more = {
             name: message[name] for name in ("recipient",) if message.get(name) not in ("all", None)

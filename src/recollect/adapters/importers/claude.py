@@ -14,6 +14,7 @@ from recollect.adapters.importers.values import (
     ForeignRecord,
     LeftOut,
     Remark,
+    listed,
 )
 from recollect.adapters.importers.values import ReaderWish as Wish
 from recollect.errors import Invalid
@@ -66,7 +67,7 @@ def _remarks(messages: list[Any]) -> Iterator[Remark | LeftOut]:
         files = [
             str(file.get("file_name"))
             for name in ("attachments", "files")
-            for file in message.get(name) or ()
+            for file in listed(message.get(name))
             if isinstance(file, Mapping) and file.get("file_name")
         ]
         yield Remark(
@@ -83,13 +84,13 @@ def _text(message: Mapping[str, Any]) -> str:
     blocks = message.get("content")
     said = [
         str(block["text"])
-        for block in (blocks if isinstance(blocks, list) else ())
+        for block in listed(blocks)
         if isinstance(block, Mapping) and block.get("type") == "text" and block.get("text")
     ]
     text = "\n".join(said) or message.get("text") or ""
     attached = [
         str(file["extracted_content"])
-        for file in message.get("attachments") or ()
+        for file in listed(message.get("attachments"))
         if isinstance(file, Mapping) and file.get("extracted_content")
     ]
     return "\n\n".join(part for part in (str(text).strip(), *attached) if part)

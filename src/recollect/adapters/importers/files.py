@@ -9,7 +9,9 @@ from __future__ import annotations
 import codecs
 import csv
 import json
+import lzma
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,6 +27,11 @@ UNPACKED_TIMES_MAX = 200  # what grows more than this when it is unpacked is a t
 FOLDER_FILES_MAX = 100_000
 
 _BLANK = " \t\r\n"
+# How archives begin that nobody unpacks here.
+_PACKED = (b"PK\3\4", b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b"7z\xbc\xaf", b"Rar!")
+_TAR = (b"ustar", 257)
+# What damaged pieces of an archive raise, by the way in which they were packed.
+_DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError)
 
 
 class CutOff(Invalid):
@@ -45,8 +52,10 @@ def opened(path: Path, member: str = "") -> Iterator[IO[bytes]]:
         raise NotFound(f"there is no file {path}") from None
     except IsADirectoryError:
         raise Invalid(f"{path} is a folder; name a file of it") from None
-    except zipfile.BadZipFile:
+    except _DAMAGED:
         raise Invalid(f"{path} is a damaged zip archive; get it again") from None
+    except NotImplementedError:
+        raise Invalid(f"{path} is packed in a way that is unknown here; unpack it first") from None
     except OSError as error:
         raise Unavailable(f"cannot read {path}: {error.strerror or error}") from None
 
@@ -91,6 +100,8 @@ def has_member(path: Path, name: str) -> bool:
 def text_pieces(file: IO[bytes], name: str) -> Iterator[str]:
     """UTF-8, or UTF-16 with a byte order mark; anything else is Invalid with the place."""
     first = file.read(PIECE_BYTES)
+    if first.startswith(_PACKED) or first[_TAR[1] :].startswith(_TAR[0]):
+        raise Invalid(f"{name} is an archive; unpack it and name the file that is in it")
     wide = first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     decoder = codecs.getincrementaldecoder("utf-16" if wide else "utf-8-sig")()
     done, piece = 0, first

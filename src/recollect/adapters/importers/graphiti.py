@@ -16,6 +16,7 @@ from recollect.adapters.importers.values import (
     ForeignRecord,
     LeftOut,
     Remark,
+    listed,
 )
 from recollect.adapters.importers.values import ReaderWish as Wish
 from recollect.errors import Invalid
@@ -48,11 +49,11 @@ def read_graphiti(wish: Wish) -> Iterator[Foreign]:
 def _parts(one: Any, name: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
     if not isinstance(one, Mapping):
         raise Invalid(f"{name} is no graph of Zep or Graphiti: it holds a {type(one).__name__}")
-    listed = [(PARTS[key], part) for key, value in one.items() if key in PARTS
-              for part in (value if isinstance(value, list) else ())]  # fmt: skip
-    if not listed:
-        listed = [(_kind(one), one)]
-    for kind, part in listed:
+    parts = [(PARTS[key], part) for key, value in one.items() if key in PARTS
+              for part in listed(value)]  # fmt: skip
+    if not parts:
+        parts = [(_kind(one), one)]
+    for kind, part in parts:
         if not kind or not isinstance(part, Mapping):
             raise Invalid(f"{name} is no graph of Zep or Graphiti: one part is no node and no edge")
         yield kind, part
@@ -90,11 +91,11 @@ def _edge(one: Mapping[str, Any]) -> Foreign:
         valid_from=one.get("valid_at"),
         valid_to=_after(one.get("invalid_at"), one.get("valid_at")),
         retired=replaced,
-        status="superseded" if replaced else "active",
+        superseded=bool(replaced),
         data={
             "source_node": one.get("source_node_uuid"),
             "target_node": one.get("target_node_uuid"),
-            "episodes": list(one.get("episodes") or ()),
+            "episodes": listed(one.get("episodes")),
         },
     )
 
@@ -114,7 +115,7 @@ def _node(one: Mapping[str, Any]) -> Foreign:
         text=told,
         type="entity",
         owner=_owner(one),
-        tags=tuple(str(label) for label in one.get("labels") or () if label != "Entity"),
+        tags=tuple(str(label) for label in listed(one.get("labels")) if label != "Entity"),
         created=one.get("created_at"),
         data={"name": name},
     )

@@ -40,7 +40,8 @@ def read_langgraph(wish: Wish) -> Iterator[Foreign]:
         else:
             found = json_items(file, name, partial=wish.partial)
         for one in found:
-            for item in one.get("items", [one]) if isinstance(one, Mapping) else [one]:
+            listed = one.get("items") if isinstance(one, Mapping) else None
+            for item in listed if isinstance(listed, list) else [one]:
                 if not isinstance(item, Mapping) or not isinstance(item.get("namespace"), list):
                     raise Invalid(f"{name} is no list of items with namespace, key and value")
                 yield _item(tuple(map(str, item["namespace"])), item, item.get("value"))

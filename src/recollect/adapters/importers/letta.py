@@ -13,6 +13,9 @@ from recollect.adapters.importers.values import (
     ForeignRecord,
     LeftOut,
     Remark,
+    listed,
+    named,
+    words,
 )
 from recollect.adapters.importers.values import ReaderWish as Wish
 from recollect.errors import Invalid
@@ -33,12 +36,12 @@ def read_letta(wish: Wish) -> Iterator[Foreign]:
         isinstance(one, Mapping) and ({"messages", "core_memory"} & one.keys()) for one in agents
     ):
         raise Invalid(f"{name} is no agent file of Letta: it has no agents with messages")
-    blocks = {str(b.get("id")): b for b in whole.get("blocks") or () if isinstance(b, Mapping)}
+    blocks = {str(b.get("id")): b for b in listed(whole.get("blocks")) if isinstance(b, Mapping)}
     for agent in agents:
         if isinstance(agent, Mapping):
             yield from _agent(agent, blocks)
     for part in ("tools", "files", "sources", "mcp_servers", "groups"):
-        for one in whole.get(part) or ():
+        for one in listed(whole.get(part)):
             what = str(one.get("name") or one.get("id")) if isinstance(one, Mapping) else part
             yield LeftOut(what=what, why=f"{part} are no memories")
 
@@ -46,9 +49,9 @@ def read_letta(wish: Wish) -> Iterator[Foreign]:
 def _agent(agent: Mapping[str, Any], blocks: Mapping[str, Any]) -> Iterator[Foreign]:
     id_ = str(agent.get("id") or agent.get("name") or "agent")
     owner = (("agent", str(agent.get("name") or id_)),)
-    chosen = [blocks[str(one)] for one in agent.get("block_ids") or () if str(one) in blocks]
-    own = agent.get("core_memory") or (agent.get("memory") or {}).get("blocks") or chosen
-    for number, block in enumerate(own):
+    chosen = [blocks[str(one)] for one in listed(agent.get("block_ids")) if str(one) in blocks]
+    own = agent.get("core_memory") or named(agent.get("memory")).get("blocks") or chosen
+    for number, block in enumerate(listed(own)):
         if isinstance(block, Mapping) and str(block.get("value") or "").strip():
             label = str(block.get("label") or f"block {number}")
             yield ForeignRecord(
@@ -60,7 +63,7 @@ def _agent(agent: Mapping[str, Any], blocks: Mapping[str, Any]) -> Iterator[Fore
                 data={"label": label, "description": str(block.get("description") or "")},
             )
     for field in ARCHIVAL:
-        for number, one in enumerate(agent.get(field) or ()):
+        for number, one in enumerate(listed(agent.get(field))):
             yield _passage(one, f"{id_}/archive/{number}", owner)
     messages = agent.get("messages")
     if isinstance(messages, list) and messages:
@@ -80,7 +83,7 @@ def _passage(one: Any, id_: str, owner: tuple[tuple[str, str], ...]) -> Foreign:
         id=str(about.get("id") or id_),
         text=text if isinstance(text, str) else "",
         owner=owner,
-        tags=tuple(map(str, about.get("tags") or ())),
+        tags=tuple(words(about.get("tags"))),
         created=about.get("created_at"),
     )
 

@@ -24,12 +24,13 @@ NOT_ENTERED = {".git", ".obsidian", ".trash", "node_modules", ".venv", "__pycach
 FILE_BYTES_MAX = 8 << 20
 TAGS_MAX = 32
 
-_HEADING = re.compile(r"(#{1,6})\s+(.*?)\s*#*\s*$")
+# Each of them looks at a character a bounded number of times, whatever a note is made of.
+_HEADING = re.compile(r"(#{1,6})\s(.*)$")
 _ITEM = re.compile(r"\s*(?:[-*+]|\d{1,4}[.)])\s+(?:\[[ xX]\]\s+)?(.*)$")
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})")
 _HASHTAG = re.compile(r"(?<![\w&#/])#([A-Za-z][\w/-]{1,60})")
-_LINK = re.compile(r"\[\[([^\]|#]+)(?:#[^\]|]*)?(?:\|[^\]]*)?\]\]")
-_CATEGORY = re.compile(r"\[([a-z][\w -]{0,40})\]\s+(.*)$")
+_LINK = re.compile(r"\[\[([^\[\]|#\n]{1,200})(?:#[^\[\]|\n]{0,200})?(?:\|[^\[\]\n]{0,200})?\]\]")
+_CATEGORY = re.compile(r"\[([a-z][\w -]{0,40})\]\s(.*)$", re.DOTALL)
 _NAMED = re.compile(r"([A-Za-z_][\w .-]{0,60}):(?:\s+(.*))?$")
 
 
@@ -86,7 +87,7 @@ def _note(path: Path, name: str) -> Iterator[Foreign]:
             continue
         seen.add(told)
         category = _CATEGORY.match(told)
-        said = category[2] if category else told
+        said = category[2].strip() if category else told
         own = [*tags, *_HASHTAG.findall(said), *([category[1].lower()] if category else [])]
         yield ForeignRecord(
             id=f"{name}#{told}",
@@ -174,7 +175,7 @@ def statements(text: str) -> Iterator[tuple[str, str]]:
         if heading:
             level = len(heading[1])
             headings[:] = [one for one in headings if one[0] < level]
-            headings.append((level, heading[2]))
+            headings.append((level, heading[2].strip().rstrip("#").rstrip()))
         elif item:
             block.append(item[1])
         elif line.strip():

@@ -1,4 +1,5 @@
-"""mem0: what ``get_all`` or an export gave (JSON or JSON lines), or its history database."""
+"""mem0: what ``get_all`` or an export gave (JSON or JSON lines), the folder of its Qdrant, or its
+history database."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from recollect.adapters.importers import qdrant
 from recollect.adapters.importers.databases import database, is_database
 from recollect.adapters.importers.files import json_items, json_lines, opened
 from recollect.adapters.importers.values import Foreign, ForeignLink, ForeignRecord, LeftOut
@@ -15,17 +17,17 @@ from recollect.errors import Invalid
 
 NAME = "mem0"
 OWNERS = ("user_id", "agent_id", "run_id")
+PAYLOAD = (*OWNERS, "actor_id", "created_at", "data", "expiration_date", "hash", "role",
+           "text_lemmatized", "updated_at")  # fmt: skip
 
 
 def read_mem0(wish: Wish) -> Iterator[Foreign]:
     path = wish.path
     if path.is_dir():
-        raise Invalid(
-            f"{path} is a folder of a vector store, which only mem0 itself can read; write "
-            "Memory.get_all() to a JSON file, or name its history.db"
-        )
+        yield from _folder(path)
+        return
     if is_database(path):
-        yield from _history(path)
+        yield from _database(path)
         return
     with opened(path) as file:
         if path.suffix in (".jsonl", ".ndjson"):
@@ -74,6 +76,34 @@ def _end_of(day: Any) -> str | None:
     return f"{day}T23:59:59+00:00" if isinstance(day, str) and len(day) == 10 else None
 
 
+def _folder(path: Path) -> Iterator[Foreign]:
+    found = qdrant.files_of(path)
+    if not found:
+        raise Invalid(
+            f"{path} is no folder of Qdrant; write Memory.get_all() to a JSON file, or name mem0's "
+            "history.db"
+        )
+    for file in found:
+        yield from _points(file)
+
+
+def _database(path: Path) -> Iterator[Foreign]:
+    with database(path) as db:
+        points = qdrant.has_points(db)
+    yield from _points(path) if points else _history(path)
+
+
+def _points(path: Path) -> Iterator[Foreign]:
+    """mem0 keeps fields of its own and the metadata side by side."""
+    for id_, payload in qdrant.payloads(path):
+        text = payload.get("data")
+        if not isinstance(text, str) or not text.strip():
+            yield LeftOut(what=id_, why="there is no text in it")
+            continue
+        metadata = {name: value for name, value in payload.items() if name not in PAYLOAD}
+        yield _memory({**payload, "id": id_, "metadata": metadata}, text)
+
+
 def _history(path: Path) -> Iterator[Foreign]:
     """Every version of every memory; whose it is, mem0 keeps elsewhere."""
     with database(path) as db:
@@ -100,7 +130,7 @@ def _versions(id_: str, rows: list[Mapping[str, Any]]) -> Iterator[Foreign]:
             created=told[0].get("created_at"),
             updated=changed,
             retired=after,
-            status="active" if last else "superseded",
+            superseded=not last,
             data={NAME: {"metadata": {}, **about}},
         )
         if number:

@@ -27,15 +27,15 @@ from recollect.adapters.importers.values import (
 )
 from recollect.errors import Invalid
 from recollect.lifecycle.merge import with_claim
+from recollect.lifecycle.status import held, superseded
 from recollect.scopes import make_scope, root_of
 from recollect.text.compare import text_hash
 from recollect.text.inputs import RECORD_BYTES_MAX, When, clean_name, clean_text, utc_moment
 from recollect.text.messages import Intake, searchable_text, take_in, turn_id
 from recollect.text.redact import Redactor
-from recollect.text.trust import SUSPICION, doubt_about, suspicion, without_recalled
+from recollect.text.trust import doubt_about, suspicion, without_recalled
 from recollect.types import (
     KIND_OF_TYPE,
-    LIVE,
     TRUST_OF_SOURCE,
     Message,
     Record,
@@ -204,16 +204,14 @@ class Spool:
         if not text.strip():
             return None
         data: dict[str, Any] = {"role": message.role, "channel": self.plan.kind}
-        doubt = doubt_about(message)
-        return Record(
+        turn = Record(
             id=turn_id(message.scope, message.session, message.id),
             scope=message.scope,
             kind="episodic",
             type="turn",
             text=text,
             learned_at=self.plan.now,
-            data={**data, SUSPICION: doubt} if doubt else data,
-            status="quarantined" if doubt else "active",
+            data=data,
             source=message.source,
             trust=message.trust,
             author=message.author,
@@ -221,6 +219,7 @@ class Spool:
             lineage=(message.id,),
             valid_from=message.at.astimezone(UTC),
         )
+        return held(turn, doubt_about(message))
 
     # Statements
 
@@ -235,8 +234,6 @@ class Spool:
         # What has a place in a list and no time keeps its place.
         place = self.plan.written + timedelta(microseconds=self.counts["record"])
         since = valid_from or ((created or place) if one.exact else None)
-        doubt = suspicion(text)
-        live = one.status in LIVE
         record = Record(
             id=self.plan.id_of(scope, one.id),
             scope=scope,
@@ -244,26 +241,26 @@ class Spool:
             type=one.type,
             text=text,
             learned_at=min(updated or created or self.plan.written, self.plan.now),
-            data=self._data(one, doubt, created),
+            data=self._data(one, created),
             tags=tuple(sorted({clean_name(tag, "a tag") for tag in one.tags})),
             importance=one.importance,
-            status="quarantined" if doubt and live else one.status,
             source=SOURCE,
             trust=TRUST_OF_SOURCE[SOURCE],
             author=clean_name(one.author, "author") if one.author else "",
             valid_from=since,
             valid_to=self._time(one.valid_to, "valid to"),
-            retired_at=self._time(one.retired, "retired") or (None if live else self.plan.now),
             expires_at=self._time(one.expires, "expires"),
             hash="" if one.exact else text_hash(text),
         )
-        return record if one.exact else with_claim(record)
+        record = held(record if one.exact else with_claim(record), suspicion(text))
+        if not one.superseded:
+            return record
+        return superseded(record, self._time(one.retired, "retired") or self.plan.now)
 
-    def _data(self, one: ForeignRecord, doubt: str, created: datetime | None) -> dict[str, Any]:
+    def _data(self, one: ForeignRecord, created: datetime | None) -> dict[str, Any]:
         origin: dict[str, Any] = {"from": self.plan.kind, "id": one.id}
         origin |= {"created": created.isoformat()} if created else {}
-        data = {**one.data, "imported": origin}
-        return {**data, SUSPICION: doubt} if doubt else data
+        return {**one.data, "imported": origin}
 
     def _time(self, value: When | None, what: str) -> datetime | None:
         return utc_moment(value, what)[0]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from recollect.text.inputs import When
-from recollect.types import Kind, RelationKind, Status, Type
+from recollect.types import Kind, RelationKind, Type
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +40,8 @@ class Conversation:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForeignRecord:
     """One statement. ``owner`` are the pairs of the scope it belongs to there, ``created`` when
-    it was first known, ``updated`` when this version was; ``exact`` ones are never merged."""
+    it was first known, ``updated`` when this version was; ``exact`` ones are never merged. One that
+    was ``superseded`` there was ``retired`` then, or is now."""
 
     id: str
     text: str
@@ -56,7 +57,7 @@ class ForeignRecord:
     valid_to: When | None = None
     retired: When | None = None
     expires: When | None = None
-    status: Status = "active"
+    superseded: bool = False
     data: Mapping[str, Any] = field(default_factory=dict)
     exact: bool = False
 
@@ -99,3 +100,13 @@ def words(value: Any) -> Iterator[str]:
     for part in value if isinstance(value, list | tuple) else ():
         if isinstance(part, str) and part.strip():
             yield part.strip()
+
+
+def listed(value: Any) -> list[Any]:
+    """A list as it is; nothing of what is none."""
+    return value if isinstance(value, list) else []
+
+
+def named(value: Any) -> Mapping[str, Any]:
+    """A mapping as it is; nothing of what is none."""
+    return value if isinstance(value, Mapping) else {}

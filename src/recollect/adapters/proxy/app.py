@@ -38,7 +38,8 @@ SESSION_HEADER = b"x-recollect-session"
 USER_HEADER = b"x-recollect-user"
 OWN = (HEADER, SESSION_HEADER, USER_HEADER)
 HOP_BY_HOP = (b"connection", b"keep-alive", b"proxy-authenticate", b"proxy-authorization", b"te",
-              b"trailer", b"transfer-encoding", b"upgrade", b"host", b"content-length")  # fmt: skip
+              b"trailer", b"transfer-encoding", b"upgrade")  # fmt: skip
+NOT_FORWARDED = (*HOP_BY_HOP, *OWN, b"host", b"content-length")
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 Scope = MutableMapping[str, Any]
@@ -85,6 +86,8 @@ class Proxy:
             await self._live(receive, send)
         elif scope["type"] == "http":
             await self._request(scope, receive, send)
+        else:  # a socket for both directions at once: refused before it is open
+            await send({"type": "websocket.close", "code": 1008})
 
     async def _live(self, receive: Receive, send: Send) -> None:
         while True:
@@ -185,8 +188,9 @@ class Proxy:
     async def _forward(self, passing: Passing, send: Send) -> None:
         scope = passing.scope
         query = scope.get("query_string", b"").decode("latin-1")
-        url = f"{self._upstream}{scope['path']}" + (f"?{query}" if query else "")
-        headers = [(n, v) for n, v in passing.headers if n.lower() not in (*HOP_BY_HOP, *OWN)]
+        path = scope.get("raw_path", scope["path"].encode()).decode("latin-1")
+        url = f"{self._upstream}{path}" + (f"?{query}" if query else "")
+        headers = [(n, v) for n, v in passing.headers if n.lower() not in NOT_FORWARDED]
         if passing.body is not None:  # it is to be read on the way back
             headers = [(n, v) for n, v in headers if n.lower() != b"accept-encoding"]
             headers.append((b"accept-encoding", b"identity"))

@@ -31,6 +31,7 @@ def run_proxy(
         server_header=False,
         timeout_graceful_shutdown=DRAIN_SECONDS,
     )
+    port = listener.getsockname()[1]  # 0 asks for any free one
     print(f"recollect proxy: http://{HOST}:{port} -> {upstream} (memory of {scope})", flush=True)
     with listener:
         uvicorn.Server(config).run(sockets=[listener])
