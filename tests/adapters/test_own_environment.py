@@ -21,6 +21,7 @@ def test_X14_with_packages_of_their_own() -> None:
     except environment.NoEnvironment as error:
         pytest.skip(f"the packages of the drop-ins cannot be installed: {error}")
     command = [str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", "-o", "addopts=",
+               "-o", "filterwarnings=ignore",
                "--import-mode=importlib", "-rs", *(str(HERE / name) for name in FILES)]  # fmt: skip
     done = subprocess.run(
         command, cwd=environment.PROJECT, env=environment.settings(), check=False, timeout=400,

@@ -6,9 +6,12 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +21,7 @@ import httpx2
 import pytest
 import uvicorn
 
-from recollect import AsyncMemory, Memory, Unavailable
+from recollect import AsyncMemory, Memory, NotFound, Unavailable
 from recollect.adapters.proxy.app import Proxy
 from recollect.adapters.proxy.dialects import Listening
 from recollect.testing.scripted import ScriptedAnswer, ScriptedServer, says
@@ -80,7 +83,10 @@ def address(server: ScriptedServer) -> str:
 
 def said(store: str, session: str) -> list[tuple[str, str]]:
     with Memory.open(store, background=False, embedder="none") as memory:
-        found = memory.messages(session, scope=SCOPE).items
+        try:
+            found = memory.messages(session, scope=SCOPE).items
+        except NotFound:
+            return []
         return [(one.role, one.text) for one in found]
 
 
@@ -269,6 +275,7 @@ def test_X14_proxy_waits_only_so_long_for_memories(
         raise AssertionError
 
     monkeypatch.setattr("recollect.adapters.proxy.app.PACKET_SECONDS", 0.2)
+    monkeypatch.setattr("recollect.adapters.proxy.app.DRAIN_SECONDS", 0.2)
     upstream.script(says("Quick."))
     with running(Proxy(address(upstream), hangs, scope=SCOPE)) as url:
         answer = httpx2.post(
@@ -314,6 +321,102 @@ def test_X14_proxy_users_are_kept_apart(upstream: ScriptedServer, store: str) ->
                 timeout=30,
             )
     assert "fridge" not in json.dumps(upstream.requests[1].body)
+
+
+def test_X14_proxy_a_path_passes_as_it_was_written(store: str) -> None:
+    seen: list[bytes] = []
+
+    async def pieces() -> AsyncIterator[bytes]:
+        yield b"{}"
+
+    def model(request: httpx2.Request) -> httpx2.Response:
+        seen.append(request.url.raw_path)
+        return httpx2.Response(200, content=pieces(), headers={"content-length": "2"})
+
+    where = "/v1/files/a%2Fb%20c%3F/content?x=%26"
+    transport = httpx2.MockTransport(model)
+    app = Proxy("http://models.test", opening(store), scope=SCOPE, transport=transport)
+    with running(app) as url:
+        answer = httpx2.post(f"{url}{where}", json={}, timeout=30)
+    assert (answer.content, answer.headers["content-length"]) == (b"{}", "2")
+    assert seen == [where.encode()]
+
+
+def test_X14_proxy_refuses_a_socket(upstream: ScriptedServer, store: str) -> None:
+    sent: list[Any] = []
+
+    async def scene() -> None:
+        app = Proxy(address(upstream), opening(store), scope=SCOPE)
+
+        async def receive() -> Any:
+            return {"type": "websocket.connect"}
+
+        async def send(event: Any) -> None:
+            sent.append(event)
+
+        await app({"type": "websocket", "path": "/v1/realtime"}, receive, send)
+        await app.close()
+
+    asyncio.run(scene())
+    assert sent == [{"type": "websocket.close", "code": 1008}]
+
+
+def test_X14_proxy_many_at_once_keep_both_sides(upstream: ScriptedServer, store: str) -> None:
+    upstream.script(*(says("Noted.") for _ in range(16)))
+    with running(Proxy(address(upstream), opening(store), scope=SCOPE)) as url:
+
+        def ask(number: int) -> int:
+            answer = httpx2.post(
+                f"{url}/v1/chat/completions",
+                json={"messages": [{"role": "user", "content": f"message {number}"}]},
+                headers={"x-recollect-session": f"s{number % 2}"},
+                timeout=60,
+            )
+            return answer.status_code
+
+        with ThreadPoolExecutor(8) as pool:
+            assert set(pool.map(ask, range(16))) == {200}
+    for session in (0, 1):
+        told = [text for role, text in said(store, f"s{session}") if role == "user"]
+        assert sorted(told) == sorted(f"message {n}" for n in range(session, 16, 2))
+
+
+def test_X14_proxy_killed_it_is_started_again(upstream: ScriptedServer, store: str) -> None:
+    """The command itself: killed while a client waits, it keeps what it had kept before."""
+    command = [sys.executable, "-m", "recollect.interfaces.cli", "--store", store, "--embedder",
+               "none", "proxy", "--upstream", address(upstream), "--scope", SCOPE,
+               "--port", "0"]  # fmt: skip
+    for round_ in (1, 2):
+        upstream.script(says("Noted."), replace(events("a", "b"), manner="drip"))
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        with process.stdout as told:
+            url = told.readline().split()[2]
+            head = {"x-recollect-session": "killed"}
+            body = {"messages": [{"role": "user", "content": f"message {round_}"}]}
+            where = f"{url}/v1/chat/completions"
+            assert httpx2.post(where, json=body, headers=head, timeout=60).status_code == 200
+            wait_for(store, round_ * 2)
+            with pytest.raises(httpx2.HTTPError):
+                broken_off(where, head, process)
+            process.wait()
+    texts = [text for _, text in said(store, "killed")]
+    assert texts == ["message 1", "Noted.", "message 2", "Noted."]
+
+
+def broken_off(where: str, head: dict[str, str], process: subprocess.Popen[str]) -> None:
+    body = {"messages": ASKED, "stream": True}
+    with httpx2.stream("POST", where, json=body, headers=head, timeout=60) as answer:
+        for _ in answer.iter_raw():
+            process.kill()
+
+
+def wait_for(store: str, count: int) -> None:
+    for _ in range(600):
+        if len(said(store, "killed")) == count:
+            return
+        time.sleep(0.05)
+    raise AssertionError("it was not kept in 30 seconds")
 
 
 def test_X14_proxy_an_answer_is_heard_however_it_is_cut() -> None:

@@ -240,7 +240,7 @@ class RecollectStore(BaseStore):
         limit = min(last * MARGIN if op.filter else last, LIMIT_MAX)
         while True:
             answer = self.memory.recall(
-                op.query,
+                op.query or "",
                 scope=self._scope_of(op.namespace_prefix),
                 descend=True,
                 tags=(prefix_tag(op.namespace_prefix),),

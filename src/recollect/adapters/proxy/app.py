@@ -32,6 +32,7 @@ log = logging.getLogger("recollect.adapters")
 
 BODY_BYTES_MAX = 64 << 20
 PACKET_SECONDS = 2.0  # longer nobody waits for memories
+DRAIN_SECONDS = 10  # for what is still to be kept when it ends
 HEADER = b"x-recollect"
 OFF = b"off"
 SESSION_HEADER = b"x-recollect-session"
@@ -76,7 +77,7 @@ class Proxy:
     async def close(self) -> None:
         """What was said is written before it ends."""
         if self._later:
-            await asyncio.wait(self._later, timeout=10.0)
+            await asyncio.wait(self._later, timeout=DRAIN_SECONDS)
         await self._http.aclose()
         if self._memory is not None:
             await self._memory.close()

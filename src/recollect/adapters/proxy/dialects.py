@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -73,10 +74,15 @@ def session_of(body: Body, dialect: Dialect) -> str:
 
 
 def numbered(said: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Each with an id from its place and its words: what is sent again is known."""
-    for number, one in enumerate(said):
+    """Each with an id from its words, those before it, and how often that came already: what is
+    sent again is known, also where a client leaves out what is old."""
+    before, often = "", Counter[str]()
+    for one in said:
         told = json.dumps(one, ensure_ascii=False, sort_keys=True, default=str)
-        id_ = hashlib.blake2b(f"{number}\0{told}".encode(), digest_size=12).hexdigest()
+        pair = f"{before}\0{told}"
+        id_ = hashlib.blake2b(f"{often[pair]}\0{pair}".encode(), digest_size=12).hexdigest()
+        before = told
+        often[pair] += 1
         if one.get("type") in (None, "message") and one.get("role"):
             yield {**one, "id": id_}
         else:  # a call of a tool, its output: kept, and read as far as it is understood

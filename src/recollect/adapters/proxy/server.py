@@ -8,11 +8,10 @@ import sys
 
 import uvicorn
 
-from recollect.adapters.proxy.app import OpenMemory, Proxy
+from recollect.adapters.proxy.app import DRAIN_SECONDS, OpenMemory, Proxy
 from recollect.errors import Unavailable
 
 HOST = "127.0.0.1"
-DRAIN_SECONDS = 10
 
 
 def run_proxy(
