@@ -23,14 +23,15 @@ from recollect.text.redact import Redactor, redactor_from
 from recollect.text.tokens import ESTIMATE, Counter, TokenCount
 from recollect.types.arguments import StorePath
 from recollect.types.ids import ROOM, as_uuid
+from recollect.wiring.configuration import merged
 from recollect.wiring.models import careful_embedder, model_folder, open_careful, place_for
 from recollect.wiring.stores import factory_of, scheme_of, sqlite_file
 
 
 def read_settings(environ: Mapping[str, str] | None = None, **overrides: str | None) -> Settings:
-    """Settings from the environment; what is given by name wins."""
+    """Settings from the file, then the environment; what is given by name wins."""
     given = {PREFIX + k.upper(): v for k, v in overrides.items() if v is not None}
-    return Settings.from_mapping({**(os.environ if environ is None else environ), **given})
+    return Settings.from_mapping({**merged(os.environ if environ is None else environ), **given})
 
 
 async def open_engine(

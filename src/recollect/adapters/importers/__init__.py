@@ -18,10 +18,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial as bind
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import IO, cast
+from typing import cast
 
 from recollect.adapters.importers.spool import ImportPlan, Spool
 from recollect.adapters.importers.values import Foreign, ReaderWish
@@ -103,10 +104,12 @@ def import_foreign(
         if not spool.counts:
             return _report(Receipt(items=()), spool)
         with spool.export() as file:
-            total = sum(1 for _ in file)
-            watched = cast("IO[bytes]", WatchedFile(file, total, progress))
-            told = actor or f"import {kind}"
-            receipt = memory.import_from(watched, dry_run=dry_run, actor=told)
+            receipt = memory.import_from(
+                file,
+                dry_run=dry_run,
+                actor=actor or f"import {kind}",
+                progress=None if progress is None else bind(progress, "writing"),
+            )
         return _report(receipt, spool)
     finally:
         spool.close()
@@ -142,24 +145,3 @@ def _report(receipt: Receipt, spool: Spool) -> Receipt:
     if not spool.counts:
         notes.append("there was nothing in it to import")
     return replace(receipt, items=(*receipt.items, *left), notes=(*receipt.notes, *notes))
-
-
-class WatchedFile:
-    """The export, which says how far it was read. It is read several times; the first time only
-    to see that it is whole."""
-
-    def __init__(self, file: IO[bytes], total: int, progress: Progress | None) -> None:
-        self._file, self._total, self._progress = file, total, progress
-        self._rounds = self._done = 0
-
-    def readline(self, size: int = -1) -> bytes:
-        line = self._file.readline(size)
-        self._done += 1
-        if self._progress is not None and self._rounds > 1 and line:
-            self._progress("writing", self._done, self._total)
-        return line
-
-    def seek(self, offset: int) -> int:
-        self._rounds += 1
-        self._done = 0
-        return self._file.seek(offset)
