@@ -100,6 +100,7 @@ def _add_running(commands: Any) -> None:
         commands, "completion", configuration.completion, "print completions for a shell"
     )
     completion.add_argument("shell", choices=("bash", "zsh", "fish"))
+    completion.set_defaults(whole=build_parser)
     serve = _command(commands, "serve", program.serve, "run the server")
     serve.add_argument("--host", help="address to listen on; default: this machine only")
     serve.add_argument("--port", type=int, help="port to listen on")
