@@ -10,11 +10,11 @@ WORKERS ?= 4
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
-CHECKED := src tests scripts $(wildcard bench evaluation)
+CHECKED := src tests scripts $(wildcard bench evaluation proof)
 COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --no-header --upgrade
 
-.PHONY: help serve test check bench peers eval eval-learning proof docs fixture pins clean
+.PHONY: help serve test check bench peers eval eval-learning proof test-long docs fixture pins clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -46,7 +46,10 @@ eval: $(VENV)/dev.stamp  ## measure how well memories are found (DATA=folder; EV
 eval-learning: $(VENV)/dev.stamp  ## measure how well beliefs are learned and changed (EVAL=options)
 	$(BIN)/python -m evaluation.learning $(EVAL)
 
-proof: $(VENV)/dev.stamp  ## all tests, the slow proofs included and at full length
+proof: $(VENV)/dev.stamp  ## try every promise at length, go on where it stopped (PROOF=minutes, FAMILY=name)
+	$(BIN)/python -m proof $(if $(PROOF),--minutes $(PROOF)) $(if $(FAMILY),--family $(FAMILY))
+
+test-long: $(VENV)/dev.stamp  ## all tests, the slow ones included and at full length
 	RECOLLECT_PROOF=1 $(BIN)/python -m pytest -n $(WORKERS)
 
 docs: $(VENV)/dev.stamp  ## write the generated pages anew

@@ -14,7 +14,7 @@ pytest.register_assert_rewrite("recollect.testing")
 PROVING = bool(os.environ.get("RECOLLECT_PROOF"))
 
 # Wall-clock deadlines fail on a busy machine and say nothing about the code. `make test` tries the
-# same examples every time, so that it fails only for a change; `make proof` looks for new ones.
+# same examples every time, so that it fails only for a change; `make test-long` looks for new ones.
 settings.register_profile("recollect", deadline=None, print_blob=True, derandomize=not PROVING)
 settings.load_profile("recollect")
 
@@ -53,7 +53,7 @@ def private_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[No
 
 @pytest.fixture(scope="session")
 def proving() -> bool:
-    """True under `make proof`: run the long version."""
+    """True under `make test-long`: run the long version."""
     return PROVING
 
 
@@ -62,4 +62,4 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return
     for item in items:
         if item.get_closest_marker("proof"):
-            item.add_marker(pytest.mark.skip(reason="slow proof: run by `make proof`"))
+            item.add_marker(pytest.mark.skip(reason="slow proof: run by `make test-long`"))

@@ -17,7 +17,7 @@ from tests.architecture.source import PACKAGE, PROJECT
 from tests.docs.pages import blocks_of
 
 PINS = ("requirements/dev.txt", "requirements/serve.txt", "requirements/bench.txt")
-PROOF_PINS = "requirements/proof.txt"  # a model for `make proof`, in a folder of its own
+PROOF_PINS = "requirements/proof.txt"  # a model for `make test-long`, in a folder of its own
 ADDRESS = re.compile(r"://|--(?:index|extra-index|find-links|trusted-host)|@ |(?:^|\s)/\w")
 
 

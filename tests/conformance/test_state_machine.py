@@ -1,4 +1,4 @@
-"""Random histories on two stores; `make proof` runs many more and longer ones."""
+"""Random histories on two stores; `make test-long` runs many more and longer ones."""
 
 from itertools import count
 from pathlib import Path

@@ -91,7 +91,7 @@ def dialect_of(body: Mapping[str, Any]) -> Dialect | None:
         return "gemini" if body.get("role") else None
     if body.get("role"):
         return "responses" if kind == "message" else "chat"
-    if kind in _LANGCHAIN_ROLES:
+    if isinstance(kind, str) and kind in _LANGCHAIN_ROLES:
         return "langchain"
     return "responses" if isinstance(kind, str) and _is_item(kind) else None
 
@@ -129,10 +129,13 @@ _GEMINI_ROLES: Mapping[Any, Role] = {
 def _unwrapped(raw: Mapping[str, Any]) -> Mapping[str, Any]:
     """LangChain writes its messages down in two ways more: below ``data``, and below ``kwargs``
     with the name of the class."""
-    if raw.get("type") in _LANGCHAIN_ROLES and isinstance(raw.get("data"), Mapping):
-        return {**raw["data"], "type": raw["type"]}
+    kind = raw.get("type")
+    if isinstance(kind, str) and kind in _LANGCHAIN_ROLES and isinstance(raw.get("data"), Mapping):
+        return {**raw["data"], "type": kind}
     if raw.get("lc") is not None and isinstance(raw.get("kwargs"), Mapping):
-        name = str((raw.get("id") or [""])[-1]).removesuffix("Chunk").removesuffix("Message")
+        path = raw.get("id")
+        last = path[-1] if isinstance(path, list) and path else ""
+        name = str(last).removesuffix("Chunk").removesuffix("Message")
         return {**raw["kwargs"], "type": raw["kwargs"].get("type") or name.lower()}
     return raw
 
@@ -144,7 +147,7 @@ def _chat_role(raw: Mapping[str, Any]) -> Role:
 
 def _gemini_role(raw: Mapping[str, Any]) -> Role:
     role = raw["role"]
-    if role not in _GEMINI_ROLES:
+    if not isinstance(role, str) or role not in _GEMINI_ROLES:
         raise Invalid(f"role must be user, model or function beside parts, not {role!r}")
     answers = any(gemini_block(part, "function_response") for part in _mappings(raw["parts"]))
     return "tool" if role == "user" and answers else _GEMINI_ROLES[role]

@@ -101,7 +101,7 @@ def _line(raw: bytes, number: int) -> ExportLine | None:
     try:
         value = _value(found, type_, cut_off=not raw.endswith(b"\n"))
     except Invalid as error:
-        known = type_ if type_ in TYPES else "line"
+        known = type_ if isinstance(type_, str) and type_ in TYPES else "line"
         return ExportLine(number=number, type=str(known), size=len(raw), error=str(error))
     return ExportLine(number=number, type=str(type_), size=len(raw), value=value)
 
