@@ -17,8 +17,8 @@ Every promise below was tried at length by `make proof`, which anybody can run a
 are those of its last run and of the commit that is named. A check that cannot fail proves nothing:
 before a family counts, a line of the code is broken on purpose, and the family has to notice.
 
-`make proof` goes on where it stopped and adds to the figures of the same commit; `PROOF=10` gives it
-ten minutes, `FAMILY=fuzz` runs one family. The ledger is JSON: `proof/results/`.
+`make proof` goes on where it stopped and adds to the figures of the same commit; `PROOF=10` gives
+it ten minutes, `FAMILY=fuzz` runs one family. The ledger is JSON: `proof/results/`.
 """
 
 

@@ -1,4 +1,4 @@
-"""A real language model on the loopback, for `make test-long`: SmolLM2 with 135 million parameters in
+"""A real language model on the loopback, for `test-long`: SmolLM2 with 135 million parameters in
 llama.cpp, behind the same protocol as the large ones. Its words are mostly nonsense; the wire is
 real. Packages and weights are those of requirements/proof.txt, kept apart from everything else."""
 
