@@ -33,6 +33,8 @@ class Settings:
     body_mb: int = 8  # most of one request to the server
     rate: int = 6_000  # requests a minute for one key; 0: no limit
     writes_per_day: int = 0  # for one key; 0: no limit
+    mcp_rights: str = ""  # what tools may do beside read, write and erase, such as: review
+    sign_key: str = ""  # a file with a private Ed25519 key (PEM) that signs every export
     redis_url: str = ""
     ollama_url: str = ""
     embedding_provider: str = ""  # the embedder in two parts, for those who write it so

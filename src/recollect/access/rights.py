@@ -5,12 +5,35 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Concatenate,
+    ParamSpec,
+    Protocol,
+    TypeVar,
+    cast,
+    get_args,
+)
 
+from recollect.errors import Invalid
 from recollect.types import Right
 
 if TYPE_CHECKING:  # signatures are read before anything is opened
     from recollect.engine import Engine
+
+
+# What an agent may do without anybody opting in to more.
+AGENT_RIGHTS: tuple[Right, ...] = ("erase", "read", "write")
+
+
+def rights_in(text: str, where: str) -> tuple[Right, ...]:
+    """Rights with blanks or commas between them; Invalid if one is none."""
+    named = text.replace(",", " ").split()
+    wrong = [name for name in named if name not in get_args(Right)]
+    if wrong:
+        raise Invalid(f"{where}: {wrong[0]!r} is no right; there are {', '.join(get_args(Right))}")
+    return cast("tuple[Right, ...]", tuple(named))
 
 
 class Handle(Protocol):

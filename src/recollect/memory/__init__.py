@@ -689,7 +689,7 @@ class AsyncMemory(WholeStore, Lists):
 
         return await review(self._engine, scope=scope, limit=limit)
 
-    @needs("write")
+    @needs("review")
     async def resolve(
         self,
         id: Name,
@@ -723,7 +723,7 @@ class AsyncMemory(WholeStore, Lists):
 
         return await records_by_id(self._engine, ids)
 
-    @needs("write")
+    @needs("policy")
     async def set_policy(
         self, scope: Scope, *, persist: bool, author: Label = "", actor: Actor = ""
     ) -> Receipt:

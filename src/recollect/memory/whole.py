@@ -18,7 +18,7 @@ class WholeStore:
 
     _engine: Engine
 
-    @needs("read")
+    @needs("export")
     async def export_to(
         self, path: FileTarget, *, scope: Scopes | None = None, descend: bool = True
     ) -> Receipt:
@@ -34,26 +34,38 @@ class WholeStore:
 
         return await export_to(self._engine, path, scope=scope, descend=descend)
 
-    @needs("write")
+    @needs("import")
     async def import_from(
         self,
         path: FileSource,
         *,
         dry_run: bool = False,
         partial: bool = False,
+        trusted_key: str = "",
         actor: Actor = "",
     ) -> Receipt:
         """Read an export in, with a report per line. Doing it again changes nothing.
+
+        What it holds is believed like any import; what it says of its own trust, of reviews and
+        settings counts only if an admin of every scope names the key that has signed it.
 
         Args:
             path: the file to read
             dry_run: only say what would happen
             partial: take what is there of a file that was cut off or changed
+            trusted_key: a public key (PEM): its holder signed the file, and is believed
             actor: who does it, for the journal
         """
         from recollect.verbs.import_ import import_from
 
-        return await import_from(self._engine, path, dry_run=dry_run, partial=partial, actor=actor)
+        return await import_from(
+            self._engine,
+            path,
+            dry_run=dry_run,
+            partial=partial,
+            trusted_key=trusted_key,
+            actor=actor,
+        )
 
     @needs("admin")
     async def maintain(

@@ -110,7 +110,7 @@ async def export_to(
         for root, scopes in sorted(by_root.items())
     ]
     with target_opened(target) as file:
-        counts = await _write_all(ExportWriting(file=file), parts, engine.now())
+        counts = await _write_all(ExportWriting(file=file), parts, engine)
     items = (
         ReceiptItem(id=name, status="stored", reason=f"{counts[name]} written") for name in TYPES
     )
@@ -119,12 +119,12 @@ async def export_to(
 
 
 async def _write_all(
-    writing: ExportWriting, parts: list[ExportPart], now: datetime
+    writing: ExportWriting, parts: list[ExportPart], engine: Engine
 ) -> Counter[str]:
     header = {
         "format": FORMAT,
         "version": VERSION,
-        "at": now.isoformat(),
+        "at": engine.now().isoformat(),
         "scopes": sorted(scope for part in parts for scope in part.scopes),
     }
     writing.raw(json_line(header))
@@ -135,11 +135,14 @@ async def _write_all(
         await _write_usage(writing, part)
         async for entry in _entries(part):
             writing.value(entry)
+    checksum = writing.hash.hexdigest()
     end = {
         "type": "end",
         "counts": {name: writing.counts[name] for name in TYPES},
-        "sha256": writing.hash.hexdigest(),
+        "sha256": checksum,
     }
+    if engine.sign is not None:
+        end["signature"] = engine.sign(checksum)
     writing.file.write(json_line(end))
     return writing.counts
 

@@ -116,6 +116,8 @@ async def _plan_records(plan: Change, reversals: list[Reversal]) -> tuple[list[R
             plan.tell(id_, "skipped", "erased for good")
         elif record.version != reversal.last_after.get("version"):
             blockers.append(await _who_changed(plan, record, reversal))
+        elif not plan.engine.may_retire(record):
+            plan.engine.check_retires(record)
         elif before is None:
             plan.put(archived(record, now))
             plan.tell(id_, "restored", "archived: the change had created it")

@@ -8,7 +8,7 @@ import secrets
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -76,6 +76,7 @@ async def open_engine(
             name=new_uuid7(),
             journal_days=chosen.journal_days,
             bound=(parse_scope(scope),) if scope else (),
+            sign=_signer(chosen.sign_key),
             counter=Counter(name="injected", count=count_tokens) if count_tokens else ESTIMATE,
         )
         engine.embedder = careful_embedder(engine, chosen)
@@ -92,6 +93,17 @@ async def open_engine(
     except BaseException:
         await opened.close()
         raise
+
+
+def _signer(file: str) -> Callable[[str], str] | None:
+    if not file:
+        return None
+    from recollect.access.signature import signer
+
+    try:
+        return signer(Path(file).expanduser().read_bytes(), file)
+    except OSError as error:
+        raise Invalid(f"RECOLLECT_SIGN_KEY: cannot read {file}: {error.strerror}") from None
 
 
 def store_address(store: StorePath | None, settings: Settings, profile: Profile) -> str:

@@ -24,6 +24,7 @@ def mcp(arguments: argparse.Namespace) -> int:
             f"`recollect mcp` needs the extra server ({error.name} is missing): "
             "pip install 'recollect[server]'"
         ) from None
+    from recollect.access.rights import rights_in
     from recollect.memory.arguments import parse_scope
     from recollect.wiring import read_settings
 
@@ -43,4 +44,6 @@ def mcp(arguments: argparse.Namespace) -> int:
         )
         return opened
 
-    return stdio.run(open_memory, actor="mcp" if arguments.actor == "cli" else arguments.actor)
+    actor = "mcp" if arguments.actor == "cli" else arguments.actor
+    rights = rights_in(settings.mcp_rights, "RECOLLECT_MCP_RIGHTS")
+    return stdio.run(open_memory, actor=actor, rights=rights)

@@ -7,7 +7,9 @@ import shutil
 import sys
 import tempfile
 from dataclasses import replace
+from pathlib import Path
 
+from recollect.errors import Invalid
 from recollect.interfaces.cli.options import given
 from recollect.interfaces.cli.output import (
     INTERRUPTED,
@@ -60,12 +62,21 @@ def export(arguments: argparse.Namespace) -> int:
 
 def import_(arguments: argparse.Namespace) -> int:
     options = given(arguments)
+    if options.get("trusted_key"):
+        options["trusted_key"] = _text_of(options["trusted_key"])
     with open_memory(arguments) as memory:
         if arguments.file != "-":
             return _show_import(arguments, memory.import_from(arguments.file, **options))
         with tempfile.TemporaryFile() as spool:  # it is read more than once
             shutil.copyfileobj(sys.stdin.buffer, spool)
             return _show_import(arguments, memory.import_from(spool, **options))
+
+
+def _text_of(file: str) -> str:
+    try:
+        return Path(file).read_text("ascii")
+    except (OSError, UnicodeDecodeError) as error:
+        raise Invalid(f"cannot read the key in {file}: {error}") from None
 
 
 def _show_import(arguments: argparse.Namespace, receipt: Receipt) -> int:

@@ -378,7 +378,10 @@ COMMANDS = (
         verb="import_from",
         help="read an export in",
         run=files.import_,
-        own={"path": {"flag": "file", "help": "the file to read; - reads from standard input"}},
+        own={
+            "path": {"flag": "file", "help": "the file to read; - reads from standard input"},
+            "trusted_key": {"help": "a file with the public key (PEM) that has signed it"},
+        },
     ),
 )
 QUESTIONS = {

@@ -34,6 +34,7 @@ class Door:
         self._rate = Buckets(rate)
         self._failures = Buckets(FAILURES_PER_MINUTE)
         self.quotas = Quotas(memory.engine, writes_per_day)
+        self.uses = keys.KeyUses(memory.engine)
         self._let_in: dict[str, tuple[Key, AsyncMemory]] = {}  # in this turn of the loop, by secret
 
     async def caller(self, connection: HTTPConnection) -> Caller:
@@ -49,12 +50,17 @@ class Door:
             memory = AsyncMemory(engine.narrowed((scope,), engine.rights))
         return Caller(memory=memory, via="http", key=key, quotas=self.quotas)
 
+    async def flush(self) -> None:
+        """Write down what was counted."""
+        await self.quotas.flush()
+        await self.uses.flush()
+
     async def _known(self, connection: HTTPConnection) -> tuple[Key | None, AsyncMemory]:
         header = connection.headers.get("authorization", "")
         scheme, _, secret = header.partition(" ")
         if scheme.lower() == "bearer" and secret.strip():
             try:
-                return await self._with_key(secret.strip())
+                return await self._with_key(secret.strip(), _address_of(connection))
             except Denied as denied:
                 raise self._failed(connection, str(denied)) from None
         if header or await self._any_keys():
@@ -63,7 +69,7 @@ class Door:
             raise self._failed(connection, ONLY_HERE)
         return None, self._memory
 
-    async def _with_key(self, secret: str) -> tuple[Key, AsyncMemory]:
+    async def _with_key(self, secret: str, address: str) -> tuple[Key, AsyncMemory]:
         """Requests that arrived together look up a key together; the next ones look again, so a
         key that was revoked, by whichever process, is refused from then on."""
         here = self._let_in
@@ -71,6 +77,9 @@ class Door:
             asyncio.get_running_loop().call_soon(self._forget_who_came)
             key, engine = await keys.with_key(self._memory.engine, secret)
             here[secret] = key, AsyncMemory(engine)
+            self.uses.note(key)
+        if not here[secret][0].works_from(address):
+            raise Denied(keys.UNKNOWN)
         return here[secret]
 
     def _forget_who_came(self) -> None:
@@ -83,6 +92,10 @@ class Door:
     async def _any_keys(self) -> bool:
         self._keys_exist = self._keys_exist or await keys.any_key_was_made(self._memory.engine)
         return self._keys_exist
+
+
+def _address_of(connection: HTTPConnection) -> str:
+    return connection.client.host if connection.client else ""
 
 
 class Entrance:

@@ -156,6 +156,11 @@ KEY: Any = {
     "created_at": as_json(_AT),
     "expires_at": None,
     "revoked_at": None,
+    "holder": "person",
+    "parent": "",
+    "succeeds": "",
+    "addresses": [],
+    "last_used_at": None,
 }
 DEVICE: Any = {"id": "kitchen", "scope": "user:ann"}
 EPISODES: Any = {
@@ -207,5 +212,6 @@ REQUESTS: dict[str, Any] = {
     "Maintain": {"dry_run": True, "scope": "user:ann"},
     "Export": {"scope": "user:ann"},
     "CreateKey": {"name": "kitchen", "scopes": ["user:ann"], "rights": ["read", "write"]},
+    "RotateKey": {"overlap_hours": 24},
     "MapDevice": {"device": "kitchen", "scope": "user:ann"},
 }

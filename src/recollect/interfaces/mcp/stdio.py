@@ -12,7 +12,7 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
@@ -23,6 +23,7 @@ from recollect.errors import RecollectError
 from recollect.interfaces.caller import Caller
 from recollect.interfaces.mcp.lines import lines_of
 from recollect.interfaces.mcp.server import build_server
+from recollect.types import Right
 
 if TYPE_CHECKING:
     import anyio
@@ -37,16 +38,17 @@ GRACE_SECONDS = 3.0
 Open = Callable[[], Awaitable["AsyncMemory"]]
 
 
-def run(open_memory: Open, *, actor: str) -> int:
+def run(open_memory: Open, *, actor: str, rights: Iterable[Right] = ()) -> int:
     """Serve until the client closes our input, or until told to stop."""
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="recollect: %(message)s")
-    asyncio.run(_serve(open_memory, actor))
+    asyncio.run(_serve(open_memory, actor, rights))
     return 0
 
 
-async def _serve(open_memory: Open, actor: str) -> None:
+async def _serve(open_memory: Open, actor: str, rights: Iterable[Right]) -> None:
     opening = Opening(open_memory, actor)
-    serving = asyncio.create_task(_speak(build_server(opening.asker), opening))
+    server = build_server(opening.asker, rights=rights)
+    serving = asyncio.create_task(_speak(server, opening))
     told_to_stop = asyncio.create_task(_signalled())
     await asyncio.wait({serving, told_to_stop}, return_when=asyncio.FIRST_COMPLETED)
     told_to_stop.cancel()

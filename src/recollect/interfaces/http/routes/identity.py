@@ -35,9 +35,19 @@ async def create_key(asked: Any, caller: Asking) -> Response:
     return answer({**as_json(key), "key": secret}, 201)
 
 
+@router.post("/keys/{id}/rotate", **about(_NEW, {**KEY, "key": "rck_..."}, status=201))
+@takes(asked=models.RotateKey)
+async def rotate_key(id: str, asked: Any, caller: Asking) -> Response:
+    """A key that takes this one's place; the old one works on for a while."""
+    key, secret = await keys.rotate_key(
+        caller.memory.engine, id, **asked.given(), actor=caller.actor
+    )
+    return answer({**as_json(key), "key": secret}, 201)
+
+
 @router.delete("/keys/{id}", **about(shape_of(Key), {**KEY, "revoked_at": KEY["created_at"]}))
 async def revoke_key(id: str, caller: Asking) -> Response:
-    """The key works no more, from the next request on."""
+    """The key and those made with it work no more; what they began ends."""
     return answer(await keys.revoke_key(caller.memory.engine, id, actor=caller.actor))
 
 
