@@ -57,6 +57,33 @@ class Once(Protocol):
     ) -> int: ...
 
 
+class Auditing(Protocol):
+    """Writes down who did what, without a word of it."""
+
+    async def with_line(self, engine: Engine, batch: Batch) -> Batch: ...
+
+    def committed(self, batch: Batch) -> None: ...
+
+    def note(
+        self,
+        engine: Engine,
+        act: str,
+        verb: str,
+        *,
+        scopes: Iterable[str] = (),
+        ids: Iterable[str] = (),
+        who: str = "",
+    ) -> None: ...
+
+    def seen(self, engine: Engine, act: str, verb: str, scope: object, found: object) -> None: ...
+
+    def forget_key(self, root: str) -> None: ...
+
+    async def flush(self) -> None: ...
+
+    async def run(self) -> None: ...
+
+
 @dataclass(slots=True)
 class Disk:
     """Why the last write was refused; "" if it was not."""
@@ -101,6 +128,7 @@ class Engine:
     trusted: Trusted = field(default_factory=Trusted)
     known_space: str = ""  # the store's vector space, where it was read just now
     once: Once | None = None
+    audit: Auditing | None = None
     sign: Callable[[str], str] | None = None  # vouches for the checksum of an export
 
     def now(self) -> datetime:

@@ -34,6 +34,8 @@ class Settings:
     rate: int = 6_000  # requests a minute for one key; 0: no limit
     writes_per_day: int = 0  # for one key; 0: no limit
     mcp_rights: str = ""  # what tools may do beside read, write and erase, such as: review
+    audit: str = "auto"  # of a served store; "on": of every store; "off"
+    audit_days: int = 90  # how long its lines are kept; 0: for ever
     sign_key: str = ""  # a file with a private Ed25519 key (PEM) that signs every export
     redis_url: str = ""
     ollama_url: str = ""
@@ -94,6 +96,8 @@ def amount(variable: str, text: str) -> float:
 def active_profile(settings: Settings, environ: Mapping[str, str]) -> Profile:
     profile = with_environment(profile_named(settings.profile), environ)
     profile = replace(profile, consolidate_share_max=settings.consolidate_share_max)
+    if settings.audit not in ("auto", "on", "off"):
+        raise Invalid(f"{PREFIX}AUDIT={settings.audit!r}: write auto, on or off")
     if settings.learn not in ("auto", "rules", "off"):
         raise Invalid(f"{PREFIX}LEARN={settings.learn!r}: write auto, rules or off")
     if settings.learn == "off":

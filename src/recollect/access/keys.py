@@ -32,6 +32,7 @@ KEYS, DEVICES, USES = "key", "device", "key used"
 ID_LENGTH = 12
 OVERLAP_HOURS_MAX = 24 * 90
 USES_EVERY = timedelta(minutes=1)
+LOGIN_EVERY = timedelta(minutes=10)  # whoever was away for so long comes in again
 ADDRESSES_MAX = 20
 PAGE = 500
 DEFAULT_RIGHTS: tuple[Right, ...] = ("read", "write")
@@ -129,7 +130,13 @@ async def _made(engine: Engine, key: Key, actor: str) -> tuple[Key, str]:
     made = replace(key, id=digest[:ID_LENGTH])
     value = {**_plain(made), "created_by": actor}
     await _put(engine, Cell(key=cell_key(KEYS, digest), value=value))
+    _audited(engine, "create_key", made.scopes, made.id)
     return made, secret
+
+
+def _audited(engine: Engine, verb: str, scopes: Iterable[str], id_: str) -> None:
+    if engine.audit is not None:
+        engine.audit.note(engine, "admin", verb, scopes=scopes, ids=[id_])
 
 
 async def rotate_key(
@@ -186,6 +193,7 @@ async def _revoke(engine: Engine, cell: Cell, actor: str) -> Cell:
     said = {"revoked_at": engine.now().isoformat(), "revoked_by": actor}
     revoked = replace(cell, value={**cell.value, **said})
     await _put(engine, revoked)
+    _audited(engine, "revoke_key", _key(cell).scopes, _key(cell).id)
     return revoked
 
 
@@ -246,7 +254,10 @@ class KeyUses:
         self._written: dict[str, datetime] = {}
 
     def note(self, key: Key) -> None:
-        self._seen[key.id] = self._engine.now()
+        now, before = self._engine.now(), self._seen.get(key.id)
+        if self._engine.audit is not None and (before is None or now - before > LOGIN_EVERY):
+            self._engine.audit.note(self._engine, "login", "", scopes=key.scopes, who=key.id)
+        self._seen[key.id] = now
 
     async def flush(self) -> None:
         """Once a minute for a key is enough."""
@@ -299,6 +310,7 @@ async def map_device(engine: Engine, device: str, scope: str, *, actor: str = ""
     value = {"scope": mapped.scope, "mapped_by": actor}
     version = known.version if known else 0
     await _put(engine, Cell(key=cell_key(DEVICES, mapped.id), value=value, version=version))
+    _audited(engine, "map_device", (mapped.scope,), mapped.id)
     return mapped
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from recollect.access.rights import needs
 from recollect.types import Receipt
-from recollect.types.arguments import Actor, FileSource, FileTarget, Scope, Scopes
+from recollect.types.arguments import Actor, FileSource, FileTarget, Label, Scope, Scopes
 
 if TYPE_CHECKING:
     from recollect.engine import Engine
@@ -20,7 +20,12 @@ class WholeStore:
 
     @needs("export")
     async def export_to(
-        self, path: FileTarget, *, scope: Scopes | None = None, descend: bool = True
+        self,
+        path: FileTarget,
+        *,
+        scope: Scopes | None = None,
+        descend: bool = True,
+        author: Label = "",
     ) -> Receipt:
         """Write everything this handle may see, or some scopes of it, as JSON lines: to a file,
         which is there complete or not at all, or to a binary stream.
@@ -29,10 +34,11 @@ class WholeStore:
             path: the file to write
             scope: only this one and all below it
             descend: also everything below the scopes
+            author: all that is kept about this author instead, as text for people to read
         """
         from recollect.verbs.export import export_to
 
-        return await export_to(self._engine, path, scope=scope, descend=descend)
+        return await export_to(self._engine, path, scope=scope, descend=descend, author=author)
 
     @needs("import")
     async def import_from(

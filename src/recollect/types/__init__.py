@@ -229,12 +229,14 @@ class Relation:
 
 
 MARKS = "idempotency"
+AUDIT = "audit"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
     """A small named value: policies, proposals, tombstones. Those of the namespace ``MARKS`` say
-    that a write was done; they are kept with it, but the journal does not speak of them."""
+    that a write was done, those of ``AUDIT`` by whom; they are kept with it, but the journal does
+    not speak of them."""
 
     scope: str
     namespace: str

@@ -31,6 +31,7 @@ from recollect.models.budgets import days_of, kept_until
 from recollect.ports import Store
 from recollect.scopes import is_visible
 from recollect.types import (
+    AUDIT,
     MARKS,
     Entry,
     Item,
@@ -51,7 +52,7 @@ PAGE = 500
 ENTRIES_PAGE = 20  # an entry may speak of a thousand things
 EVERY_STATUS: tuple[Status, ...] = get_args(Status)
 # Who works on what right now: means nothing in another place or at another time.
-PASSING = ("lease", "work", "budget", MARKS)
+PASSING = ("lease", "work", "budget", MARKS, AUDIT)
 USAGE = "usage"
 
 LAST = "\U0010ffff"  # sorts behind every scope
@@ -99,7 +100,12 @@ class ExportWriting:
 
 
 async def export_to(
-    engine: Engine, target: Target, *, scope: str | Iterable[str] | None, descend: bool
+    engine: Engine,
+    target: Target,
+    *,
+    scope: str | Iterable[str] | None,
+    descend: bool,
+    author: str = "",
 ) -> Receipt:
     by_root, below = await engine.read_scopes(scope, descend=descend)
     for scopes in by_root.values():
@@ -110,6 +116,10 @@ async def export_to(
         for root, scopes in sorted(by_root.items())
     ]
     with target_opened(target) as file:
+        if author:
+            from recollect.verbs.disclose import disclose
+
+            return await disclose(engine, file, parts, author)
         counts = await _write_all(ExportWriting(file=file), parts, engine)
     items = (
         ReceiptItem(id=name, status="stored", reason=f"{counts[name]} written") for name in TYPES

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from recollect.access.audit import destroy_key
 from recollect.changes import Change, retried
 from recollect.engine import Engine
 from recollect.errors import Conflict, Unavailable
@@ -99,6 +100,7 @@ async def _clear_registry(engine: Engine, doomed: Doomed, selection: Selection) 
             await succeeded(engine, doomed.store, one.scope, one.key)
     if selection.session is None and selection.descend and scope == doomed.root:
         await drop_marks(engine, doomed.root)
+        await destroy_key(engine, doomed.root)
 
 
 async def _erase_latecomers(change: Change, doomed: Doomed) -> None:

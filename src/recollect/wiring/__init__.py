@@ -89,10 +89,21 @@ async def open_engine(
             persists=engine.persists,
             models=given,
         )
+        if chosen.audit == "on":
+            audit_with(engine, chosen)
         return engine
     except BaseException:
         await opened.close()
         raise
+
+
+def audit_with(engine: Engine, settings: Settings | None = None) -> None:
+    """Whatever is done with this engine is written down, unless that is switched off."""
+    from recollect.access.audit import AuditLog
+
+    chosen = settings or read_settings()
+    if engine.audit is None and chosen.audit != "off":
+        engine.audit = AuditLog(engine, days=chosen.audit_days)
 
 
 def _signer(file: str) -> Callable[[str], str] | None:

@@ -22,12 +22,19 @@ def with_engine(arguments: argparse.Namespace, work: Callable[[Any], Awaitable[T
     import asyncio
 
     from recollect.memory import AsyncMemory
+    from recollect.wiring import audit_with
 
     async def opened() -> T:
         async with await AsyncMemory.open(
             arguments.store, profile=arguments.profile, embedder="none", background=False
         ) as memory:
-            return await work(memory.engine)
+            engine = memory.engine
+            audit_with(engine)
+            try:
+                return await work(engine)
+            finally:
+                if engine.audit is not None:
+                    await engine.audit.flush()
 
     return asyncio.run(opened())
 

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable
 from typing import Any, get_args
 
-from recollect.interfaces.cli import agents, files, keys, workspaces
+from recollect.interfaces.cli import agents, audit, files, keys, workspaces
 from recollect.interfaces.cli import commands as program
 from recollect.interfaces.cli.options import add_options
 from recollect.interfaces.cli.verbs import COMMANDS, GROUPS, run
@@ -127,6 +127,15 @@ def _add_identity(commands: Any) -> None:
     _command(actions, "list", keys.list_, "show all keys, but not their secrets")
     revoke = _command(actions, "revoke", keys.revoke, "a key and those it made work no more")
     revoke.add_argument("id")
+
+    about_audit = _group(commands, "audit", "who did what, as far as it is written down")
+    actions = about_audit.add_subparsers(dest="action", required=True, metavar="ACTION")
+    for name, run_, said in (
+        ("verify", audit.verify, "is the log as it was written?"),
+        ("export", audit.export, "print the log as JSON lines"),
+    ):
+        about = _command(actions, name, run_, said)
+        about.add_argument("--scope", help="only of this root")
 
     about_devices = _group(commands, "devices", "whose a device is")
     actions = about_devices.add_subparsers(dest="action", required=True, metavar="ACTION")

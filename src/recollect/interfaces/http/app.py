@@ -31,7 +31,7 @@ from recollect.memory.health import Health
 from recollect.settings import Settings
 from recollect.types import Right
 from recollect.types.arguments import StorePath
-from recollect.wiring import read_settings
+from recollect.wiring import audit_with, read_settings
 
 OPEN_PATHS = ("/health", "/openapi.json")
 STREAMED = ("/v1/import",)
@@ -93,11 +93,14 @@ def build_app(
 async def _running(app: FastAPI, memory: AsyncMemory, settings: Settings) -> AsyncIterator[None]:
     """What lives as long as the server does."""
     app.state.memory = memory
+    engine = memory.engine
+    audit_with(engine, settings)
     app.state.door = Door(memory, rate=settings.rate, writes_per_day=settings.writes_per_day)
     app.state.jobs = Jobs(memory)
     app.state.running = Running()
     app.state.health = Health(memory)
     counting = asyncio.create_task(_counting(app.state.door))
+    auditing = asyncio.create_task(engine.audit.run()) if engine.audit is not None else None
     try:
         yield
     finally:
@@ -105,6 +108,9 @@ async def _running(app: FastAPI, memory: AsyncMemory, settings: Settings) -> Asy
         await app.state.jobs.close()
         with suppress(RecollectError):
             await app.state.door.flush()
+        if auditing is not None:
+            auditing.cancel()
+            await engine.audit.flush()
 
 
 async def _counting(door: Door) -> None:

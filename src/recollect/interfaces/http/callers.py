@@ -87,6 +87,9 @@ class Door:
 
     def _failed(self, connection: HTTPConnection, said: str) -> Unknown | TooMany:
         wait = self._failures.take(connection.client.host if connection.client else "")
+        audit = self._memory.engine.audit
+        if audit is not None and not wait:
+            audit.note(self._memory.engine, "login refused", "", who=_address_of(connection))
         return TooMany("too many requests without a valid key", wait) if wait else Unknown(said)
 
     async def _any_keys(self) -> bool:

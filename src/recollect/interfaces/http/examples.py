@@ -162,6 +162,14 @@ KEY: Any = {
     "addresses": [],
     "last_used_at": None,
 }
+AUDIT_REPORT: Any = {
+    "lines": 12,
+    "seals": 3,
+    "unsealed": 0,
+    "lost": 0,
+    "findings": [],
+    "heads": {"user:ann/3f9a51c07b124d1e": "c0ffee"},
+}
 DEVICE: Any = {"id": "kitchen", "scope": "user:ann"}
 EPISODES: Any = {
     "episodes": [

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from typing import Any, get_type_hints
 
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
 from recollect.access import keys
+from recollect.access.audit import AuditReport, audit_lines, verify_audit
 from recollect.access.keys import Device, Key
 from recollect.interfaces.http import models
-from recollect.interfaces.http.answers import answer
-from recollect.interfaces.http.examples import DEVICE, KEY
+from recollect.interfaces.http.answers import answer, json_bytes
+from recollect.interfaces.http.bodies import LINES
+from recollect.interfaces.http.examples import AUDIT_REPORT, DEVICE, KEY
 from recollect.interfaces.http.openapi import about
 from recollect.interfaces.http.routes.calls import Asking, router_of, takes
 from recollect.interfaces.http.shapes import object_of, shape_of
@@ -18,6 +21,7 @@ from recollect.interfaces.render import as_json
 
 router = router_of("identity", "/v1")
 
+_LINES = {"description": "One JSON line each", "content": {LINES: {"schema": {"type": "string"}}}}
 _NEW = object_of("NewKey", **get_type_hints(Key), key=str)
 
 
@@ -67,3 +71,22 @@ async def map_device(asked: Any, caller: Asking) -> Response:
         caller.memory.engine, asked.device, asked.scope, actor=caller.actor
     )
     return answer(device)
+
+
+@router.get("/audit", response_class=StreamingResponse, responses={200: _LINES})
+async def audit_log(caller: Asking, root: str | None = None) -> Response:
+    """Who did what in the roots that this key owns, as JSON lines. Needs the right `audit`."""
+    engine = caller.memory.engine
+    engine.allow("audit")
+
+    async def lines() -> AsyncIterator[bytes]:
+        async for where, name, line in audit_lines(engine, root):
+            yield json_bytes({"root": where, "line": name, **line}) + b"\n"
+
+    return StreamingResponse(lines(), media_type=LINES)
+
+
+@router.get("/audit/verify", **about(shape_of(AuditReport), AUDIT_REPORT))
+async def verify_log(caller: Asking, root: str | None = None) -> Response:
+    """Is the log as it was written? Needs the right `audit`."""
+    return answer(await verify_audit(caller.memory.engine, root))
