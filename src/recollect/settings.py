@@ -69,6 +69,8 @@ class Settings:
             if environ.get(variable):
                 found[setting.name] = _parsed(variable, environ[variable], setting.default)
         profile = profile_named(found.get("profile", "default"))
+        if profile.port:
+            found.setdefault("port", profile.port)
         for variable, target in profile.environment.items():
             name = target.removeprefix("settings.")
             if name != target and environ.get(variable):

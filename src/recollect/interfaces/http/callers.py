@@ -14,7 +14,7 @@ from recollect.access.keys import Key
 from recollect.access.quotas import FAILURES_PER_MINUTE, Buckets, Quotas, TooMany
 from recollect.errors import Denied
 from recollect.interfaces.caller import Caller
-from recollect.interfaces.http.guards import App, Receive, Scope, Send
+from recollect.interfaces.http.guards import LOOPBACK, App, Receive, Scope, Send, host_name
 from recollect.interfaces.http.problems import Unknown
 from recollect.memory import AsyncMemory
 
@@ -22,6 +22,7 @@ DEVICE_HEADER = "x-recollect-device"
 NEEDS_KEY = "this server wants a key: send it as Authorization: Bearer rck_..."
 ONLY_HERE = "no key was made yet, so only the server's own machine may ask; make one there"
 CALLER = "recollect.caller"
+FORWARDED = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
 
 
 class Door:
@@ -63,11 +64,33 @@ class Door:
                 return await self._with_key(secret.strip(), _address_of(connection))
             except Denied as denied:
                 raise self._failed(connection, str(denied)) from None
+        if not header and self._is_keyless(connection):
+            return None, await self._for_this_machine()
         if header or await self._any_keys():
             raise self._failed(connection, NEEDS_KEY)
         if not is_loopback(connection.client.host if connection.client else ""):
             raise self._failed(connection, ONLY_HERE)
         return None, self._memory
+
+    def _is_keyless(self, connection: HTTPConnection) -> bool:
+        """A route that the profile's document shows without a key, asked for on this machine by
+        this machine itself. Whoever passes requests on says so, or names another host."""
+        scope, headers = connection.scope, connection.headers
+        return (
+            scope["path"] in self._memory.engine.profile.keyless
+            and scope.get("method") in ("GET", "HEAD")
+            and connection.client is not None
+            and is_loopback(connection.client.host)
+            and host_name(headers.get("host", "")) in LOOPBACK
+            and not any(name in headers for name in FORWARDED)
+        )
+
+    async def _for_this_machine(self) -> AsyncMemory:
+        """To read what one person keeps here; of several, what belongs to nobody in particular."""
+        engine = self._memory.engine
+        roots = await engine.store.roots(limit=2)
+        scope = roots[0] if len(roots) == 1 else engine.default_scope
+        return AsyncMemory(engine.narrowed((scope,), ("read",)))
 
     async def _with_key(self, secret: str, address: str) -> tuple[Key, AsyncMemory]:
         """Requests that arrived together look up a key together; the next ones look again, so a
