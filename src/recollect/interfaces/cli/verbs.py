@@ -21,6 +21,7 @@ from recollect.interfaces.cli.output import (
     show,
     show_receipt,
 )
+from recollect.interfaces.cli.workspaces import write_mirrors_anew
 from recollect.interfaces.render import as_json, visible
 from recollect.memory.arguments import Argument
 from recollect.types import Answer, Receipt, Type
@@ -134,6 +135,8 @@ def choose(arguments: argparse.Namespace) -> int:
                 return INTERRUPTED
         receipt = verb(**options)
     show_receipt(arguments, receipt)
+    if arguments.verb == "forget":
+        write_mirrors_anew(arguments, receipt)
     lost = arguments.ids and all(item.status == "skipped" for item in receipt.items)
     return NotFound.exit_code if lost else 0
 

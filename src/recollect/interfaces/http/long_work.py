@@ -145,6 +145,16 @@ class Jobs:
             raise NotFound(f"there is no work {id_!r}, or it ended long ago")
         return job
 
+    async def file_of(self, caller: Caller, id_: str) -> IO[bytes]:
+        """What an export wrote. One that may hold what was forgotten since is gone."""
+        job = await self.get(caller, id_)
+        if job.file is None or job.state != "done":
+            raise NotFound(f"work {id_!r} has written no file, or not yet")
+        if await self._book.is_outdated(job.begun_at, job.bound):
+            job.drop()
+            raise NotFound(f"something was forgotten since work {id_!r} began; export again")
+        return job.file
+
     async def all_of(self, caller: Caller) -> list[Job]:
         await self._forget_old()
         known = {**self._remembered(await self._book.read()), **self._jobs}

@@ -14,7 +14,9 @@ from recollect.text.redact.assignments import Span
 
 # The words of BIP 39; a phrase has so many of them.
 PHRASE_LENGTHS = (24, 21, 18, 15, 12)
-_RUN = re.compile(r"(?<![A-Za-z])[a-z]{3,8}(?:[ ,\n]{1,3}[a-z]{3,8}){11,}(?![A-Za-z])")
+# Every run of such words, taken at once: ordinary text is gone through one time.
+_RUN = re.compile(r"(?<![A-Za-z])[a-z]{3,8}(?![A-Za-z])(?:[ ,\n]{1,3}[a-z]{3,8}(?![A-Za-z]))*+")
+RUN_LEAST = 12 * 3 + 11
 _NUMBERED = re.compile(r"(?<!\d)1[.)] ?[a-z]{3,8}(?:[ ,\n]{1,3}\d{1,2}[.)] ?[a-z]{3,8}){11,23}")
 _LETTERS = re.compile(r"[a-z]+")
 _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
@@ -45,11 +47,30 @@ _SEED = re.compile(
 
 def find_phrases(text: str) -> Iterator[Span]:
     """Words of the list, as many as a phrase has: all that stand together, or with a checksum."""
+    if not _may_hold_one(text):
+        return
     for pattern in (_RUN, _NUMBERED):
         for run in pattern.finditer(text):
+            if run.end() - run.start() < RUN_LEAST:
+                continue
             words = list(_LETTERS.finditer(text, *run.span()))
             numbers = [_numbers().get(word.group(), -1) for word in words]
             yield from _phrases(words, numbers)
+
+
+def _may_hold_one(text: str) -> bool:
+    """A quick look: are there twelve short words in a row, numbers aside?"""
+    row = 0
+    for word in text.replace(",", " ").split():
+        if word.islower() and len(word) < 11:
+            row += len(word) > 2
+            if len(word) < 3:
+                row = 0
+            elif row >= PHRASE_LENGTHS[-1]:
+                return True
+        elif not word[0].isdigit():
+            row = 0
+    return False
 
 
 def _phrases(words: Sequence[re.Match[str]], numbers: Sequence[int]) -> Iterator[Span]:

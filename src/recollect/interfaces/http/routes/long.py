@@ -144,10 +144,8 @@ async def work_events(id: str, request: Request, caller: Asking) -> Response:
 @router.get("/work/{id}/file", response_class=StreamingResponse, responses={200: _LINES})
 async def work_file(id: str, request: Request, caller: Asking) -> Response:
     """What an export wrote."""
-    job = await _jobs(request).get(caller, id)
-    if job.file is None or job.state != "done":
-        raise NotFound(f"work {id!r} has written no file, or not yet")
-    return StreamingResponse(_read(job.file, _jobs(request), caller), media_type=LINES)
+    file = await _jobs(request).file_of(caller, id)
+    return StreamingResponse(_read(file, _jobs(request), caller), media_type=LINES)
 
 
 def _jobs(request: Request) -> Jobs:
