@@ -36,6 +36,13 @@ class Settings:
     mcp_rights: str = ""  # what tools may do beside read, write and erase, such as: review
     audit: str = "auto"  # of a served store; "on": of every store; "off"
     audit_days: int = 90  # how long its lines are kept; 0: for ever
+    oidc_issuer: str = ""  # whose tokens are good beside keys; empty: nobody's
+    oidc_audience: str = ""  # whom they must be for
+    oidc_jwks: str = ""  # the issuer's keys: a file, or an https address
+    oidc_scope: str = "user={sub}"  # the scope that a token's claims make
+    oidc_rights: str = "read write"  # what its holder may do at most
+    oidc_rights_claim: str = ""  # the claim that names rights; empty: all of those
+    oidc_holder: str = "person"  # person, agent or service
     sign_key: str = ""  # a file with a private Ed25519 key (PEM) that signs every export
     redis_url: str = ""
     ollama_url: str = ""

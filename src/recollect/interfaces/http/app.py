@@ -15,6 +15,7 @@ from starlette.routing import Route
 
 from recollect.access.quotas import FLUSH_SECONDS
 from recollect.access.rights import rights_in
+from recollect.access.tokens import tokens_from
 from recollect.errors import RecollectError, Unavailable
 from recollect.interfaces.http.bodies import Bodies, BodyLimits
 from recollect.interfaces.http.callers import Door, Entrance
@@ -95,7 +96,12 @@ async def _running(app: FastAPI, memory: AsyncMemory, settings: Settings) -> Asy
     app.state.memory = memory
     engine = memory.engine
     audit_with(engine, settings)
-    app.state.door = Door(memory, rate=settings.rate, writes_per_day=settings.writes_per_day)
+    app.state.door = Door(
+        memory,
+        rate=settings.rate,
+        writes_per_day=settings.writes_per_day,
+        tokens=tokens_from(settings),
+    )
     app.state.jobs = Jobs(memory)
     app.state.running = Running()
     app.state.health = Health(memory)

@@ -12,6 +12,7 @@ from starlette.requests import HTTPConnection
 from recollect.access import keys
 from recollect.access.keys import Key
 from recollect.access.quotas import FAILURES_PER_MINUTE, Buckets, Quotas, TooMany
+from recollect.access.tokens import Tokens
 from recollect.errors import Denied
 from recollect.interfaces.caller import Caller
 from recollect.interfaces.http.guards import LOOPBACK, App, Receive, Scope, Send, host_name
@@ -29,8 +30,16 @@ class Door:
     """Lets callers in. Open while no key was ever made; once there was one, it stays closed to
     whoever has none, even when all keys are revoked."""
 
-    def __init__(self, memory: AsyncMemory, *, rate: int = 0, writes_per_day: int = 0) -> None:
+    def __init__(
+        self,
+        memory: AsyncMemory,
+        *,
+        rate: int = 0,
+        writes_per_day: int = 0,
+        tokens: Tokens | None = None,
+    ) -> None:
         self._memory = memory
+        self._tokens = tokens
         self._keys_exist = False
         self._rate = Buckets(rate)
         self._failures = Buckets(FAILURES_PER_MINUTE)
@@ -66,7 +75,7 @@ class Door:
                 raise self._failed(connection, str(denied)) from None
         if not header and self._is_keyless(connection):
             return None, await self._for_this_machine()
-        if header or await self._any_keys():
+        if header or self._tokens is not None or await self._any_keys():
             raise self._failed(connection, NEEDS_KEY)
         if not is_loopback(connection.client.host if connection.client else ""):
             raise self._failed(connection, ONLY_HERE)
@@ -98,7 +107,10 @@ class Door:
         here = self._let_in
         if secret not in here:
             asyncio.get_running_loop().call_soon(self._forget_who_came)
-            key, engine = await keys.with_key(self._memory.engine, secret)
+            if self._tokens is not None and self._tokens.is_one(secret):
+                key, engine = await self._tokens.with_token(self._memory.engine, secret)
+            else:
+                key, engine = await keys.with_key(self._memory.engine, secret)
             here[secret] = key, AsyncMemory(engine)
             self.uses.note(key)
         if not here[secret][0].works_from(address):
