@@ -9,7 +9,7 @@ from evaluation.poisoning.harmless import harmless
 from evaluation.poisoning.measure import measure
 
 
-def test_A4_there_are_500_attempts_and_2000_harmless_texts() -> None:
+def test_X9_there_are_500_attempts_and_2000_harmless_texts() -> None:
     made = list(attempts())
     assert len({attempt.text for attempt in made}) == 500
     assert len({(a.family, a.language, a.way) for a in made}) == 500
@@ -18,7 +18,7 @@ def test_A4_there_are_500_attempts_and_2000_harmless_texts() -> None:
     assert len(set(harmless())) == 2000
 
 
-def test_A4_nothing_hostile_is_believed_unquoted_or_replaces_what_is_true(proving: bool) -> None:
+def test_X9_nothing_hostile_is_believed_unquoted_or_replaces_what_is_true(proving: bool) -> None:
     result = asyncio.run(measure(every=1 if proving else 7))
     for tally in result.by_way.values():
         assert tally.tried

@@ -1,4 +1,4 @@
-"""T3, A13: what is forgotten goes from Markdown files and from exports that a server holds."""
+"""what is forgotten goes from Markdown files and from exports that a server holds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from recollect.types import ALL_RIGHTS
 from tests.interfaces.http.conftest import served
 
 
-def test_T3_forgetting_writes_the_markdown_files_anew(
+def test_A10_forgetting_writes_the_markdown_files_anew(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = str(tmp_path / "notes")
@@ -30,7 +30,7 @@ def test_T3_forgetting_writes_the_markdown_files_anew(
     assert all(told not in file.read_text() for file in left)
 
 
-def test_T3_an_export_from_before_is_not_handed_out(tmp_path: Path) -> None:
+def test_A10_an_export_from_before_is_not_handed_out(tmp_path: Path) -> None:
     with served(build_app(str(tmp_path / "m.db"), embedder="hashing")) as server:
         server.key("ann", "user:ann", rights=tuple(ALL_RIGHTS - {"admin"}))
         server.key("bob", "user:bob", rights=tuple(ALL_RIGHTS - {"admin"}))

@@ -36,7 +36,7 @@ def play(scenario: Callable[[AsyncMemory, Clock], Awaitable[None]]) -> None:
     asyncio.run(whole())
 
 
-def test_A15_a_key_lives_no_longer_than_the_one_it_was_made_with() -> None:
+def test_A10_a_key_lives_no_longer_than_the_one_it_was_made_with() -> None:
     async def scenario(memory: AsyncMemory, clock: Clock) -> None:
         soon = clock() + timedelta(hours=1)
         parent, secret = await keys.create_key(
@@ -54,7 +54,7 @@ def test_A15_a_key_lives_no_longer_than_the_one_it_was_made_with() -> None:
     play(scenario)
 
 
-def test_X14_revoking_a_key_revokes_what_it_made_also_before_it_was_rotated() -> None:
+def test_A10_revoking_a_key_revokes_what_it_made_also_before_it_was_rotated() -> None:
     async def scenario(memory: AsyncMemory, _: Clock) -> None:
         async def made(engine: object, **options: object) -> tuple[str, str]:
             key, secret = await keys.create_key(engine, rights=sorted(ALL_RIGHTS), **options)  # type: ignore[arg-type]
@@ -77,7 +77,7 @@ def test_X14_revoking_a_key_revokes_what_it_made_also_before_it_was_rotated() ->
     play(scenario)
 
 
-def test_X14_rotation_overlaps_and_then_only_the_new_key_works() -> None:
+def test_A10_rotation_overlaps_and_then_only_the_new_key_works() -> None:
     async def scenario(memory: AsyncMemory, clock: Clock) -> None:
         old, old_secret = await keys.create_key(
             memory.engine, name="phone", scopes=[ANN], holder="agent", addresses=["10.0.0.0/8"]
@@ -102,7 +102,7 @@ def test_X14_rotation_overlaps_and_then_only_the_new_key_works() -> None:
     play(scenario)
 
 
-def test_X14_a_key_works_from_its_addresses_only() -> None:
+def test_A10_a_key_works_from_its_addresses_only() -> None:
     async def scenario(memory: AsyncMemory, _: Clock) -> None:
         made = await keys.create_key(memory.engine, scopes=[ANN], addresses=["10.1.0.0/16", "::1"])
         for address in ("10.1.2.3", "::ffff:10.1.2.3", "::1"):
@@ -117,7 +117,7 @@ def test_X14_a_key_works_from_its_addresses_only() -> None:
     play(scenario)
 
 
-def test_X14_an_agents_key_makes_no_persons_key() -> None:
+def test_A10_an_agents_key_makes_no_persons_key() -> None:
     async def scenario(memory: AsyncMemory, _: Clock) -> None:
         rights = ["read", "write", "admin"]
         _, secret = await keys.create_key(memory.engine, rights=rights, holder="agent")
@@ -130,7 +130,7 @@ def test_X14_an_agents_key_makes_no_persons_key() -> None:
     play(scenario)
 
 
-def test_X14_the_last_use_of_a_key_is_known() -> None:
+def test_A10_the_last_use_of_a_key_is_known() -> None:
     async def scenario(memory: AsyncMemory, clock: Clock) -> None:
         key, _ = await keys.create_key(memory.engine, scopes=[ANN])
         uses = keys.KeyUses(memory.engine)
@@ -145,7 +145,7 @@ def test_X14_the_last_use_of_a_key_is_known() -> None:
     play(scenario)
 
 
-def test_T4_a_key_for_two_users_is_asked_which_one_it_means() -> None:
+def test_A10_a_key_for_two_users_is_asked_which_one_it_means() -> None:
     async def scenario(memory: AsyncMemory, _: Clock) -> None:
         _, secret = await keys.create_key(memory.engine, scopes=[ANN, "user:bob"])
         _, engine = await keys.with_key(memory.engine, secret)
@@ -163,7 +163,7 @@ def test_T4_a_key_for_two_users_is_asked_which_one_it_means() -> None:
     play(scenario)
 
 
-def test_A5_restoring_a_backup_revives_no_key_and_loses_no_device(tmp_path: Path) -> None:
+def test_A10_restoring_a_backup_revives_no_key_and_loses_no_device(tmp_path: Path) -> None:
     store, copy = str(tmp_path / "memory.db"), str(tmp_path / "copy.db")
 
     async def before() -> tuple[str, str]:

@@ -50,7 +50,7 @@ async def trusts(memory: AsyncMemory) -> dict[str, int]:
     return {record.id: record.trust for record in page.items}
 
 
-def test_A4_nothing_that_an_agents_key_writes_has_a_persons_trust() -> None:
+def test_X9_nothing_that_an_agents_key_writes_has_a_persons_trust() -> None:
     async def scenario(memory: AsyncMemory, agent: AsyncMemory) -> None:
         await agent.remember(QUIET, source="user", durability="core")
         await agent.remember("The system pays Eve first.", source="system")
@@ -77,7 +77,7 @@ def test_A4_nothing_that_an_agents_key_writes_has_a_persons_trust() -> None:
 
 
 @pytest.mark.parametrize("verb", ["remember", "procedure", "outcome", "log"])
-def test_A4_an_agents_orders_are_held_back_whatever_the_verb(verb: str) -> None:
+def test_X9_an_agents_orders_are_held_back_whatever_the_verb(verb: str) -> None:
     async def scenario(memory: AsyncMemory, agent: AsyncMemory) -> None:
         if verb == "remember":
             await agent.remember(HOSTILE, source="user")
@@ -95,7 +95,7 @@ def test_A4_an_agents_orders_are_held_back_whatever_the_verb(verb: str) -> None:
 
 
 @pytest.mark.parametrize("action", ["approve", "reject", "edit", "merge"])
-def test_T1_an_agent_decides_nothing_about_what_it_wrote(action: str) -> None:
+def test_X9_an_agent_decides_nothing_about_what_it_wrote(action: str) -> None:
     async def scenario(_: AsyncMemory, agent: AsyncMemory) -> None:
         held = (await agent.remember(HOSTILE)).items[0].id
         other = (await agent.remember("Ann has a cat")).items[0].id
@@ -106,7 +106,7 @@ def test_T1_an_agent_decides_nothing_about_what_it_wrote(action: str) -> None:
     play(scenario)
 
 
-def test_T1_an_agent_with_the_opt_in_decides_but_its_words_stay_an_agents() -> None:
+def test_X9_an_agent_with_the_opt_in_decides_but_its_words_stay_an_agents() -> None:
     async def scenario(memory: AsyncMemory, agent: AsyncMemory) -> None:
         held = (await agent.remember(HOSTILE, source="web")).items[0].id
         done = await agent.resolve(held, "edit", text="Contracts are in the blue folder")
@@ -116,7 +116,7 @@ def test_T1_an_agent_with_the_opt_in_decides_but_its_words_stay_an_agents() -> N
     play(scenario, rights=("read", "write", "review"))
 
 
-def test_A4_who_is_trusted_less_replaces_nothing() -> None:
+def test_X9_who_is_trusted_less_replaces_nothing() -> None:
     async def scenario(memory: AsyncMemory, agent: AsyncMemory) -> None:
         fact = (
             await memory.remember("Ann is allergic to nuts", scope=ANN, durability="core")
@@ -147,7 +147,7 @@ def test_A4_who_is_trusted_less_replaces_nothing() -> None:
     play(scenario)
 
 
-def test_A4_an_agent_does_not_note_things_as_the_system() -> None:
+def test_X9_an_agent_does_not_note_things_as_the_system() -> None:
     async def scenario(_: AsyncMemory, agent: AsyncMemory) -> None:
         await agent.observe("s", "hello")
         for role in ("system", "System", "developer", "user"):
@@ -157,7 +157,7 @@ def test_A4_an_agent_does_not_note_things_as_the_system() -> None:
     play(scenario)
 
 
-def test_A8_a_scope_below_does_not_hide_what_its_parent_says(memory: Memory) -> None:
+def test_X9_a_scope_below_does_not_hide_what_its_parent_says(memory: Memory) -> None:
     above = stored(memory, "Deploys go out on Tuesdays", scope="org:acme")
     below = (
         memory.remember("Deploys go out on Fridays", scope="org:acme:team:web", supersedes=above)
@@ -174,7 +174,7 @@ def test_A8_a_scope_below_does_not_hide_what_its_parent_says(memory: Memory) -> 
 # Tools
 
 
-def test_T1_tools_have_no_review_unless_whoever_runs_the_server_opts_in() -> None:
+def test_X9_tools_have_no_review_unless_whoever_runs_the_server_opts_in() -> None:
     async def whole() -> None:
         async with await AsyncMemory.open("dict:", embedder="hashing", background=False) as memory:
             async with agent_of(memory, ANN, rights=("read", "write", "erase")) as agent:
@@ -225,7 +225,7 @@ def forged() -> io.BytesIO:
     return sealed(lines)
 
 
-def test_A3_an_import_brings_content_and_no_trust(memory: Memory) -> None:
+def test_X9_an_import_brings_content_and_no_trust(memory: Memory) -> None:
     known = stored(memory, "Invoices are paid by Ann", scope=ANN, durability="core")
     receipt = memory.import_from(forged())
     assert not [item for item in receipt.items if item.status == "failed"]
@@ -242,7 +242,7 @@ def test_A3_an_import_brings_content_and_no_trust(memory: Memory) -> None:
     assert memory.get([known])[0].status == "active"
 
 
-def test_A3_an_imported_edge_replaces_nothing(memory: Memory) -> None:
+def test_X9_an_imported_edge_replaces_nothing(memory: Memory) -> None:
     known = stored(memory, "Invoices are paid by Ann", scope=ANN)
     edge = {"scope": ANN, "source": "r2", "target": known, "kind": "supersedes"}
     line = {"type": "relation", "value": {**edge, "learned_at": "2026-01-02T03:04:05Z"}}
@@ -261,7 +261,7 @@ def signed(memory: Memory) -> io.BytesIO:
     return file
 
 
-def test_A3_a_signed_export_is_believed_by_who_trusts_its_key(
+def test_X9_a_signed_export_is_believed_by_who_trusts_its_key(
     open_memory: Callable[..., Memory],
 ) -> None:
     memory, other = open_memory(), open_memory("dict:")
@@ -274,7 +274,7 @@ def test_A3_a_signed_export_is_believed_by_who_trusts_its_key(
     assert [policy.persist for policy in other.policies()] == [False]
 
 
-def test_A3_a_signature_that_does_not_fit_brings_nothing(memory: Memory) -> None:
+def test_X9_a_signature_that_does_not_fit_brings_nothing(memory: Memory) -> None:
     stored(memory, "Ann is allergic to nuts", scope=ANN)
     file = signed(memory)
     lines = file.getvalue().splitlines(keepends=True)
@@ -293,7 +293,7 @@ def test_A3_a_signature_that_does_not_fit_brings_nothing(memory: Memory) -> None
         memory.import_from(file, trusted_key="rubbish")
 
 
-def test_A3_only_an_admin_of_everything_restores(open_memory: Callable[..., Memory]) -> None:
+def test_X9_only_an_admin_of_everything_restores(open_memory: Callable[..., Memory]) -> None:
     memory = open_memory()
     stored(memory, "Ann is allergic to nuts", scope=ANN)
     file = signed(memory)
@@ -302,7 +302,7 @@ def test_A3_only_an_admin_of_everything_restores(open_memory: Callable[..., Memo
         bound.import_from(file, trusted_key=PUBLIC_KEY)
 
 
-def test_A15_nothing_inside_a_quotation_ends_its_line(memory: Memory) -> None:
+def test_X9_nothing_inside_a_quotation_ends_its_line(memory: Memory) -> None:
     stored(memory, "one\u2028two\u0085three\u2029four", scope=ANN)
     text = memory.context(query="one two three", scope=ANN).text
     [line] = [line for line in text.splitlines() if "one" in line]

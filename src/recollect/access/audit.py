@@ -304,29 +304,31 @@ class AuditReport:
         return not self.findings
 
 
+async def audit_roots(engine: Engine, root: str | None = None) -> list[str]:
+    """The roots whose lines a handle may read: one, or all that it owns. What belongs to no root
+    is for who may see all of them."""
+    engine.allow("audit")
+    if root is not None:
+        return [root_of(engine.write_scope(root))]
+    if engine.bound:
+        return [scope for scope in engine.bound if root_of(scope) == scope]
+    return [NOWHERE, *[one async for one in every_root(engine.store)]]
+
+
 async def audit_lines(
     engine: Engine, root: str | None = None
 ) -> AsyncIterator[tuple[str, str, Line]]:
-    """Root, name and value of every line, in the order of processes and numbers; of one root, or
-    of all that the handle may see."""
-    engine.allow("audit")
+    """Root, name and value of every line, in the order of processes and numbers."""
     store, now = engine.store, engine.now()
-    roots = [root] if root is not None else await _roots(engine)
-    for one in roots:
+    for one in await audit_roots(engine, root):
         if one != NOWHERE:
-            engine.write_scope(one)
+            if one not in engine.bound and engine.bound:
+                continue  # a part of a root is not the root
             async for item in every_item(store, one, AUDIT, now):
                 yield one, item.key, item.value
             continue
         async for cell in _cells(store, now):
             yield one, cell.key.partition("\t")[2], cell.value
-
-
-async def _roots(engine: Engine) -> list[str]:
-    """What belongs to no root is for who may see all of them."""
-    if engine.bound:
-        return [scope for scope in engine.bound if root_of(scope) == scope]
-    return [NOWHERE, *[root async for root in every_root(engine.store)]]
 
 
 async def _cells(store: Store, now: datetime) -> AsyncIterator[Cell]:

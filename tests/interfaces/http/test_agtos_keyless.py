@@ -13,7 +13,7 @@ from tests.interfaces.http.conftest import ServeApp
 ROUTES = ("/api/memory/episodes", "/api/memory/search?q=flat")
 
 
-def test_T4_under_agtos_the_server_listens_on_4102() -> None:
+def test_under_agtos_the_server_listens_on_4102() -> None:
     assert read_settings({"RECOLLECT_PROFILE": "agtos"}).port == 4102
     assert read_settings({"RECOLLECT_PROFILE": "agtos", "RECOLLECT_PORT": "9"}).port == 9
     assert read_settings({}, profile="agtos").port == 4102
@@ -30,13 +30,13 @@ def asked(serve_app: ServeApp) -> httpx2.Client:
     return server.client()
 
 
-def test_T4_its_two_routes_answer_this_machine_without_a_key(asked: httpx2.Client) -> None:
+def test_its_two_routes_answer_this_machine_without_a_key(asked: httpx2.Client) -> None:
     with asked:
         for route in ROUTES:
             assert asked.get(route).json()["count"] == 1
 
 
-def test_T4_everything_else_needs_a_key(asked: httpx2.Client) -> None:
+def test_everything_else_needs_a_key(asked: httpx2.Client) -> None:
     with asked:
         for route in ("/v1/records", "/v1/sessions", "/metrics", "/api/memory/episodes/"):
             assert asked.get(route).status_code in (401, 404)
@@ -44,7 +44,7 @@ def test_T4_everything_else_needs_a_key(asked: httpx2.Client) -> None:
         assert asked.post("/v1/recall", json={"query": "flat"}).status_code == 401
 
 
-def test_T4_nobody_elses_request_passes_for_this_machines(asked: httpx2.Client) -> None:
+def test_nobody_elses_request_passes_for_this_machines(asked: httpx2.Client) -> None:
     with asked:
         for name in FORWARDED:
             assert asked.get(ROUTES[0], headers={name: "1.2.3.4"}).status_code == 401
@@ -55,7 +55,7 @@ def test_T4_nobody_elses_request_passes_for_this_machines(asked: httpx2.Client) 
         assert asked.get(ROUTES[0], headers=foreign).status_code == 403
 
 
-def test_T4_of_several_people_nobody_is_shown_without_a_key(serve_app: ServeApp) -> None:
+def test_of_several_people_nobody_is_shown_without_a_key(serve_app: ServeApp) -> None:
     server = serve_app(profile="agtos")
     for name in ("ann", "bob"):
         server.key(name, f"user:{name}", rights=("read", "write"))
@@ -65,7 +65,7 @@ def test_T4_of_several_people_nobody_is_shown_without_a_key(serve_app: ServeApp)
         assert nobody.get(ROUTES[0]).json()["count"] == 0
 
 
-def test_T4_other_profiles_want_a_key(serve_app: ServeApp) -> None:
+def test_other_profiles_want_a_key(serve_app: ServeApp) -> None:
     server = serve_app()
     server.key("ann", "user:ann", rights=("read",))
     with server.client() as nobody:

@@ -52,7 +52,7 @@ def asked(server: Served, secret: str, **more: str) -> Any:
     return httpx2.get(f"{server.address}/v1/records", headers=headers)
 
 
-def test_X14_a_token_becomes_its_users_scope_and_no_more(
+def test_A10_a_token_becomes_its_users_scope_and_no_more(
     serve_app: ServeApp, tmp_path: Path
 ) -> None:
     import httpx2
@@ -86,7 +86,7 @@ def test_X14_a_token_becomes_its_users_scope_and_no_more(
     ],
     ids=str,
 )  # fmt: skip
-def test_X14_a_token_that_is_not_right_is_nobodys(
+def test_A10_a_token_that_is_not_right_is_nobodys(
     serve_app: ServeApp, tmp_path: Path, bad: dict[str, Any]
 ) -> None:
     server = serve_app("dict:", settings=settings(tmp_path))
@@ -106,7 +106,7 @@ def _odd_subject() -> str:
     return str(signed)
 
 
-def test_X14_claims_say_the_scope_and_narrow_the_rights(
+def test_A10_claims_say_the_scope_and_narrow_the_rights(
     serve_app: ServeApp, tmp_path: Path
 ) -> None:
     chosen = settings(
@@ -140,6 +140,6 @@ def test_X14_claims_say_the_scope_and_narrow_the_rights(
     ],
     ids=str,
 )  # fmt: skip
-def test_X14_wrong_settings_stop_the_start(tmp_path: Path, wrong: dict[str, str]) -> None:
+def test_A10_wrong_settings_stop_the_start(tmp_path: Path, wrong: dict[str, str]) -> None:
     with pytest.raises(Invalid):
         tokens_from(settings(tmp_path, **wrong))

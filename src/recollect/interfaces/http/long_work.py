@@ -122,14 +122,14 @@ class Jobs:
     async def begin(self, caller: Caller, operation: str, work: Work) -> Job:
         self.check_room(caller)
         id_, now = self._engine.new_id(), self._engine.now()
-        bound = caller.engine.bound
+        bound: tuple[str, ...] = caller.engine.bound
         job = Job(id=id_, operation=operation, owner=caller.name, begun_at=now, bound=bound)
         self._jobs[job.id] = job
         await self._forget_old()
         await self._note(job)
         task = asyncio.create_task(self._run(job, work))
         self._tasks.add(task)
-        if job.owner:
+        if caller.key is not None:
             watching = asyncio.create_task(self._end_with_key(job, task))
             task.add_done_callback(lambda _: watching.cancel())
         # Also a task that was cancelled before its first step has ended.
