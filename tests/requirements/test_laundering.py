@@ -253,7 +253,7 @@ def test_X9_an_imported_edge_replaces_nothing(memory: Memory) -> None:
 
 
 def signed(memory: Memory) -> io.BytesIO:
-    from recollect.access.signature import signer
+    from recollect.access.seal import signer
 
     memory._memory.engine.sign = signer(PRIVATE_KEY, "a test")
     file = io.BytesIO()

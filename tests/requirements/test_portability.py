@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect import Denied, Invalid, Memory, Unavailable
-from recollect.access.signature import signer
+from recollect.access.seal import signer
 from recollect.engine import Engine
 from recollect.testing.values import (
     NOW,

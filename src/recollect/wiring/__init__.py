@@ -109,7 +109,7 @@ def audit_with(engine: Engine, settings: Settings | None = None) -> None:
 def _signer(file: str) -> Callable[[str], str] | None:
     if not file:
         return None
-    from recollect.access.signature import signer
+    from recollect.access.seal import signer
 
     try:
         return signer(Path(file).expanduser().read_bytes(), file)

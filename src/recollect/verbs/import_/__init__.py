@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO
 
-from recollect.access.signature import check_signature
+from recollect.access.seal import check_signature
 from recollect.engine import Engine
 from recollect.errors import Denied, Invalid, NotFound, RecollectError, Unavailable
 from recollect.forgotten import Tombstones

@@ -1,4 +1,4 @@
-"""Signatures of exports: who wrote a file, as far as the reader knows their key already.
+"""Seals of exports: who wrote a file, as far as the reader knows their key already.
 
 A key inside of a file proves nothing, so there is none. Ed25519; the keys are PEM, as openssl
 writes them.
