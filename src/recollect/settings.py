@@ -44,6 +44,8 @@ class Settings:
     oidc_rights_claim: str = ""  # the claim that names rights; empty: all of those
     oidc_holder: str = "person"  # person, agent or service
     sign_key: str = ""  # a file with a private Ed25519 key (PEM) that signs every export
+    log_level: str = "warning"  # debug, info (a line for each request), warning or error
+    log_format: str = "text"  # or "json"
     redis_url: str = ""
     ollama_url: str = ""
     embedding_provider: str = ""  # the embedder in two parts, for those who write it so

@@ -26,6 +26,7 @@ class WholeStore:
         scope: Scopes | None = None,
         descend: bool = True,
         author: Label = "",
+        progress: Callable[[int, int], None] | None = None,
     ) -> Receipt:
         """Write everything this handle may see, or some scopes of it, as JSON lines: to a file,
         which is there complete or not at all, or to a binary stream.
@@ -35,10 +36,15 @@ class WholeStore:
             scope: only this one and all below it
             descend: also everything below the scopes
             author: all that is kept about this author instead, as text for people to read
+            progress: is told how many records and messages are written, and of how many
         """
         from recollect.verbs.export import export_to
 
-        return await export_to(self._engine, path, scope=scope, descend=descend, author=author)
+        if author:
+            from recollect.verbs.disclose import disclose
+
+            return await disclose(self._engine, path, scope=scope, descend=descend, author=author)
+        return await export_to(self._engine, path, scope=scope, descend=descend, progress=progress)
 
     @needs("import")
     async def import_from(
@@ -48,6 +54,7 @@ class WholeStore:
         dry_run: bool = False,
         partial: bool = False,
         trusted_key: str = "",
+        progress: Callable[[int, int], None] | None = None,
         actor: Actor = "",
     ) -> Receipt:
         """Read an export in, with a report per line. Doing it again changes nothing.
@@ -60,6 +67,7 @@ class WholeStore:
             dry_run: only say what would happen
             partial: take what is there of a file that was cut off or changed
             trusted_key: a public key (PEM): its holder signed the file, and is believed
+            progress: is told how many lines are done, and of how many
             actor: who does it, for the journal
         """
         from recollect.verbs.import_ import import_from
@@ -71,6 +79,7 @@ class WholeStore:
             partial=partial,
             trusted_key=trusted_key,
             actor=actor,
+            progress=progress,
         )
 
     @needs("admin")

@@ -4,7 +4,7 @@ known of them. It goes by the author of messages and records, and by what was ma
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from datetime import datetime
 from typing import IO
 
@@ -13,16 +13,35 @@ from recollect.packet.text import quoted
 from recollect.ports import Store
 from recollect.text.inputs import clean_name
 from recollect.types import Find, Listing, Message, Receipt, ReceiptItem, Record, SessionKey, Where
-from recollect.verbs.export import EVERY_STATUS, ExportPart
+from recollect.verbs.export import (
+    EVERY_STATUS,
+    ExportPart,
+    Target,
+    parts_of,
+    target_opened,
+)
 
 DERIVED_PER_LOOK = 100
 
 
 async def disclose(
-    engine: Engine, file: IO[bytes], parts: Sequence[ExportPart], author: str
+    engine: Engine,
+    target: Target,
+    *,
+    scope: str | Iterable[str] | None,
+    descend: bool,
+    author: str,
 ) -> Receipt:
     """Markdown: sessions with their messages, then memories with where they come from."""
     who = clean_name(author, "author")
+    parts = await parts_of(engine, scope, descend=descend)
+    with target_opened(target) as file:
+        return await _written(engine, file, parts, who)
+
+
+async def _written(
+    engine: Engine, file: IO[bytes], parts: Sequence[ExportPart], who: str
+) -> Receipt:
     counts: Counter[str] = Counter()
 
     def write(line: str = "") -> None:

@@ -11,7 +11,7 @@ import hashlib
 import os
 import tempfile
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
@@ -61,6 +61,7 @@ PARTIAL_NOTE = (
     "other scopes"
 )
 
+Progress = Callable[[int, int], None]
 Target = str | os.PathLike[str] | IO[bytes]
 
 
@@ -89,6 +90,8 @@ class ExportWriting:
     file: IO[bytes]
     hash: hashlib._Hash = field(default_factory=hashlib.sha256)
     counts: Counter[str] = field(default_factory=Counter)
+    progress: Progress | None = None
+    total: int = 0  # records and messages, as they were counted before
 
     def raw(self, line: bytes) -> None:
         self.hash.update(line)
@@ -97,6 +100,9 @@ class ExportWriting:
     def value(self, value: Value) -> None:
         self.raw(line_of(value))
         self.counts[NAMES[type(value)]] += 1
+        if self.progress is not None:
+            done = self.counts["message"] + self.counts["record"]
+            self.progress(done, max(self.total, done))
 
 
 async def export_to(
@@ -105,27 +111,43 @@ async def export_to(
     *,
     scope: str | Iterable[str] | None,
     descend: bool,
-    author: str = "",
+    progress: Progress | None = None,
 ) -> Receipt:
-    by_root, below = await engine.read_scopes(scope, descend=descend)
-    for scopes in by_root.values():
-        for one in scopes:
-            engine.write_scope(one)  # seeing a parent's memories is not owning them
-    parts = [
-        ExportPart(store=engine.store, root=root, scopes=scopes, descend=below, now=engine.now())
-        for root, scopes in sorted(by_root.items())
-    ]
+    parts = await parts_of(engine, scope, descend=descend)
+    total = sum([await _size(part) for part in parts]) if progress else 0
     with target_opened(target) as file:
-        if author:
-            from recollect.verbs.disclose import disclose
-
-            return await disclose(engine, file, parts, author)
-        counts = await _write_all(ExportWriting(file=file), parts, engine)
+        writing = ExportWriting(file=file, progress=progress, total=total)
+        counts = await _write_all(writing, parts, engine)
     items = (
         ReceiptItem(id=name, status="stored", reason=f"{counts[name]} written") for name in TYPES
     )
     notes = [] if all(part.whole for part in parts) else [PARTIAL_NOTE]
     return Receipt(items=tuple(items), notes=tuple(notes))
+
+
+async def parts_of(
+    engine: Engine, scope: str | Iterable[str] | None, *, descend: bool
+) -> list[ExportPart]:
+    """What a handle may take along of some scopes, root by root."""
+    by_root, below = await engine.read_scopes(scope, descend=descend)
+    for scopes in by_root.values():
+        for one in scopes:
+            engine.write_scope(one)  # seeing a parent's memories is not owning them
+    return [
+        ExportPart(store=engine.store, root=root, scopes=scopes, descend=below, now=engine.now())
+        for root, scopes in sorted(by_root.items())
+    ]
+
+
+async def _size(part: ExportPart) -> int:
+    """Records and messages, about: some may come or go meanwhile."""
+    records = await part.store.counts(part.scopes, now=part.now, descend=part.descend)
+    messages = [
+        session.last_seq
+        async for session in every_session(part.store, part.root)
+        if part.holds(session.scope)
+    ]
+    return sum(records.values()) + sum(messages)
 
 
 async def _write_all(

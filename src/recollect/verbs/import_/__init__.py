@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO
 
@@ -51,6 +51,7 @@ async def import_from(
     partial: bool,
     actor: str,
     trusted_key: str = "",
+    progress: Callable[[int, int], None] | None = None,
 ) -> Receipt:
     """Without a ``trusted_key`` content, times and provenance come in, and nothing that the file
     says about how far to believe it."""
@@ -77,6 +78,8 @@ async def import_from(
         await _find_forgotten(run, file)
         for chunk in _chunks(run, _with_ends(lines_of(file))):
             await _FAMILIES[chunk[0].type](run, chunk)
+            if progress is not None:
+                progress(chunk[-1].number, known.lines)
     return _receipt(run, known.problem)
 
 
