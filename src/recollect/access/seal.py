@@ -61,6 +61,6 @@ def _library() -> tuple[Any, Any]:
         from cryptography.hazmat.primitives.asymmetric import ed25519
     except ModuleNotFoundError:
         raise Incompatible(
-            "signed exports need cryptography: pip install 'recollect[signing]'"
+            "signed exports need cryptography: pip install 'recollect[encrypt]'"
         ) from None
     return ed25519, serialization

@@ -63,11 +63,15 @@ def fitting_tail(
     return list(messages[start:]), spent
 
 
+def is_claimed(message: Message) -> bool:
+    """Does it speak as the user or as the system, without having been heard from them?"""
+    return message.role in ("user", "system", "developer") and message.trust < PERSON_TRUST
+
+
 def as_heard(message: Message) -> Message:
     """Who speaks as the user or as the system, but was not heard to be them, is quoted: in a
     conversation everything else is said by the one whose name stands before it."""
-    claims = message.role in ("user", "system", "developer") and not message.answers
-    if message.trust >= PERSON_TRUST or not claims or not message.text.strip():
+    if not is_claimed(message) or message.answers or not message.text.strip():
         return message
     text = f"[logged by an agent as said by the {message.role}] {quoted(message.text)}"
     return replace(message, role="user", text=text, original="")

@@ -27,7 +27,7 @@ from recollect.packet.text import (
     stable_section,
     text_section,
 )
-from recollect.packet.window import as_heard, newest_said, window
+from recollect.packet.window import as_heard, is_claimed, newest_said, window
 from recollect.ports import Store
 from recollect.scopes import root_of
 from recollect.text.inputs import When, one_of, utc_moment
@@ -536,5 +536,7 @@ def _pending_section(messages: Sequence[Message]) -> Section:
 
 def _pending_line(message: Message) -> str:
     who = message.author or message.role
+    if is_claimed(message):
+        who = f"an agent, as {who}"
     about = f"from {quoted(who)}, {message.at:%Y-%m-%d %H:%M}, id {quoted(message.id)}"
     return f"- {quoted(message.text)} ({about})"
