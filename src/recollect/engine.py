@@ -137,14 +137,16 @@ class Engine:
     # Scopes and rights
 
     def narrowed(
-        self, scopes: Iterable[str] | None, rights: Iterable[Right], holder: Holder = "person"
+        self, scopes: Iterable[str] | None, rights: Iterable[Right], holder: Holder | None = None
     ) -> Engine:
         """The same engine for somebody who may do less; None: in the same scopes as this one.
         What is counted and what is volatile is shared with it. An agent stays one."""
         bound = self.bound if scopes is None else tuple(map(self.write_scope, scopes))
         if scopes is not None and not bound:  # an empty bound would mean no bound
             raise Invalid("a narrower handle needs at least one scope")
-        lower = min(self.holder, holder, key=lambda one: TRUST_OF_HOLDER[one])
+        lower = holder or self.holder
+        if TRUST_OF_HOLDER[lower] > self.trust_max:
+            lower = self.holder
         return replace(self, bound=bound, rights=frozenset(rights) & self.rights, holder=lower)
 
     def allow(self, right: Right) -> None:
