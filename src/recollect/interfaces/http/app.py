@@ -117,6 +117,7 @@ async def _running(app: FastAPI, memory: AsyncMemory, settings: Settings) -> Asy
             await app.state.door.flush()
         if auditing is not None:
             auditing.cancel()
+        if engine.audit is not None:
             await engine.audit.flush()
 
 
