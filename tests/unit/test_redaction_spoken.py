@@ -32,6 +32,7 @@ SECRETS = {
     WORDS: WORDS,
     f"keep safe\n{LONG}\nthanks": LONG,
     WORDS.replace(" ", ", "): "sausage",
+    "abandon " * 11 + "about": "abandon about",
     "1. legal 2. winner 3. thank 4. year 5. wave 6. sausage 7. worth 8. useful 9. legal "
     "10. winner 11. thank 12. yellow": "sausage",
     "The password for the router is Tr0ub4dor&3": "Tr0ub4dor&3",
@@ -113,7 +114,7 @@ HARMLESS = (
     "The password length for admins is 16-characters",
     "Contact ann@example.com for the password",
     "The passwords of all users are hashed with argon2",
-    "0x" + "0" * 40,
+    "word " * 300,
 )
 
 

@@ -84,9 +84,12 @@ def _phrases(words: Sequence[re.Match[str]], numbers: Sequence[int]) -> Iterator
 
 def _is_phrase(numbers: Sequence[int], place: int, length: int) -> bool:
     part = numbers[place : place + length]
-    if len(part) < length or min(part) < 0:
+    if len(part) < length or min(part) < 0 or len(set(part)) < 2:
         return False
-    return len(numbers) == length or _has_checksum(part)
+    varied = 3 * len(set(part)) >= 2 * length
+    if len(numbers) == length:
+        return varied or _has_checksum(part)
+    return varied and _has_checksum(part)
 
 
 def _has_checksum(numbers: Sequence[int]) -> bool:
