@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter as Tally
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Protocol, TypeVar
@@ -271,7 +271,11 @@ class Engine:
             keys=keys,
             limit=len(chain) * len(keys),
         )
-        return frozenset(item.key for item in policies if not item.value.get("persist", True))
+        return frozenset(
+            item.key
+            for item in policies
+            if isinstance(item.value, Mapping) and not item.value.get("persist", True)
+        )
 
     # Vectors
 

@@ -243,16 +243,13 @@ async def mark_forgotten(engine: Engine, root: str) -> None:
         await engine.store.registry.put(cell, now=now)
 
 
-async def forgotten_since(
-    store: Store, roots: Collection[str], at: datetime, now: datetime
-) -> bool:
-    """Was anything forgotten there since; without ``roots`` anywhere?"""
+async def forgotten_marks(store: Store, roots: Collection[str], now: datetime) -> dict[str, int]:
+    """What tells whether something was forgotten there meanwhile, or anywhere without ``roots``:
+    then they are others."""
     prefix = cell_key(FORGOTTEN_AT, "")
-    for cell in await store.registry.list(prefix, now=now, limit=10_000):
-        inside = not roots or cell.key.removeprefix(prefix) in roots
-        if inside and datetime.fromisoformat(cell.value) >= at:
-            return True
-    return False
+    cells = await store.registry.list(prefix, now=now, limit=10_000)
+    found = {cell.key.removeprefix(prefix): cell.version for cell in cells}
+    return {root: version for root, version in found.items() if not roots or root in roots}
 
 
 async def copies_elsewhere(engine: Engine, root: str) -> list[str]:

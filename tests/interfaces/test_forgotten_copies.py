@@ -39,7 +39,8 @@ def test_A10_an_export_from_before_is_not_handed_out(tmp_path: Path) -> None:
             for who, text in ((ann, "Ann hides the silver"), (bob, "Bob has a cat")):
                 who.post("/v1/remember", json={"text": text})
                 work = who.post("/v1/export", json={}).json()["id"]
-                who.get(f"/v1/work/{work}", params={"wait": 20})
+                while who.get(f"/v1/work/{work}", params={"wait": 5}).json()["state"] == "running":
+                    pass
                 assert who.get(f"/v1/work/{work}/file").status_code == 200
                 works.append(work)
             receipt = ann.post("/v1/forget", json={"scope": "user:ann"}).json()

@@ -14,7 +14,7 @@ from typing import Any
 
 from recollect.engine import Engine
 from recollect.errors import Conflict, RecollectError
-from recollect.forgotten import forgotten_since
+from recollect.forgotten import forgotten_marks
 from recollect.ports import Cell, cell_key
 from recollect.scopes import root_of
 from recollect.types import JOB, Receipt
@@ -70,11 +70,10 @@ class Workbook:
             cells = await self._registry.list(prefix, now=now, limit=LISTED_MAX)
         return {cell.key.removeprefix(prefix): cell.value for cell in cells}
 
-    async def is_outdated(self, begun_at: datetime, bound: Iterable[str]) -> bool:
-        """Was something forgotten since, of what it could see?"""
+    async def forgotten(self, bound: Iterable[str]) -> dict[str, int]:
+        """What changes when something is forgotten that somebody with these scopes could see."""
         roots = frozenset(map(root_of, bound))
-        now = self._engine.now()
-        return await forgotten_since(self._engine.store, roots, begun_at, now)
+        return await forgotten_marks(self._engine.store, roots, self._engine.now())
 
     def is_alive(self, entry: Entry) -> bool:
         return self._engine.now() < datetime.fromisoformat(entry["alive_until"])

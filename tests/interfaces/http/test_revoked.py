@@ -69,7 +69,8 @@ def test_A10_what_one_device_began_is_not_shown_to_another(serve_app: ServeApp) 
     with of("hers") as hers, of("his") as his, of(None) as both:
         hers.post("/v1/remember", json={"text": "Ann likes tea"})
         work = hers.post("/v1/export", json={}).json()
-        hers.get(f"/v1/work/{work['id']}", params={"wait": 10})
+        while hers.get(f"/v1/work/{work['id']}", params={"wait": 5}).json()["state"] == "running":
+            pass
         assert his.get("/v1/work").json()["work"] == []
         assert his.get(f"/v1/work/{work['id']}").status_code == 404
         assert his.get(f"/v1/work/{work['id']}/file").status_code == 404

@@ -53,6 +53,7 @@ class Job:
     owner: str
     begun_at: datetime
     bound: tuple[str, ...] = ()  # the scopes that whoever began it could not leave
+    forgotten: dict[str, int] = field(default_factory=dict)  # as it was when it began
     state: State = "running"
     progress: int = 0
     ended_at: datetime | None = None
@@ -128,6 +129,7 @@ class Jobs:
         bound: tuple[str, ...] = caller.engine.bound
         job = Job(id=id_, operation=operation, owner=caller.name, begun_at=now, bound=bound)
         self._jobs[job.id] = job
+        job.forgotten = await self._book.forgotten(bound)
         await self._forget_old()
         await self._note(job)
         task = asyncio.create_task(self._run(job, work))
@@ -153,7 +155,7 @@ class Jobs:
         job = await self.get(caller, id_)
         if job.file is None or job.state != "done":
             raise NotFound(f"work {id_!r} has written no file, or not yet")
-        if await self._book.is_outdated(job.begun_at, job.bound):
+        if await self._book.forgotten(job.bound) != job.forgotten:
             job.drop()
             raise NotFound(f"something was forgotten since work {id_!r} began; export again")
         return job.file

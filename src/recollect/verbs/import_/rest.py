@@ -145,7 +145,8 @@ async def _why_not(run: ImportRun, root: str, item: Item) -> str:
         return ""
     if not run.trusting:
         return NOT_TAKEN
-    wrong = item.namespace == "policy" and not _is_policy(item.value)
+    meant = item.key == "scope" or item.key.startswith("author:")
+    wrong = item.namespace == "policy" and meant and not _is_policy(item.value)
     return "!this is no policy" if wrong else ""
 
 
