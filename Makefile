@@ -14,7 +14,8 @@ CHECKED := src tests scripts $(wildcard bench evaluation proof)
 COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --no-header --upgrade
 
-.PHONY: help serve test check bench peers eval eval-learning proof test-long docs fixture pins clean
+.PHONY: help serve test check bench peers eval eval-learning eval-poisoning proof test-long docs \
+	fixture pins clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -48,6 +49,9 @@ eval-learning: $(VENV)/dev.stamp  ## measure how well beliefs are learned and ch
 
 proof: $(VENV)/dev.stamp  ## try every promise at length, go on where it stopped (PROOF=minutes, FAMILY=name)
 	$(BIN)/python -m proof $(if $(PROOF),--minutes $(PROOF)) $(if $(FAMILY),--family $(FAMILY))
+
+eval-poisoning: $(VENV)/dev.stamp  ## measure what becomes of 500 attempts to poison a memory
+	$(BIN)/python -m evaluation.poisoning.measure
 
 test-long: $(VENV)/dev.stamp  ## all tests, the slow ones included and at full length
 	RECOLLECT_PROOF=1 $(BIN)/python -m pytest -n $(WORKERS)
