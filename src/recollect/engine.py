@@ -59,6 +59,14 @@ class Disk:
     trouble: str = ""
 
 
+class Meter(Protocol):
+    """Counts what is written, and raises before it is too much."""
+
+    async def admit(self, batch: Batch) -> None: ...
+
+    async def count(self, batch: Batch) -> None: ...
+
+
 @dataclass(slots=True)
 class Trusted:
     """The active space as it was read last, and until when (``time.monotonic``) a search may
@@ -93,6 +101,7 @@ class Engine:
     trusted: Trusted = field(default_factory=Trusted)
     known_space: str = ""  # the store's vector space, where it was read just now
     once: Once | None = None
+    meter: Meter | None = None  # None: nobody counts what this handle writes
 
     def now(self) -> datetime:
         return self.clock().astimezone(UTC)

@@ -215,6 +215,18 @@ def _added(vector: Vector) -> str:
     return "found by keyword only: it means nothing to the embedder, or may not be sent to it"
 
 
+async def run_beside(engine: Engine) -> None:
+    """For a process whose upkeep another one does: what nobody else can see, which is how often
+    records were used here, and the sessions that are kept in this process only."""
+    while True:
+        await asyncio.sleep(PAUSE_SECONDS)
+        try:
+            await flush_uses(engine)
+            await _work_on_volatile(engine, LearnRound(), everything=False)
+        except RecollectError as error:
+            log.warning("upkeep failed: %s", error, extra={"action": "maintain"})
+
+
 async def run_in_background(engine: Engine) -> None:
     """Rounds of upkeep for as long as the memory is open. What fails is said once and tried
     again later, less and less often; a full disk must not fill the log too."""

@@ -29,6 +29,7 @@ from recollect.rank.stages import (
 )
 from recollect.scopes import is_within, root_of
 from recollect.text.inputs import (
+    ANSWER_BYTES_MAX,
     RECORD_BYTES_MAX,
     When,
     clean_tags,
@@ -117,7 +118,8 @@ async def recall(engine: Engine, question: Question, *, count_uses: bool = True)
     best = sorted(found, key=order)
     chosen, note, usage = await _reranked(engine, question, above_threshold(best, asked), limit)
     notes += [note] if note else []
-    kept = chosen[:limit]
+    kept, note = _bounded(chosen[:limit])
+    notes += [note] if note else []
     if count_uses:
         _count_uses(engine, kept)
     if question.explain:
@@ -125,6 +127,17 @@ async def recall(engine: Engine, question: Question, *, count_uses: bool = True)
     usage = sum_of(usage, replace(embedded.usage, texts_embedded=len(questions) if vector else 0))
     hits = tuple(candidate.as_hit() for candidate in kept)
     return Answer(hits=hits, notes=tuple(notes), usage=usage)
+
+
+def _bounded(chosen: list[Candidate]) -> tuple[list[Candidate], str]:
+    """As many as one answer may hold, the best first; and a note if that is not all."""
+    weight = 0
+    for number, candidate in enumerate(chosen):
+        weight += len(candidate.record.text) + len(str(candidate.record.data or ""))
+        if number and weight > ANSWER_BYTES_MAX:
+            left = f"{len(chosen) - number} hits are left out: together they are too long"
+            return chosen[:number], f"{left} for one answer; ask for fewer"
+    return chosen, ""
 
 
 def _query(engine: Engine, question: Question, limit: int) -> tuple[Search, list[str]]:

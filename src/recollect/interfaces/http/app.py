@@ -14,8 +14,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from recollect.errors import RecollectError
+from recollect.interfaces.http.annex import Annex
 from recollect.interfaces.http.bodies import Bodies, BodyLimits
 from recollect.interfaces.http.callers import Door, Entrance
+from recollect.interfaces.http.fairness import Fair, FairShares
 from recollect.interfaces.http.guards import App, Guard, Receive, Scope, Send
 from recollect.interfaces.http.idempotency import Running
 from recollect.interfaces.http.long_work import Jobs
@@ -47,10 +49,11 @@ def build_app(
     settings: Settings | None = None,
     mcp: Mounted | None = mcp_route,
     limits: BodyLimits | None = None,
+    annex: Annex | None = None,
 ) -> FastAPI:
     """The application. The store is opened when it starts and closed when it ends, unless an
     open ``memory`` is handed in: whoever opened it closes it. ``mcp`` is at ``/mcp``, behind
-    the same checks as every route."""
+    the same checks as every route. ``annex`` answers large requests."""
     chosen = settings or read_settings(profile=profile)
     branch = McpBranch()
 
@@ -62,6 +65,8 @@ def build_app(
                 opened = await AsyncMemory.open(store, profile=profile, embedder=embedder)
                 await stack.enter_async_context(opened)
             await stack.enter_async_context(_running(app, opened, chosen))
+            if annex is not None:
+                app.state.shares.annex = await stack.enter_async_context(annex.running(opened))
             if mcp is not None:
                 branch.app = await stack.enter_async_context(mcp())
             yield
@@ -89,7 +94,8 @@ def build_app(
 async def _running(app: FastAPI, memory: AsyncMemory, settings: Settings) -> AsyncIterator[None]:
     """What lives as long as the server does."""
     app.state.memory = memory
-    app.state.door = Door(memory, rate=settings.rate, writes_per_day=settings.writes_per_day)
+    app.state.door = Door(memory, settings)
+    app.state.shares = FairShares.of(settings)
     app.state.jobs = Jobs(memory)
     app.state.running = Running()
     app.state.health = Health(memory)
@@ -105,6 +111,7 @@ async def _running(app: FastAPI, memory: AsyncMemory, settings: Settings) -> Asy
 
 def _add_layers(app: FastAPI, settings: Settings, limits: BodyLimits) -> None:
     """The last one added is the first to see a request."""
+    app.add_middleware(Fair)
     app.add_middleware(Bodies, streamed=STREAMED, limits=limits)
     app.add_middleware(Entrance, open_paths=OPEN_PATHS)
     hosts, origins = _listed(settings.hosts), _listed(settings.origins)

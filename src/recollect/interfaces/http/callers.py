@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from dataclasses import replace
 from ipaddress import ip_address
 from typing import Any
 
@@ -12,11 +13,13 @@ from starlette.requests import HTTPConnection
 from recollect.access import keys
 from recollect.access.keys import Key
 from recollect.access.quotas import FAILURES_PER_MINUTE, Buckets, Quotas, TooMany
+from recollect.access.shares import tenants_of
 from recollect.errors import Denied
 from recollect.interfaces.caller import Caller
 from recollect.interfaces.http.guards import App, Receive, Scope, Send
 from recollect.interfaces.http.problems import Unknown
 from recollect.memory import AsyncMemory
+from recollect.settings import Settings
 
 DEVICE_HEADER = "x-recollect-device"
 NEEDS_KEY = "this server wants a key: send it as Authorization: Bearer rck_..."
@@ -28,20 +31,25 @@ class Door:
     """Lets callers in. Open while no key was ever made; once there was one, it stays closed to
     whoever has none, even when all keys are revoked."""
 
-    def __init__(self, memory: AsyncMemory, *, rate: int = 0, writes_per_day: int = 0) -> None:
-        self._memory = memory
+    def __init__(self, memory: AsyncMemory, settings: Settings) -> None:
+        self.quotas = Quotas(
+            engine=memory.engine,
+            per_day=settings.writes_per_day,
+            records=settings.stored_records,
+            bytes=settings.stored_mb << 20,
+        )
+        self._memory = AsyncMemory(replace(memory.engine, meter=self.quotas))
         self._keys_exist = False
-        self._rate = Buckets(rate)
+        self._rate = Buckets(settings.rate)
         self._failures = Buckets(FAILURES_PER_MINUTE)
-        self.quotas = Quotas(memory.engine, writes_per_day)
         self._let_in: dict[str, tuple[Key, AsyncMemory]] = {}  # in this turn of the loop, by secret
 
     async def caller(self, connection: HTTPConnection) -> Caller:
         """Unknown, Denied, NotFound (of a device) or TooMany if there is none."""
         key, memory = await self._known(connection)
-        wait = self._rate.take(key.id if key else "")
+        wait = max(map(self._rate.take, tenants_of(memory.engine)))
         if wait:
-            raise TooMany("this key asks too often; slow down", wait)
+            raise TooMany("this tenant asks too often; slow down", wait)
         device = connection.headers.get(DEVICE_HEADER)
         if device is not None:
             scope = await keys.scope_of_device(memory.engine, device)

@@ -15,6 +15,7 @@ from datetime import datetime, timedelta
 from typing import IO, Any, Literal
 
 from recollect.access.quotas import TooMany
+from recollect.access.shares import Places, tenants_of
 from recollect.errors import NotFound, RecollectError
 from recollect.interfaces.caller import Caller
 from recollect.interfaces.http.answers import json_bytes, outward
@@ -28,7 +29,7 @@ log = logging.getLogger(__name__)
 
 KEPT = timedelta(hours=1)
 KEPT_MAX = 200
-RUNNING_MAX = 4  # for one caller
+RUNNING_MAX = 4  # for one tenant
 PULSE_SECONDS = 15.0
 LOOK_SECONDS = 2.0  # at work that another server does
 NOTED = ("operation", "owner", "state", "progress", "begun_at", "ended_at", "problem")
@@ -56,6 +57,7 @@ class Job:
     problem: dict[str, Any] | None = None
     file: IO[bytes] | None = None
     here: bool = True
+    tenants: tuple[str, ...] = ()
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def shown(self) -> dict[str, Any]:
@@ -108,17 +110,21 @@ class Jobs:
         self._jobs: dict[str, Job] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._closing = False
+        self.uploads = Places(RUNNING_MAX, "uploads of this tenant arrive at once")
 
     def check_room(self, caller: Caller) -> None:
-        """TooMany if this caller has begun as much as one may."""
-        running = [j for j in self._jobs.values() if j.owner == caller.name and not j.ended_at]
+        """TooMany if this caller, or another key of the same tenant, has begun as much as one
+        may."""
+        tenants = {*tenants_of(caller.engine)}
+        running = [j for j in self._jobs.values() if not j.ended_at and tenants & {*j.tenants}]
         if len(running) >= RUNNING_MAX:
             raise TooMany(f"{RUNNING_MAX} pieces of work are running; wait for one to end", 10)
 
     async def begin(self, caller: Caller, operation: str, work: Work) -> Job:
         self.check_room(caller)
         id_, now = self._engine.new_id(), self._engine.now()
-        job = Job(id=id_, operation=operation, owner=caller.name, begun_at=now)
+        whose = tenants_of(caller.engine)
+        job = Job(id=id_, operation=operation, owner=caller.name, begun_at=now, tenants=whose)
         self._jobs[job.id] = job
         await self._forget_old()
         await self._note(job)

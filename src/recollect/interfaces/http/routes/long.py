@@ -12,6 +12,7 @@ from fastapi import Query, Request
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response, StreamingResponse
 
+from recollect.access.shares import tenants_of
 from recollect.errors import NotFound
 from recollect.interfaces.caller import Caller
 from recollect.interfaces.http import models
@@ -101,7 +102,8 @@ async def import_(request: Request, caller: Asking, **said: Any) -> Response:
     caller.memory.engine.allow("write")
     _jobs(request).check_room(caller)
     await caller.before_write()
-    spool = await _received(request)
+    async with _jobs(request).uploads.taken(tenants_of(caller.engine)):
+        spool = await _received(request)
     signed = {**said, "actor": caller.acting_for(said["actor"])}
 
     async def work(_: Job) -> Receipt:
