@@ -130,7 +130,9 @@ def checked(batch: Batch) -> Batch:
             raise Invalid(f"the vector of {id_!r} is not a row of float32 numbers")
     for record in batch.records:
         if record.data and not record.version and _length(record.data) > DATA_LENGTH_MAX:
-            raise Invalid(f"the data of {record.id!r} is longer than a store keeps; keep less of it")
+            raise Invalid(
+                f"the data of {record.id!r} is longer than a store keeps; keep less of it"
+            )
     return batch
 
 

@@ -17,6 +17,18 @@ if TYPE_CHECKING:
     from recollect.stores.sqlite.doctor import DoctorReport
 
 
+def heal_store(store: StorePath | None, profile: str | None, backup: StorePath | None) -> Receipt:
+    """Make damaged rows of the store file as they were: from a backup, or from what they were made
+    of."""
+    from recollect.stores.sqlite.heal import heal
+
+    done = heal(_file_of(store, profile), backup)
+    healed = [ReceiptItem(id=id_, status="restored", reason="as written") for id_ in done.healed]
+    why = "neither its sources nor a backup have it as it was"
+    lost = [ReceiptItem(id=id_, status="failed", reason=why) for id_ in done.lost]
+    return Receipt(items=(*healed, *lost))
+
+
 def check_store(store: StorePath | None, profile: str | None, *, rebuild: bool) -> DoctorReport:
     """Examine the store file; with ``rebuild`` make its indexes anew first."""
     from recollect.stores.sqlite import doctor

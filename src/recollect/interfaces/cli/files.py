@@ -26,11 +26,14 @@ SOME_FAILED = 9
 
 
 def doctor(arguments: argparse.Namespace) -> int:
-    from recollect.wiring.files import check_store
+    from recollect.wiring.files import check_store, heal_store
 
     repaired = repair(arguments) if arguments.workspace else []
     if arguments.workspace and arguments.store is None:
         return print_findings(arguments, arguments.workspace, repaired)
+    if arguments.heal:
+        healing = heal_store(arguments.store, arguments.profile, arguments.backup)
+        repaired += [f"{item.status} {item.id}: {item.reason}" for item in healing.items]
     report = check_store(arguments.store, arguments.profile, rebuild=arguments.rebuild)
     if arguments.json:
         print_json({**as_json(report), "sound": report.is_sound, "repaired": repaired})

@@ -127,4 +127,3 @@ def scope_of(header: dict[str, Any]) -> dict[str, Any]:
         "client": tuple(header["client"]) if header["client"] else None,
         "state": {},
     }
-

@@ -58,6 +58,7 @@ def backup(
         _copy(source, copy, progress or (lambda _done, _all: None))
         report = _examined(copy, source)
         _settle(copy)
+        _prove(copy, source, report)
         _give_name(copy, final, force=force)
     return report
 
@@ -180,6 +181,15 @@ def _examined(copy: str, source: str) -> doctor.DoctorReport:
         said = "; ".join(finding.text for finding in report.findings[:3])
         raise Unavailable(f"{source} is not sound: {said}; run the doctor")
     return report
+
+
+def _prove(copy: str, source: str, report: doctor.DoctorReport) -> None:
+    """A backup is worth what can be restored of it: it is, into a file of its own, and looked at."""
+    with _temporary(copy) as proof:
+        _copy(copy, proof, lambda _done, _all: None)
+        restored = _examined(proof, source)
+    if (restored.records, restored.messages) != (report.records, report.messages):
+        raise Unavailable(f"the backup of {source} cannot be restored whole; run the doctor")
 
 
 # Copying

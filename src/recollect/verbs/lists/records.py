@@ -11,11 +11,19 @@ from typing import get_args
 from recollect.engine import Engine, every_record
 from recollect.errors import Invalid, NotFound
 from recollect.scopes import root_of
-from recollect.text.inputs import When, clean_name, clean_tags, count, moment, several_of
+from recollect.text.inputs import (
+    ANSWER_BYTES_MAX,
+    When,
+    clean_name,
+    clean_tags,
+    count,
+    moment,
+    several_of,
+)
 from recollect.types import Kind, Listing, Record, Relation, Source, Status, Type, Where
 from recollect.types.pages import Page
 from recollect.verbs.lists.cursors import Place, place_of
-from recollect.verbs.lists.walk import RootPart, page_of, parts_from
+from recollect.verbs.lists.walk import RootPart, page_of, parts_from, weight_of
 
 PAGE = 500
 FEW = 8  # of each root at first, when the newest of many are wanted
