@@ -340,6 +340,7 @@ class SqliteStore:
         self._check_open()
         found: apsw.Connection | None = getattr(self._local, "connection", None)
         if found is None:
+            self._writer.watch.check()
             found = connect_reader(self._path)
             self._local.connection = found
             self._connections.append(found)
