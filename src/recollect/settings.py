@@ -19,6 +19,7 @@ class Settings:
 
     store: str = ""  # path or URL of the store
     store_folder: str = ""  # where the default store file goes
+    key_file: str = ""  # where the key of an encrypted store is: a file, or keyring:service/name
     profile: str = "default"
     embedder: str = ""  # empty: the profile's
     scope: str = "user:default"  # where writes go that name no scope

@@ -6,12 +6,15 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from recollect.errors import RecollectError
 from recollect.interfaces.cli.output import INTERRUPTED
 
 __all__ = ["build_parser", "main"]
+
+KEY_VARIABLE = "RECOLLECT_KEY_FILE"
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -25,7 +28,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     _tolerant_output()
     arguments = build_parser().parse_args(argv)
     try:
-        code: int = arguments.run(arguments)
+        with _key_named(arguments.key_file):
+            code: int = arguments.run(arguments)
         sys.stdout.flush()
         return code
     except RecollectError as error:
@@ -37,6 +41,21 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Whoever read us went away (head, less): no more to say, and nowhere to say it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+
+
+@contextmanager
+def _key_named(place: str | None) -> Iterator[None]:
+    """In the environment, where every process of this command looks for it."""
+    before = os.environ.get(KEY_VARIABLE)
+    if place is not None:
+        os.environ[KEY_VARIABLE] = place
+    try:
+        yield
+    finally:
+        if place is not None and before is None:
+            del os.environ[KEY_VARIABLE]
+        elif place is not None and before is not None:
+            os.environ[KEY_VARIABLE] = before
 
 
 def _tolerant_output() -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import shutil
 import sys
-import tempfile
 from dataclasses import replace
 
+from recollect.access.spool import private_spool
 from recollect.interfaces.cli.options import given
 from recollect.interfaces.cli.output import (
     INTERRUPTED,
@@ -66,7 +66,7 @@ def import_(arguments: argparse.Namespace) -> int:
     with open_memory(arguments) as memory:
         if arguments.file != "-":
             return _show_import(arguments, memory.import_from(arguments.file, **options))
-        with tempfile.TemporaryFile() as spool:  # it is read more than once
+        with private_spool() as spool:  # it is read more than once
             shutil.copyfileobj(sys.stdin.buffer, spool)
             return _show_import(arguments, memory.import_from(spool, **options))
 
@@ -107,6 +107,18 @@ def _bar(done: int, total: int) -> None:
     bar = "#" * (30 * done // max(total, 1))
     end = "\n" if done == total else ""
     print(f"\r[{bar:<30}] {done}/{total} pages", end=end, file=sys.stderr, flush=True)
+
+
+def rekey(arguments: argparse.Namespace) -> int:
+    from recollect.wiring.files import rekey_store
+
+    new = "" if arguments.plain else arguments.new_key_file
+    report = rekey_store(arguments.store, arguments.profile, new)
+    if arguments.json:
+        return print_json({"records": report.records, "encrypted": bool(new)})
+    now = f"encrypted; open it with --key-file {new} from now on" if new else "plain"
+    print(f"{report.path}: {report.records} records, {now}")
+    return 0
 
 
 def restore(arguments: argparse.Namespace) -> int:

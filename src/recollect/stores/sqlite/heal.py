@@ -15,6 +15,7 @@ from typing import Any
 import apsw
 
 from recollect.index.derived import labels_blob, terms_blob
+from recollect.stores.sqlite.cipher import share_key
 from recollect.stores.sqlite.connection import connect_reader, connect_writer, roll_back, select
 from recollect.stores.sqlite.failures import speaking_of
 from recollect.stores.sqlite.rebuild import pages, renew_indexes
@@ -61,6 +62,7 @@ def heal(path: str | os.PathLike[str], backup: str | os.PathLike[str] | None = N
         db = stack.enter_context(contextlib.closing(connect_writer(name)))
         other = None
         if backup is not None:
+            share_key(backup, name)
             other = stack.enter_context(contextlib.closing(connect_reader(os.fspath(backup))))
         db.execute("BEGIN IMMEDIATE")
         try:

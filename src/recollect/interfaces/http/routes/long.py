@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import AsyncIterator
 from datetime import datetime
 from typing import IO, Annotated, Any, Literal
@@ -13,6 +12,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response, StreamingResponse
 
 from recollect.access.shares import tenants_of
+from recollect.access.spool import private_spool
 from recollect.errors import NotFound
 from recollect.interfaces.caller import Caller
 from recollect.interfaces.http import models
@@ -27,7 +27,6 @@ from recollect.types import Receipt
 
 router = router_of("long work", "/v1")
 
-SPOOL_BYTES = 1 << 20  # in memory up to here
 READ_BYTES = 1 << 16
 WAIT_SECONDS_MAX = 30.0
 
@@ -162,7 +161,7 @@ async def _begun(request: Request, caller: Caller, operation: str, work: Work) -
 
 
 def _spool() -> Any:
-    return tempfile.SpooledTemporaryFile(max_size=SPOOL_BYTES)
+    return private_spool()
 
 
 async def _received(request: Request) -> IO[bytes]:
