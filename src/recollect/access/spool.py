@@ -18,7 +18,7 @@ def private_spool() -> IO[bytes]:
     try:
         from cryptography.hazmat.primitives.ciphers import Cipher  # noqa: F401
     except ImportError:
-        return cast(IO[bytes], tempfile.TemporaryFile())  # noqa: SIM115
+        return cast(IO[bytes], tempfile.TemporaryFile())
     return cast(IO[bytes], io.BufferedRandom(_Veiled(), BUFFER_BYTES))
 
 

@@ -83,11 +83,10 @@ async def _hold(turns: Turns, tenant: str) -> None:
 def test_uploads_have_places() -> None:
     async def main() -> None:
         places = Places(1, "uploads arrive at once")
-        async with places.taken(("user:ann",)):
-            async with places.taken(("user:bob",)):
-                with pytest.raises(TooMany, match="1 uploads"):
-                    async with places.taken(("user:ann",)):
-                        pass
+        async with places.taken(("user:ann",)), places.taken(("user:bob",)):
+            with pytest.raises(TooMany, match="1 uploads"):
+                async with places.taken(("user:ann",)):
+                    pass
         async with places.taken(("user:ann",)):
             pass
 

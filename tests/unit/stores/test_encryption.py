@@ -53,7 +53,9 @@ def test_X1_no_plain_byte_of_a_canary_under_any_verb(
     file = kept / "memory.db"
     with Memory.open(file, embedder="hashing", background=False) as memory:
         said = f"The {CANARY} lives in Oslo"
-        id_ = memory.remember(said, scope="user:ann", tags=[CANARY], data={CANARY: said}).items[0].id
+        id_ = (
+            memory.remember(said, scope="user:ann", tags=[CANARY], data={CANARY: said}).items[0].id
+        )
         memory.observe("s", [{"role": "user", "content": said}], scope="user:ann")
         memory.note("s", said, scope="user:ann")
         memory.set_state("s", {CANARY: said}, scope="user:ann")

@@ -5,9 +5,15 @@ from __future__ import annotations
 import argparse
 import shutil
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
+from recollect.access.envelope import opened, sealed
+from recollect.access.signature import sign, signature_of, verified
 from recollect.access.spool import private_spool
+from recollect.errors import Invalid
 from recollect.interfaces.cli.options import given
 from recollect.interfaces.cli.output import (
     INTERRUPTED,
@@ -20,6 +26,7 @@ from recollect.interfaces.cli.output import (
 )
 from recollect.interfaces.cli.workspaces import print_findings, repair
 from recollect.interfaces.render import as_json
+from recollect.memory.files import source_opened, target_opened
 from recollect.types import Receipt
 
 SOME_FAILED = 9
@@ -51,9 +58,14 @@ def doctor(arguments: argparse.Namespace) -> int:
 
 
 def export(arguments: argparse.Namespace) -> int:
+    if arguments.file == "-" and (arguments.sign_with or arguments.recipients):
+        raise Invalid("name a file: standard output is neither signed nor encrypted")
     with open_memory(arguments) as memory:
         if arguments.file != "-":
-            receipt = memory.export_to(arguments.file, **given(arguments))
+            with _export_file(arguments) as target:
+                receipt = memory.export_to(target, **given(arguments))
+            if arguments.sign_with:
+                sign(arguments.file, arguments.sign_with)
             return show_receipt(arguments, receipt)
         receipt = memory.export_to(sys.stdout.buffer, **given(arguments))
     for line in screen_for(arguments).receipt(receipt):
@@ -61,14 +73,42 @@ def export(arguments: argparse.Namespace) -> int:
     return 0
 
 
+@contextmanager
+def _export_file(arguments: argparse.Namespace) -> Iterator[Any]:
+    """Where the export goes: the file by its name, or a stream that encrypts."""
+    if not arguments.recipients:
+        yield arguments.file
+        return
+    with target_opened(arguments.file) as into, sealed(into, arguments.recipients) as stream:
+        yield stream
+
+
 def import_(arguments: argparse.Namespace) -> int:
     options = given(arguments)
     with open_memory(arguments) as memory:
         if arguments.file != "-":
-            return _show_import(arguments, memory.import_from(arguments.file, **options))
+            with _import_file(arguments) as source:
+                return _show_import(arguments, memory.import_from(source, **options))
         with private_spool() as spool:  # it is read more than once
             shutil.copyfileobj(sys.stdin.buffer, spool)
             return _show_import(arguments, memory.import_from(spool, **options))
+
+
+@contextmanager
+def _import_file(arguments: argparse.Namespace) -> Iterator[Any]:
+    """What is read in: the very bytes whose signature was compared, and what is inside of them."""
+    if not (arguments.trusted_keys or arguments.identity):
+        yield arguments.file
+        return
+    with source_opened(arguments.file) as (file, _):
+        if arguments.trusted_keys:
+            who = verified(file, signature_of(arguments.file), arguments.trusted_keys)
+            print(f"signed by {who}", file=sys.stderr)
+        if not arguments.identity:
+            yield file
+            return
+        with opened(file, arguments.identity) as inside:
+            yield inside
 
 
 def _show_import(arguments: argparse.Namespace, receipt: Receipt) -> int:

@@ -372,6 +372,16 @@ COMMANDS = (
         run=files.export,
         own={"path": {"flag": "file", "help": "the file to write; - writes to standard output"}},
         left_out={"descend": "whoever saves a scope means all of it"},
+        more={
+            "--sign-with": {"metavar": "KEY", "help": "sign the file with this Ed25519 key"},
+            "--to": {
+                "action": "append",
+                "default": [],
+                "dest": "recipients",
+                "metavar": "AGE1...",
+                "help": "encrypt the file for whoever has this age key",
+            },
+        },
     ),
     Command(
         words="import",
@@ -379,6 +389,16 @@ COMMANDS = (
         help="read an export in",
         run=files.import_,
         own={"path": {"flag": "file", "help": "the file to read; - reads from standard input"}},
+        more={
+            "--trusted-key": {
+                "action": "append",
+                "default": [],
+                "dest": "trusted_keys",
+                "metavar": "KEY",
+                "help": "take it in only if this public key has signed it",
+            },
+            "--identity": {"metavar": "FILE", "help": "the age key that an encrypted file is for"},
+        },
     ),
 )
 QUESTIONS = {
