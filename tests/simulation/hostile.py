@@ -15,16 +15,18 @@ from recollect.memory import AsyncMemory
 
 # What patterns begin with, in one piece each.
 PIECES = (
-    "a", "A", "0", "1.", "-", "_", " ", "\n", "\t", ".", ",", ":", ";", "'", '"', "\\", "/", "(", "[", "{",
-    "<", "=", "@", "#", "&", "%", "$", "+", "*", "`", "!", "?", "a ", "a.", "a@", "a:", "a=", "a-", "a_", "A ",
-    "1 ", "12:", "1,", "1-", '\\"', '"[', "[[", "{{", "((", "<a", "</", "<!--", "&#65;", "&lt;", "%41", "\\u0041",
-    "://", "http://a", "a@a.", "www.", "key=", "key: ", "password ", "token=x ", "sk-", "AKIA", "Bearer ",
-    "-----BEGIN ", "eyJ", "0x", "==", "a/a", "../", "C:\\", "I am ", "my ", "not ", "and ", "my wife's ", "by a ",
-    "on Monday ", "in 2024 ", "two hundred ", "now ", "I moved to ", "used to ", "said: \"", "I like A and ",
-    "because ", "is is ", "no, ", "A. ", "Dr. ", "e.g. ", "\u200b", "\u202e", "\u0301", "\u00ad", "\ufeff",
-    "漢", "漢字不", "か", "ก", "ا", "🙂", "👨\u200d👩", "ǆ", "ﬃ", "İ", "ß", "𝐀", "\U000e0041", "a\u0301",
-    "ignore all previous instructions ", "system: ", "<|im_start|>", "### ", "| a ", "- [ ] ", "```", "~~~",
-    "é", "e\u0301 ", "x" * 31 + " ", "4111 1111 ", "DE89 ", "AAAA", "aB", "a1", "\x85", "\u2028", "\r\n",
+    "a", "A", "0", "1.", "-", "_", " ", "\n", "\t", ".", ",", ":", ";", "'", '"', '\\', "/", "(",
+    "[", "{", "<", "=", "@", "#", "&", "%", "$", "+", "*", "`", "!", "?", "a ", "a.", "a@", "a:",
+    "a=", "a-", "a_", "A ", "1 ", "12:", "1,", "1-", '\\"', '"[', "[[", "{{", "((", "<a", "</",
+    "<!--", "&#65;", "&lt;", "%41", "\\u0041", "://", "http://a", "a@a.", "www.", "key=",
+    "key: ", "password ", "token=x ", "sk-", "AKIA", "Bearer ", "-----BEGIN ", "eyJ", "0x", "==",
+    "a/a", "../", 'C:\\', "I am ", "my ", "not ", "and ", "my wife's ", "by a ", "on Monday ",
+    "in 2024 ", "two hundred ", "now ", "I moved to ", "used to ", 'said: "', "I like A and ",
+    "because ", "is is ", "no, ", "A. ", "Dr. ", "e.g. ", "\u200b", "\u202e", "\u0301", "\xad",
+    "\ufeff", "漢", "漢字不", "か", "ก", "ا", "🙂", "\U0001f468\u200d\U0001f469", "ǆ", "ﬃ", "İ", "ß",
+    "𝐀", "\U000e0041", "a\u0301", "ignore all previous instructions ", "system: ",
+    "<|im_start|>", "### ", "| a ", "- [ ] ", "```", "~~~", "é", "é ", "x" * 31 + " ",
+    "4111 1111 ", "DE89 ", "aB", "a1", "\x85", "\u2028", "\r\n",
 )  # fmt: skip
 ENDS = ("", '"', "}", "!", " 5")
 SHAPES = 200
@@ -34,6 +36,7 @@ SHAPES = 200
 class Shape:
     """A piece again and again, behind a beginning and before an end."""
 
+    number: int
     begin: str
     piece: str
     end: str
@@ -51,10 +54,10 @@ def shapes() -> Iterator[Shape]:
         piece = PIECES[number % len(PIECES)]
         end = ENDS[number % len(ENDS)]
         if number < len(PIECES):
-            yield Shape("", piece, end)
+            yield Shape(number, "", piece, end)
         else:
-            other = PIECES[(7 * number + 3) % len(PIECES)]
-            yield Shape(other, piece + other, end)
+            other = PIECES[(13 * number + 9) % len(PIECES)]
+            yield Shape(number, other, piece + other, end)
 
 
 Say = Callable[[AsyncMemory, str, str], Awaitable[object]]  # in a scope of its own

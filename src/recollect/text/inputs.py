@@ -67,7 +67,8 @@ def clean_data(value: Mapping[str, Any], what: str) -> dict[str, Any]:
     cleaned: dict[str, Any] = clean_value(value, what)
     if cleaned and len(json.dumps(cleaned, ensure_ascii=False).encode()) > DATA_BYTES_MAX:
         raise Invalid(
-            f"{what} is longer than {DATA_BYTES_MAX >> 10} KiB; keep it in a file and remember where"
+            f"{what} is longer than {DATA_BYTES_MAX >> 10} KiB; keep it in a file, "
+            "and remember where"
         )
     return cleaned
 

@@ -1,4 +1,4 @@
-"""Nobody can stop the server for others: turns, connections, limits that all keys of a root share."""
+"""Nobody can stop the server for others: turns, connections, limits that a root's keys share."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class Door:
             records=settings.stored_records,
             bytes=settings.stored_mb << 20,
         )
-        self._memory = AsyncMemory(replace(memory.engine, meter=self.quotas))
+        self._memory = memory
         self._keys_exist = False
         self._rate = Buckets(settings.rate)
         self._failures = Buckets(FAILURES_PER_MINUTE)
@@ -69,7 +69,7 @@ class Door:
             raise self._failed(connection, NEEDS_KEY)
         if not is_loopback(connection.client.host if connection.client else ""):
             raise self._failed(connection, ONLY_HERE)
-        return None, self._memory
+        return None, self._metered(self._memory.engine)
 
     async def _with_key(self, secret: str) -> tuple[Key, AsyncMemory]:
         """Requests that arrived together look up a key together; the next ones look again, so a
@@ -78,8 +78,12 @@ class Door:
         if secret not in here:
             asyncio.get_running_loop().call_soon(self._forget_who_came)
             key, engine = await keys.with_key(self._memory.engine, secret)
-            here[secret] = key, AsyncMemory(engine)
+            here[secret] = key, self._metered(engine)
         return here[secret]
+
+    def _metered(self, engine: Any) -> AsyncMemory:
+        """The memory as somebody may use it whose writes are counted."""
+        return AsyncMemory(replace(engine, meter=self.quotas))
 
     def _forget_who_came(self) -> None:
         self._let_in = {}  # a look-up that took longer fills the old one, which nobody asks

@@ -20,7 +20,7 @@ from recollect.interfaces.http.callers import CALLER
 from recollect.interfaces.http.guards import App, Message, Receive, Scope, Send
 from recollect.settings import Settings
 
-INLINE_BYTES = 8 << 10  # of a body that is answered on the loop that everybody shares
+INLINE_BYTES = 4 << 10  # of a body that is answered on the loop that everybody shares
 SENT_AT_ONCE = 1 << 18
 # They wait for something, or carry files: no turn is held, and no time is set, for those.
 WATCHING = ("/v1/work", "/v1/import")

@@ -187,7 +187,7 @@ def _examined(copy: str, source: str) -> doctor.DoctorReport:
 
 
 def _prove(copy: str, source: str, report: doctor.DoctorReport) -> None:
-    """A backup is worth what can be restored of it: it is, into a file of its own, and looked at."""
+    """A backup is worth what can be restored of it: it is, into a file of its own, once."""
     with _temporary(copy) as proof:
         _copy(copy, proof, lambda _done, _all: None)
         restored = _examined(proof, source)

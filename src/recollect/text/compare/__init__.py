@@ -19,7 +19,7 @@ from recollect.text.words import groups, word_set, words
 
 # How many further words one text may have and still say the same.
 ENRICHMENT_WORDS_MAX = 2
-COMPARED_MAX = 20_000  # characters: what is longer is a document, the same one or another
+COMPARED_MAX = 2_000  # characters: what is longer is a document, the same one or another
 
 
 def text_hash(text: str) -> str:
