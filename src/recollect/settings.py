@@ -41,6 +41,8 @@ class Settings:
     egress_mb: int = 1_024  # that one root may be sent in a minute; 0: no limit
     stored_records: int = 1_000_000  # of one root; 0: no limit
     stored_mb: int = 4_096  # of one root; 0: no limit
+    log_level: str = "warning"  # debug, info (a line for each request), warning or error
+    log_format: str = "text"  # or "json"
     redis_url: str = ""
     ollama_url: str = ""
     embedding_provider: str = ""  # the embedder in two parts, for those who write it so

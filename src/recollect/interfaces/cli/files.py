@@ -6,7 +6,7 @@ import argparse
 import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -18,12 +18,13 @@ from recollect.interfaces.cli.options import given
 from recollect.interfaces.cli.output import (
     INTERRUPTED,
     UNSOUND,
-    agreed,
+    must_agree,
     open_memory,
     print_json,
     screen_for,
     show_receipt,
 )
+from recollect.interfaces.cli.progress import Progress
 from recollect.interfaces.cli.workspaces import print_findings, repair
 from recollect.interfaces.render import as_json
 from recollect.memory.files import source_opened, target_opened
@@ -60,24 +61,25 @@ def doctor(arguments: argparse.Namespace) -> int:
 def export(arguments: argparse.Namespace) -> int:
     if arguments.file == "-" and (arguments.sign_with or arguments.recipients):
         raise Invalid("name a file: standard output is neither signed nor encrypted")
-    with open_memory(arguments) as memory:
-        if arguments.file != "-":
-            with _export_file(arguments) as target:
-                receipt = memory.export_to(target, **given(arguments))
-            if arguments.sign_with:
-                sign(arguments.file, arguments.sign_with)
-            return show_receipt(arguments, receipt)
-        receipt = memory.export_to(sys.stdout.buffer, **given(arguments))
+    with (
+        open_memory(arguments) as memory, _export_target(arguments) as target,
+        Progress("exporting", shown=not arguments.quiet) as progress,
+    ):
+        receipt = memory.export_to(target, progress=progress, **given(arguments))
+    if arguments.sign_with:
+        sign(arguments.file, arguments.sign_with)
+    if arguments.file != "-":
+        return show_receipt(arguments, receipt)
     for line in screen_for(arguments).receipt(receipt):
         print(line, file=sys.stderr)
     return 0
 
 
 @contextmanager
-def _export_file(arguments: argparse.Namespace) -> Iterator[Any]:
-    """Where the export goes: the file by its name, or a stream that encrypts."""
+def _export_target(arguments: argparse.Namespace) -> Iterator[Any]:
+    """Where the export goes: the file by its name, or a stream, which may encrypt."""
     if not arguments.recipients:
-        yield arguments.file
+        yield sys.stdout.buffer if arguments.file == "-" else arguments.file
         return
     with target_opened(arguments.file) as into, sealed(into, arguments.recipients) as stream:
         yield stream
@@ -85,13 +87,15 @@ def _export_file(arguments: argparse.Namespace) -> Iterator[Any]:
 
 def import_(arguments: argparse.Namespace) -> int:
     options = given(arguments)
-    with open_memory(arguments) as memory:
-        if arguments.file != "-":
-            with _import_file(arguments) as source:
-                return _show_import(arguments, memory.import_from(source, **options))
-        with private_spool() as spool:  # it is read more than once
-            shutil.copyfileobj(sys.stdin.buffer, spool)
-            return _show_import(arguments, memory.import_from(spool, **options))
+    with ExitStack() as open_until, open_memory(arguments) as memory:
+        if arguments.file == "-":  # it is read more than once
+            source: Any = open_until.enter_context(private_spool())
+            shutil.copyfileobj(sys.stdin.buffer, source)
+        else:
+            source = open_until.enter_context(_import_file(arguments))
+        with Progress("importing", shown=not arguments.quiet) as progress:
+            receipt = memory.import_from(source, progress=progress, **options)
+    return _show_import(arguments, receipt)
 
 
 @contextmanager
@@ -128,25 +132,20 @@ def _show_import(arguments: argparse.Namespace, receipt: Receipt) -> int:
 def backup(arguments: argparse.Namespace) -> int:
     from recollect.wiring.files import backup_store
 
-    report = backup_store(
-        arguments.store,
-        arguments.profile,
-        arguments.target,
-        force=arguments.force,
-        progress=_bar if sys.stderr.isatty() else None,
-    )
+    with Progress("copying pages", shown=not arguments.quiet) as progress:
+        report = backup_store(
+            arguments.store,
+            arguments.profile,
+            arguments.target,
+            force=arguments.force,
+            progress=progress,
+        )
     if arguments.json:
         return print_json(
             {"target": arguments.target, "records": report.records, "messages": report.messages}
         )
     print(f"{arguments.target}: {report.records} records, {report.messages} messages, sound")
     return 0
-
-
-def _bar(done: int, total: int) -> None:
-    bar = "#" * (30 * done // max(total, 1))
-    end = "\n" if done == total else ""
-    print(f"\r[{bar:<30}] {done}/{total} pages", end=end, file=sys.stderr, flush=True)
 
 
 def rekey(arguments: argparse.Namespace) -> int:
@@ -167,7 +166,7 @@ def restore(arguments: argparse.Namespace) -> int:
     from recollect.wiring.files import restore_store
 
     question = f"replace the store by {arguments.backup}?"
-    if not arguments.yes and sys.stdin.isatty() and not agreed(question):
+    if not must_agree(arguments, question):
         return INTERRUPTED
     receipt = asyncio.run(restore_store(arguments.store, arguments.profile, arguments.backup))
     return show_receipt(arguments, receipt)
