@@ -79,6 +79,7 @@ def test_the_extras_of_the_design_exist() -> None:
     project = tomllib.loads(text_of("pyproject.toml"))["project"]
     assert set(project["optional-dependencies"]) == {
         "local", "llm", "client", "server", "redis", "surreal", "postgres", "slack", "bench", "dev",
+        "encrypt",
     }  # fmt: skip
 
 

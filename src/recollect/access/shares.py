@@ -26,7 +26,7 @@ def tenants_of(engine: Engine) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(root_of, engine.bound))) or (EVERYBODY,)
 
 
-class Turns:
+class FairTurns:
     """So many at once, and of those that wait one tenant's after the other's."""
 
     def __init__(self, running: int = RUNNING_MAX, waiting: int = WAITING_MAX) -> None:
@@ -74,7 +74,7 @@ class Turns:
         self._running -= 1
 
 
-class Places:
+class TenantPlaces:
     """So many of one kind at once for each tenant, such as uploads."""
 
     def __init__(self, most: int, what: str) -> None:

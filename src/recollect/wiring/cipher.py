@@ -3,15 +3,33 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
 
 from recollect.errors import Incompatible, Invalid, NotFound, Unavailable
+from recollect.settings import PREFIX
 
+VARIABLE = f"{PREFIX}KEY_FILE"
 KEYRING = "keyring:"
 SECRET_BYTES_MIN = 32
 KEY_BYTES = 32
 _HOW = "make one: head -c 32 /dev/urandom | base64 > recollect.key && chmod 600 recollect.key"
+
+
+@contextmanager
+def key_named(place: str) -> Iterator[None]:
+    """In the environment, where every process of a command looks for it, until it ends."""
+    before = os.environ.get(VARIABLE)
+    os.environ[VARIABLE] = place
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[VARIABLE]
+        else:
+            os.environ[VARIABLE] = before
 
 
 def key_from(place: str) -> bytes | None:

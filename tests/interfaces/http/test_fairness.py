@@ -12,7 +12,7 @@ import httpx2
 import pytest
 
 from recollect.access.quotas import Buckets, TooMany
-from recollect.access.shares import Flow, Places, Turns
+from recollect.access.shares import FairTurns, Flow, TenantPlaces
 from recollect.interfaces.http import protocol
 from recollect.interfaces.http.fairness import INLINE_BYTES
 from recollect.settings import Settings
@@ -32,20 +32,20 @@ def test_an_origin_that_is_none_is_refused_and_not_a_crash(
     assert caplog.text == ""
 
 
-# Turns
+# FairTurns
 
 
 def test_who_floods_waits_behind_themselves() -> None:
     """Forty requests of one tenant wait when one of another comes: it is among the next."""
     order: list[str] = []
 
-    async def ask(turns: Turns, tenant: str) -> None:
+    async def ask(turns: FairTurns, tenant: str) -> None:
         async with turns.turn(tenant):
             await asyncio.sleep(0)
             order.append(tenant)
 
     async def main() -> None:
-        turns = Turns(running=2)
+        turns = FairTurns(running=2)
         noisy = [asyncio.create_task(ask(turns, "noisy")) for _ in range(40)]
         await asyncio.sleep(0)
         await asyncio.gather(*noisy, ask(turns, "quiet"))
@@ -57,7 +57,7 @@ def test_who_floods_waits_behind_themselves() -> None:
 
 def test_a_turn_that_is_called_off_is_given_back() -> None:
     async def main() -> None:
-        turns = Turns(running=1, waiting=2)
+        turns = FairTurns(running=1, waiting=2)
         async with turns.turn("a"):
             waiting = [asyncio.create_task(_hold(turns, "a")) for _ in range(2)]
             await asyncio.sleep(0)
@@ -75,14 +75,14 @@ def test_a_turn_that_is_called_off_is_given_back() -> None:
     asyncio.run(main())
 
 
-async def _hold(turns: Turns, tenant: str) -> None:
+async def _hold(turns: FairTurns, tenant: str) -> None:
     async with turns.turn(tenant):
         await asyncio.sleep(0)
 
 
 def test_uploads_have_places() -> None:
     async def main() -> None:
-        places = Places(1, "uploads arrive at once")
+        places = TenantPlaces(1, "uploads arrive at once")
         async with places.taken(("user:ann",)), places.taken(("user:bob",)):
             with pytest.raises(TooMany, match="1 uploads"):
                 async with places.taken(("user:ann",)):

@@ -1,5 +1,5 @@
-"""Encryption at rest: no plain byte in any file, whatever is done; and one clear line for who has not
-the key."""
+"""Encryption at rest: no plain byte in any file, whatever is done; and one clear line for
+whoever has not the key."""
 
 from __future__ import annotations
 

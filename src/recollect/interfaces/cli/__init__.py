@@ -6,15 +6,13 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 from recollect.errors import RecollectError
 from recollect.interfaces.cli.output import INTERRUPTED
 
 __all__ = ["build_parser", "main"]
 
-KEY_VARIABLE = "RECOLLECT_KEY_FILE"
 SAFE = "what was answered before is kept"
 # What is left of a long piece of work that was stopped in the middle.
 STOPPED = {
@@ -43,8 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         choose_file(arguments.config)
     try:
-        with _key_named(arguments.key_file):
-            code: int = arguments.run(arguments)
+        code = _run(arguments)
         sys.stdout.flush()
         return code
     except RecollectError as error:
@@ -59,19 +56,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
 
 
-@contextmanager
-def _key_named(place: str | None) -> Iterator[None]:
-    """In the environment, where every process of this command looks for it."""
-    before = os.environ.get(KEY_VARIABLE)
-    if place is not None:
-        os.environ[KEY_VARIABLE] = place
-    try:
-        yield
-    finally:
-        if place is not None and before is None:
-            del os.environ[KEY_VARIABLE]
-        elif place is not None and before is not None:
-            os.environ[KEY_VARIABLE] = before
+def _run(arguments: argparse.Namespace) -> int:
+    if arguments.key_file is None:
+        code: int = arguments.run(arguments)
+        return code
+    from recollect.wiring.cipher import key_named
+
+    with key_named(arguments.key_file):
+        return int(arguments.run(arguments))
 
 
 def _tolerant_output() -> None:

@@ -62,7 +62,8 @@ def export(arguments: argparse.Namespace) -> int:
     if arguments.file == "-" and (arguments.sign_with or arguments.recipients):
         raise Invalid("name a file: standard output is neither signed nor encrypted")
     with (
-        open_memory(arguments) as memory, _export_target(arguments) as target,
+        open_memory(arguments) as memory,
+        _export_target(arguments) as target,
         Progress("exporting", shown=not arguments.quiet) as progress,
     ):
         receipt = memory.export_to(target, progress=progress, **given(arguments))

@@ -15,9 +15,9 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
-from recollect.access.shares import Turns
+from recollect.access.shares import FairTurns
 from recollect.errors import Unavailable
-from recollect.interfaces.http.worker import frame, read_frame
+from recollect.interfaces.http.frames import frame, read_frame
 from recollect.memory import AsyncMemory
 from recollect.memory.beside import keep_beside
 
@@ -82,7 +82,7 @@ class Annex:
         self._options = dict(options)
         self._seconds = seconds or None
         self._free: list[Helper] = []
-        self._turns = Turns(size)
+        self._turns = FairTurns(size)
 
     @asynccontextmanager
     async def running(self, memory: AsyncMemory) -> AsyncIterator[Annex]:

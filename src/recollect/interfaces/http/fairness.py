@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from recollect.access.shares import Flow, Turns, tenants_of
+from recollect.access.shares import FairTurns, Flow, tenants_of
 from recollect.interfaces.http.annex import Annex, too_slow
 from recollect.interfaces.http.bodies import BODY
 from recollect.interfaces.http.callers import CALLER
@@ -30,7 +30,7 @@ WATCHING = ("/v1/work", "/v1/import")
 class FairShares:
     """The books of one server."""
 
-    turns: Turns = field(default_factory=Turns)
+    turns: FairTurns = field(default_factory=FairTurns)
     uploads: Flow = field(default_factory=lambda: Flow(0, ""))
     answers: Flow = field(default_factory=lambda: Flow(0, ""))
     seconds: float | None = None

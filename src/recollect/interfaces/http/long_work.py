@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from typing import IO, Any, Literal
 
 from recollect.access.quotas import TooMany
-from recollect.access.shares import Places, tenants_of
+from recollect.access.shares import TenantPlaces, tenants_of
 from recollect.errors import NotFound, RecollectError
 from recollect.interfaces.caller import Caller
 from recollect.interfaces.http.answers import json_bytes, outward
@@ -113,7 +113,7 @@ class Jobs:
         self._jobs: dict[str, Job] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._closing = False
-        self.uploads = Places(RUNNING_MAX, "uploads of this tenant arrive at once")
+        self.uploads = TenantPlaces(RUNNING_MAX, "uploads of this tenant arrive at once")
 
     def check_room(self, caller: Caller) -> None:
         """TooMany if this caller, or another key of the same tenant, has begun as much as one

@@ -90,7 +90,7 @@ class Crowd:
             one.transport.abort()
 
 
-class Config(uvicorn.Config):
+class ServerConfig(uvicorn.Config):
     """Knows how many connections one address may have (0: all there are), and who has them."""
 
     def __init__(self, *arguments: Any, per_address: int = ADDRESS_MAX, **options: Any) -> None:

@@ -33,8 +33,8 @@ from recollect.interfaces.http.protocol import (
     ADDRESS_MAX,
     CONNECTIONS_MAX,
     REFUSED_MAX,
-    Config,
     Protocol,
+    ServerConfig,
 )
 from recollect.memory import AsyncMemory
 from recollect.settings import Settings
@@ -115,7 +115,7 @@ def _annex(
 def server_config(
     app: FastAPI, connections: int = CONNECTIONS_MAX, per_address: int = ADDRESS_MAX
 ) -> uvicorn.Config:
-    return Config(
+    return ServerConfig(
         app,
         per_address=per_address,
         http=Protocol,

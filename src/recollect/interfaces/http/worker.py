@@ -9,7 +9,6 @@ does is lost by being cut short, because every commit is whole.
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import sys
 import threading
@@ -19,21 +18,9 @@ from dataclasses import replace
 from typing import Any
 
 from recollect.errors import RecollectError
+from recollect.interfaces.http.frames import frame, read_frame
 
-HEAD_BYTES = 8  # two lengths
 LOOK_SECONDS = 1.0  # whether the server is still there
-
-
-def frame(header: dict[str, Any], body: bytes = b"") -> bytes:
-    said = json.dumps(header).encode()
-    return len(said).to_bytes(4, "big") + len(body).to_bytes(4, "big") + said + body
-
-
-async def read_frame(reader: asyncio.StreamReader) -> tuple[dict[str, Any], bytes]:
-    """IncompleteReadError if the other side is gone."""
-    head = await reader.readexactly(HEAD_BYTES)
-    said = await reader.readexactly(int.from_bytes(head[:4], "big"))
-    return json.loads(said), await reader.readexactly(int.from_bytes(head[4:], "big"))
 
 
 def main() -> None:
