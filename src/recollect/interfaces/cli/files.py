@@ -87,6 +87,10 @@ def _export_target(arguments: argparse.Namespace) -> Iterator[Any]:
 
 
 def import_(arguments: argparse.Namespace) -> int:
+    if arguments.foreign:
+        return _import_foreign(arguments)
+    if arguments.scope or arguments.fields or arguments.learn:
+        raise Invalid("--scope, --map and --learn belong to an import with --from")
     options = given(arguments)
     with ExitStack() as open_until, open_memory(arguments) as memory:
         if arguments.file == "-":  # it is read more than once
@@ -114,6 +118,36 @@ def _import_file(arguments: argparse.Namespace) -> Iterator[Any]:
             return
         with opened(file, arguments.identity) as inside:
             yield inside
+
+
+def _import_foreign(arguments: argparse.Namespace) -> int:
+    from recollect.adapters.importers import import_foreign
+    from recollect.wiring import read_settings
+
+    fields = dict(_pair(one) for one in arguments.fields)
+    bar = Progress("importing", shown=not arguments.quiet)
+    with open_memory(arguments) as memory, bar as progress:
+        receipt = import_foreign(
+            memory,
+            arguments.foreign,
+            arguments.file,
+            scope=arguments.scope,
+            default_scope=read_settings(profile=arguments.profile).scope,
+            dry_run=arguments.dry_run,
+            partial=arguments.partial,
+            learn=arguments.learn,
+            fields=fields,
+            actor="" if arguments.actor == "cli" else arguments.actor,
+            progress=lambda _, done, total: progress(done, total),
+        )
+    return _show_import(arguments, receipt)
+
+
+def _pair(text: str) -> tuple[str, str]:
+    ours, sign, theirs = text.partition("=")
+    if not sign or not ours or not theirs:
+        raise Invalid(f"--map {text}: write OURS=THEIRS, such as text=note")
+    return ours, theirs
 
 
 def _show_import(arguments: argparse.Namespace, receipt: Receipt) -> int:

@@ -391,7 +391,23 @@ COMMANDS = (
         verb="import_from",
         help="read an export in",
         run=files.import_,
-        own={"path": {"flag": "file", "help": "the file to read; - reads from standard input"}},
+        own={"path": {"flag": "file", "help": "what to read; - reads from standard input"}},
+        more={
+            "--from": {
+                "dest": "foreign",
+                "metavar": "KIND",
+                "help": "read another program's file or folder in: mem0, chatgpt, markdown, ...",
+            },
+            "--scope": {"help": "where all of it goes; only with --from"},
+            "--map": {
+                "action": "append",
+                "default": [],
+                "dest": "fields",
+                "metavar": "OURS=THEIRS",
+                "help": "which column of a table holds what, such as text=note",
+            },
+            "--learn": {"action": "store_true", "help": "learn from conversations, too"},
+        },
         left_out={"progress": "a terminal shows it"},
         more={
             "--trusted-key": {
