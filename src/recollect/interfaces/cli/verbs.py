@@ -407,9 +407,6 @@ COMMANDS = (
                 "help": "which column of a table holds what, such as text=note",
             },
             "--learn": {"action": "store_true", "help": "learn from conversations, too"},
-        },
-        left_out={"progress": "a terminal shows it"},
-        more={
             "--trusted-key": {
                 "action": "append",
                 "default": [],
@@ -419,6 +416,7 @@ COMMANDS = (
             },
             "--identity": {"metavar": "FILE", "help": "the age key that an encrypted file is for"},
         },
+        left_out={"progress": "a terminal shows it"},
     ),
     Command(words="pending", verb="pending", help="messages that wait to be delivered"),
     Command(
