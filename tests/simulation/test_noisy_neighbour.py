@@ -1,4 +1,6 @@
-"""One tenant floods two servers of one store; another, who asks now and then, hardly notices."""
+"""One tenant floods two servers of one store; another, who asks now and then, is to notice little.
+
+Not reached yet: see what the page on security says of it."""
 
 from __future__ import annotations
 
@@ -6,9 +8,9 @@ import threading
 import time
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from statistics import median
 
 import httpx2
+import pytest
 
 from recollect import Memory
 from recollect.access import keys
@@ -21,11 +23,11 @@ RATE = "100000"  # no limit by requests: what is measured is the turns
 Asked = list[float]
 
 
-def test_X12_a_quiet_tenant_does_not_notice_a_noisy_one(tmp_path: Path, proving: bool) -> None:
-    """In a quick run by the median, which other programs on the machine disturb less."""
+@pytest.mark.proof
+def test_X12_a_quiet_tenant_does_not_notice_a_noisy_one(tmp_path: Path) -> None:
     store = tmp_path / "memory.db"
     secrets = prepared(store)
-    asked = 400 if proving else 40
+    asked = 400
     with ExitStack() as stack:
         servers = [
             stack.enter_context(
@@ -41,10 +43,7 @@ def test_X12_a_quiet_tenant_does_not_notice_a_noisy_one(tmp_path: Path, proving:
             beside = ask_quietly(servers, secrets["quiet"], asked)
     assert len(answers) > asked / 4, "nobody was noisy"
     assert set(answers) <= {200, 429}, set(answers)
-    if proving:
-        before, now = sorted(alone)[-asked // 100 - 1], sorted(beside)[-asked // 100 - 1]
-    else:
-        before, now = median(alone), median(beside)
+    before, now = sorted(alone)[-asked // 100 - 1], sorted(beside)[-asked // 100 - 1]
     print(f"alone {before * 1e3:.1f} ms, beside {now * 1e3:.1f} ms, {len(answers)} noisy answers")
     assert now <= max(TIMES_MAX * before, before + MORE_MAX), (before, now)
 
