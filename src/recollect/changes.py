@@ -217,10 +217,15 @@ class Change:
             return False
         batch = self.batch(**parts)
         engine, store = self.engine, self.store
+        meter = engine.meter if store is engine.store else None
+        if meter is not None:
+            await meter.admit(batch)
         if engine.once is None or store is not engine.store:
             await _written(engine, store, batch)
         else:
             await engine.once.commit(batch, answer, lambda one: _written(engine, store, one))
+        if meter is not None:
+            await meter.count(batch)
         return True
 
     async def commit_in_parts(self, size: int = PER_COMMIT) -> bool:

@@ -91,6 +91,14 @@ class Disk:
     trouble: str = ""
 
 
+class Meter(Protocol):
+    """Counts what is written, and raises before it is too much."""
+
+    async def admit(self, batch: Batch) -> None: ...
+
+    async def count(self, batch: Batch) -> None: ...
+
+
 @dataclass(slots=True)
 class Trusted:
     """The active space as it was read last, and until when (``time.monotonic``) a search may
@@ -130,6 +138,7 @@ class Engine:
     once: Once | None = None
     audit: Auditing | None = None
     sign: Callable[[str], str] | None = None  # vouches for the checksum of an export
+    meter: Meter | None = None  # None: nobody counts what this handle writes
 
     def now(self) -> datetime:
         return self.clock().astimezone(UTC)

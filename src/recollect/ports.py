@@ -3,7 +3,9 @@ generator."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
@@ -34,6 +36,27 @@ from recollect.types import (
 
 Clock = Callable[[], datetime]
 NewId = Callable[[], str]
+
+_left_out: ContextVar[list[str] | None] = ContextVar("left_out", default=None)
+
+
+@contextmanager
+def leaving_out() -> Iterator[list[str]]:
+    """The ids of records that stores leave out of what they find inside, because they are not as
+    they were written: for whoever asks to say so."""
+    ids: list[str] = []
+    token = _left_out.set(ids)
+    try:
+        yield ids
+    finally:
+        _left_out.reset(token)
+
+
+def note_left_out(ids: Iterable[str]) -> None:
+    """For a store, on the task of whoever asks."""
+    noted = _left_out.get()
+    if noted is not None:
+        noted.extend(ids)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,6 +19,7 @@ class Settings:
 
     store: str = ""  # path or URL of the store
     store_folder: str = ""  # where the default store file goes
+    key_file: str = ""  # where the key of an encrypted store is: a file, or keyring:service/name
     profile: str = "default"
     embedder: str = ""  # empty: the profile's
     scope: str = "user:default"  # where writes go that name no scope
@@ -31,8 +32,15 @@ class Settings:
     hosts: str = ""  # names the server answers to beside the loopback
     origins: str = ""  # pages elsewhere that may use the server, such as https://app.example
     body_mb: int = 8  # most of one request to the server
-    rate: int = 6_000  # requests a minute for one key; 0: no limit
-    writes_per_day: int = 0  # for one key; 0: no limit
+    request_seconds: int = 60  # that one request to the server may take; 0: no limit
+    workers: int = 2  # processes of the server for large requests; 0: none, and none for upkeep
+    connections_per_address: int = 256  # to the server; 0: as many as there are
+    rate: int = 6_000  # requests a minute for one root; 0: no limit
+    writes_per_day: int = 0  # rows that one root may write; 0: no limit
+    upload_mb: int = 1_024  # that one root may send in a minute; 0: no limit
+    egress_mb: int = 1_024  # that one root may be sent in a minute; 0: no limit
+    stored_records: int = 1_000_000  # of one root; 0: no limit
+    stored_mb: int = 4_096  # of one root; 0: no limit
     mcp_rights: str = ""  # what tools may do beside read, write and erase, such as: review
     audit: str = "auto"  # of a served store; "on": of every store; "off"
     audit_days: int = 90  # how long its lines are kept; 0: for ever

@@ -1,29 +1,38 @@
-"""How much a key may do: so many requests a minute, and so many writes a day.
+"""How much those who share a root may do: so many requests a minute, so many rows a day, so much
+that is kept. All keys of a root share its limits, and rows count, not requests: a tenant gains
+nothing by making keys, nor by writing much at once.
 
-The rate is kept in this process. The writes of a day are kept in the store, written a few
-seconds late, so that a restart gives nobody a new day.
+The rate is kept in this process. What was written is kept in the store, a few seconds late, so that
+a restart gives nobody a new day.
 """
 
 from __future__ import annotations
 
+import json
+import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from datetime import time as clock_time
+from typing import get_args
 
-from recollect.engine import Engine
+from recollect.engine import Engine, every_message, every_record, every_session
 from recollect.errors import Conflict, RecollectError, Unavailable
 from recollect.ports import Cell, cell_key
+from recollect.types import Batch, Listing, Message, Record, SessionKey, Status, Where
 
-QUOTA = "quota"
+QUOTA, STORED = "quota", "stored"
 BUCKETS_MAX = 10_000
 FLUSH_SECONDS = 2.0
 FAILURES_PER_MINUTE = 30
+RECOUNT_SECONDS = 600.0  # how old the number of a root's records may be
+RECOUNT_SECONDS_FULL = 10.0  # the same at the limit: somebody may have forgotten some
+WALKED_AT_ONCE = 50
 
 
 class TooMany(RecollectError):
-    """More than a key may; ``wait`` is how many seconds until it may again."""
+    """More than a tenant may; ``wait`` is how many seconds until it may again."""
 
     def __init__(self, message: str, wait: float) -> None:
         super().__init__(message)
@@ -51,6 +60,19 @@ class Buckets:
         self._left[name] = (left - 1, now)
         return 0.0
 
+    def owed(self, name: str) -> float:
+        """How many seconds until what was paid beyond the bucket is made up for; 0 if nothing."""
+        left = self._filled(name, self._clock()) if self._most else 0.0
+        return -left * 60 / self._most if left < 0 else 0.0
+
+    def pay(self, name: str, amount: float) -> None:
+        """Take so many, also if there are not that many left."""
+        if self._most and amount:
+            now = self._clock()
+            if len(self._left) >= BUCKETS_MAX and name not in self._left:
+                self._drop_full(now)
+            self._left[name] = (self._filled(name, now) - amount, now)
+
     def _filled(self, name: str, now: float) -> float:
         left, then = self._left.get(name, (self._most, now))
         return min(self._most, left + (now - then) * self._most / 60)
@@ -65,59 +87,172 @@ class Buckets:
 class _Count:
     known: int  # what the store said
     new: int = 0  # what it does not know yet
+    expires_at: datetime | None = None
+
+    @property
+    def total(self) -> int:
+        return self.known + self.new
 
 
 @dataclass(slots=True)
+class _Rows:
+    count: int
+    at: float  # when they were counted
+
+
+@dataclass(slots=True, kw_only=True)
 class Quotas:
-    """Writes by key and day. 0 a day: no limit, and nothing is counted."""
+    """``recollect.engine.Meter``: what was written and what is kept, by root. 0: no limit, and
+    nothing is counted."""
 
     engine: Engine
-    per_day: int
-    _counts: dict[tuple[str, str], _Count] = field(default_factory=dict)
+    per_day: int = 0
+    records: int = 0
+    bytes: int = 0
+    _counts: dict[str, _Count] = field(default_factory=dict)  # by the key of their cell
+    _rows: dict[str, _Rows] = field(default_factory=dict)  # by root
+    _walked: dict[str, float] = field(default_factory=dict)  # by root: when its bytes were counted
 
-    async def take(self, key: str) -> None:
-        """Count one write, or TooMany."""
+    async def take(self, roots: Iterable[str]) -> None:
+        """Count one write, whatever comes of it; TooMany if one of these roots has made all that
+        it may today."""
         if not self.per_day:
             return
-        now = self.engine.now()
-        count = await self._count(now.date().isoformat(), key)
-        if count.known + count.new >= self.per_day:
-            midnight = datetime.combine(now.date() + timedelta(days=1), clock_time(), UTC)
-            raise TooMany(
-                f"this key has made its {self.per_day:,} writes of today; "
-                "it starts anew at 00:00 UTC",
-                (midnight - now).total_seconds(),
-            )
-        count.new += 1
+        counts = [await self._today(root) for root in roots]
+        if any(count.total >= self.per_day for count in counts):
+            raise self._used_up()
+        for count in counts:
+            count.new += 1
 
-    async def _count(self, day: str, key: str) -> _Count:
-        found = self._counts.get((day, key))
+    async def admit(self, batch: Batch) -> None:
+        """Before a commit: TooMany if it would be more than its root may."""
+        more = rows_of(batch) - 1  # the first was counted with the request
+        if self.per_day and (await self._today(batch.root)).total + more > self.per_day:
+            raise self._used_up()
+        if batch.erase and not batch.records and not batch.messages:
+            return  # who has too much must be able to have less
+        if self.records and (more := len(batch.messages) + len(_new(batch))):
+            await self._check_records(batch.root, more)
+        if self.bytes and (size := bytes_of(batch)):
+            await self._check_bytes(batch.root, size)
+
+    async def count(self, batch: Batch) -> None:
+        """Behind a commit."""
+        if self.per_day:
+            (await self._today(batch.root)).new += rows_of(batch) - 1
+        if self.records and batch.root in self._rows:
+            self._rows[batch.root].count += len(_new(batch))
+        if self.bytes:
+            (await self._counted(cell_key(STORED, batch.root), None)).new += bytes_of(batch)
+
+    def _used_up(self) -> TooMany:
+        now = self.engine.now()
+        midnight = datetime.combine(now.date() + timedelta(days=1), clock_time(), UTC)
+        return TooMany(
+            f"this tenant has made its {self.per_day:,} writes of today; it starts anew at "
+            "00:00 UTC",
+            (midnight - now).total_seconds(),
+        )
+
+    async def _today(self, root: str) -> _Count:
+        now = self.engine.now()
+        name = cell_key(QUOTA, now.date().isoformat(), root)
+        return await self._counted(name, now + timedelta(days=2))
+
+    async def _check_records(self, root: str, more: int) -> None:
+        known, now = self._rows.get(root), time.monotonic()
+        full = known is not None and known.count + more > self.records
+        patience = RECOUNT_SECONDS_FULL if full else RECOUNT_SECONDS
+        if known is None or now - known.at > patience:
+            counts = await self.engine.store.counts((root,), now=self.engine.now(), descend=True)
+            known = self._rows[root] = _Rows(sum(counts.values()), now)
+        if known.count + more > self.records:
+            raise TooMany(
+                f"{root} keeps {known.count:,} records and may keep {self.records:,}; forget some",
+                3600,
+            )
+
+    async def _check_bytes(self, root: str, more: int) -> None:
+        known, now = await self._counted(cell_key(STORED, root), None), time.monotonic()
+        if known.total + more <= self.bytes:
+            return
+        if now - self._walked.get(root, -math.inf) > RECOUNT_SECONDS:
+            self._walked[root] = now
+            known.new = await stored_bytes(self.engine, root) - known.known
+        if known.total + more > self.bytes:
+            raise TooMany(
+                f"{root} keeps {known.total >> 20:,} MB and may keep {self.bytes >> 20:,} MB; "
+                "forget some",
+                3600,
+            )
+
+    async def _counted(self, name: str, until: datetime | None) -> _Count:
+        found = self._counts.get(name)
         if found is None:
-            cell = await self._cell(day, key)
-            found = self._counts.setdefault((day, key), _Count(known=int(cell.value)))
+            cell = await self._cell(name, until)
+            fresh = _Count(known=int(cell.value), expires_at=cell.expires_at)
+            found = self._counts.setdefault(name, fresh)
         return found
 
-    async def _cell(self, day: str, key: str) -> Cell:
-        name = cell_key(QUOTA, day, key)
-        now = self.engine.now()
-        cells = await self.engine.store.registry.get((name,), now=now)
-        return cells[0] if cells else Cell(key=name, value=0, expires_at=now + timedelta(days=2))
+    async def _cell(self, name: str, until: datetime | None) -> Cell:
+        cells = await self.engine.store.registry.get((name,), now=self.engine.now())
+        return cells[0] if cells else Cell(key=name, value=0, expires_at=until)
 
     async def flush(self) -> None:
         """Add what is new to the store's count; what cannot be written now is kept for later."""
-        today = self.engine.now().date().isoformat()
-        for (day, key), count in list(self._counts.items()):
+        now = self.engine.now()
+        for name, count in list(self._counts.items()):
             if count.new:
-                await self._flush_one(day, key, count)
-            elif day != today:
-                del self._counts[day, key]
+                await self._flush_one(name, count)
+            elif count.expires_at is not None and count.expires_at - now < timedelta(days=1):
+                del self._counts[name]  # of yesterday
 
-    async def _flush_one(self, day: str, key: str, count: _Count) -> None:
-        cell = await self._cell(day, key)
-        added, total = count.new, int(cell.value) + count.new
+    async def _flush_one(self, name: str, count: _Count) -> None:
+        cell = await self._cell(name, count.expires_at)
+        added, total = count.new, max(0, int(cell.value) + count.new)
         try:
             await self.engine.store.registry.put(replace(cell, value=total), now=self.engine.now())
         except (Conflict, Unavailable):
             return  # another process counted too, or the disk is full: next time
         count.known = total
         count.new -= added
+
+
+def _new(batch: Batch) -> list[Record]:
+    return [record for record in batch.records if not record.version]
+
+
+def rows_of(batch: Batch) -> int:
+    """How many writes a commit counts as: each message, and each record that is no message's
+    turn; at least one."""
+    told = [record for record in _new(batch) if record.type != "turn"]
+    return max(1, len(batch.messages) + len(told))
+
+
+def bytes_of(batch: Batch) -> int:
+    """What a commit adds, near enough: texts and data. A message is kept a second time as a
+    turn."""
+    return sum(map(_size_of_record, _new(batch))) + sum(map(_size_of_message, batch.messages))
+
+
+def _size_of_record(record: Record) -> int:
+    data = len(json.dumps(dict(record.data), default=str)) if record.data else 0
+    return len(record.text.encode("utf-8", "replace")) + data
+
+
+def _size_of_message(message: Message) -> int:
+    return sum(len(text.encode("utf-8", "replace")) for text in (message.text, message.original))
+
+
+async def stored_bytes(engine: Engine, root: str) -> int:
+    """What a root keeps, counted row by row."""
+    store, now, total = engine.store, engine.now(), 0
+    where = Where(scopes=(root,), now=now, descend=True, exact=True, statuses=get_args(Status))
+    listing = Listing(where=where, order="id")
+    async for record in every_record(store, listing, size=WALKED_AT_ONCE):
+        total += _size_of_record(record)
+    async for session in every_session(store, root):
+        key = SessionKey(session.scope, session.id)
+        async for message in every_message(store, key, now):
+            total += _size_of_message(message)
+    return total

@@ -15,9 +15,9 @@ if TYPE_CHECKING:  # the verbs take a moment to load, and the first answer needs
 
 
 class Counting(Protocol):
-    """Counts the writes of a key, and raises if there were too many."""
+    """Counts the writes of roots, and raises if there were too many."""
 
-    async def take(self, key: str) -> None: ...
+    async def take(self, roots: Iterable[str]) -> None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,9 +62,11 @@ class Caller:
         return replace(self, memory=type(self.memory)(narrowed))
 
     async def before_write(self) -> None:
-        """Counts a write; TooMany if there were too many today."""
+        """Counts a write; TooMany if those whose key this is have written too much today."""
         if self.key is not None and self.quotas is not None:
-            await self.quotas.take(self.key.id)
+            from recollect.access.shares import tenants_of
+
+            await self.quotas.take(tenants_of(self.engine))
 
     @property
     def is_master(self) -> bool:

@@ -7,7 +7,10 @@ import time
 from collections.abc import Callable
 
 from recollect.engine import active_space
+from recollect.errors import Unavailable
 from recollect.memory import AsyncMemory
+from recollect.ports import cell_key
+from recollect.upkeep.inspection import DAMAGE
 from recollect.verbs.lists.upkeep import list_stuck
 
 LOOK_SECONDS = 30.0
@@ -24,13 +27,21 @@ class Health:
         self._looked = float("-inf")
         self._looking = asyncio.Lock()
 
+    async def _is_damaged(self) -> bool:
+        """Has upkeep found rows that are not as they were written?"""
+        engine = self._memory.engine
+        noted = cell_key(DAMAGE, "")
+        return bool(await engine.store.registry.list(noted, now=engine.now(), limit=1))
+
     async def look(self) -> tuple[str, int]:
         """The status, and how much work is stuck. RecollectError if the store does not answer."""
         engine = self._memory.engine
+        if trouble := getattr(engine.store, "trouble", ""):  # a store without a file has none
+            raise Unavailable(trouble)
         await active_space(engine.store, engine.now())
         async with self._looking:
             if self._clock() - self._looked >= LOOK_SECONDS:
                 self._stuck = len(await list_stuck(engine, None, STUCK_MAX))
                 self._looked = self._clock()
-        unwell = self._stuck or engine.disk.trouble
+        unwell = self._stuck or engine.disk.trouble or await self._is_damaged()
         return ("degraded" if unwell else "ok"), self._stuck

@@ -50,6 +50,8 @@ from recollect.types import (
 
 T = TypeVar("T")
 
+DATA_LENGTH_MAX = 1 << 20  # characters of a new record's data as JSON, however it comes in
+
 RelationKey = tuple[str, str, str]  # source, kind, target
 MessageKey = tuple[str, str, str]  # scope, session, id
 ItemKey = tuple[str, str, str]  # scope, namespace, key
@@ -126,7 +128,20 @@ def checked(batch: Batch) -> Batch:
     for id_, vector in batch.vectors.items():
         if not vector or len(vector) % 4:
             raise Invalid(f"the vector of {id_!r} is not a row of float32 numbers")
+    for record in batch.records:
+        if record.data and not record.version and _length(record.data) > DATA_LENGTH_MAX:
+            raise Invalid(
+                f"the data of {record.id!r} is longer than a store keeps; keep less of it"
+            )
     return batch
+
+
+def _length(data: Mapping[str, Any]) -> int:
+    """Of a record's data as JSON; what JSON cannot hold is refused elsewhere."""
+    try:
+        return len(json.dumps(data, default=_as_dict))
+    except (TypeError, ValueError):
+        return 0
 
 
 def plain_json(value: Any) -> Any:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from functools import cache
+from functools import cache, lru_cache
 from typing import Literal
 
 from recollect.text.words import (
@@ -108,7 +108,9 @@ def _midnight(at: datetime) -> datetime:
     return at.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
+@lru_cache(maxsize=64)
 def _is_told(tense: str, text: str) -> bool:
+    """Asked again for every time that one text names."""
     return pattern(f"dates.{tense}").search(text) is not None
 
 

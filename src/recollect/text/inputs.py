@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
@@ -13,6 +14,8 @@ from recollect.types.arguments import When as When
 
 RECORD_BYTES_MAX = 1 << 20
 MESSAGE_BYTES_MAX = 16 << 20
+DATA_BYTES_MAX = 64 << 10
+ANSWER_BYTES_MAX = 16 << 20  # of the texts and data in one answer, near enough
 
 
 NAIVE_NOTE = "time without offset read as UTC"
@@ -57,6 +60,17 @@ def clean_value(value: Any, what: str) -> Any:
     except RecursionError:
         raise Invalid(f"{what} is nested too deeply") from None
     raise Invalid(f"{what} holds a {type(value).__name__}; only JSON values can be stored")
+
+
+def clean_data(value: Mapping[str, Any], what: str) -> dict[str, Any]:
+    """The same for what stands beside a text: it has a size too."""
+    cleaned: dict[str, Any] = clean_value(value, what)
+    if cleaned and len(json.dumps(cleaned, ensure_ascii=False).encode()) > DATA_BYTES_MAX:
+        raise Invalid(
+            f"{what} is longer than {DATA_BYTES_MAX >> 10} KiB; keep it in a file, "
+            "and remember where"
+        )
+    return cleaned
 
 
 def clean_name(name: Any, what: str) -> str:

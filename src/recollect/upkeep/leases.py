@@ -21,6 +21,7 @@ from recollect.types import Work
 ATTEMPTS_MAX = 5
 FIRST_PAUSE_SECONDS = 30
 DAY_SECONDS = 86_400
+PAUSE_SECONDS_MAX = max(DAY_SECONDS, FIRST_PAUSE_SECONDS * 2**ATTEMPTS_MAX)
 LAGGING_LOOKED_AT = 100_000
 PAGE = 500
 CLOCKS_DIFFER = timedelta(seconds=10)  # between machines that keep the time
@@ -85,7 +86,10 @@ async def may_try(engine: Engine, store: Store, scope: str, key: str) -> str:
         return ""
     if known.value["attempts"] >= ATTEMPTS_MAX:
         return f"stuck after {known.value['attempts']} tries: {known.value['error']}"
-    if engine.now() < datetime.fromisoformat(known.value["next"]):
+    wait = datetime.fromisoformat(known.value["next"]) - engine.now()
+    # No pause is longer than a day and what doubling makes of it: what lies further ahead was
+    # written by a clock that was wrong.
+    if timedelta() < wait <= timedelta(seconds=PAUSE_SECONDS_MAX) + CLOCKS_DIFFER:
         return f"waits until {known.value['next']}: {known.value['error']}"
     return ""
 

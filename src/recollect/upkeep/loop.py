@@ -17,6 +17,7 @@ from recollect.types import Receipt, ReceiptItem, Usage, Vector, Work
 from recollect.upkeep.agenda import Agenda, agendas
 from recollect.upkeep.consolidate import consolidate, consolidate_due
 from recollect.upkeep.fold import fold_sessions
+from recollect.upkeep.inspection import inspect
 from recollect.upkeep.learn import LearnRound, learn_sessions
 from recollect.upkeep.leases import forgive, hold, release
 
@@ -85,12 +86,12 @@ async def one_round(engine: Engine, *, everything: bool = False, shared: bool = 
     due = await look()
     for root in sorted(due, key=partial(_turn, engine)) if shared else due:
         if not shared:
-            await _work_in(engine, root, due[root], done, everything=everything)
+            await _work_or_say(engine, root, due[root], done, everything=everything)
         elif await hold(engine, engine.store, root, UPKEEP, LEASE_SECONDS, engine.name):
             try:
                 now_due = await look()  # another process may have done it since
                 if root in now_due:
-                    await _work_in(engine, root, now_due[root], done, everything=everything)
+                    await _work_or_say(engine, root, now_due[root], done, everything=everything)
             finally:
                 await release(engine, engine.store, root, UPKEEP, engine.name)
     await _work_on_volatile(engine, done, everything=everything)
@@ -109,6 +110,18 @@ async def one_round(engine: Engine, *, everything: bool = False, shared: bool = 
 def _turn(engine: Engine, root: str) -> bytes:
     """Each process has an order of its own, so that they do not wait for each other."""
     return blake2b(f"{engine.name} {root}".encode(), digest_size=8).digest()
+
+
+async def _work_or_say(
+    engine: Engine, root: str, due: Agenda, done: LearnRound, *, everything: bool
+) -> None:
+    """One root's damaged rows are no reason to leave the others alone."""
+    try:
+        await _work_in(engine, root, due, done, everything=everything)
+    except Unavailable as error:
+        if not error.lasting or getattr(engine.store, "trouble", ""):
+            raise
+        done.items.append(ReceiptItem(id=root, status="failed", reason=str(error)))
 
 
 async def _work_in(
@@ -215,6 +228,18 @@ def _added(vector: Vector) -> str:
     return "found by keyword only: it means nothing to the embedder, or may not be sent to it"
 
 
+async def run_beside(engine: Engine) -> None:
+    """For a process whose upkeep another one does: what nobody else can see, which is how often
+    records were used here, and the sessions that are kept in this process only."""
+    while True:
+        await asyncio.sleep(PAUSE_SECONDS)
+        try:
+            await flush_uses(engine)
+            await _work_on_volatile(engine, LearnRound(), everything=False)
+        except RecollectError as error:
+            log.warning("upkeep failed: %s", error, extra={"action": "maintain"})
+
+
 async def run_in_background(engine: Engine) -> None:
     """Rounds of upkeep for as long as the memory is open. What fails is said once and tried
     again later, less and less often; a full disk must not fill the log too."""
@@ -227,6 +252,7 @@ async def run_in_background(engine: Engine) -> None:
             if asyncio.get_running_loop().time() >= look_again:
                 look_again = asyncio.get_running_loop().time() + LOOK_SECONDS
                 await consolidate_due(engine)
+                await inspect(engine)
             pause = _pause_after(receipt, pause)
         except RecollectError as error:
             if pause < PAUSE_SECONDS_MAX:

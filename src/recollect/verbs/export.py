@@ -18,6 +18,7 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import IO, get_args
 
+from recollect.access.spool import private_spool
 from recollect.engine import (
     Engine,
     every_entry,
@@ -198,7 +199,7 @@ async def _write_sessions(writing: ExportWriting, part: ExportPart) -> None:
 
 async def _write_records(writing: ExportWriting, part: ExportPart) -> None:
     """Relations need both ends, so they wait in a file of their own until all records are out."""
-    with tempfile.TemporaryFile() as waiting:
+    with private_spool() as waiting:
         counted = 0
         async for page in _record_pages(part):
             for record in page:

@@ -13,7 +13,7 @@ from recollect.index.filters import passes
 from recollect.index.vectors import says_nothing
 from recollect.models.calls import sum_of
 from recollect.models.embedder import Embedded
-from recollect.ports import AnswerError, Store
+from recollect.ports import AnswerError, Store, leaving_out
 from recollect.rank.question import parts
 from recollect.rank.rerank import reordered, rerank_prompt
 from recollect.rank.stages import (
@@ -29,6 +29,7 @@ from recollect.rank.stages import (
 )
 from recollect.scopes import is_within, root_of
 from recollect.text.inputs import (
+    ANSWER_BYTES_MAX,
     RECORD_BYTES_MAX,
     When,
     clean_tags,
@@ -82,6 +83,16 @@ class Question:
 
 
 async def recall(engine: Engine, question: Question, *, count_uses: bool = True) -> Answer:
+    with leaving_out() as damaged:
+        answer = await _recalled(engine, question, count_uses=count_uses)
+    if not damaged:
+        return answer
+    named = ", ".join(list(dict.fromkeys(damaged))[:10])
+    note = f"damaged, and left out: {named}; run `recollect doctor --heal`"
+    return replace(answer, notes=(*answer.notes, note))
+
+
+async def _recalled(engine: Engine, question: Question, *, count_uses: bool) -> Answer:
     limit = engine.profile.limit if question.limit is None else count(question.limit, "limit")
     query, notes = _query(engine, question, limit)
     by_root, descend = await engine.read_scopes(question.scope, descend=question.descend)
@@ -113,11 +124,12 @@ async def recall(engine: Engine, question: Question, *, count_uses: bool = True)
     compared = any(candidate.hit.similarity is not None for candidate in found)
     if vector and not compared and await engine.vector_trouble():
         # Another process moved the store to a new space a moment ago.
-        return await recall(engine, question, count_uses=count_uses)
+        return await _recalled(engine, question, count_uses=count_uses)
     best = sorted(found, key=order)
     chosen, note, usage = await _reranked(engine, question, above_threshold(best, asked), limit)
     notes += [note] if note else []
-    kept = chosen[:limit]
+    kept, note = _bounded(chosen[:limit])
+    notes += [note] if note else []
     if count_uses:
         _count_uses(engine, kept)
     if question.explain:
@@ -125,6 +137,17 @@ async def recall(engine: Engine, question: Question, *, count_uses: bool = True)
     usage = sum_of(usage, replace(embedded.usage, texts_embedded=len(questions) if vector else 0))
     hits = tuple(candidate.as_hit() for candidate in kept)
     return Answer(hits=hits, notes=tuple(notes), usage=usage)
+
+
+def _bounded(chosen: list[Candidate]) -> tuple[list[Candidate], str]:
+    """As many as one answer may hold, the best first; and a note if that is not all."""
+    weight = 0
+    for number, candidate in enumerate(chosen):
+        weight += len(candidate.record.text) + len(str(candidate.record.data or ""))
+        if number and weight > ANSWER_BYTES_MAX:
+            left = f"{len(chosen) - number} hits are left out: together they are too long"
+            return chosen[:number], f"{left} for one answer; ask for fewer"
+    return chosen, ""
 
 
 def _query(engine: Engine, question: Question, limit: int) -> tuple[Search, list[str]]:

@@ -23,10 +23,10 @@ from recollect.scopes import is_within, root_of
 from recollect.text.compare import text_hash
 from recollect.text.inputs import (
     When,
+    clean_data,
     clean_name,
     clean_tags,
     clean_text,
-    clean_value,
     expiry,
     one_of,
     share,
@@ -132,7 +132,7 @@ def record_of(statement: Statement, engine: Engine) -> tuple[Record, list[str]]:
         raise Invalid("there is nothing to remember: the text is empty")
     if not isinstance(statement.data or {}, Mapping):
         raise Invalid(f"data must be a mapping, not {type(statement.data).__name__}")
-    beside = {"data": clean_value(statement.data or {}, "data"), "tags": clean_tags(statement.tags)}
+    beside = {"data": clean_data(statement.data or {}, "data"), "tags": clean_tags(statement.tags)}
     found: tuple[Secret, ...] = ()
     if any(beside.values()):
         beside, found = engine.redactor.redact_value({**beside, "tags": list(beside["tags"])})

@@ -150,8 +150,23 @@ def store_file(address: str) -> Path | None:
 
 
 async def open_store(address: str, settings: Settings) -> Store:
-    factory = factory_of(scheme_of(address))  # numpy and drivers only when needed
+    scheme = scheme_of(address)
+    factory = factory_of(scheme)  # numpy and drivers only when needed
+    if scheme == "sqlite":
+        unlock_file(sqlite_file(address), settings)
+    elif settings.key_file and scheme != "dict":
+        raise Invalid(
+            f"a {scheme} store is encrypted where it is, not here; leave RECOLLECT_KEY_FILE unset"
+        )
     return await factory(address, cache_bytes=settings.cache_mb << 20)
+
+
+def unlock_file(file: Path, settings: Settings) -> None:
+    """The file of this name is opened with the key that the settings name, if they do."""
+    from recollect.stores.sqlite.cipher import set_key
+    from recollect.wiring.cipher import key_from
+
+    set_key(file, key_from(settings.key_file))
 
 
 def file_of(store: StorePath | None, profile: str | None) -> Path | None:

@@ -11,10 +11,22 @@ from recollect.errors import Invalid
 from recollect.types import Receipt, ReceiptItem
 from recollect.types.arguments import StorePath
 from recollect.verbs.restore import bury_again
-from recollect.wiring import file_of, open_engine, open_store, read_settings
+from recollect.wiring import file_of, open_engine, open_store, read_settings, unlock_file
 
 if TYPE_CHECKING:
     from recollect.stores.sqlite.doctor import DoctorReport
+
+
+def heal_store(store: StorePath | None, profile: str | None, backup: StorePath | None) -> Receipt:
+    """Make damaged rows of the store file as they were: from a backup, or from what they were made
+    of."""
+    from recollect.stores.sqlite.heal import heal
+
+    done = heal(_file_of(store, profile), backup)
+    healed = [ReceiptItem(id=id_, status="restored", reason="as written") for id_ in done.healed]
+    why = "neither its sources nor a backup have it as it was"
+    lost = [ReceiptItem(id=id_, status="failed", reason=why) for id_ in done.lost]
+    return Receipt(items=(*healed, *lost))
 
 
 def check_store(store: StorePath | None, profile: str | None, *, rebuild: bool) -> DoctorReport:
@@ -31,7 +43,17 @@ def _file_of(store: StorePath | None, profile: str | None) -> Path:
     file = file_of(store, profile)
     if file is None:
         raise Invalid("this needs a store file; a dict: store is gone with its process")
+    unlock_file(file, read_settings(profile=profile))
     return file
+
+
+def rekey_store(store: StorePath | None, profile: str | None, new_key: str) -> DoctorReport:
+    """Encrypt the store file with the key in this place (see ``Settings.key_file``); "" leaves it
+    plain."""
+    from recollect.stores.sqlite.rekey import rekey
+    from recollect.wiring.cipher import key_from
+
+    return rekey(_file_of(store, profile), key_from(new_key))
 
 
 def backup_store(

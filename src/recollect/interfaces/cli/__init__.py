@@ -41,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         choose_file(arguments.config)
     try:
-        code: int = arguments.run(arguments)
+        code = _run(arguments)
         sys.stdout.flush()
         return code
     except RecollectError as error:
@@ -54,6 +54,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Whoever read us went away (head, less): no more to say, and nowhere to say it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    if arguments.key_file is None:
+        code: int = arguments.run(arguments)
+        return code
+    from recollect.wiring.cipher import key_named
+
+    with key_named(arguments.key_file):
+        return int(arguments.run(arguments))
 
 
 def _tolerant_output() -> None:

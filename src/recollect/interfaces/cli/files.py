@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 import shutil
 import sys
-import tempfile
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from recollect.access.envelope import opened, sealed
+from recollect.access.spool import private_spool
 from recollect.errors import Invalid
 from recollect.interfaces.cli.options import given
 from recollect.interfaces.cli.output import (
@@ -25,17 +27,21 @@ from recollect.interfaces.cli.output import (
 from recollect.interfaces.cli.progress import Progress
 from recollect.interfaces.cli.workspaces import print_findings, repair
 from recollect.interfaces.render import as_json
+from recollect.memory.files import source_opened, target_opened
 from recollect.types import Receipt
 
 SOME_FAILED = 9
 
 
 def doctor(arguments: argparse.Namespace) -> int:
-    from recollect.wiring.files import check_store
+    from recollect.wiring.files import check_store, heal_store
 
     repaired = repair(arguments) if arguments.workspace else []
     if arguments.workspace and arguments.store is None:
         return print_findings(arguments, arguments.workspace, repaired)
+    if arguments.heal:
+        healing = heal_store(arguments.store, arguments.profile, arguments.backup)
+        repaired += [f"{item.status} {item.id}: {item.reason}" for item in healing.items]
     report = check_store(arguments.store, arguments.profile, rebuild=arguments.rebuild)
     if arguments.json:
         print_json({**as_json(report), "sound": report.is_sound, "repaired": repaired})
@@ -53,15 +59,29 @@ def doctor(arguments: argparse.Namespace) -> int:
 
 
 def export(arguments: argparse.Namespace) -> int:
-    with open_memory(arguments) as memory:
-        target = sys.stdout.buffer if arguments.file == "-" else arguments.file
-        with Progress("exporting", shown=not arguments.quiet) as progress:
-            receipt = memory.export_to(target, progress=progress, **given(arguments))
+    if arguments.file == "-" and arguments.recipients:
+        raise Invalid("name a file: standard output is not encrypted")
+    with (
+        open_memory(arguments) as memory,
+        _export_target(arguments) as target,
+        Progress("exporting", shown=not arguments.quiet) as progress,
+    ):
+        receipt = memory.export_to(target, progress=progress, **given(arguments))
     if arguments.file != "-":
         return show_receipt(arguments, receipt)
     for line in screen_for(arguments).receipt(receipt):
         print(line, file=sys.stderr)
     return 0
+
+
+@contextmanager
+def _export_target(arguments: argparse.Namespace) -> Iterator[Any]:
+    """Where the export goes: the file by its name, or a stream, which may encrypt."""
+    if not arguments.recipients:
+        yield sys.stdout.buffer if arguments.file == "-" else arguments.file
+        return
+    with target_opened(arguments.file) as into, sealed(into, arguments.recipients) as stream:
+        yield stream
 
 
 def import_(arguments: argparse.Namespace) -> int:
@@ -73,10 +93,11 @@ def import_(arguments: argparse.Namespace) -> int:
     if options.get("trusted_key"):
         options["trusted_key"] = _text_of(options["trusted_key"])
     with ExitStack() as open_until, open_memory(arguments) as memory:
-        source: Any = arguments.file
-        if source == "-":  # it is read more than once
-            source = open_until.enter_context(tempfile.TemporaryFile())
+        if arguments.file == "-":  # it is read more than once
+            source: Any = open_until.enter_context(private_spool())
             shutil.copyfileobj(sys.stdin.buffer, source)
+        else:
+            source = open_until.enter_context(_import_file(arguments))
         with Progress("importing", shown=not arguments.quiet) as progress:
             receipt = memory.import_from(source, progress=progress, **options)
     return _show_import(arguments, receipt)
@@ -87,6 +108,16 @@ def _text_of(file: str) -> str:
         return Path(file).read_text("ascii")
     except (OSError, UnicodeDecodeError) as error:
         raise Invalid(f"cannot read the key in {file}: {error}") from None
+
+
+@contextmanager
+def _import_file(arguments: argparse.Namespace) -> Iterator[Any]:
+    """What is read in: the file by its name, or what is inside of an encrypted one."""
+    if not arguments.identity:
+        yield arguments.file
+        return
+    with source_opened(arguments.file) as (file, _), opened(file, arguments.identity) as inside:
+        yield inside
 
 
 def _import_foreign(arguments: argparse.Namespace) -> int:
@@ -149,6 +180,18 @@ def backup(arguments: argparse.Namespace) -> int:
             {"target": arguments.target, "records": report.records, "messages": report.messages}
         )
     print(f"{arguments.target}: {report.records} records, {report.messages} messages, sound")
+    return 0
+
+
+def rekey(arguments: argparse.Namespace) -> int:
+    from recollect.wiring.files import rekey_store
+
+    new = "" if arguments.plain else arguments.new_key_file
+    report = rekey_store(arguments.store, arguments.profile, new)
+    if arguments.json:
+        return print_json({"records": report.records, "encrypted": bool(new)})
+    now = f"encrypted; open it with --key-file {new} from now on" if new else "plain"
+    print(f"{report.path}: {report.records} records, {now}")
     return 0
 
 

@@ -44,6 +44,7 @@ def _add_common(parser: argparse.ArgumentParser, *, top: bool = False) -> None:
     off: Any = False if top else argparse.SUPPRESS
     group = parser.add_argument_group("common")
     group.add_argument("--store", default=default, help="path or URL of the store")
+    group.add_argument("--key-file", default=default, help="where the key of the store is")
     group.add_argument("--profile", default=default, help="default, otto, openmotoko, agtos, ...")
     group.add_argument("--embedder", default=default, help="auto, minilm, openai:..., ...")
     group.add_argument("--config", default=default, help="file of settings; see `config`")
@@ -91,6 +92,8 @@ def _add_running(commands: Any) -> None:
     model.add_argument("name", nargs="?", default="minilm")
     doctor = _command(commands, "doctor", files.doctor, "check the store file")
     doctor.add_argument("--rebuild", action="store_true", help="make every index anew from rows")
+    doctor.add_argument("--heal", action="store_true", help="make damaged rows as they were")
+    doctor.add_argument("--backup", help="with --heal: a backup that may have them")
     doctor.add_argument("--workspace", help="check this workspace's store, repair its modes")
     _add_workspaces(commands)
     _add_files(commands)
@@ -186,6 +189,11 @@ def _add_files(commands: Any) -> None:
     backup = _command(commands, "backup", files.backup, "copy the store file while it is used")
     backup.add_argument("target", help="the file to write")
     backup.add_argument("--force", action="store_true", help="replace the file if it exists")
+
+    rekey = _command(commands, "rekey", files.rekey, "encrypt the store file with another key")
+    new = rekey.add_mutually_exclusive_group(required=True)
+    new.add_argument("--new-key-file", metavar="FILE", help="the key that it gets")
+    new.add_argument("--plain", action="store_true", help="it gets none")
 
     restore = _command(commands, "restore", files.restore, "put a backup in the store's place")
     restore.add_argument("backup", help="the file to read")

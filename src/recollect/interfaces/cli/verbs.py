@@ -378,6 +378,15 @@ COMMANDS = (
             "descend": "whoever saves a scope means all of it",
             "progress": "a terminal shows it",
         },
+        more={
+            "--to": {
+                "action": "append",
+                "default": [],
+                "dest": "recipients",
+                "metavar": "AGE1...",
+                "help": "encrypt the file for whoever has this age key",
+            },
+        },
     ),
     Command(
         words="import",
@@ -403,6 +412,7 @@ COMMANDS = (
                 "help": "which column of a table holds what, such as text=note",
             },
             "--learn": {"action": "store_true", "help": "learn from conversations, too"},
+            "--identity": {"metavar": "FILE", "help": "the age key that an encrypted file is for"},
         },
         left_out={"progress": "a terminal shows it"},
     ),

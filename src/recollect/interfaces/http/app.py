@@ -17,8 +17,10 @@ from recollect.access.quotas import FLUSH_SECONDS
 from recollect.access.rights import rights_in
 from recollect.access.tokens import tokens_from
 from recollect.errors import RecollectError, Unavailable
+from recollect.interfaces.http.annex import Annex
 from recollect.interfaces.http.bodies import Bodies, BodyLimits
 from recollect.interfaces.http.callers import Door, Entrance
+from recollect.interfaces.http.fairness import Fair, FairShares
 from recollect.interfaces.http.guards import App, Guard, Receive, Scope, Send
 from recollect.interfaces.http.idempotency import Running
 from recollect.interfaces.http.logs import AccessLog
@@ -52,10 +54,11 @@ def build_app(
     settings: Settings | None = None,
     mcp: Mounted | None = mcp_route,
     limits: BodyLimits | None = None,
+    annex: Annex | None = None,
 ) -> FastAPI:
     """The application. The store is opened when it starts and closed when it ends, unless an
     open ``memory`` is handed in: whoever opened it closes it. ``mcp`` is at ``/mcp``, behind
-    the same checks as every route."""
+    the same checks as every route. ``annex`` answers large requests."""
     chosen = settings or read_settings(profile=profile)
     branch = McpBranch()
     for_tools = rights_in(chosen.mcp_rights, "RECOLLECT_MCP_RIGHTS")
@@ -68,6 +71,8 @@ def build_app(
                 opened = await AsyncMemory.open(store, profile=profile, embedder=embedder)
                 await stack.enter_async_context(opened)
             await stack.enter_async_context(_running(app, opened, chosen))
+            if annex is not None:
+                app.state.shares.annex = await stack.enter_async_context(annex.running(opened))
             if mcp is not None:
                 branch.app = await stack.enter_async_context(mcp(for_tools))
             yield
@@ -97,12 +102,8 @@ async def _running(app: FastAPI, memory: AsyncMemory, settings: Settings) -> Asy
     app.state.memory = memory
     engine = memory.engine
     audit_with(engine, settings)
-    app.state.door = Door(
-        memory,
-        rate=settings.rate,
-        writes_per_day=settings.writes_per_day,
-        tokens=tokens_from(settings),
-    )
+    app.state.door = Door(memory, settings, tokens_from(settings))
+    app.state.shares = FairShares.of(settings)
     app.state.jobs = Jobs(memory)
     app.state.running = Running()
     app.state.health = Health(memory)
@@ -130,6 +131,7 @@ async def _counting(door: Door) -> None:
 
 def _add_layers(app: FastAPI, settings: Settings, limits: BodyLimits) -> None:
     """The last one added is the first to see a request."""
+    app.add_middleware(Fair)
     app.add_middleware(Bodies, streamed=STREAMED, limits=limits)
     app.add_middleware(Entrance, open_paths=OPEN_PATHS)
     hosts, origins = _listed(settings.hosts), _listed(settings.origins)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -22,6 +23,7 @@ class BodyLimits:
     body_bytes: int = 8 << 20
     stream_bytes: int = 4 << 30  # of a body that is read while it arrives
     body_seconds: float = 30.0  # for a whole body, or between two pieces of a streamed one
+    bytes_per_second: int = 1 << 10  # of a streamed one, once it had that long
 
 
 class Bodies:
@@ -71,11 +73,16 @@ class Bodies:
         return Refused(408, f"the body did not arrive within {seconds:g} seconds")
 
     def _counted(self, receive: Receive, most: int) -> Receive:
-        """A body that is read while it arrives, neither too long nor too slowly."""
+        """A body that is read while it arrives, neither too long nor too slowly: whoever drips it
+        byte by byte does not keep the connection."""
         left = most
+        begun = time.monotonic()
 
         async def counted() -> Message:
             nonlocal left
+            due = time.monotonic() - begun - self._limits.body_seconds
+            if (most - left) < due * self._limits.bytes_per_second:
+                raise self._late()
             try:
                 async with asyncio.timeout(self._limits.body_seconds):
                     message = await receive()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from dataclasses import replace
 from ipaddress import ip_address
 from typing import Any
 
@@ -12,12 +13,14 @@ from starlette.requests import HTTPConnection
 from recollect.access import keys
 from recollect.access.keys import Key
 from recollect.access.quotas import FAILURES_PER_MINUTE, Buckets, Quotas, TooMany
+from recollect.access.shares import tenants_of
 from recollect.access.tokens import Tokens
 from recollect.errors import Denied
 from recollect.interfaces.caller import Caller
 from recollect.interfaces.http.guards import LOOPBACK, App, Receive, Scope, Send, host_name
 from recollect.interfaces.http.problems import Unknown
 from recollect.memory import AsyncMemory
+from recollect.settings import Settings
 
 DEVICE_HEADER = "x-recollect-device"
 NEEDS_KEY = "this server wants a key: send it as Authorization: Bearer rck_..."
@@ -31,28 +34,28 @@ class Door:
     whoever has none, even when all keys are revoked."""
 
     def __init__(
-        self,
-        memory: AsyncMemory,
-        *,
-        rate: int = 0,
-        writes_per_day: int = 0,
-        tokens: Tokens | None = None,
+        self, memory: AsyncMemory, settings: Settings, tokens: Tokens | None = None
     ) -> None:
+        self.quotas = Quotas(
+            engine=memory.engine,
+            per_day=settings.writes_per_day,
+            records=settings.stored_records,
+            bytes=settings.stored_mb << 20,
+        )
         self._memory = memory
         self._tokens = tokens
         self._keys_exist = False
-        self._rate = Buckets(rate)
+        self._rate = Buckets(settings.rate)
         self._failures = Buckets(FAILURES_PER_MINUTE)
-        self.quotas = Quotas(memory.engine, writes_per_day)
         self.uses = keys.KeyUses(memory.engine)
         self._let_in: dict[str, tuple[Key, AsyncMemory]] = {}  # in this turn of the loop, by secret
 
     async def caller(self, connection: HTTPConnection) -> Caller:
         """Unknown, Denied, NotFound (of a device) or TooMany if there is none."""
         key, memory = await self._known(connection)
-        wait = self._rate.take(key.id if key else "")
+        wait = max(map(self._rate.take, tenants_of(memory.engine)))
         if wait:
-            raise TooMany("this key asks too often; slow down", wait)
+            raise TooMany("this tenant asks too often; slow down", wait)
         device = connection.headers.get(DEVICE_HEADER)
         if device is not None:
             scope = await keys.scope_of_device(memory.engine, device)
@@ -79,7 +82,7 @@ class Door:
             raise self._failed(connection, NEEDS_KEY)
         if not is_loopback(connection.client.host if connection.client else ""):
             raise self._failed(connection, ONLY_HERE)
-        return None, self._memory
+        return None, self._metered(self._memory.engine)
 
     def _is_keyless(self, connection: HTTPConnection) -> bool:
         """A route that the profile's document shows without a key, asked for on this machine by
@@ -111,11 +114,15 @@ class Door:
                 key, engine = await self._tokens.with_token(self._memory.engine, secret)
             else:
                 key, engine = await keys.with_key(self._memory.engine, secret)
-            here[secret] = key, AsyncMemory(engine)
+            here[secret] = key, self._metered(engine)
             self.uses.note(key)
         if not here[secret][0].works_from(address):
             raise Denied(keys.UNKNOWN)
         return here[secret]
+
+    def _metered(self, engine: Any) -> AsyncMemory:
+        """The memory as somebody may use it whose writes are counted."""
+        return AsyncMemory(replace(engine, meter=self.quotas))
 
     def _forget_who_came(self) -> None:
         self._let_in = {}  # a look-up that took longer fills the old one, which nobody asks

@@ -134,7 +134,7 @@ class Guard:
             return ""
         if origin.lower() in self._origins:
             return origin
-        if urlsplit(origin).netloc.lower() != host.lower():
+        if _place_of(origin) != host.lower():
             raise Refused(403, "pages of another origin may not use this server")
         return ""
 
@@ -187,6 +187,14 @@ async def _drain(receive: Receive) -> None:
             while (message := await receive())["type"] == "http.request":
                 if not message.get("more_body", False):
                     return
+
+
+def _place_of(origin: str) -> str:
+    """Host and port of an origin; "" if it has none, or is none at all."""
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
+        return ""
 
 
 def host_name(header: str) -> str:

@@ -16,6 +16,7 @@ from typing import IO, Any, Literal
 
 from recollect.access.keys import still_works
 from recollect.access.quotas import TooMany
+from recollect.access.shares import TenantPlaces, tenants_of
 from recollect.errors import NotFound, RecollectError
 from recollect.interfaces.caller import Caller
 from recollect.interfaces.http.answers import json_bytes, outward
@@ -29,7 +30,7 @@ log = logging.getLogger(__name__)
 
 KEPT = timedelta(hours=1)
 KEPT_MAX = 200
-RUNNING_MAX = 4  # for one caller
+RUNNING_MAX = 4  # for one tenant
 PULSE_EVERY = 15  # looks
 LOOK_SECONDS = 2.0  # at work that another server does
 REVOKED_SECONDS = 1.0  # how often it is asked whether the key still works
@@ -61,6 +62,7 @@ class Job:
     problem: dict[str, Any] | None = None
     file: IO[bytes] | None = None
     here: bool = True
+    tenants: tuple[str, ...] = ()
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def shown(self) -> dict[str, Any]:
@@ -79,10 +81,10 @@ class Job:
 
     def advance(self, progress: int) -> None:
         self.progress = progress
+        self.announce()
 
     def counted(self, done: int, _: int) -> None:
-        self.progress = done
-        self.announce()
+        self.advance(done)
 
     def announce(self) -> None:
         """Wake whoever watches; who watches next waits for what comes next."""
@@ -116,10 +118,13 @@ class Jobs:
         self._jobs: dict[str, Job] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._closing = False
+        self.uploads = TenantPlaces(RUNNING_MAX, "uploads of this tenant arrive at once")
 
     def check_room(self, caller: Caller) -> None:
-        """TooMany if this caller has begun as much as one may."""
-        running = [j for j in self._jobs.values() if j.owner == caller.name and not j.ended_at]
+        """TooMany if this caller, or another key of the same tenant, has begun as much as one
+        may."""
+        tenants = {*tenants_of(caller.engine)}
+        running = [j for j in self._jobs.values() if not j.ended_at and tenants & {*j.tenants}]
         if len(running) >= RUNNING_MAX:
             raise TooMany(f"{RUNNING_MAX} pieces of work are running; wait for one to end", 10)
 
@@ -127,7 +132,14 @@ class Jobs:
         self.check_room(caller)
         id_, now = self._engine.new_id(), self._engine.now()
         bound: tuple[str, ...] = caller.engine.bound
-        job = Job(id=id_, operation=operation, owner=caller.name, begun_at=now, bound=bound)
+        job = Job(
+            id=id_,
+            operation=operation,
+            owner=caller.name,
+            begun_at=now,
+            bound=bound,
+            tenants=tenants_of(caller.engine),
+        )
         self._jobs[job.id] = job
         job.forgotten = await self._book.forgotten(bound)
         await self._forget_old()

@@ -17,6 +17,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from recollect.errors import Invalid, Unavailable
+from recollect.interfaces.http.annex import Annex
 from recollect.interfaces.http.app import build_app
 from recollect.interfaces.http.callers import is_loopback
 from recollect.interfaces.http.first_start import (
@@ -28,7 +29,13 @@ from recollect.interfaces.http.first_start import (
     options_of,
 )
 from recollect.interfaces.http.logs import set_up
-from recollect.interfaces.http.protocol import CONNECTIONS_MAX, REFUSED_MAX, Protocol
+from recollect.interfaces.http.protocol import (
+    ADDRESS_MAX,
+    CONNECTIONS_MAX,
+    REFUSED_MAX,
+    Protocol,
+    ServerConfig,
+)
 from recollect.memory import AsyncMemory
 from recollect.settings import Settings
 from recollect.wiring import file_of, read_settings
@@ -73,25 +80,44 @@ async def _serve(
     settings: Settings,
     listener: socket.socket,
 ) -> None:
-    async with await AsyncMemory.open(store, profile=profile, embedder=embedder) as memory:
+    annex = _annex(store, profile, embedder, settings)
+    async with await AsyncMemory.open(
+        store, profile=profile, embedder=embedder, background=annex is None
+    ) as memory:
         file = file_of(store, profile)
         used = memory.engine.embedder
         keeping = Keeping(file, used.space if used else "", options_of(store, profile))
         secret = await admit(memory)
-        app = build_app(memory=memory, settings=settings)
+        app = build_app(memory=memory, settings=settings, annex=annex)
         address = address_of(settings.host, listener.getsockname()[1])
         for trouble in open_to_others(file, own_folder=store is None):
             print(f"recollect: {trouble}", file=sys.stderr)
         lines = list(greeting(address, secret, keeping))
         server = Server(
-            server_config(app, _room()), app, lambda: print("\n".join(lines), flush=True)
+            server_config(app, _room(), settings.connections_per_address),
+            app,
+            lambda: print("\n".join(lines), flush=True),
         )
         await server.serve(sockets=[listener])
 
 
-def server_config(app: FastAPI, connections: int = CONNECTIONS_MAX) -> uvicorn.Config:
-    return uvicorn.Config(
+def _annex(
+    store: str | None, profile: str | None, embedder: str | None, settings: Settings
+) -> Annex | None:
+    """Processes for what is large, and for upkeep; None for a store that only this one can see,
+    or where none are wanted."""
+    if not settings.workers or file_of(store, profile) is None:
+        return None
+    options = {"store": store, "profile": profile, "embedder": embedder}
+    return Annex(options, settings.workers, settings.request_seconds)
+
+
+def server_config(
+    app: FastAPI, connections: int = CONNECTIONS_MAX, per_address: int = ADDRESS_MAX
+) -> uvicorn.Config:
+    return ServerConfig(
         app,
+        per_address=per_address,
         http=Protocol,
         ws="none",
         lifespan="on",

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from recollect.text.analysis import stem, words
-from recollect.text.claims.changes import ChangeCue, change_in
+from recollect.text.claims.changes import STATEMENT_MAX, ChangeCue, change_in
 from recollect.text.claims.fields import fields_of, slots_of
 from recollect.text.claims.foreign import language_of
 from recollect.text.claims.lessons import CHANGE, KEPT
@@ -38,6 +38,7 @@ _BEGINS = re.compile(r"\A\W*([^\W\d_a-z][\w'-]+)(?: and (?:I|i|me|\w+)\b)?")
 _DENSE = re.compile("[\u3400-\u9fff]+")
 _NAMED_KIN = re.compile(r",? ([^\W\d_a-z][\w'-]+)")
 _DONE_CUE = "done"
+STEM_LEAST, STEM_MOST = 5, 40  # letters; nobody's word is longer
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +61,12 @@ class Topic:
     dense: str
 
 
-@lru_cache(maxsize=4000)
 def topic_of(text: str, speaker: str) -> Topic:
+    return _topic_of(text[:STATEMENT_MAX], speaker)
+
+
+@lru_cache(maxsize=4000)
+def _topic_of(text: str, speaker: str) -> Topic:
     framed = _FRAMED.match(text)
     said = spelled(framed["said"]) if framed else text
     own = {fold(part) for part in speaker.split()} | {"user"}
@@ -149,16 +154,30 @@ def _is_over(old: Topic) -> bool:
 
 
 def _shared(new: Topic, old: Topic) -> frozenset[str]:
-    alike = {word for word in new.words for other in old.words if _is_alike(word, other)}
+    """Words of both, also in another form ("insured", "insurance"): one begins with the other, but
+    for its last two letters."""
+    begun: dict[str, int] = {}  # how an old word begins -> the longest that begins so
+    stems: dict[str, int] = {}  # what has to be the beginning of a longer one -> the shortest
+    for word in old.words:
+        for end in range(STEM_LEAST, min(len(word), STEM_MOST) + 1):
+            begun[word[:end]] = max(begun.get(word[:end], 0), len(word))
+        if len(word) >= STEM_LEAST:
+            stems[_stem_of(word)] = min(stems.get(_stem_of(word), len(word)), len(word))
+    alike = {
+        word
+        for word in new.words
+        if word in old.words
+        or (len(word) >= STEM_LEAST and begun.get(_stem_of(word), 0) >= len(word))
+        or any(
+            stems.get(word[:end], len(word) + 1) <= len(word)
+            for end in range(STEM_LEAST, min(len(word), STEM_MOST) + 1)
+        )
+    }
     return frozenset(alike) | (new.names & old.names)
 
 
-def _is_alike(word: str, other: str) -> bool:
-    """The same word in another form: "insured", "insurance"."""
-    if word == other:
-        return True
-    shorter, longer = sorted((word, other), key=len)
-    return len(shorter) >= 5 and longer.startswith(shorter[: max(5, len(shorter) - 2)])
+def _stem_of(word: str) -> str:
+    return word[: max(STEM_LEAST, len(word) - 2)]
 
 
 def _shared_dense(new: str, old: str) -> frozenset[str]:

@@ -19,7 +19,7 @@ from recollect.text.claims.lessons import (
     claim_as_data,
     claim_from_data,
 )
-from recollect.text.compare import difference
+from recollect.text.compare import are_long, difference
 from recollect.text.compare.parts import canonical, read
 from recollect.text.words import counted, word_set
 from recollect.types import Record
@@ -138,6 +138,8 @@ def _finding(record: Record, one: Known, above: float, *, corrects: bool) -> _Fi
         return None
     if record.hash and known.hash == record.hash:
         return _Finding("duplicate", known, "the same text is known")
+    if are_long(record.text, known.text):
+        return None
     if record.status == "quarantined":
         return None  # what is held back is compared when it is approved
     if known.kind != record.kind or known.kind == "episodic" or not _share_time(record, known):

@@ -149,7 +149,8 @@ def _goes_on(text: str, new: TextParts, old: TextParts) -> bool:
     if len(old.content) < 2 or len(places) < len(old.content):
         return False
     first, last = places[0], places[-1]
-    inserted = [word for at, word in enumerate(new.content[:last]) if at not in places]
+    taken = frozenset(places)
+    inserted = [word for at, word in enumerate(new.content[:last]) if at not in taken]
     inserted = inserted[first:]
     added, fillers = (*inserted, *new.content[last + 1 :]), word_set("compare.fillers")
     more = [word for word in added if word not in fillers]
@@ -188,12 +189,13 @@ def _linking() -> frozenset[str]:
 
 
 def _places(content: Sequence[str], wanted: Sequence[str]) -> list[int]:
-    """Where the wanted words stand, one behind the other, as far as they do."""
+    """Where the wanted words stand, one behind the other, as far as they do: one walk over the
+    content, however often a word comes again."""
     found: list[int] = []
-    start = 0
+    left = enumerate(content)
     for word in wanted:
-        if word not in content[start:]:
+        at = next((at for at, one in left if one == word), None)
+        if at is None:
             return found
-        start = content.index(word, start) + 1
-        found.append(start - 1)
+        found.append(at)
     return found

@@ -21,6 +21,7 @@ import apsw
 
 from recollect.errors import Incompatible, Invalid, NotFound, RecollectError, Unavailable
 from recollect.stores.sqlite import doctor
+from recollect.stores.sqlite.cipher import set_key, share_key, unlock
 from recollect.stores.sqlite.connection import (
     APPLICATION_ID,
     check_library,
@@ -58,6 +59,7 @@ def backup(
         _copy(source, copy, progress or (lambda _done, _all: None))
         report = _examined(copy, source)
         _settle(copy)
+        _prove(copy, source, report)
         _give_name(copy, final, force=force)
     return report
 
@@ -70,6 +72,7 @@ def prepare_restore(backup_file: Path, path: Path) -> str:
     """
     source, final = os.fspath(backup_file), os.fspath(path)
     check_library()
+    share_key(source, final)
     _must_be_ours(source)
     _check_place(source, final)
     state_of(final)
@@ -85,7 +88,7 @@ def state_of(path: Path) -> tuple[int, int]:
     if not os.path.exists(name):
         return (0, 0)
     try:
-        with _locked(name) as db:
+        with locked(name) as db:
             if db.pragma("quick_check", 1) != "ok":
                 raise Unavailable(f"{name} {UNREADABLE}")
             return _state(db)
@@ -102,7 +105,7 @@ def swap_in(copy: str, path: Path, state: tuple[int, int]) -> str:
     if not os.path.exists(final):
         _give_name(copy, final, force=False)
         return ""
-    with speaking_of(final), _locked(final) as db:
+    with speaking_of(final), locked(final) as db:
         if _state(db) != state:
             raise Unavailable(f"{final} was changed meanwhile; restore again")
         aside = _keep_aside(final)
@@ -117,6 +120,7 @@ def discard(copy: str) -> None:
     for suffix in ("", *SUFFIXES):
         with contextlib.suppress(FileNotFoundError):
             os.unlink(copy + suffix)
+    set_key(copy, None)
 
 
 # Looking before leaping
@@ -182,6 +186,15 @@ def _examined(copy: str, source: str) -> doctor.DoctorReport:
     return report
 
 
+def _prove(copy: str, source: str, report: doctor.DoctorReport) -> None:
+    """A backup is worth what can be restored of it: it is, into a file of its own, once."""
+    with _temporary(copy) as proof:
+        _copy(copy, proof, lambda _done, _all: None)
+        restored = _examined(proof, source)
+    if (restored.records, restored.messages) != (report.records, report.messages):
+        raise Unavailable(f"the backup of {source} cannot be restored whole; run the doctor")
+
+
 # Copying
 
 
@@ -189,7 +202,9 @@ def _copy(source: str, copy: str, progress: Progress) -> None:
     with speaking_of(source):
         origin = connect_reader(source)
     try:
+        share_key(copy, source)
         with speaking_of(copy), contextlib.closing(apsw.Connection(copy)) as db:
+            unlock(db, copy)
             db.set_busy_timeout(0)
             db.execute("PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF").fetchall()
             with snapshot(origin):
@@ -312,7 +327,7 @@ def _sync_folder(path: str) -> None:
 
 
 @contextmanager
-def _locked(path: str) -> Iterator[apsw.Connection]:
+def locked(path: str) -> Iterator[apsw.Connection]:
     """Nobody else has the file open, and nobody can use it until the body ends. Its log is
     merged into it, so that the file by itself is complete."""
     db = connect(path)

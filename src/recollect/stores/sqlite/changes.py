@@ -16,6 +16,7 @@ from recollect.stores.commit import Changes, checked
 from recollect.stores.sqlite import erase
 from recollect.stores.sqlite.held import Keys, make_places
 from recollect.stores.sqlite.rows import (
+    CHECKSUM_BYTES,
     MESSAGE_COLUMNS,
     RECORD_BIRTH,
     RECORD_CHANGES,
@@ -28,6 +29,7 @@ from recollect.stores.sqlite.rows import (
     record_birth,
     record_changes,
     session_row,
+    state_checksum,
     summary_row,
     to_json,
 )
@@ -37,8 +39,14 @@ ROWS_AT_ONCE = 16  # in one statement
 
 _RECORD_COLUMNS = ("root", "scope", "changed", "space", *RECORD_BIRTH, *RECORD_CHANGES)
 _RECORD = f"INSERT INTO record ({', '.join(_RECORD_COLUMNS)}) VALUES "
+_CHECKSUM = RECORD_BIRTH.index("checksum")
 _RECORD_CHANGED = " ON CONFLICT (id) DO UPDATE SET " + ", ".join(
-    f"{name} = excluded.{name}" for name in ("changed", *RECORD_CHANGES)
+    [
+        *(f"{name} = excluded.{name}" for name in ("changed", *RECORD_CHANGES)),
+        # What never changes keeps its own half.
+        f"checksum = CAST(substr(record.checksum, 1, {CHECKSUM_BYTES})"
+        f" || substr(excluded.checksum, {CHECKSUM_BYTES + 1}) AS BLOB)",
+    ]
 )
 _MESSAGE = f"INSERT INTO message (session, {MESSAGE_COLUMNS}, checksum) VALUES "
 _MESSAGE_ROW = "((SELECT pk FROM session WHERE scope = ? AND id = ?)" + ", ?" * 15 + ")"
@@ -86,7 +94,10 @@ def _prepared(given: Record, batch: Batch, before: PreparedRecord | None) -> Pre
         birth = record_birth(given)
     else:
         birth = (plain(given.id), *RECORD_UNBORN)
-    return PreparedRecord(birth, record_changes(given, batch.at))
+    changes = record_changes(given, batch.at)
+    born = birth[_CHECKSUM][:CHECKSUM_BYTES].ljust(CHECKSUM_BYTES, b"\0")
+    told = (*birth[:_CHECKSUM], born + state_checksum(changes), *birth[_CHECKSUM + 1 :])
+    return PreparedRecord(told, changes)
 
 
 def write(db: apsw.Connection, prepared: Prepared, changes: Changes, keys: Keys) -> None:

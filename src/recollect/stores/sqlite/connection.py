@@ -16,6 +16,7 @@ from urllib.parse import quote
 import apsw
 
 from recollect.errors import Incompatible, Unavailable
+from recollect.stores.sqlite.cipher import unlock
 
 APPLICATION_ID = 0x7265636F  # "reco", shown by file(1)
 OLDEST_LIBRARY = (3, 51, 3)  # older ones may corrupt a WAL that two programs share
@@ -60,6 +61,7 @@ def connect(path: str) -> apsw.Connection:
         path, flags=apsw.SQLITE_OPEN_READWRITE, statementcachesize=STATEMENTS_KEPT
     )
     try:
+        unlock(connection, path)
         _set_up(connection)
         connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
         return connection
@@ -80,6 +82,7 @@ def _connect_to_still_file(path: str) -> apsw.Connection:
         f"file:{quote(os.path.abspath(path))}?immutable=1",
         flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI,
     )
+    unlock(connection, path)
     _set_up(connection)
     return connection
 

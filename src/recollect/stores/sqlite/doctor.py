@@ -32,10 +32,11 @@ from recollect.stores.sqlite.rebuild import (
 from recollect.stores.sqlite.rows import (
     MESSAGE_COLUMNS,
     RECORD_WITH_SCOPE,
+    is_sound,
     lineage_rows,
     message_checksum,
     message_of,
-    record_checksum,
+    read_record,
     record_of,
 )
 
@@ -166,13 +167,13 @@ def _rows(db: apsw.Connection) -> Iterator[Defect]:
 
 def _bad_records(db: apsw.Connection) -> Iterator[str]:
     sql = (
-        f"SELECT record.pk, record.checksum, {RECORD_WITH_SCOPE} FROM record"
+        f"SELECT record.pk, {RECORD_WITH_SCOPE} FROM record"
         " JOIN scope ON scope.pk = record.scope WHERE record.pk > ? ORDER BY record.pk LIMIT ?"
     )
     for rows in pages(db, sql):
-        for _, checksum, *columns in rows:
+        for _, *columns in rows:
             try:
-                sound = record_checksum(record_of(columns)) == checksum
+                sound = is_sound(columns) and bool(read_record(columns))
             except Exception:  # whatever a damaged row makes of the decoder
                 sound = False
             if not sound:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import apsw
 
 from recollect.errors import Incompatible, Invalid, RecollectError, Unavailable
+from recollect.stores.sqlite.cipher import key_of
 
 
 def translated(error: apsw.Error, path: str) -> RecollectError:
@@ -22,7 +23,7 @@ def translated(error: apsw.Error, path: str) -> RecollectError:
         case apsw.CantOpenError():
             return Unavailable(f"cannot open {path}; check that the file and its folder allow it")
         case apsw.NotADBError():
-            return Incompatible(f"{path} is not a recollect store; name another file")
+            return _unreadable(path)
         case apsw.CorruptError():
             return Unavailable(f"{path} is damaged ({error}); run the doctor or restore a backup")
         case apsw.IOError():
@@ -32,6 +33,19 @@ def translated(error: apsw.Error, path: str) -> RecollectError:
         case apsw.ConnectionClosedError():
             return Unavailable("this store is closed; open it again")
     return Unavailable(f"{path}: {type(error).__name__}: {error}")
+
+
+def _unreadable(path: str) -> Incompatible:
+    """Nobody can tell what is encrypted with another key from what is no store at all."""
+    if key_of(path) is None:
+        return Incompatible(
+            f"{path} is not a recollect store, or is encrypted; name another file, or its key "
+            "(RECOLLECT_KEY_FILE)"
+        )
+    return Incompatible(
+        f"{path} cannot be opened with this key: it has another one, is not encrypted (recollect "
+        "rekey encrypts it), or is not a recollect store"
+    )
 
 
 @contextmanager

@@ -11,7 +11,7 @@ import apsw
 from recollect.index.codes import NEVER_ENDS
 from recollect.ports import FeedChanges, FeedRecord, FeedStamps
 from recollect.stores.sqlite.connection import select
-from recollect.stores.sqlite.rows import RECORD_WITH_SCOPE, record_of, to_json
+from recollect.stores.sqlite.rows import RECORD_WITH_SCOPE, is_sound, read_record, to_json
 
 CHUNK = 8192
 EVERYTHING = 0  # as the key of an erased record: load the scope anew
@@ -33,6 +33,7 @@ class SqliteFeed:
         self._db = db
         self._scopes: dict[str, int] = {}
         self._space: int | None = None
+        self.damaged: list[str] = []  # records that were left out: they are not as written
 
     def stamps(self, scopes: Sequence[str], below: Sequence[str], space: str) -> FeedStamps:
         sql = f"SELECT path, pk, stamp FROM scope WHERE stamp > 0 AND path IN {_KEYS}"
@@ -104,7 +105,13 @@ class SqliteFeed:
             f" JOIN scope ON scope.pk = record.scope WHERE record.pk IN {_KEYS}",
             (*([self._space] if named else []), str(list(keys))),
         )
-        return {row[0]: FeedRecord(partial(record_of, row[2:]), row[1]) for row in rows}
+        found: dict[int, FeedRecord] = {}
+        for key, vector_of, *row in rows:
+            if is_sound(row):
+                found[key] = FeedRecord(partial(read_record, row), vector_of)
+            else:
+                self.damaged.append(str(row[1]))
+        return found
 
 
 def _parts(cursor: apsw.Cursor) -> Iterator[list[tuple[Any, ...]]]:

@@ -19,10 +19,10 @@ from recollect.stores.sqlite.rows import (
     SESSION_COLUMNS,
     SUMMARY_COLUMNS,
     item_of,
-    message_of,
     record_of,
     relation_of,
     session_of,
+    sound_message,
     summary_of,
     to_json,
     touch_of,
@@ -120,7 +120,7 @@ def messages(
     newest: bool,
 ) -> list[Message]:
     sql = (
-        f"SELECT {MESSAGE_COLUMNS} FROM message WHERE session = {_SESSION}"
+        f"SELECT {MESSAGE_COLUMNS}, checksum FROM message WHERE session = {_SESSION}"
         " AND (expires_at IS NULL OR expires_at > ?) AND "
     )
     bindings = (*session, micros(now))
@@ -133,7 +133,7 @@ def messages(
         rows = db.execute(sql + condition, (*bindings, *between, max(0, limit))).fetchall()
         if newest:
             rows.reverse()
-    return [message_of(*session, row) for row in rows]
+    return [sound_message(*session, row) for row in rows]
 
 
 def summaries(

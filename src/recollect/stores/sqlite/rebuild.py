@@ -11,7 +11,7 @@ import apsw
 from recollect.index.derived import labels_blob, quantised, terms_blob
 from recollect.stores.sqlite.connection import select
 from recollect.stores.sqlite.feed import EVERYTHING
-from recollect.stores.sqlite.rows import RECORD_WITH_SCOPE, lineage_rows, record_of
+from recollect.stores.sqlite.rows import RECORD_WITH_SCOPE, lineage_rows, read_record
 
 CHUNK = 1000
 
@@ -56,7 +56,7 @@ def rebuild_lineage(db: apsw.Connection) -> None:
     )
     for rows in pages(db, sql):
         for pk, root, *columns in rows:
-            found = lineage_rows(root, pk, record_of(columns))
+            found = lineage_rows(root, pk, read_record(columns))
             db.executemany("INSERT INTO lineage VALUES (?, ?, ?, ?)", found)
 
 

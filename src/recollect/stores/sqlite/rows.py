@@ -10,7 +10,7 @@ from datetime import datetime, timedelta, timezone
 from hashlib import blake2b
 from typing import Any, cast
 
-from recollect.errors import Invalid
+from recollect.errors import Invalid, Unavailable
 from recollect.index.codes import (
     DURABILITIES,
     KINDS,
@@ -53,6 +53,8 @@ RELATIONS: tuple[RelationKind, ...] = (
 )
 TOUCHES = ("record", "message", "session", "summary", "relation", "item", "cursor", "vector")
 
+CHECKSUM_BYTES = 8
+
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 
@@ -85,8 +87,10 @@ RECORD = (
     "learned_at, retired_at, valid_from, valid_to, expires_at, review_at, uses, used_at, "
     "author, origin, session, session_scope, hash, tags, lineage, derived_from, data, text"
 )
-# With the path of its scope in front: what ``record_of`` reads.
-RECORD_WITH_SCOPE = "scope.path, " + ", ".join(f"record.{name}" for name in RECORD.split(", "))
+# With the path of its scope in front and its checksum behind: what ``record_of`` reads.
+RECORD_WITH_SCOPE = "scope.path, " + ", ".join(
+    f"record.{name}" for name in (*RECORD.split(", "), "checksum")
+)
 
 # What a change of a record may set, in the order of ``record_changes``.
 RECORD_CHANGES = (
@@ -170,8 +174,51 @@ def record_checksum(record: Record) -> bytes:
     )
 
 
+def state_checksum(changes: Sequence[Any]) -> bytes:
+    """Of what may change in a record, from what ``record_changes`` makes: all but what is derived
+    from the rest."""
+    return checksum(*(changes[:15]), changes[16])
+
+
+def is_sound(row: Row) -> bool:
+    """Is a row of ``RECORD_WITH_SCOPE`` as it was written? Eight bytes tell of what never changes,
+    eight more of what does; rows of older programs have only the first."""
+    (scope, id_, version, kind, type_, status, source, durability, trust, importance) = row[:10]
+    (confidence, learned, retired, begins, ends, expires, review, _, _) = row[10:19]
+    (author, origin, session, session_scope, hash_, tags, lineage, derived_from) = row[19:27]
+    (data, text, stored) = row[27:30]
+    if not 0 <= kind < len(KINDS):
+        return False
+    born = checksum(
+        scope, id_, KINDS[kind], learned, origin, session, session_scope, hash_, lineage,
+        derived_from, text,
+    )  # fmt: skip
+    if len(stored) == len(born):
+        return bool(stored == born)
+    state = checksum(
+        version, type_, status, source, durability, trust, importance, confidence, retired, begins,
+        ends, expires, review, author, tags, data,
+    )  # fmt: skip
+    return bool(stored == born + state)
+
+
+def damaged(id_: str, what: str = "record") -> Unavailable:
+    return Unavailable(
+        f"{what} {id_} is not as it was written: the file was changed or the disk is failing. "
+        "Run `recollect doctor --heal`, with a backup if you have one",
+        lasting=True,
+    )
+
+
 def record_of(row: Row) -> Record:
-    """From the columns of ``RECORD_WITH_SCOPE``."""
+    """From the columns of ``RECORD_WITH_SCOPE``. Unavailable if it is not as it was written."""
+    if not is_sound(row):
+        raise damaged(str(row[1]))
+    return read_record(row)
+
+
+def read_record(row: Row) -> Record:
+    """The same, whatever it says."""
     (scope, id_, version, kind, type_, status, source, durability, trust, importance) = row[:10]
     (confidence, learned, retired, begins, ends, expires, review, uses, used) = row[10:19]
     (author, origin, session, session_scope, hash_, tags, lineage, derived_from) = row[19:27]
@@ -219,14 +266,11 @@ def lineage_rows(root: int, record: int, value: Record) -> list[tuple[int, int, 
     return [*messages, *records]
 
 
-def checksum(*parts: str | int) -> bytes:
-    """Of what never changes in a row; the doctor compares it."""
-    digest = blake2b(digest_size=8)
-    for part in parts:
-        encoded = str(part).encode()
-        digest.update(len(encoded).to_bytes(8, "little"))
-        digest.update(encoded)
-    return digest.digest()
+def checksum(*parts: object) -> bytes:
+    """Of some values of a row: whoever reads it compares."""
+    texts = [str(part).encode("utf-8", "surrogatepass") for part in parts]
+    told = b"".join(part for one in texts for part in (len(one).to_bytes(8, "little"), one))
+    return blake2b(told, digest_size=CHECKSUM_BYTES).digest()
 
 
 # Messages
@@ -277,6 +321,14 @@ def message_checksum(message: Message, seq: int) -> bytes:
         message.text,
         message.original,
     )
+
+
+def sound_message(scope: str, session: str, row: Row) -> Message:
+    """With its checksum behind its columns. Unavailable if it is not as it was written."""
+    message = message_of(scope, session, row[:14])
+    if message_checksum(message, message.seq) != row[14]:
+        raise damaged(message.id, "message")
+    return message
 
 
 def message_of(scope: str, session: str, row: Row) -> Message:

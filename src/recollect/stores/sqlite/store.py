@@ -19,7 +19,7 @@ from recollect.errors import Unavailable
 from recollect.index import search as indexed
 from recollect.index.cache import IndexCache
 from recollect.index.filters import check_asked
-from recollect.ports import Capabilities, Clock
+from recollect.ports import Capabilities, Clock, note_left_out
 from recollect.stores.sqlite import due, reads, walk
 from recollect.stores.sqlite.connection import (
     check_library,
@@ -32,6 +32,7 @@ from recollect.stores.sqlite.failures import speaking_of
 from recollect.stores.sqlite.feed import SqliteFeed
 from recollect.stores.sqlite.migrate import bring_up_to_date
 from recollect.stores.sqlite.registry import SqliteRegistry
+from recollect.stores.sqlite.rows import damaged
 from recollect.stores.sqlite.writer import Writer, truncate_log
 from recollect.types import (
     Batch,
@@ -115,6 +116,12 @@ class SqliteStore:
         finally:
             connection.close()
         self._connection()
+        self._writer.watch.begin()
+
+    @property
+    def trouble(self) -> str:
+        """What happened to the file while it was open; "" if nothing did."""
+        return self._writer.watch.trouble
 
     # Writing
 
@@ -152,9 +159,14 @@ class SqliteStore:
         if not check_asked(asked) or not (asked.text or asked.vector is not None):
             self._check_open()
             return []
-        return await self._read_at_once(
-            lambda db: indexed.search(SqliteFeed(db), self._cache, asked)
-        )
+
+        def search(db: apsw.Connection) -> tuple[list[Hit], list[str]]:
+            feed = SqliteFeed(db)
+            return indexed.search(feed, self._cache, asked), feed.damaged
+
+        hits, damaged_ids = await self._read_at_once(search)
+        note_left_out(damaged_ids)
+        return hits
 
     async def listing(self, asked: Listing) -> list[Record]:
         if not check_asked(asked):
@@ -162,9 +174,17 @@ class SqliteStore:
             return []
         if walk.is_walk(asked):
             return await self._read_at_once(lambda db: walk.walked(db, asked))
-        return await self._read_at_once(
-            lambda db: indexed.listing(SqliteFeed(db), self._cache, asked)
-        )
+
+        def listing(db: apsw.Connection) -> tuple[list[Record], list[str]]:
+            feed = SqliteFeed(db)
+            found = indexed.listing(feed, self._cache, asked)
+            if feed.damaged and asked.order in walk.BY_ID:  # it is one page of many
+                raise damaged(feed.damaged[0])
+            return found, feed.damaged
+
+        found, damaged_ids = await self._read_at_once(listing)
+        note_left_out(damaged_ids)
+        return found
 
     async def find(self, asked: Find) -> list[Record]:
         if not check_asked(asked):
@@ -320,6 +340,7 @@ class SqliteStore:
         self._check_open()
         found: apsw.Connection | None = getattr(self._local, "connection", None)
         if found is None:
+            self._writer.watch.check()
             found = connect_reader(self._path)
             self._local.connection = found
             self._connections.append(found)

@@ -15,7 +15,7 @@ from recollect.index.filters import ordered, passes
 from recollect.scopes import root_of, visible_from
 from recollect.stores.sqlite.connection import select
 from recollect.stores.sqlite.feed import SqliteFeed
-from recollect.stores.sqlite.rows import RECORD_WITH_SCOPE, record_of, to_json
+from recollect.stores.sqlite.rows import RECORD_WITH_SCOPE, damaged, record_of, to_json
 from recollect.types import Find, Kind, Listing, Record, Status, Type, Where
 
 BY_ID = ("id", "newest")
@@ -66,7 +66,10 @@ def walked(db: apsw.Connection, asked: Listing) -> list[Record]:
     finally:
         for cursor in cursors:
             cursor.close(force=True)
-    found = SqliteFeed(db).records(keys, "")
+    feed = SqliteFeed(db)
+    found = feed.records(keys, "")
+    if feed.damaged:  # a page that is too short would be taken for the last one
+        raise damaged(feed.damaged[0])
     return [found[key].record() for key in keys]
 
 

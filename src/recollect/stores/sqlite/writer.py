@@ -20,6 +20,7 @@ from recollect.stores.sqlite.changes import Prepared, prepare, write
 from recollect.stores.sqlite.connection import BUSY_MILLISECONDS, connect_writer
 from recollect.stores.sqlite.failures import speaking_of
 from recollect.stores.sqlite.held import read
+from recollect.stores.sqlite.watch import FileWatch
 from recollect.types import Batch
 
 GROUP_BYTES_MAX = 8 * 1024 * 1024
@@ -62,6 +63,7 @@ class Writer:
 
     def __init__(self, path: str, group_max: int) -> None:
         self._path = path
+        self.watch = FileWatch(path)
         self._group_max = max(1, group_max)
         self._jobs: queue.SimpleQueue[_Commit | _Work | None] = queue.SimpleQueue()
         # In this turn of each event loop.
@@ -164,11 +166,13 @@ class Writer:
         committing = False
         try:
             if fit:
+                self.watch.check()
                 db = self._connected()
                 db.execute("BEGIN IMMEDIATE")
                 fit = self._apply(db, fit)
                 committing = True
                 db.execute("COMMIT" if fit else "ROLLBACK")
+                self.watch.check(committed=True)
         except Exception as error:
             failure = self._recover(error, committing)
             for job in fit:
@@ -246,7 +250,10 @@ class Writer:
 
     def _do_work(self, job: _Work) -> None:
         try:
-            job.future.set_result(job.work(self._connected()))
+            self.watch.check()
+            done = job.work(self._connected())
+            self.watch.check(committed=True)
+            job.future.set_result(done)
         except Exception as error:
             job.future.set_exception(self._recover(error, False))
 

@@ -24,9 +24,16 @@ class ChangeCue(NamedTuple):
     cue: str = ""
 
 
-@lru_cache(maxsize=4000)
+STATEMENT_MAX = 1000  # characters of a text that are looked through: what is longer tells a tale
+
+
 def change_in(text: str) -> ChangeCue:
     """What a statement says about what was so before it."""
+    return _change_in(text[:STATEMENT_MAX])
+
+
+@lru_cache(maxsize=4000)
+def _change_in(text: str) -> ChangeCue:
     words = expanded(text)
     for kind, section in _KINDS.items():
         if found := pattern(f"changes.{section}").search(words):

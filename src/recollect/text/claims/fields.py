@@ -16,9 +16,16 @@ from recollect.text.words import languages, meanings, parts
 _DENSE = re.compile("[\u3400-\u9fff]")
 
 
-@lru_cache(maxsize=4000)
+FIELDS_FROM_MAX = 1000  # characters of a text
+
+
 def fields_of(text: str) -> frozenset[str]:
     """The fields that the words of a text belong to."""
+    return _fields_of(text[:FIELDS_FROM_MAX])
+
+
+@lru_cache(maxsize=4000)
+def _fields_of(text: str) -> frozenset[str]:
     dense = _DENSE.search(text) is not None
     found = _patterns(dense=dense).items()
     return frozenset(name for name, form in found if form.search(text))

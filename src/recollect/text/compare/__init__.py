@@ -19,12 +19,19 @@ from recollect.text.words import groups, word_set, words
 
 # How many further words one text may have and still say the same.
 ENRICHMENT_WORDS_MAX = 2
+COMPARED_MAX = 2_000  # characters: what is longer is a document, the same one or another
 
 
 def text_hash(text: str) -> str:
     """32 hexadecimal digits, equal for texts that are equal after ``normalise``."""
     data = normalise(text).encode("utf-8", "surrogatepass")
     return blake2b(data, digest_size=16).hexdigest()
+
+
+def are_long(*texts: str) -> bool:
+    """Is one of them too long to be held against another word by word? A short text may have
+    long neighbours, and whoever says something short must not wait for all of them."""
+    return any(len(text) > COMPARED_MAX for text in texts)
 
 
 def same_statement(a: str, b: str) -> bool:
@@ -37,6 +44,8 @@ def difference(a: str, b: str) -> str:
     Swapping the texts swaps the words in the reason, never the verdict."""
     if normalise(a) == normalise(b):
         return ""
+    if are_long(a, b):
+        return "one of them is too long to be compared"
     return next(_found(a, b), ("", ""))[1]
 
 

@@ -73,7 +73,7 @@ class TextParts:
         return verb in self.content and all(voice.verb != verb for voice in self.passives)
 
 
-CACHED_LENGTH_MAX = 1000
+CACHED_LENGTH_MAX = 2000
 CACHED_CHUNK_MAX = 32
 
 
@@ -82,7 +82,7 @@ def read(text: str) -> TextParts:
     return _read_once(text) if len(text) <= CACHED_LENGTH_MAX else _read(text)
 
 
-@lru_cache(maxsize=2000)
+@lru_cache(maxsize=1000)
 def _read_once(text: str) -> TextParts:
     return _read(text)
 

@@ -11,11 +11,19 @@ from typing import get_args
 from recollect.engine import Engine, every_record
 from recollect.errors import Invalid, NotFound
 from recollect.scopes import root_of
-from recollect.text.inputs import When, clean_name, clean_tags, count, moment, several_of
+from recollect.text.inputs import (
+    ANSWER_BYTES_MAX,
+    When,
+    clean_name,
+    clean_tags,
+    count,
+    moment,
+    several_of,
+)
 from recollect.types import Kind, Listing, Record, Relation, Source, Status, Type, Where
 from recollect.types.pages import Page
 from recollect.verbs.lists.cursors import Place, place_of
-from recollect.verbs.lists.walk import RootPart, page_of, parts_from
+from recollect.verbs.lists.walk import RootPart, page_of, parts_from, weight_of
 
 PAGE = 500
 FEW = 8  # of each root at first, when the newest of many are wanted
@@ -115,6 +123,11 @@ async def records_by_id(engine: Engine, ids: Sequence[str]) -> tuple[Record, ...
     if isinstance(ids, str):
         raise Invalid(f'ids must be a list: write ["{ids[:40]}"]')
     found = await engine.find_records([clean_name(id_, "an id") for id_ in ids])
+    if sum(weight_of(record) for record, _ in found.values()) > ANSWER_BYTES_MAX:
+        raise Invalid(
+            f"these records are more than the {ANSWER_BYTES_MAX >> 20} MiB that one answer holds; "
+            "ask for fewer at once"
+        )
     return tuple(found[id_][0] for id_ in ids if id_ in found)
 
 

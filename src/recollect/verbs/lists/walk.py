@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from recollect.engine import Engine
 from recollect.ports import Store
+from recollect.text.inputs import ANSWER_BYTES_MAX
 from recollect.types.pages import Page
 from recollect.verbs.lists.cursors import Place, cursor_of
 
@@ -49,12 +50,24 @@ async def parts_from(
                 )
 
 
+def weight_of(item: object) -> int:
+    """How long an item is in an answer, near enough: what may be long in it."""
+    texts = (getattr(item, name, "") for name in ("text", "original"))
+    weight = sum(map(len, texts)) + len(str(getattr(item, "data", "") or ""))
+    for touch in getattr(item, "touched", ()):
+        weight += len(str(touch.before or "")) + len(str(touch.after or ""))
+    return weight
+
+
 async def page_of(found: AsyncIterator[tuple[Place, T]], limit: int, question: object) -> Page[T]:
-    """The first ``limit``, and the cursor behind them if there are more."""
+    """The first ``limit``, or as many as one answer may hold, and the cursor behind them if there
+    are more."""
     items: list[T] = []
     last: Place = []
+    weight = 0
     async for place, item in found:
-        if len(items) == limit:
+        weight += weight_of(item)
+        if len(items) == limit or (items and weight > ANSWER_BYTES_MAX):
             return Page(items=tuple(items), next=cursor_of(last, question))
         items.append(item)
         last = place

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import AsyncIterator
 from datetime import datetime
@@ -13,6 +12,8 @@ from fastapi import Query, Request
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response, StreamingResponse
 
+from recollect.access.shares import tenants_of
+from recollect.access.spool import private_spool
 from recollect.errors import NotFound
 from recollect.interfaces.caller import Caller
 from recollect.interfaces.http import models
@@ -27,7 +28,6 @@ from recollect.types import Receipt
 
 router = router_of("long work", "/v1")
 
-SPOOL_BYTES = 1 << 20  # in memory up to here
 READ_BYTES = 1 << 16
 WAIT_SECONDS_MAX = 30.0
 
@@ -102,7 +102,8 @@ async def import_(request: Request, caller: Asking, **said: Any) -> Response:
     caller.memory.engine.allow("import")
     _jobs(request).check_room(caller)
     await caller.before_write()
-    spool = await _received(request)
+    async with _jobs(request).uploads.taken(tenants_of(caller.engine)):
+        spool = await _received(request)
     signed = {**said, "actor": caller.acting_for(said["actor"])}
 
     async def work(job: Job) -> Receipt:
@@ -159,7 +160,7 @@ async def _begun(request: Request, caller: Caller, operation: str, work: Work) -
 
 
 def _spool() -> Any:
-    return tempfile.SpooledTemporaryFile(max_size=SPOOL_BYTES)
+    return private_spool()
 
 
 async def _received(request: Request) -> IO[bytes]:

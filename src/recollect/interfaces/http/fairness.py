@@ -1,0 +1,112 @@
+"""What one request may take from all others: a turn, its bytes in and out, its time.
+
+A request that is small is answered here, in its tenant's turn. One that is large goes to the annex,
+because reading, comparing and encoding it takes longer than others should wait. Either way it ends
+after so many seconds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from recollect.access.shares import FairTurns, Flow, tenants_of
+from recollect.interfaces.http.annex import Annex, too_slow
+from recollect.interfaces.http.bodies import BODY
+from recollect.interfaces.http.callers import CALLER
+from recollect.interfaces.http.guards import App, Message, Receive, Scope, Send
+from recollect.settings import Settings
+
+INLINE_BYTES = 4 << 10  # of a body that is answered on the loop that everybody shares
+SENT_AT_ONCE = 1 << 18
+# They wait for something, or carry files: no turn is held, and no time is set, for those.
+WATCHING = ("/v1/work", "/v1/import")
+
+
+@dataclass(slots=True)
+class FairShares:
+    """The books of one server."""
+
+    turns: FairTurns = field(default_factory=FairTurns)
+    uploads: Flow = field(default_factory=lambda: Flow(0, ""))
+    answers: Flow = field(default_factory=lambda: Flow(0, ""))
+    seconds: float | None = None
+    annex: Annex | None = None
+
+    @classmethod
+    def of(cls, settings: Settings) -> FairShares:
+        return cls(
+            uploads=Flow(settings.upload_mb, "has sent"),
+            answers=Flow(settings.egress_mb, "was sent"),
+            seconds=settings.request_seconds or None,
+        )
+
+
+class Fair:
+    """The innermost layer: whoever gets here is known, and their body is read."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        caller = scope.get(CALLER)
+        if caller is None:
+            return await self._app(scope, receive, send)
+        shares: FairShares = scope["app"].state.shares
+        tenants = tenants_of(caller.engine)
+        shares.uploads.check(tenants)
+        shares.answers.check(tenants)
+        body: bytes = scope.get(BODY, b"")
+        shares.uploads.add(tenants, len(body))
+
+        async def receiving() -> Message:
+            message = await receive()
+            if BODY not in scope:
+                shares.uploads.add(tenants, len(message.get("body", b"")))
+            return message
+
+        async def sending(message: Message) -> None:
+            shares.answers.add(tenants, len(message.get("body", b"")))
+            await send(message)
+
+        if scope["path"].startswith(WATCHING):
+            return await self._app(scope, receiving, sending)
+        if shares.annex is not None and len(body) > INLINE_BYTES:
+            said, answer = await shares.annex.answer(tenants[0], _header(scope), body)
+            return await _send(said, answer, sending)
+        async with _limited(shares.seconds, scope["method"]), shares.turns.turn(tenants[0]):
+            return await self._app(scope, receiving, sending)
+
+
+@asynccontextmanager
+async def _limited(seconds: float | None, method: str) -> AsyncIterator[None]:
+    try:
+        async with asyncio.timeout(seconds) as timer:
+            yield
+    except TimeoutError:
+        if not timer.expired():
+            raise
+        raise too_slow(seconds or 0, method) from None
+
+
+def _header(scope: Scope) -> dict[str, Any]:
+    """The request as it is told a helper."""
+    return {
+        "method": scope["method"],
+        "path": scope["path"],
+        "query": scope["query_string"].decode("latin-1"),
+        "headers": [[k.decode("latin-1"), v.decode("latin-1")] for k, v in scope["headers"]],
+        "client": list(scope["client"]) if scope.get("client") else None,
+    }
+
+
+async def _send(said: dict[str, Any], body: bytes, send: Send) -> None:
+    headers = [(k.encode("latin-1"), v.encode("latin-1")) for k, v in said["headers"]]
+    await send({"type": "http.response.start", "status": said["status"], "headers": headers})
+    for start in range(0, max(len(body), 1), SENT_AT_ONCE):
+        part = body[start : start + SENT_AT_ONCE]
+        more = start + SENT_AT_ONCE < len(body)
+        await send({"type": "http.response.body", "body": part, "more_body": more})

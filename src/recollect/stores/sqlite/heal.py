@@ -1,0 +1,168 @@
+"""Rows that are not as they were written, made so again: from a backup, or from the messages that
+they were made of. Whether that succeeds is not a matter of opinion: the row's own checksum says so,
+and a row for which nothing fits stays as it is, refused to whoever reads it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import apsw
+
+from recollect.index.derived import labels_blob, terms_blob
+from recollect.stores.sqlite.cipher import share_key
+from recollect.stores.sqlite.connection import connect_reader, connect_writer, roll_back, select
+from recollect.stores.sqlite.failures import speaking_of
+from recollect.stores.sqlite.rebuild import pages, renew_indexes
+from recollect.stores.sqlite.rows import (
+    MESSAGE_COLUMNS,
+    RECORD,
+    RECORD_WITH_SCOPE,
+    is_sound,
+    sound_message,
+)
+
+Columns = dict[str, Any]
+
+_NAMES = ("scope", *RECORD.split(", "), "checksum")
+_CHANGING = (
+    "version, type, status, source, durability, trust, importance, confidence, retired_at, "
+    "valid_from, valid_to, expires_at, review_at, author, tags, data"
+).split(", ")
+_BORN = tuple(name for name in RECORD.split(", ") if name not in (*_CHANGING, "uses", "used_at"))
+_RECORDS = (
+    f"SELECT record.pk, {RECORD_WITH_SCOPE} FROM record JOIN scope ON scope.pk = record.scope"
+)
+_MESSAGE_NAMES = (*MESSAGE_COLUMNS.split(", "), "checksum")
+_MESSAGES = (
+    "SELECT message.pk, scope.path, session.id, "
+    + ", ".join(f"message.{name}" for name in _MESSAGE_NAMES)
+    + " FROM message JOIN session ON session.pk = message.session"
+    " JOIN scope ON scope.pk = session.scope"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Healing:
+    """What was made good, and what was not."""
+
+    healed: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+
+
+def heal(path: str | os.PathLike[str], backup: str | os.PathLike[str] | None = None) -> Healing:
+    """Make damaged records and messages as they were. The backup is only read."""
+    name = os.fspath(path)
+    with speaking_of(name), contextlib.ExitStack() as stack:
+        db = stack.enter_context(contextlib.closing(connect_writer(name)))
+        other = None
+        if backup is not None:
+            share_key(backup, name)
+            other = stack.enter_context(contextlib.closing(connect_reader(os.fspath(backup))))
+        db.execute("BEGIN IMMEDIATE")
+        try:
+            done = {**_heal_messages(db, other), **_heal_records(db, other)}
+            if any(done.values()):
+                renew_indexes(db)
+            db.execute("COMMIT")
+        finally:
+            roll_back(db)
+    healed = tuple(id_ for id_, well in done.items() if well)
+    return Healing(healed=healed, lost=tuple(id_ for id_, well in done.items() if not well))
+
+
+def _heal_records(db: apsw.Connection, backup: apsw.Connection | None) -> dict[str, bool]:
+    done: dict[str, bool] = {}
+    sql = f"{_RECORDS} WHERE record.pk > ? ORDER BY record.pk LIMIT ?"
+    for rows in list(pages(db, sql)):
+        for pk, *row in rows:
+            if not _is_sound(row):
+                found = _fitting(db, backup, dict(zip(_NAMES, row, strict=True)))
+                done[str(row[1])] = found is not None
+                if found is not None:
+                    _put_record(db, pk, found)
+    return done
+
+
+def _fitting(db: apsw.Connection, backup: apsw.Connection | None, row: Columns) -> Columns | None:
+    """The row as its checksum says that it was; None if nothing known fits."""
+    copies = list(_copies(backup, row))
+    texts = [row["text"], *_told(db, row)]
+    births = [{**row, "text": text} for text in texts] + copies
+    for born, state in product(births, [row, *copies]):
+        mixed = {**row, **{n: born[n] for n in _BORN}, **{n: state[n] for n in _CHANGING}}
+        if _is_sound([mixed[name] for name in _NAMES]):
+            return mixed
+    # Perhaps it is the checksum itself that was hit: then all the rest is as the backup has it.
+    for copy in copies:
+        if all(copy[name] == row[name] for name in (*_BORN, *_CHANGING)):
+            return {**row, "checksum": copy["checksum"]}
+    return None
+
+
+def _copies(backup: apsw.Connection | None, row: Columns) -> Iterator[Columns]:
+    if backup is None:
+        return
+    for _, *columns in select(backup, f"{_RECORDS} WHERE record.id = ?", row["id"]):
+        if _is_sound(columns):
+            yield dict(zip(_NAMES, columns, strict=True))
+
+
+def _told(db: apsw.Connection, row: Columns) -> Iterator[str]:
+    """The texts of the messages that it was made of."""
+    try:
+        ids = [id_ for id_ in json.loads(row["lineage"]) if isinstance(id_, str)]
+    except (TypeError, ValueError):
+        return
+    sql = f"{_MESSAGES} WHERE message.id IN (SELECT value FROM json_each(?)) AND session.id = ?"
+    for _, scope, session, *columns in select(db, sql, json.dumps(ids), row["session"]):
+        if _is_sound_message(scope, session, columns):
+            yield str(columns[_MESSAGE_NAMES.index("text")])
+
+
+def _put_record(db: apsw.Connection, pk: int, row: Columns) -> None:
+    names = (*_BORN, *_CHANGING, "checksum")
+    words, terms = terms_blob(row["text"], row["author"])
+    labels = labels_blob([str(tag) for tag in json.loads(row["tags"])], json.loads(row["data"]))
+    derived = {"words": words, "terms": terms, "labels": labels}
+    values = {**{name: row[name] for name in names}, **derived}
+    assigned = ", ".join(f"{name} = ?" for name in values)
+    db.execute(f"UPDATE record SET {assigned} WHERE pk = ?", (*values.values(), pk))
+
+
+def _heal_messages(db: apsw.Connection, backup: apsw.Connection | None) -> dict[str, bool]:
+    done: dict[str, bool] = {}
+    sql = f"{_MESSAGES} WHERE message.pk > ? ORDER BY message.pk LIMIT ?"
+    by_id = f"{_MESSAGES} WHERE scope.path = ? AND session.id = ? AND message.seq = ?"
+    for rows in list(pages(db, sql)):
+        for pk, scope, session, *row in rows:
+            if _is_sound_message(scope, session, row):
+                continue
+            done[str(row[1])] = False
+            copies = select(backup, by_id, scope, session, row[0]) if backup is not None else []
+            for _, _, _, *copy in copies:
+                if _is_sound_message(scope, session, copy):
+                    assigned = ", ".join(f"{name} = ?" for name in _MESSAGE_NAMES)
+                    db.execute(f"UPDATE message SET {assigned} WHERE pk = ?", (*copy, pk))
+                    done[str(row[1])] = True
+    return done
+
+
+def _is_sound(row: Sequence[Any]) -> bool:
+    try:
+        return is_sound(row)
+    except Exception:  # whatever a damaged row makes of the decoder
+        return False
+
+
+def _is_sound_message(scope: str, session: str, row: Sequence[Any]) -> bool:
+    try:
+        sound_message(scope, session, row)
+    except Exception:  # as above
+        return False
+    return True

@@ -1,0 +1,266 @@
+"""Nobody can stop the server for others: turns, connections, limits that a root's keys share."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+import time
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from recollect.access.quotas import Buckets, TooMany
+from recollect.access.shares import FairTurns, Flow, TenantPlaces
+from recollect.interfaces.http import protocol
+from recollect.interfaces.http.fairness import INLINE_BYTES
+from recollect.settings import Settings
+from tests.interfaces.http.conftest import ALL, ServeApp
+from tests.interfaces.http.starts import started
+
+SILENT = 300
+OTHERS_WAIT_MAX = 1.0  # seconds on a machine that others use too
+
+
+@pytest.mark.parametrize("origin", ["http://[", "http://[::1", "//[", "http://]/", "http://a:b"])
+def test_an_origin_that_is_none_is_refused_and_not_a_crash(
+    ann: httpx2.Client, origin: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    answer = ann.get("/v1/records", headers={"Origin": origin})
+    assert answer.status_code == 403
+    assert caplog.text == ""
+
+
+# FairTurns
+
+
+def test_who_floods_waits_behind_themselves() -> None:
+    """Forty requests of one tenant wait when one of another comes: it is among the next."""
+    order: list[str] = []
+
+    async def ask(turns: FairTurns, tenant: str) -> None:
+        async with turns.turn(tenant):
+            await asyncio.sleep(0)
+            order.append(tenant)
+
+    async def main() -> None:
+        turns = FairTurns(running=2)
+        noisy = [asyncio.create_task(ask(turns, "noisy")) for _ in range(40)]
+        await asyncio.sleep(0)
+        await asyncio.gather(*noisy, ask(turns, "quiet"))
+
+    asyncio.run(main())
+    assert order.index("quiet") < 8, order[:12]
+    assert len(order) == 41
+
+
+def test_a_turn_that_is_called_off_is_given_back() -> None:
+    async def main() -> None:
+        turns = FairTurns(running=1, waiting=2)
+        async with turns.turn("a"):
+            waiting = [asyncio.create_task(_hold(turns, "a")) for _ in range(2)]
+            await asyncio.sleep(0)
+            with pytest.raises(TooMany, match="2 requests of this tenant wait"):
+                await _hold(turns, "a")
+            other = asyncio.create_task(_hold(turns, "b"))  # another tenant may still wait
+            await asyncio.sleep(0)
+            for task in waiting:
+                task.cancel()
+        await asyncio.gather(*waiting, other, return_exceptions=True)
+        assert other.exception() is None
+        async with asyncio.timeout(5), turns.turn("c"):
+            pass
+
+    asyncio.run(main())
+
+
+async def _hold(turns: FairTurns, tenant: str) -> None:
+    async with turns.turn(tenant):
+        await asyncio.sleep(0)
+
+
+def test_uploads_have_places() -> None:
+    async def main() -> None:
+        places = TenantPlaces(1, "uploads arrive at once")
+        async with places.taken(("user:ann",)), places.taken(("user:bob",)):
+            with pytest.raises(TooMany, match="1 uploads"):
+                async with places.taken(("user:ann",)):
+                    pass
+        async with places.taken(("user:ann",)):
+            pass
+
+    asyncio.run(main())
+
+
+def test_bytes_beyond_a_share_are_owed() -> None:
+    now = 0.0
+    buckets = Buckets(60, lambda: now)
+    buckets.pay("a", 90)
+    assert buckets.owed("a") == pytest.approx(30)
+    assert buckets.owed("b") == 0
+    now = 31.0
+    assert buckets.owed("a") == 0
+    flow = Flow(1, "was sent")
+    flow.add(("user:ann",), 3 << 20)
+    with pytest.raises(TooMany, match="was sent more than its share"):
+        flow.check(("user:ann",))
+    flow.check(("user:bob",))
+
+
+# Over HTTP
+
+
+def test_X12_all_keys_of_a_root_share_its_limits(serve_app: ServeApp) -> None:
+    """A tenant's own admin makes keys, and none of them brings a new quota."""
+    server = serve_app("dict:", settings=Settings(rate=1000, writes_per_day=4))
+    server.key("ann", "user:ann", rights=ALL)
+    server.key("phone", "user:ann:device:phone")
+    server.key("bob", "user:bob")
+    fact = {"text": "Deploys go out on Tuesdays"}
+    with server.client("ann") as ann, server.client("phone") as phone, server.client("bob") as bob:
+        codes = [c.post("/v1/remember", json=fact).status_code for c in (ann, phone, ann, phone)]
+        assert codes == [200] * 4
+        fresh = ann.post("/v1/keys", json={"scopes": ["user:ann"], "rights": ["write"]}).json()
+        late = ann.post(
+            "/v1/remember", json=fact, headers={"Authorization": f"Bearer {fresh['key']}"}
+        )
+        assert late.status_code == 429
+        assert "writes of today" in late.json()["detail"]
+        assert bob.post("/v1/remember", json=fact).status_code == 200
+
+
+def test_X12_rows_count_and_not_requests(serve_app: ServeApp) -> None:
+    server = serve_app("dict:", settings=Settings(writes_per_day=10))
+    server.key("ann", "user:ann")
+    many = {"session": "s", "messages": [{"role": "user", "content": f"m {n}"} for n in range(8)]}
+    with server.client("ann") as ann:
+        assert ann.post("/v1/observe", json=many).status_code == 200
+        more = {**many, "session": "t"}
+        late = ann.post("/v1/observe", json=more)
+        assert late.status_code == 429, late.text
+        assert "retry-after" in late.headers
+        assert ann.post("/v1/remember", json={"text": "one more"}).status_code == 200
+
+
+def test_X12_a_root_keeps_no_more_than_it_may_and_may_forget(serve_app: ServeApp) -> None:
+    server = serve_app("dict:", settings=Settings(stored_records=3))
+    server.key("ann", "user:ann", rights=ALL)
+    server.key("bob", "user:bob")
+    texts = ("Tea is at five", "Rex is a dog", "Oslo is cold", "The key is blue")
+    with server.client("ann") as ann, server.client("bob") as bob:
+        answers = [ann.post("/v1/remember", json={"text": text}) for text in texts]
+        assert [a.status_code for a in answers] == [200, 200, 200, 429]
+        assert "may keep 3" in answers[-1].json()["detail"]
+        assert bob.post("/v1/remember", json={"text": texts[0]}).status_code == 200
+        gone = ann.post("/v1/forget", json={"ids": [answers[0].json()["items"][0]["id"]]})
+        assert gone.status_code == 200, gone.text
+
+
+def test_X12_a_root_keeps_no_more_bytes_than_it_may(serve_app: ServeApp) -> None:
+    server = serve_app("dict:", settings=Settings(stored_mb=1))
+    server.key("ann", "user:ann", rights=ALL)
+    with server.client("ann") as ann:
+        first = ann.post("/v1/remember", json={"text": "a " * 300_000})
+        late = ann.post("/v1/remember", json={"text": "b " * 300_000})
+        assert [first.status_code, late.status_code] == [200, 429]
+        assert "may keep 1 MB" in late.json()["detail"]
+
+
+def test_connections_that_never_ask_make_room_for_those_that_do(
+    serve_app: ServeApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Twelve hundred idle sockets once locked everybody out until they were given up."""
+    monkeypatch.setattr(protocol, "SILENT_SECONDS", 0.05)
+    server = serve_app("dict:")
+    silent = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(SILENT)]
+    try:
+        time.sleep(0.2)
+        begun = time.monotonic()
+        with server.client() as client:
+            assert client.get("/health").status_code == 200
+        assert time.monotonic() - begun < OTHERS_WAIT_MAX * 5
+    finally:
+        for one in silent:
+            one.close()
+
+
+class Line:
+    """As much of a connection as a crowd looks at."""
+
+    def __init__(self, address: str, clock: list[float]) -> None:
+        self.address = address
+        self.loop = self.transport = self
+        self.time = lambda: clock[0]
+        self.closed = False
+
+    def abort(self) -> None:
+        self.closed = True
+
+
+def test_one_address_has_so_many_connections_and_loses_its_silent_ones_first() -> None:
+    clock = [0.0]
+    crowd = protocol.Crowd(2)
+    asked, silent, young = (Line("192.0.2.1", clock) for _ in range(3))
+    other = Line("192.0.2.2", clock)
+    for one in (asked, silent, other):
+        crowd.enter(one)  # type: ignore[arg-type]
+    crowd.has_asked(asked)  # type: ignore[arg-type]
+    clock[0] = 10.0
+    crowd.enter(young)  # type: ignore[arg-type]
+    assert crowd.is_crowded("192.0.2.1")
+    assert not crowd.is_crowded("192.0.2.2")
+    crowd.make_room(clock[0], "192.0.2.1")
+    assert (asked.closed, silent.closed, young.closed, other.closed) == (False, True, False, False)
+    crowd.leave(silent)  # type: ignore[arg-type]
+    assert not crowd.is_crowded("192.0.2.1")
+    crowd.make_one_room(clock[0])
+    assert other.closed, "where the server is full, the one that is silent for longest goes"
+    assert not protocol.Crowd(0).is_crowded("192.0.2.1")
+
+
+# The annex
+
+
+def test_a_large_request_is_answered_elsewhere_and_keeps_nobody_waiting(tmp_path: Path) -> None:
+    text = "&#65;" * 30_000
+    assert len(text) > INLINE_BYTES
+    with started(tmp_path, "--embedder", "hashing") as server:
+        key = {"Authorization": f"Bearer {server.snippets['key']}"}
+        with httpx2.Client(base_url=server.address, headers=key, timeout=60) as client:
+            answers: list[httpx2.Response] = []
+
+            def send() -> None:
+                for tail in ("", " more", " 5"):
+                    answers.append(client.post("/v1/remember", json={"text": text + tail}))
+
+            sending = threading.Thread(target=send)
+            sending.start()
+            waits = []
+            with httpx2.Client(base_url=server.address) as other:
+                while sending.is_alive():
+                    begun = time.monotonic()
+                    assert other.get("/health").status_code == 200
+                    waits.append(time.monotonic() - begun)
+                    time.sleep(0.05)
+            sending.join()
+            assert [a.status_code for a in answers] == [200] * 3, answers[0].text
+            assert max(waits) < OTHERS_WAIT_MAX, max(waits)
+            found = client.post("/v1/recall", json={"query": "&#65;", "limit": 1})
+            assert found.status_code == 200
+        code, said = server.end()
+        assert (code, said) == (0, "")
+
+
+def test_what_takes_too_long_is_stopped_for_good(tmp_path: Path) -> None:
+    body = {"session": "s", "messages": [{"role": "user", "content": "x y " * 250_000}] * 7}
+    with started(tmp_path, "--embedder", "hashing", RECOLLECT_REQUEST_SECONDS="1") as server:
+        key = {"Authorization": f"Bearer {server.snippets['key']}"}
+        with httpx2.Client(base_url=server.address, headers=key, timeout=60) as client:
+            begun = time.monotonic()
+            late = client.post("/v1/observe", json=body)
+            assert late.status_code == 503, late.text
+            assert "longer than the 1 seconds" in late.json()["detail"]
+            assert late.json()["outcome_unknown"] is True
+            assert time.monotonic() - begun < 30
+            assert client.post("/v1/remember", json={"text": "still here"}).status_code == 200

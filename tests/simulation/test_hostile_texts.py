@@ -1,0 +1,68 @@
+"""Twice the text takes twice the time, whatever stands in it and whichever verb it is for."""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import count
+
+import pytest
+
+from recollect.memory import AsyncMemory
+from tests.simulation.hostile import SHAPES, VERBS, Shape, cost, shapes
+
+TIMES_MAX = 2.6
+SIZE = 8_000  # and twice that
+TELLING_SECONDS = 0.05  # what takes less says more about the machine than about the text
+ROUNDS = 5
+SAMPLE = 25  # every so many shapes, in a quick run
+
+
+async def grown(memory: AsyncMemory, verb: str, shape: Shape, size: int) -> tuple[float, float]:
+    """What twice the size costs, and how many times as much that is: the best of five."""
+    numbers = count()
+    best = [float("inf"), float("inf")]
+    for _ in range(ROUNDS):
+        for place, text in enumerate((shape.text(size), shape.text(2 * size))):
+            scope = f"user:{verb.replace(' ', '-')}-{shape.number}-{next(numbers)}"
+            best[place] = min(best[place], await cost(memory, VERBS[verb], text, scope))
+        if best[1] < TELLING_SECONDS or best[1] / best[0] < TIMES_MAX:
+            break  # a smaller one is not asked for
+    return best[1], best[1] / best[0]
+
+
+async def measured(chosen: list[Shape], verbs: list[str]) -> list[str]:
+    wrong = []
+    async with await AsyncMemory.open("dict:", embedder="hashing", background=False) as memory:
+        for verb in verbs:
+            await cost(memory, VERBS[verb], "a first one, to load what is needed", "user:first")
+            for shape in chosen:
+                seconds, times = await grown(memory, verb, shape, SIZE)
+                if seconds > TELLING_SECONDS and times > TIMES_MAX:
+                    wrong.append(f"{verb}: {times:.1f} times for {shape} ({seconds:.2f} s)")
+    return wrong
+
+
+def test_X12_there_are_two_hundred_shapes() -> None:
+    texts = {shape.text(200) for shape in shapes()}
+    assert len(texts) == SHAPES
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_X12_a_hostile_text_takes_linear_time(verb: str, proving: bool) -> None:
+    chosen = list(shapes())[:: 1 if proving else SAMPLE]
+    assert asyncio.run(measured(chosen, [verb])) == []
+
+
+@pytest.mark.parametrize("text", ["&#65;", "on Monday ", 'said: "', "Ann and ", "&lt;"])
+def test_X12_a_short_text_does_not_wait_for_its_long_neighbours(text: str) -> None:
+    """Three long statements that differ in a word took ten seconds each, then 37."""
+
+    async def main() -> float:
+        async with await AsyncMemory.open("dict:", embedder="hashing", background=False) as memory:
+            spent = 0.0
+            for end in ("", " more", " 5", " 6 more"):
+                say = VERBS["remember"]
+                spent = await cost(memory, say, text * (160_000 // len(text)) + end, "user:ann")
+            return spent
+
+    assert asyncio.run(main()) < 5
