@@ -71,6 +71,7 @@ class Profile:
     digest_turns: int = 12  # user messages
     digest_tokens: int = 3000
     digest_quiet_minutes: int = 30
+    ended_after_hours: int = 12  # of silence; then a session that nobody ended is learned from
     learn_for_agents: bool = False  # facts of org:x:agent:y also into org:x, and the other way
 
     # Recall: the stages run in this order (see ranking.STAGES)

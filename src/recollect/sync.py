@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import inspect
 import threading
+import weakref
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from functools import wraps
 from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
@@ -67,6 +70,9 @@ class Memory:
     def __init__(self, memory: AsyncMemory, loop: BackgroundLoop) -> None:
         self._memory = memory
         self._loop = loop
+        _OPEN.add(self)
+        # Whoever forgets to close it must not keep a thread for ever.
+        weakref.finalize(self, loop.leave, memory).atexit = False
 
     open = classmethod(_way_in(AsyncMemory.open))
     connect = classmethod(_way_in(AsyncMemory.connect))
@@ -108,7 +114,8 @@ class Memory:
     reembed = verb(AsyncMemory.reembed)
 
     def close(self) -> None:
-        """Write what is buffered and let go of the store. Closing twice is fine."""
+        """Write what is buffered, learn for a moment from what was said to it, and let go of the
+        store. Closing twice is fine."""
         if self._loop.running:
             try:
                 self._loop.run(self._memory.close())
@@ -127,11 +134,23 @@ class Memory:
         self.close()
 
 
+_OPEN: weakref.WeakSet[Memory] = weakref.WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    """A short program that ends without closing its memory has said something all the same."""
+    for memory in list(_OPEN):
+        with suppress(Exception):
+            memory.close()
+
+
 class BackgroundLoop:
     """An event loop in a daemon thread."""
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
+        self._tasks: set[asyncio.Task[None]] = set()
         self._thread = threading.Thread(
             target=self._loop.run_forever, name="recollect", daemon=True
         )
@@ -152,6 +171,19 @@ class BackgroundLoop:
             # Ctrl-C in the caller must not leave the work running unseen.
             future.cancel()
             raise
+
+    def leave(self, memory: AsyncMemory) -> None:
+        """Close the memory and end, without waiting for it: this may be any thread."""
+
+        async def last() -> None:
+            try:
+                with suppress(Exception):
+                    await memory.close()
+            finally:
+                self._loop.stop()
+
+        if self.running:
+            self._loop.call_soon_threadsafe(lambda: self._tasks.add(self._loop.create_task(last())))
 
     def stop(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)

@@ -63,6 +63,6 @@ def consumed_up_to(key: SessionKey, cursors: object, seq: int) -> CursorMove | N
 
 def note_lines(summary: str, notes: Sequence[Message]) -> str:
     """A block as text: what was compacted, then one note a line, by role."""
-    lines = [summary] if summary else []
+    lines = [line.removeprefix("- note: ") for line in summary.split("\n")] if summary else []
     lines += [f"{message.author or message.role}: {message.text}" for message in notes]
     return "\n".join(lines)

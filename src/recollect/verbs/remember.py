@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from recollect.changes import Change, retried
@@ -134,6 +135,8 @@ def record_of(statement: Statement, engine: Engine) -> tuple[Record, list[str]]:
     if valid_from and valid_to and valid_to <= valid_from:
         raise Invalid(f"valid_to {valid_to} is not after valid_from {valid_from}")
     durability = statement.durability or engine.profile.durability_of_type[type_]
+    if type_ == "episode" and expires_at is None and engine.profile.episode_ttl_seconds:
+        expires_at = engine.now() + timedelta(seconds=engine.profile.episode_ttl_seconds)
     id_ = engine.new_id()
     record = Record(
         id=id_,

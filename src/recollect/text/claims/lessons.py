@@ -43,9 +43,9 @@ class Lesson:
     begun; a known statement that is older than that was true until then. ``change``: words that
     say a change and are not in the text ("now"). ``corrects``: the speaker said outright that
     something known is wrong; ``amends``: the texts of the lessons it corrects; ``doubts``:
-    those it may be about, where that is not sure. ``replaces`` and
-    ``links`` are what a model suggests about known records, by their ids: hints, which code
-    checks before anything happens.
+    those it may be about, where that is not sure. ``replaces``, ``told`` and ``links`` are what a
+    model says about known records, by their ids: evidence, which code checks before anything
+    happens.
     """
 
     text: str
@@ -65,6 +65,7 @@ class Lesson:
     amends: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
     replaces: str = ""
+    told: tuple[tuple[str, str], ...] = ()  # "supersedes", "corrects", "duplicate", "contradicts"
     links: tuple[tuple[RelationKind, str], ...] = ()
 
 
