@@ -1,8 +1,8 @@
 """``python -m evaluation.learning.fitting``: fit the weights of ``recollect.lifecycle.merge.odds``.
 
-Positive are the changes of ``pairs`` with what they change, negative the follow-ups of
-``harmless`` and of ``sets/beside.jsonl``, and changes beside statements of other cases. Only the first sets are used, never the
-second one. Prints the weights as they stand in the module.
+Positive are the changes of ``pairs`` with what they change; negative are the follow-ups of
+``harmless`` and of ``sets/beside.jsonl``, and changes beside statements of other cases. Only the
+first sets are used, never the second one. Prints the weights as they stand in the module.
 """
 
 from __future__ import annotations

@@ -206,6 +206,9 @@ def _told(record: Record, known: Record, named: Named) -> _Finding | None:
         return None
     if "quarantined" in (record.status, known.status) or not _same_speaker(record, known):
         return None
+    claim, other = claim_of(record), claim_of(known)
+    if claim and other and not same_slot(record, claim, known, other):
+        return None  # a home is no allergy, whatever a model says
     same = _same_matter(record, known)
     if "duplicate" in kinds:
         if same and not difference(known.text, record.text):
@@ -224,7 +227,7 @@ def _same_matter(record: Record, known: Record) -> bool:
     """Whether two records are about the same subject, as far as words tell."""
     claim, other = claim_of(record), claim_of(known)
     if claim is not None and other is not None:
-        return same_subject(record, claim, known, other)
+        return same_slot(record, claim, known, other)
     return share_topic(record.text, record.author, known.text, known.author)
 
 

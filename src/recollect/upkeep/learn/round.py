@@ -90,7 +90,7 @@ async def _learn_session(
         shown = with_model and OPTED_OUT not in turns.unheard.values()
         episode = await extract_of(engine, turns) if shown else None
         if with_model and (worth_asking(turns) or episode):
-            answered = Answered[Learned]()
+            answered: Answered[Learned] = Answered()
             if not engine.unasked:
                 answered = await _asked(engine, turns, episode, done)
             if answered.made is None:

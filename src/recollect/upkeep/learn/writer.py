@@ -236,11 +236,20 @@ async def _settle(
         )
         change.put(*outcome.records)
         change.draw(*outcome.relations)
-        _tell(change, outcome, candidate.note)
+        _tell(
+            change, outcome, "; ".join(filter(None, (candidate.note, _unheeded(lesson, outcome))))
+        )
         draft.ids[number, one.scope] = outcome.id
         draft.taught.update(lesson.messages)
         if outcome.kind == "duplicate" and outcome.id != one.id:
             draft.repeated.append((lesson.messages[-1], outcome.id))
+
+
+def _unheeded(lesson: Lesson, outcome: Outcome) -> str:
+    """What a model said about known records and was not done, in words."""
+    done = {outcome.id, *(record.id for record in outcome.records)}
+    left = [f"{kind} {id_}" for kind, id_ in lesson.told if id_ not in done]
+    return f"the model says: {', '.join(left)}; they are not about the same" if left else ""
 
 
 def _tell(change: Change, outcome: Outcome, note: str = "") -> None:
