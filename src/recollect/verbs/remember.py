@@ -28,6 +28,7 @@ from recollect.text.inputs import (
 )
 from recollect.text.messages import redaction_note
 from recollect.text.redact import Secret
+from recollect.text.safety import durability_for
 from recollect.text.trust import SUSPICION, suspicion, texts_in
 from recollect.types import (
     KIND_OF_TYPE,
@@ -134,7 +135,9 @@ def record_of(statement: Statement, engine: Engine) -> tuple[Record, list[str]]:
     expires_at, note_until = expiry(statement.expires_at, engine.now())
     if valid_from and valid_to and valid_to <= valid_from:
         raise Invalid(f"valid_to {valid_to} is not after valid_from {valid_from}")
-    durability = statement.durability or engine.profile.durability_of_type[type_]
+    durability = statement.durability or durability_for(
+        redacted.text, kind, TRUST_OF_SOURCE[source], engine.profile.durability_of_type[type_]
+    )
     if type_ == "episode" and expires_at is None and engine.profile.episode_ttl_seconds:
         expires_at = engine.now() + timedelta(seconds=engine.profile.episode_ttl_seconds)
     id_ = engine.new_id()

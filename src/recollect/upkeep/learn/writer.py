@@ -24,6 +24,7 @@ from recollect.profiles import Profile
 from recollect.scopes import is_visible, make_scope, root_of
 from recollect.text.claims.lessons import CHANGE, CHANGED_BY, Lesson, claim_as_data
 from recollect.text.compare import text_hash
+from recollect.text.safety import durability_for
 from recollect.text.trust import derived_trust, suspicion
 from recollect.types import (
     KIND_OF_TYPE,
@@ -330,7 +331,8 @@ def record_of(
         tags=tuple(sorted(lesson.tags)),
         importance=lesson.importance,
         confidence=lesson.confidence,
-        durability=_durability(lesson.durability, trust) or profile.durability_of_type[lesson.type],
+        durability=_durability(lesson.durability, trust)
+        or durability_for(lesson.text, kind, trust, _usual(lesson, profile)),
         source=least.source,
         trust=trust,
         author=people[0].author,
@@ -365,6 +367,12 @@ def _data_of(candidate: LearnCandidate) -> Mapping[str, Any]:
     if lesson.change:
         data[CHANGE] = lesson.change
     return data
+
+
+def _usual(lesson: Lesson, profile: Profile) -> Durability:
+    """What the profile says of its type, and of what was decided."""
+    weighty = profile.core_tags.intersection(lesson.tags)
+    return "core" if weighty else profile.durability_of_type[lesson.type]
 
 
 def _durability(wanted: Durability | None, trust: int) -> Durability | None:
