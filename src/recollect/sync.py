@@ -9,7 +9,7 @@ import threading
 import weakref
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from functools import wraps
+from functools import cache, wraps
 from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
@@ -71,6 +71,7 @@ class Memory:
         self._memory = memory
         self._loop = loop
         _OPEN.add(self)
+        _close_at_exit()
         # Whoever forgets to close it must not keep a thread for ever.
         weakref.finalize(self, loop.leave, memory).atexit = False
 
@@ -137,12 +138,21 @@ class Memory:
 _OPEN: weakref.WeakSet[Memory] = weakref.WeakSet()
 
 
-@atexit.register
 def _close_all() -> None:
     """A short program that ends without closing its memory has said something all the same."""
     for memory in list(_OPEN):
         with suppress(Exception):
             memory.close()
+
+
+@cache
+def _close_at_exit() -> None:
+    """Once, and before the pools of threads are shut that a store works with: they are told so
+    earlier than ``atexit`` is, in the reverse order of their coming."""
+    import concurrent.futures.thread  # comes first, so it goes last
+
+    assert concurrent.futures.thread
+    getattr(threading, "_register_atexit", atexit.register)(_close_all)
 
 
 class BackgroundLoop:
@@ -151,10 +161,14 @@ class BackgroundLoop:
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._thread = threading.Thread(
-            target=self._loop.run_forever, name="recollect", daemon=True
-        )
+        self._thread = threading.Thread(target=self._work, name="recollect", daemon=True)
         self._thread.start()
+
+    def _work(self) -> None:
+        try:
+            self._loop.run_forever()
+        finally:
+            self._loop.close()
 
     @property
     def running(self) -> bool:
@@ -188,4 +202,3 @@ class BackgroundLoop:
     def stop(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
-        self._loop.close()
