@@ -245,3 +245,23 @@ def test_K3_a_change_that_cannot_be_placed_disputes_what_it_is_likely_about(
     texts = {one.text for one in (item.record, *item.touches) if one}
     assert any("Lagos" in text for text in texts)
     assert any("Accra" in text for text in texts)
+
+
+def test_L13_the_search_functions_exist_by_their_names(open_memory: OpenMemory) -> None:
+    from recollect.memory.lota import MemoryService
+
+    memory = open_memory(profile="lota")
+    memory.remember("Deploys go out on Tuesdays", scope="org:acme", durability="core")
+    memory.remember("The cto reviews deploys", scope="org:acme:agent:cto")
+    service = MemoryService(memory)
+    ours = service.searchOrganizationMemories("acme", "deploys")
+    assert [hit.record.text for hit in ours.hits] == ["Deploys go out on Tuesdays"]
+    both = {"Deploys go out on Tuesdays", "The cto reviews deploys"}
+    for found in (
+        service.searchAgentMemories("acme", "cto", "deploys"),
+        service.searchAllMemoriesBatched(
+            orgId="acme", agentName="cto", query="deploys", fastMode=True
+        ),
+    ):
+        assert {hit.record.text for hit in found.hits} == both
+    assert "Tuesdays" in service.getTopMemories("acme").stable_text
