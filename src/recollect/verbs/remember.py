@@ -14,6 +14,7 @@ from recollect.lifecycle.match import copies_of, live_equal, meet
 from recollect.lifecycle.merge import Outcome, VerdictKind, replaced, with_claim
 from recollect.lifecycle.status import held
 from recollect.scopes import root_of
+from recollect.text.claims.lessons import durability_for
 from recollect.text.compare import text_hash
 from recollect.text.inputs import (
     When,
@@ -28,7 +29,6 @@ from recollect.text.inputs import (
 )
 from recollect.text.messages import redaction_note
 from recollect.text.redact import Secret
-from recollect.text.safety import durability_for
 from recollect.text.trust import SUSPICION, suspicion, texts_in
 from recollect.types import (
     KIND_OF_TYPE,

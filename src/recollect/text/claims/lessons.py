@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from recollect.types import Durability, RelationKind, Type
+from recollect.text.words import pattern
+from recollect.types import TRUST_OF_SOURCE, Durability, Kind, RelationKind, Type
 
 CHANGE, CHANGED_BY = "change", "changed_by"  # where a record's ``data`` has them
 KEPT = "said"  # the tag of a lesson that no rule reads
@@ -86,6 +87,13 @@ class Extraction:
 
     lessons: tuple[Lesson, ...] = ()
     skipped: Mapping[str, str] = field(default_factory=dict)
+
+
+def durability_for(text: str, kind: Kind, trust: int, usual: Durability) -> Durability:
+    """Core for what must not be overlooked about a person (allergies, diets, medicines, needs,
+    "never ...") if a person said it; else the usual one."""
+    said = kind == "semantic" and trust >= TRUST_OF_SOURCE["user"]
+    return "core" if said and pattern("safety.facts").search(text) else usual
 
 
 def claim_as_data(claim: Claim) -> dict[str, Any]:

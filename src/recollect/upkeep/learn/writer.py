@@ -22,9 +22,14 @@ from recollect.lifecycle.status import held, superseded
 from recollect.ports import NewId
 from recollect.profiles import Profile
 from recollect.scopes import is_visible, make_scope, root_of
-from recollect.text.claims.lessons import CHANGE, CHANGED_BY, Lesson, claim_as_data
+from recollect.text.claims.lessons import (
+    CHANGE,
+    CHANGED_BY,
+    Lesson,
+    claim_as_data,
+    durability_for,
+)
 from recollect.text.compare import text_hash
-from recollect.text.safety import durability_for
 from recollect.text.trust import derived_trust, suspicion
 from recollect.types import (
     KIND_OF_TYPE,
