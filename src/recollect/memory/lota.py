@@ -12,7 +12,7 @@ from recollect.scopes import make_scope
 
 if TYPE_CHECKING:
     from recollect.memory import AsyncMemory
-    from recollect.sync import Memory
+    from recollect.memory.sync import Memory
 
 
 class MemoryService:
