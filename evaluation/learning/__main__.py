@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from evaluation.cases import DataError
-from evaluation.learning.cases import SETS, Case, load
+from evaluation.learning.cases import SETS, Case, load_all
 from evaluation.learning.judging import Verdict, judge
 from evaluation.learning.living import live
 from evaluation.learning.report import as_json, failures, render
@@ -36,7 +36,7 @@ def build_parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     options = build_parser().parse_args(arguments)
     try:
-        cases = [case for name in (options.set or SETS) for case in load(name)]
+        cases = [case for name in (options.set or SETS) for case in load_all(name)]
         began = time.monotonic()
         verdicts, space = asyncio.run(_judged(cases, options.embedder))
     except (DataError, RecollectError) as error:

@@ -26,10 +26,13 @@ from evaluation.cases import DataError
 
 SetName = Literal["pairs", "corrections", "tricky", "pastes", "harmless", "everyday"]
 Half = Literal["tune", "held"]
+Part = Literal["tune", "held", "second"]
 SETS: tuple[SetName, ...] = get_args(SetName)
 HALVES: tuple[Half, ...] = get_args(Half)
+PARTS: tuple[Part, ...] = get_args(Part)
 LANGUAGES = ("en", "de", "fr", "es", "zh")
 FOLDER = Path(__file__).parent / "sets"
+SECOND = FOLDER / "second"  # written when the rules had been tuned on both halves of the first
 FIELDS = {"id", "lang", "turns", "believe", "gone", "also", "end", "at", "author"}
 
 START = datetime(2026, 3, 9, 9, 0, tzinfo=UTC)  # a Monday
@@ -67,10 +70,11 @@ class Case:
     also: Sequence[str]
     end: bool
     author: str
+    second: bool = False
 
     @property
-    def half(self) -> Half:
-        return half_of(self.id)
+    def half(self) -> Part:
+        return "second" if self.second else half_of(self.id)
 
     @property
     def text(self) -> str:
@@ -98,10 +102,19 @@ def load(name: SetName, folder: Path = FOLDER) -> list[Case]:
         lines = path.read_text("utf-8").splitlines()
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error}") from error
-    return [_case(name, line, f"{path.name}:{number}") for number, line in enumerate(lines, 1)]
+    return [
+        _case(name, line, f"{path.name}:{number}", second=folder == SECOND)
+        for number, line in enumerate(lines, 1)
+    ]
 
 
-def _case(name: SetName, line: str, place: str) -> Case:
+def load_all(name: SetName) -> list[Case]:
+    """The set, and what the second one has of its kind."""
+    more = load(name, SECOND) if (SECOND / f"{name}.jsonl").exists() else []
+    return [*load(name), *more]
+
+
+def _case(name: SetName, line: str, place: str, *, second: bool) -> Case:
     try:
         given = json.loads(line)
         if unknown := set(given) - FIELDS:
@@ -116,6 +129,7 @@ def _case(name: SetName, line: str, place: str) -> Case:
             also=given.get("also", []),
             end=given.get("end", False),
             author=given.get("author", author_of(given["id"])),
+            second=second,
         )
     except (ValueError, KeyError, TypeError) as error:
         raise DataError(f"{place} is no case: {error!r}") from error

@@ -1,11 +1,11 @@
-"""Rows for people, and the same for programs. Of the half that is held back only totals."""
+"""Rows for people, and the same for programs. Of what is held back only totals."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from evaluation.learning.cases import HALVES, LANGUAGES, SETS, Half
+from evaluation.learning.cases import HALVES, LANGUAGES, PARTS, SETS, Part
 from evaluation.learning.judging import Verdict
 
 NAME, LANGUAGE, CASES, CELL = 14, 10, 7, 22
@@ -17,7 +17,7 @@ def render(verdicts: Sequence[Verdict]) -> str:
 
 
 def _lines(verdicts: Sequence[Verdict]) -> Iterator[str]:
-    yield _row("set", "language", "cases", "right, tune", "right, held")
+    yield _row("set", "language", "cases", *(f"right, {part}" for part in PARTS))
     for name in SETS:
         found = [verdict for verdict in verdicts if verdict.case.set == name]
         if not found:
@@ -34,22 +34,22 @@ def _lines(verdicts: Sequence[Verdict]) -> Iterator[str]:
 def _besides(found: Sequence[Verdict]) -> Iterator[tuple[str, list[Count]]]:
     """What else is worth knowing of a set."""
     if any(verdict.first_learned is not None for verdict in found):
-        yield "first learned", [_first(_of(found, half)) for half in HALVES]
+        yield "first learned", [_first(_of(found, half)) for half in PARTS]
     if any(verdict.by_doubt for verdict in found):
-        yield "right by doubt", [_doubts(_of(found, half)) for half in HALVES]
+        yield "right by doubt", [_doubts(_of(found, half)) for half in PARTS]
     if found[0].case.set == "everyday":
-        yield "facts found", [_sum(_of(found, half), "facts") for half in HALVES]
-        yield "records right", [_sum(_of(found, half), "records") for half in HALVES]
+        yield "facts found", [_sum(_of(found, half), "facts") for half in PARTS]
+        yield "records right", [_sum(_of(found, half), "records") for half in PARTS]
 
 
 def _counted(
     name: str, language: str, found: Sequence[Verdict], count: Callable[[Sequence[Verdict]], Count]
 ) -> str:
-    cells = [_share(count(_of(found, half))) for half in HALVES]
+    cells = [_share(count(_of(found, half))) for half in PARTS]
     return _row(name, language, str(len(found)), *cells)
 
 
-def _of(found: Sequence[Verdict], half: Half) -> list[Verdict]:
+def _of(found: Sequence[Verdict], half: Part) -> list[Verdict]:
     return [verdict for verdict in found if verdict.case.half == half]
 
 
@@ -103,7 +103,8 @@ def as_json(verdicts: Sequence[Verdict]) -> dict[str, Any]:
             {"set": name, "half": half, **_totals(_of(found, half))}
             for name in SETS
             if (found := [verdict for verdict in verdicts if verdict.case.set == name])
-            for half in HALVES
+            for half in PARTS
+            if half in HALVES or _of(found, half)
         ],
         "tune": [
             {

@@ -39,6 +39,8 @@ from recollect.types import (
 
 ATTEMPTS_MAX = 16
 PER_COMMIT = 100
+VOLATILE = "kept in this process only"
+OPTED_OUT = f"{VOLATILE}: opted out of persistence"
 
 EdgeKey = tuple[str, str, str]
 Told = Callable[[], Any]
@@ -95,19 +97,26 @@ class Change:
         only if one of them opted out."""
         change = cls(engine, root_of(scope), reason, actor=actor, id=engine.new_id())
         if not await engine.persists(scope, authors):
-            change.turn_volatile("opted out of persistence")
+            change.turn_volatile(OPTED_OUT)
         return change
 
     def turn_volatile(self, why: str) -> None:
         self.store = self.engine.volatile
         self.engine.volatile_roots.add(self.root)
-        self.why_volatile = f"kept in this process only: {why}"
+        self.why_volatile = why
+
+    def aside(self, why: str) -> Change:
+        """A second change for what may not be kept of the same call; both tell as one."""
+        other = Change(self.engine, self.root, self.reason, actor=self.actor, id=self.id)
+        other.turn_volatile(why)
+        other.told, other.notes = self.told, self.notes
+        return other
 
     def or_volatile(self, error: Unavailable) -> None:
         """The way out where the store cannot be written to, if there still is one."""
         if self.why_volatile:
             raise error
-        self.turn_volatile(str(error))
+        self.turn_volatile(f"{VOLATILE}: {error}")
 
     # Filling
 
@@ -319,6 +328,7 @@ async def _written(engine: Engine, store: Store, batch: Batch) -> int:
         else:
             if store is engine.store:
                 engine.disk.trouble = ""
+                engine.disk.heard = engine.disk.heard or bool(batch.messages)
             if audit is not None:
                 audit.committed(batch)
             return number

@@ -86,9 +86,11 @@ class Auditing(Protocol):
 
 @dataclass(slots=True)
 class Disk:
-    """Why the last write was refused; "" if it was not."""
+    """Why the last write was refused; "" if it was not. ``heard``: messages were written by
+    this process."""
 
     trouble: str = ""
+    heard: bool = False
 
 
 class Meter(Protocol):
@@ -121,6 +123,7 @@ class Engine:
     default_scope: str
     models: Careful | None = None  # None: summaries are extracts
     rules_only: bool = False  # learn without a model, though there is one
+    unasked: bool = False  # nobody waits for a model now: it is asked another time
     name: str = ""  # of this handle, for leases
     counter: Counter = ESTIMATE
     bound: tuple[str, ...] = ()  # the scopes this handle may not leave; () = none
@@ -130,8 +133,11 @@ class Engine:
     until: datetime | None = None  # when that key ends
     used: Tally[tuple[str, str]] = field(default_factory=Tally)  # root and id of records
     journal_days: int = 0  # how long the journal is kept; 0: for ever
+    close_seconds: float = 2.0  # how long closing may learn
     claimed: set[str] = field(default_factory=set)  # spaces that the store is known to have
     volatile_roots: set[str] = field(default_factory=set)
+    # Where a message of this process only stands: behind which one of the kept log.
+    places: dict[tuple[SessionKey, str], int] = field(default_factory=dict)
     disk: Disk = field(default_factory=Disk)
     trusted: Trusted = field(default_factory=Trusted)
     known_space: str = ""  # the store's vector space, where it was read just now
@@ -244,6 +250,16 @@ class Engine:
 
     def stores_of(self, root: str) -> tuple[Store, ...]:
         return (self.store, self.volatile) if root in self.volatile_roots else (self.store,)
+
+    def in_order(self, key: SessionKey, messages: Iterable[Message]) -> list[Message]:
+        """The messages of a session as they were said, also where some of them are in this
+        process only: those stand behind the kept one that came before them."""
+
+        def place(message: Message) -> tuple[int, int, int]:
+            behind = self.places.get((key, message.id))
+            return (message.seq, 0, 0) if behind is None else (behind, 1, message.seq)
+
+        return sorted(messages, key=place)
 
     async def find_records(self, ids: Sequence[str]) -> dict[str, tuple[Record, Store]]:
         """Records by id wherever this handle may look, with the store each lives in."""

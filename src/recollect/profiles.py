@@ -71,6 +71,9 @@ class Profile:
     digest_turns: int = 12  # user messages
     digest_tokens: int = 3000
     digest_quiet_minutes: int = 30
+    ended_after_hours: int = 12  # of silence; then a session that nobody ended is learned from
+    # Tags of what was learned that is core: in every context of its scope.
+    core_tags: frozenset[str] = frozenset()
     learn_for_agents: bool = False  # facts of org:x:agent:y also into org:x, and the other way
 
     # Recall: the stages run in this order (see ranking.STAGES)
@@ -240,6 +243,7 @@ def _lota() -> Profile:
     return Profile(
         name="lota",
         learn_for_agents=True,
+        core_tags=frozenset(("decision", "architecture", "requirement")),
         paired=("openai",),
         candidates=12,
         limit=6,

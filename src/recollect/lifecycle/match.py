@@ -47,14 +47,15 @@ async def meet(
     named: Named = NOBODY,
     pending: Sequence[Record] = (),
     seen_hash: bool = False,
+    wary: bool = False,
 ) -> Outcome:
     """Compare, judge and settle: what to commit for this record, and what to say about it.
-    ``named``: the known texts that it surely or perhaps corrects."""
+    ``named``: the known texts that it surely or perhaps corrects. ``wary``: see ``judge``."""
     known = await compare(
         engine, store, record, vector, space, named=named, pending=pending, seen_hash=seen_hash
     )
     above = engine.profile.duplicate_above
-    verdict = judge(record, known, duplicate_above=above, corrects=corrects, named=named)
+    verdict = judge(record, known, duplicate_above=above, corrects=corrects, named=named, wary=wary)
     if confirmed := _confirmed(record, verdict):
         others = [one for one in known if one.record.id != confirmed.id]
         said_now = replace(confirmed, learned_at=record.learned_at)

@@ -744,16 +744,21 @@ class AsyncMemory(WholeStore, Lists):
         return await set_policy(self._engine, scope, persist=persist, author=author, actor=actor)
 
     async def close(self) -> None:
-        """Write what is buffered and let go of the store."""
+        """Write what is buffered and let go of the store. Where upkeep runs by itself and
+        something was said in this process, learn from it for a moment first
+        (RECOLLECT_CLOSE_SECONDS); what is left is said in the log and learned by the next one."""
         import asyncio
 
-        from recollect.upkeep.loop import flush_uses
+        from recollect.upkeep.loop import flush_uses, last_round
 
-        for task in filter(None, (self._upkeep, self._auditing)):
+        upkeep, self._upkeep = self._upkeep, None
+        for task in filter(None, (upkeep, self._auditing)):
             task.cancel()
             with suppress(asyncio.CancelledError):
                 await task
         try:
+            if upkeep is not None:
+                await last_round(self._engine)
             await flush_uses(self._engine)
             if self._engine.audit is not None:
                 await self._engine.audit.flush()

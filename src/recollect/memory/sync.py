@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import inspect
 import threading
+import weakref
 from collections.abc import Callable, Coroutine
-from functools import wraps
+from contextlib import suppress
+from functools import cache, wraps
 from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
@@ -67,6 +70,10 @@ class Memory:
     def __init__(self, memory: AsyncMemory, loop: BackgroundLoop) -> None:
         self._memory = memory
         self._loop = loop
+        _OPEN.add(self)
+        _close_at_exit()
+        # Whoever forgets to close it must not keep a thread for ever.
+        weakref.finalize(self, loop.leave, memory).atexit = False
 
     open = classmethod(_way_in(AsyncMemory.open))
     connect = classmethod(_way_in(AsyncMemory.connect))
@@ -108,7 +115,8 @@ class Memory:
     reembed = verb(AsyncMemory.reembed)
 
     def close(self) -> None:
-        """Write what is buffered and let go of the store. Closing twice is fine."""
+        """Write what is buffered, learn for a moment from what was said to it, and let go of the
+        store. Closing twice is fine."""
         if self._loop.running:
             try:
                 self._loop.run(self._memory.close())
@@ -127,15 +135,40 @@ class Memory:
         self.close()
 
 
+_OPEN: weakref.WeakSet[Memory] = weakref.WeakSet()
+
+
+def _close_all() -> None:
+    """A short program that ends without closing its memory has said something all the same."""
+    for memory in list(_OPEN):
+        with suppress(Exception):
+            memory.close()
+
+
+@cache
+def _close_at_exit() -> None:
+    """Once, and before the pools of threads are shut that a store works with: they are told so
+    earlier than ``atexit`` is, in the reverse order of their coming."""
+    import concurrent.futures.thread  # comes first, so it goes last
+
+    assert concurrent.futures.thread
+    getattr(threading, "_register_atexit", atexit.register)(_close_all)
+
+
 class BackgroundLoop:
     """An event loop in a daemon thread."""
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(
-            target=self._loop.run_forever, name="recollect", daemon=True
-        )
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._thread = threading.Thread(target=self._work, name="recollect", daemon=True)
         self._thread.start()
+
+    def _work(self) -> None:
+        try:
+            self._loop.run_forever()
+        finally:
+            self._loop.close()
 
     @property
     def running(self) -> bool:
@@ -153,7 +186,19 @@ class BackgroundLoop:
             future.cancel()
             raise
 
+    def leave(self, memory: AsyncMemory) -> None:
+        """Close the memory and end, without waiting for it: this may be any thread."""
+
+        async def last() -> None:
+            try:
+                with suppress(Exception):
+                    await memory.close()
+            finally:
+                self._loop.stop()
+
+        if self.running:
+            self._loop.call_soon_threadsafe(lambda: self._tasks.add(self._loop.create_task(last())))
+
     def stop(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
-        self._loop.close()

@@ -20,6 +20,7 @@ from recollect.types import CursorMove, Message, SessionKey
 PENDING = "~pending"
 NOTES = "~notes/"
 CONSUMED = "consumed"
+NOTE_LINE = "- note: "  # how a summary without a model begins the line of a note
 PENDING_ABOVE = 50
 PENDING_KEPT = 10
 
@@ -61,8 +62,23 @@ def consumed_up_to(key: SessionKey, cursors: object, seq: int) -> CursorMove | N
     return CursorMove(session=key, reader=CONSUMED, old=place, new=seq)
 
 
+def _compacted(summary: str) -> list[str]:
+    """Older notes of one role, one behind the other, on one line."""
+    lines: list[str] = []
+    role = ""
+    for line in summary.split("\n"):
+        who, colon, said = line.removeprefix(NOTE_LINE).partition(": ")
+        noted = line.startswith(NOTE_LINE) and bool(colon)
+        if noted and lines and who == role:
+            lines[-1] += f"; {said}"
+        else:
+            lines.append(f"{who}{colon}{said}")
+        role = who if noted else ""
+    return lines
+
+
 def note_lines(summary: str, notes: Sequence[Message]) -> str:
     """A block as text: what was compacted, then one note a line, by role."""
-    lines = [summary] if summary else []
+    lines = _compacted(summary) if summary else []
     lines += [f"{message.author or message.role}: {message.text}" for message in notes]
     return "\n".join(lines)

@@ -36,6 +36,9 @@ class Policy:
 
 def policy_of(profile: Profile) -> Policy:
     above, keep = profile.compact_above, profile.keep_recent
+    if profile.compaction == "turns" and above < keep:
+        # Somebody wants fewer turns than the specification keeps verbatim: half of theirs then.
+        keep = max(1, above // 2)
     if profile.compaction == "window":
         keep = min(WINDOW_KEEP_MAX, max(WINDOW_KEEP_MIN, above // 2)) if above else TRIMMED_TO
     return Policy(

@@ -10,16 +10,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from recollect.text.normal import one_line
 from recollect.text.tokens import TokenCount
-from recollect.text.words import pattern
+from recollect.text.words import alternatives, pattern
 from recollect.types import Message
 
 LINE_CHARACTERS_MAX = 240
+GREETINGS_MAX = 4
 
 # How long a line survives when there is no room for all.
-WEIGHTS = {"intent": 9, "decision": 6, "error": 5, "outcome": 5, "tool": 3, "user": 3, "said": 1}
+WEIGHTS = {
+    "intent": 9, "decision": 6, "error": 5, "outcome": 5, "note": 4, "tool": 3, "user": 3,
+    "said": 1,
+}  # fmt: skip
 
 _LABELLED = re.compile(rf"- ({'|'.join(WEIGHTS)}): (.+)")
 _SENTENCE = re.compile(r"(?<=[.!?。！？])\s+|\n+")
@@ -84,8 +89,13 @@ def _lines_of(message: Message, order: int, begun: bool) -> Iterable[SummaryLine
         label = "error" if pattern("summary.error").search(text) else "tool"
         yield SummaryLine(label=label, text=_telling(text, "error"), order=order)
     elif message.role == "user":
-        label = "user" if begun else "intent"
-        yield SummaryLine(label=label, text=_telling(text, "decision"), order=order)
+        wanted = without_greeting(text)
+        if wanted and not begun:
+            yield SummaryLine(label="intent", text=_request(wanted), order=order)
+        elif wanted:
+            yield SummaryLine(label="user", text=_telling(wanted, "decision"), order=order)
+    elif message.role == "note":
+        yield SummaryLine(label="note", text=short(f"{message.author}: {text}"), order=order)
     else:
         yield _assistant_line(text, order)
 
@@ -95,6 +105,31 @@ def _assistant_line(text: str, order: int) -> SummaryLine:
         if pattern(f"summary.{label}").search(text):
             return SummaryLine(label=label, text=_telling(text, label), order=order)
     return SummaryLine(label="said", text=short(_SENTENCE.split(text)[0]), order=order)
+
+
+def without_greeting(text: str) -> str:
+    """What a message says after "Hi there! Hope you are well."; empty if that is all."""
+    for _ in range(GREETINGS_MAX):
+        found = _greeting().match(text)
+        if found is None:
+            break
+        text = text[found.end() :]
+    return text.strip()
+
+
+@cache
+def _greeting() -> re.Pattern[str]:
+    words = alternatives("summary.greeting")
+    return re.compile(
+        rf"\W*(?:{words})(?=\W|\Z|(?<=[\u3400-\u9fff]))[\s,.!:;，。！–—-]*", re.IGNORECASE
+    )
+
+
+def _request(text: str) -> str:
+    """What somebody wants: from the sentence that asks for it on, as far as a line goes."""
+    sentences = [part for part in _SENTENCE.split(text[:20_000]) if part.strip()]
+    asks = (at for at, part in enumerate(sentences) if pattern("summary.request").search(part))
+    return short(" ".join(sentences[next(asks, 0) :]))
 
 
 def _telling(text: str, label: str) -> str:

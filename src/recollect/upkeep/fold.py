@@ -41,6 +41,7 @@ How = Literal["model", "extract"]
 READER = "fold"
 ROOM_FOR_COUNTING = 1.5  # our count errs on the high side
 MESSAGES_AT_ONCE = 500
+PILE = 2  # of what stays: so much waits before an extract does instead of a model
 TOKENS_PER_MESSAGE = 5  # role and separators, on the safe side
 
 
@@ -100,6 +101,8 @@ async def _summarised(
     folding = window.messages[:count]
     folded = heard(folding, retired(await turns_of(engine, store, folding)))
     models = engine.models
+    if engine.unasked and models is not None:
+        return Answered()
     if models is None or models.model_for("summarize") is None or store is engine.volatile:
         text = extract_summary(before, folded, policy.summary_tokens, engine.counter.count)
         return _summary(engine, window, folding, text, "extract")
@@ -116,9 +119,14 @@ async def _summarised(
         is_done=is_done,
         ask=lambda: _asked(engine, window, folded, policy),
         yet="no summary yet",
+        news=window.session.last_seq,
     )
     if answered.made is None:
-        return answered
+        if not answered.trouble or count < PILE * (len(window.messages) - count):
+            return answered
+        # The model has been away for long: an extract now is better than no summary at all.
+        text = extract_summary(before, folded, policy.summary_tokens, engine.counter.count)
+        return _summary(engine, window, folding, text, "extract")
     return _summary(engine, window, folding, answered.made, "model")
 
 

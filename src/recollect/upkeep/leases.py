@@ -2,7 +2,8 @@
 
 A lease keeps two workers from paying for the same model call; when its holder dies it runs
 out. Attempts are kept beside it: work that failed five times is *stuck*, which every round of
-upkeep says again until somebody has looked. Both are cells of the registry, by root and scope.
+upkeep says again. It is tried again by itself, only seldom: after a day and more, or sooner where
+something was said since. Both are cells of the registry, by root and scope.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ ATTEMPTS_MAX = 5
 FIRST_PAUSE_SECONDS = 30
 DAY_SECONDS = 86_400
 PAUSE_SECONDS_MAX = max(DAY_SECONDS, FIRST_PAUSE_SECONDS * 2**ATTEMPTS_MAX)
+STUCK_HOURS, STUCK_HOURS_WITH_NEWS = 30, 1
 LAGGING_LOOKED_AT = 100_000
 PAGE = 500
 CLOCKS_DIFFER = timedelta(seconds=10)  # between machines that keep the time
@@ -79,19 +81,30 @@ async def release(engine: Engine, store: Store, scope: str, key: str, holder: st
         await _put(store, name, known.value, known, now, now)
 
 
-async def may_try(engine: Engine, store: Store, scope: str, key: str) -> str:
-    """ "" if the work may be tried now, else why not."""
+async def may_try(engine: Engine, store: Store, scope: str, key: str, *, news: int = 0) -> str:
+    """ "" if the work may be tried now, else why not. ``news`` grows with what is said."""
     known = await _cell(store, _key(TRIES, scope, key), engine.now())
     if known is None:
         return ""
-    if known.value["attempts"] >= ATTEMPTS_MAX:
+    if known.value["attempts"] >= ATTEMPTS_MAX and not _is_forgiven(
+        known.value, engine.now(), news
+    ):
         return f"stuck after {known.value['attempts']} tries: {known.value['error']}"
+    if known.value["attempts"] >= ATTEMPTS_MAX:
+        return ""
     wait = datetime.fromisoformat(known.value["next"]) - engine.now()
     # No pause is longer than a day and what doubling makes of it: what lies further ahead was
     # written by a clock that was wrong.
     if timedelta() < wait <= timedelta(seconds=PAUSE_SECONDS_MAX) + CLOCKS_DIFFER:
         return f"waits until {known.value['next']}: {known.value['error']}"
     return ""
+
+
+def _is_forgiven(value: Any, now: datetime, news: int) -> bool:
+    """Has enough time gone by to try what is stuck once more?"""
+    since = datetime.fromisoformat(value["last"]) if "last" in value else now
+    hours = STUCK_HOURS_WITH_NEWS if news > value.get("news", news) else STUCK_HOURS
+    return now - since >= timedelta(hours=hours)
 
 
 async def failed(
@@ -103,6 +116,7 @@ async def failed(
     *,
     tried: bool = True,
     retry_after: float = 0.0,
+    news: int = 0,
 ) -> int:
     """Count a failed try; the pause doubles with each and is no shorter than ``retry_after``.
     Work that was not even ``tried``, because a budget is used up for one, only waits."""
@@ -112,12 +126,29 @@ async def failed(
     attempts = (known.value["attempts"] if known else 0) + int(tried)
     pause = max(FIRST_PAUSE_SECONDS * 2 ** max(attempts - 1, 0), min(retry_after, DAY_SECONDS))
     value = {
+        **(known.value if known else {}),
         "attempts": attempts,
+        "last": now.isoformat(),
+        "news": news,
         "error": error[:300],
         "next": (now + timedelta(seconds=pause)).isoformat(),
     }
     await _put(store, name, value, known, now, None)
     return attempts
+
+
+async def note_place(engine: Engine, store: Store, scope: str, key: str, place: int) -> None:
+    """How far the rules have read while a piece of work waits; gone when it succeeds."""
+    name = _key(TRIES, scope, key)
+    known = await _cell(store, name, engine.now())
+    if known is not None:
+        value = {**known.value, "place": place}
+        await _put(store, name, value, known, engine.now(), known.expires_at)
+
+
+async def noted_place(engine: Engine, store: Store, scope: str, key: str) -> int:
+    known = await _cell(store, _key(TRIES, scope, key), engine.now())
+    return int(known.value.get("place", 0)) if known else 0
 
 
 async def succeeded(engine: Engine, store: Store, scope: str, key: str) -> None:

@@ -16,6 +16,7 @@ from recollect.models.calls import sum_of
 from recollect.types import Receipt, ReceiptItem, Usage, Vector, Work
 from recollect.upkeep.agenda import Agenda, agendas
 from recollect.upkeep.consolidate import consolidate, consolidate_due
+from recollect.upkeep.expiry import expire
 from recollect.upkeep.fold import fold_sessions
 from recollect.upkeep.inspection import inspect
 from recollect.upkeep.learn import LearnRound, learn_sessions
@@ -135,7 +136,7 @@ async def _work_in(
     await learn_sessions(engine, store, due.learn, done, everything=everything)
     done.items += await fold_sessions(engine, store, due.fold)
     if due.expire:
-        await Change(engine, root, "expire", actor="maintenance").commit(sweep=True)
+        await expire(engine, root)
     # Marks and the like are nobody's memories: they go without a word.
     done.items += [
         ReceiptItem(id=one.id, status="erased", reason="expired")
@@ -258,6 +259,21 @@ async def run_in_background(engine: Engine) -> None:
             if pause < PAUSE_SECONDS_MAX:
                 log.warning("upkeep failed: %s", error, extra={"action": "maintain"})
             pause = min(pause * 2, PAUSE_SECONDS_MAX)
+
+
+async def last_round(engine: Engine) -> None:
+    """Learn from what this process was told before it ends, for ``close_seconds`` at most. No
+    model is asked: it would not have answered by then. It reads the same later."""
+    if not engine.disk.heard or engine.profile.learn == "off" or engine.close_seconds <= 0:
+        return
+    try:
+        async with asyncio.timeout(engine.close_seconds):
+            await one_round(replace(engine, unasked=True), everything=True, shared=True)
+    except TimeoutError:
+        left = "not all that was said was learned from before closing; the next round does the rest"
+        log.warning(left, extra={"action": "close"})
+    except RecollectError as error:
+        log.warning("nothing was learned before closing: %s", error, extra={"action": "close"})
 
 
 def _pause_after(receipt: Receipt, pause: float) -> float:

@@ -37,11 +37,12 @@ async def asked_once(
     is_done: Callable[[], Awaitable[bool]],
     ask: Callable[[], Awaitable[tuple[Made, Usage]]],
     yet: str,
+    news: int = 0,
 ) -> Answered[Made]:
     """Ask, unless another worker does or the work has to wait. ``is_done``: between reading and
     holding the lease another may have finished. A model that fails leaves everything as it is;
-    ``yet`` begins what is said then."""
-    if waits := await may_try(engine, store, scope, work):
+    ``yet`` begins what is said then. ``news``: see ``may_try``."""
+    if waits := await may_try(engine, store, scope, work, news=news):
         return Answered(trouble=waits)
     # A holder of its own: two rounds in one process must not both pay either.
     holder = engine.new_id()
@@ -55,7 +56,16 @@ async def asked_once(
         # A refusal of our own, such as a budget that is used up, is no try.
         tried = not isinstance(error, Unavailable) or isinstance(error, FailedCall)
         retry_after = getattr(error, "retry_after", None) or 0.0
-        await failed(engine, store, scope, work, str(error), tried=tried, retry_after=retry_after)
+        await failed(
+            engine,
+            store,
+            scope,
+            work,
+            str(error),
+            tried=tried,
+            retry_after=retry_after,
+            news=news,
+        )
         spent = error.usage if isinstance(error, AnswerError | FailedCall) else Usage()
         return Answered(trouble=f"{yet}, will be tried again: {error}", usage=spent)
     finally:

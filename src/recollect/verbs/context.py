@@ -372,7 +372,8 @@ async def _window(
     key = SessionKey(scope, session_name(wanted.session))
     noted = notes_key(scope, key.id)
     messages: list[Message] = []
-    summary = block = state = ""
+    summaries: list[str] = []
+    block = state = ""
     for store in engine.stores_of(root_of(scope)):
         for session in await store.sessions(root_of(scope), (key, noted)):
             here = SessionKey(session.scope, session.id)
@@ -381,9 +382,9 @@ async def _window(
                 block = note_lines(said, found) or block
                 continue
             messages += map(as_heard, found)
-            summary = said or summary
+            summaries += [said] if said else []
             state = json.dumps(dict(session.state), ensure_ascii=False) if session.state else state
-    return messages, summary, block, state
+    return engine.in_order(key, messages), "\n".join(summaries), block, state
 
 
 async def _unfolded(engine: Engine, store: Store, key: SessionKey) -> tuple[list[Message], str]:

@@ -11,19 +11,22 @@ import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
-from recollect.changes import Change, retried
+from recollect.changes import Change, retried, slices
 from recollect.engine import Engine, every_message, every_summary
 from recollect.errors import Conflict, NotFound
 from recollect.lifecycle.status import held
 from recollect.packet.buffers import session_name
+from recollect.packet.said import only_asks
 from recollect.ports import Store
 from recollect.scopes import root_of
 from recollect.text.analysis import is_stop_word, words
+from recollect.text.claims.gate import is_small_talk
 from recollect.text.inputs import clean_text
-from recollect.text.summary import extract_summary, short
+from recollect.text.messages import turn_id
+from recollect.text.summary import extract_summary, short, without_greeting
 from recollect.text.trust import SUSPICION, derived_trust, heard, strong_suspicion, suspicion
 from recollect.text.words import pattern
 from recollect.types import (
@@ -130,6 +133,8 @@ async def _write(engine: Engine, over: Over, actor: str) -> Receipt:
         return change.receipt()
     change.put(record)
     note = await change.embed()
+    if record.expires_at is not None:
+        await _expire_turns(change, over, record.expires_at)
     await change.commit()
     is_held = record.status == "quarantined"
     told = f"not recalled until approved: it {record.data[SUSPICION]}" if is_held else ""
@@ -140,6 +145,26 @@ async def _write(engine: Engine, over: Over, actor: str) -> Receipt:
     return change.receipt(note)
 
 
+async def _expire_turns(change: Change, over: Over, until: datetime) -> None:
+    """The words of an episode go when it goes. Those of a long session are marked before it: if
+    that is cut short, ending the session again does the rest."""
+    key = SessionKey(over.session.scope, over.session.id)
+    ids = {turn_id(*key, id_): id_ for id_ in over.lineage}
+    engine, store = change.engine, over.store
+    found = await store.records(change.root, tuple(ids), now=engine.now())
+    marked = [
+        replace(turn, expires_at=until)
+        for turn in found
+        if turn.expires_at is None or turn.expires_at > until
+    ]
+    *before, last = [*slices(marked)] or [[]]
+    for part in before:
+        first = Change(engine, change.root, "end", store=store, actor=change.actor, id=change.id)
+        first.put(*part)
+        await first.commit()
+    change.put(*last)
+
+
 def trivial(over: Over) -> str:
     """Why this is not worth an episode; "" if it is."""
     said = [message for message in over.messages if message.role == "user" and message.text]
@@ -147,12 +172,19 @@ def trivial(over: Over) -> str:
         return "nothing was said"
     if over.outcome or over.before or any(message.calls for message in over.messages):
         return ""
-    text = " ".join(message.text for message in said)
-    if pattern("sessions.correction").search(text) or pattern("sessions.preference").search(text):
-        return ""
-    if len(said) <= 2 and len(text.split()) <= TRIVIAL_USER_WORDS:
+    words_said = sum(len(message.text.split()) for message in said)
+    brief = len(said) <= 2 and words_said <= TRIVIAL_USER_WORDS
+    if brief and all(_is_small(message.text) for message in said):
         return "a trivial exchange: kept in the log only"
     return ""
+
+
+def _is_small(text: str) -> bool:
+    """A greeting, thanks or a question: nothing that was stated, wished for or to be done."""
+    wanted = without_greeting(text)
+    if not wanted or is_small_talk(wanted):
+        return True
+    return only_asks(wanted) and not pattern("summary.request").search(wanted)
 
 
 def _episode(engine: Engine, over: Over) -> Record:

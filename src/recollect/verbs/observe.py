@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, timedelta
+from itertools import groupby
 
-from recollect.changes import Change, retried
+from recollect.changes import OPTED_OUT, Change, retried
 from recollect.engine import Engine
-from recollect.errors import Conflict
+from recollect.errors import Conflict, Unavailable
 from recollect.forgotten import Tombstones
 from recollect.lifecycle.status import held
 from recollect.packet.buffers import CONSUMED, NOTES, PENDING, buffer_policy, session_name
 from recollect.packet.policy import policy_of
 from recollect.profiles import Profile
+from recollect.scopes import root_of
 from recollect.text.inputs import When, clean_name, expiry, one_of
 from recollect.text.messages import Intake, MessageInput, Taken, searchable_text, take_in, turn_id
 from recollect.text.trust import SUSPICION, doubt_about, without_recalled
@@ -73,19 +75,31 @@ async def observe(
         taken=taken,
         first={one.message.id: one for one in reversed(taken)},
     )
-    authors = {one.message.author for one in taken}
-    change = await Change.of_scope(engine, key.scope, "observe", authors=authors, actor=actor)
-    chunks = list(_chunks([one for one in taken if said.first[one.message.id] is one]))
-    for chunk in chunks:
-        await _store_chunk(change, said, chunk, last=chunk is chunks[-1])
-    return _receipt(change, said)
+    out = await engine.opted_out(key.scope, {one.message.author for one in taken})
+    kept = Change(engine, root_of(key.scope), "observe", actor=actor, id=engine.new_id())
+    aside = kept.aside(OPTED_OUT) if out else kept
+    chunks = [
+        (aside if own else kept, chunk)
+        for own, run in groupby(
+            (one for one in taken if said.first[one.message.id] is one),
+            key=lambda one: one.message.author in out,
+        )
+        for chunk in _chunks(list(run))
+    ]
+    answering = max((at for at, (change, _) in enumerate(chunks) if change is kept), default=-1)
+    for at, (change, chunk) in enumerate(chunks):
+        later = [one for _, behind in chunks[at + 1 :] for one in behind]
+        await _store_chunk(change, said, chunk, later if at == answering else None)
+    return _receipt(kept, said, embedded=aside.embedded if aside is not kept else 0)
 
 
-def _receipt(change: Change, said: Incoming, *items: ReceiptItem) -> Receipt:
-    """What became of all, with these ``items`` of a last chunk that is about to be committed."""
+def _receipt(change: Change, said: Incoming, *items: ReceiptItem, embedded: int = 0) -> Receipt:
+    """What became of all, with these ``items`` of what is about to be committed."""
     by_id = {item.id: item for item in (*change.told, *items)}
     answers = tuple(_answered(one, said.first[one.message.id], by_id) for one in said.taken)
-    return replace(change.receipt(), items=answers)
+    receipt = change.receipt()
+    cost = replace(receipt.usage, texts_embedded=receipt.usage.texts_embedded + embedded)
+    return replace(receipt, items=answers, usage=cost)
 
 
 def _answered(one: Taken, first: Taken, items: dict[str, ReceiptItem]) -> ReceiptItem:
@@ -137,7 +151,11 @@ def _chunks(taken: list[Taken]) -> Iterator[list[Taken]]:
         yield chunk
 
 
-async def _store_chunk(change: Change, said: Incoming, chunk: list[Taken], *, last: bool) -> None:
+async def _store_chunk(
+    change: Change, said: Incoming, chunk: list[Taken], later: list[Taken] | None
+) -> None:
+    """``later``: what follows in this process only, if this is the last chunk that is kept: its
+    commit takes the answer along."""
     skipped = await _forgotten(change, chunk)
     turns = {one.message.id: _turn(change.engine, one.message, said.channel) for one in chunk}
     heard = [turns[one.message.id] for one in chunk if one.message.id not in skipped]
@@ -154,11 +172,34 @@ async def _store_chunk(change: Change, said: Incoming, chunk: list[Taken], *, la
         if change.messages:
             change.put(*(turn for one in change.messages if (turn := turns[one.id])))
             await _open_session(change, said)
-            await change.commit(answer=(lambda: _receipt(change, said, *items())) if last else None)
+            behind = await _place(change, said.key)
+            await change.commit(answer=None if later is None else told)
+            if change.why_volatile:
+                places = change.engine.places
+                places |= {(said.key, one.id): behind for one in change.messages}
+
+    def told() -> Receipt:
+        follow = [
+            _item(one, _turn(change.engine, one.message, said.channel), {}, OPTED_OUT)
+            for one in later or ()
+        ]
+        return _receipt(change, said, *items(), *follow)
 
     too_fast = "the session changes faster than it can be written; try again"
     await retried(attempt, too_fast, on_unavailable=change.or_volatile)
     change.told += items()
+
+
+async def _place(change: Change, key: SessionKey) -> int:
+    """Behind which message of the kept log a message of this process only is said."""
+    engine = change.engine
+    if not change.why_volatile:
+        return 0
+    try:
+        found = await engine.store.sessions(change.root, (key,))
+    except Unavailable:
+        return max((at for (session, _), at in engine.places.items() if session == key), default=0)
+    return found[0].last_seq if found else 0
 
 
 async def _open_session(change: Change, said: Incoming) -> None:

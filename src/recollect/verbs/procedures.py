@@ -280,10 +280,11 @@ def is_offered(record: Record) -> bool:
 
 
 def worth(record: Record) -> float:
-    """Uses, weighed by how often it worked; one that mostly fails falls behind an untried one."""
+    """Uses, weighed by how often it worked; one that mostly fails falls behind an untried one.
+    Being shown is no use."""
     successes, failures = tally(record.data, "successes"), tally(record.data, "failures")
     rate = (successes + 1) / (successes + failures + 2)
-    return (1 + max(record.uses, successes)) * rate**2
+    return (1 + successes + failures) * rate**2
 
 
 def _is_triggered(data: Mapping[str, Any], asked: frozenset[str]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from recollect.changes import Change, retried
@@ -20,6 +21,7 @@ from recollect.lifecycle.merge import (
 )
 from recollect.lifecycle.status import held
 from recollect.scopes import is_within, root_of
+from recollect.text.claims.lessons import durability_for
 from recollect.text.compare import text_hash
 from recollect.text.inputs import (
     When,
@@ -146,8 +148,12 @@ def record_of(statement: Statement, engine: Engine) -> tuple[Record, list[str]]:
     expires_at, note_until = expiry(statement.expires_at, engine.now())
     if valid_from and valid_to and valid_to <= valid_from:
         raise Invalid(f"valid_to {valid_to} is not after valid_from {valid_from}")
-    wanted = statement.durability or engine.profile.durability_of_type[type_]
+    wanted = statement.durability or durability_for(
+        redacted.text, kind, trust, engine.profile.durability_of_type[type_]
+    )
     durability: Durability = one_of(wanted, Durability, "durability")
+    if type_ == "episode" and expires_at is None and engine.profile.episode_ttl_seconds:
+        expires_at = engine.now() + timedelta(seconds=engine.profile.episode_ttl_seconds)
     id_ = engine.new_id()
     record = Record(
         id=id_,

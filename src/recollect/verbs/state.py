@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from recollect.changes import Change, retried
+from recollect.changes import OPTED_OUT, Change, retried
 from recollect.engine import Engine
 from recollect.errors import Conflict, Invalid, NotFound
 from recollect.packet.buffers import notes_key, session_name
 from recollect.scopes import root_of
 from recollect.text.inputs import clean_name, clean_value
 from recollect.text.normal import fold
-from recollect.types import Receipt, SessionKey
+from recollect.types import Receipt, Session, SessionKey
 from recollect.verbs.observe import observe
 
 STATE_CHARACTERS_MAX = 20_000
@@ -31,9 +31,14 @@ async def set_state(
         for store in engine.stores_of(root):
             for session in await store.sessions(root, (key,)):
                 change = Change(engine, root, "state", store=store, actor=actor, id=engine.new_id())
+                if store is engine.store and not await engine.persists(key.scope):
+                    change.turn_volatile(OPTED_OUT)
+                    known = await change.store.sessions(root, (key,))
+                    session = known[0] if known else Session(scope=key.scope, id=key.id)
                 change.sessions.append(replace(session, state=cleaned))
                 await change.commit()
-                change.tell(key.id, "stored")
+                kept = change.store is engine.store
+                change.tell(key.id, "stored" if kept else "volatile", change.why_volatile)
                 return change.receipt()
         raise NotFound(f"there is no session {key.id!r} in {key.scope!r}")
 

@@ -231,6 +231,13 @@ def test_M1_four_read_only_views(memory_db: Path) -> None:
     assert run_sql(memory_db, procedural) == [("p", '["a","b"]', 3)]
     working = "SELECT id, conversation_id, summary FROM working_memory_summaries"
     assert run_sql(memory_db, working) == [("s", "chat", "so far")]
+    memories = "SELECT id, scopeId, content, memoryType, durability FROM memory ORDER BY id"
+    assert run_sql(memory_db, memories) == [
+        ("e", "org:acme", "met Bob", "episode", "standard"),
+        ("f", "org:acme", "likes tea", "preference", "standard"),
+        ("p", "org:acme", "deploy", "procedure", "standard"),
+    ]
+    assert run_sql(memory_db, 'SELECT "in", "out", relation FROM memoryRelation') == []
     for view in ("semantic", "episodic", "procedural"):
         with pytest.raises(apsw.SQLError, match="view"):
             run_sql(memory_db, f"INSERT INTO {view}_memory (id) VALUES ('x')")

@@ -7,7 +7,7 @@ nothing is replaced unless both statements are about the same slot of the same s
 
 from __future__ import annotations
 
-from recollect.lifecycle.merge.changes import tags_of_change, tells_change
+from recollect.lifecycle.merge.changes import say_alike, tags_of_change, tells_change
 from recollect.lifecycle.merge.judgement import (
     AGAINST,
     NOBODY,
@@ -36,6 +36,7 @@ __all__ = [
     "judge",
     "repeated",
     "replaced",
+    "say_alike",
     "settle",
     "tags_of_change",
     "tells_change",

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
-from recollect.lifecycle.merge.changes import denies, replaces
+from recollect.lifecycle.merge.changes import concern, denies, replaces, share_topic
+from recollect.lifecycle.merge.odds import LIKELY
 from recollect.lifecycle.merge.texts import adds_words, clash, is_hedged, says_more
 from recollect.text.analysis import words
 from recollect.text.claims import claim_in
@@ -51,17 +52,21 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Named:
-    """Known texts, by their hashes, that the speaker corrected, and those that they may have."""
+    """Known texts, by their hashes, that the speaker corrected, those that they may have, and
+    those that a model says in other words; and what a model told about known records, by id."""
 
     corrected: frozenset[str] = frozenset()
     doubted: frozenset[str] = frozenset()
+    reworded: frozenset[str] = frozenset()
+    told: tuple[tuple[str, str], ...] = ()
 
     @property
     def hashes(self) -> tuple[str, ...]:
-        return tuple(sorted(self.corrected | self.doubted))
+        return tuple(sorted(self.corrected | self.doubted | self.reworded))
 
 
 NOBODY = Named()
+DOUBTED_MAX = 2  # by one change that cannot be placed
 AGAINST: tuple[VerdictKind, ...] = ("supersedes", "contradicts", "outdated")
 _NEVER = 2.0  # above any cosine: then nothing is a duplicate
 
@@ -82,18 +87,21 @@ def judge(
     duplicate_above: float,
     corrects: bool = False,
     named: Named = NOBODY,
+    wary: bool = False,
 ) -> Verdict:
     """New, duplicate, enriches, supersedes, contradicts or outdated.
 
     Among several known records an equal one wins. Where one of the guards fails nothing is
     replaced: everything that speaks against the record is disputed. ``corrects``: the speaker
-    said outright that something known is wrong, so an equal time is late enough.
+    said outright that something known is wrong, so an equal time is late enough. ``wary``: a
+    change that replaces nothing disputes what it is most likely about.
     """
     found = [
         finding
         for one in known
         if (finding := _named(record, one.record, named))
         or (finding := _finding(record, one, duplicate_above, corrects=corrects))
+        or (finding := _told(record, one.record, named))
     ]
     here = [one for one in found if one.known.scope == record.scope and one.kind == "duplicate"]
     if here:
@@ -109,12 +117,39 @@ def judge(
     for kind in _BY_WEIGHT:
         if chosen := _of_kind(found, kind):
             return _verdict(kind, chosen)
+    if wary and (doubted := _unplaced(record, known)):
+        return Verdict(kind="contradicts", targets=doubted, reason="it may say that this changed")
     return Verdict(kind="new")
 
 
 def between(record: Record, other: Record) -> VerdictKind:
     """What a record is to another by what both say, however near their meanings are."""
     return judge(record, [Known(record=other)], duplicate_above=_NEVER).kind
+
+
+def _unplaced(record: Record, known: Sequence[Known]) -> tuple[Record, ...]:
+    """The known records that a change is most likely about, though that is not sure."""
+    if record.kind != "semantic" or record.status == "quarantined":
+        return ()
+    cue = record.data.get(CHANGE)
+    weights = {
+        one.record.id: concern(
+            record.text,
+            record.author,
+            one.record.text,
+            one.record.author,
+            cue if isinstance(cue, str) else "",
+        )
+        for one in known
+        if one.record.author == record.author
+        and one.record.status == "active"
+        and one.record.kind == "semantic"
+        and one.record.type != "user_request"
+        and _reached(record) > one.record.at
+        and set(one.record.lineage).isdisjoint(record.lineage)
+    }
+    likely = [one.record for one in known if weights.get(one.record.id, 0.0) >= LIKELY]
+    return tuple(sorted(likely, key=lambda one: -weights[one.id])[:DOUBTED_MAX])
 
 
 _BY_WEIGHT: tuple[VerdictKind, ...] = ("enriches", "duplicate")
@@ -161,9 +196,44 @@ def _named(record: Record, known: Record, named: Named) -> _Finding | None:
         return None
     if record.author != known.author or known.status == "quarantined":
         return None
+    if known.hash in named.reworded:
+        return _Finding("enriches", known, "a model says it in other words")
     if known.hash in named.corrected and record.trust >= known.trust:
         return _Finding("supersedes", known, "its speaker corrected it")
     return _Finding("contradicts", known, "its speaker corrected something like it")
+
+
+def _told(record: Record, known: Record, named: Named) -> _Finding | None:
+    """What a model says that the record is to a known one: carried out where both are about the
+    same, disputed where that is not sure."""
+    kinds = {kind for kind, id_ in named.told if id_ == known.id}
+    if not kinds or known.id == record.id or known.type == "turn" or known.kind != record.kind:
+        return None
+    if "quarantined" in (record.status, known.status) or not _same_speaker(record, known):
+        return None
+    claim, other = claim_of(record), claim_of(known)
+    if claim and other and not same_slot(record, claim, known, other):
+        return None  # a home is no allergy, whatever a model says
+    same = _same_matter(record, known)
+    if "duplicate" in kinds:
+        if same and not difference(known.text, record.text):
+            return _Finding("duplicate", known, "a model says that it is the same")
+        kinds = kinds - {"duplicate"} or {"contradicts"} if same else kinds - {"duplicate"}
+    if kinds & {"supersedes", "corrects"}:
+        if same and record.trust >= known.trust and _reached(record) >= known.at:
+            return _Finding("supersedes", known, "a model says that it replaces this")
+        return _Finding("contradicts", known, "a model says that it replaces this")
+    if "contradicts" in kinds and same:
+        return _Finding("contradicts", known, "a model says that it contradicts this")
+    return None
+
+
+def _same_matter(record: Record, known: Record) -> bool:
+    """Whether two records are about the same subject, as far as words tell."""
+    claim, other = claim_of(record), claim_of(known)
+    if claim is not None and other is not None:
+        return same_slot(record, claim, known, other)
+    return share_topic(record.text, record.author, known.text, known.author)
 
 
 def _share_time(record: Record, known: Record) -> bool:

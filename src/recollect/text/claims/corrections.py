@@ -25,8 +25,9 @@ WORDS_MAX = 32
 UNMARKED_WORDS_MAX = 10
 BARE_WORDS_MAX = 5
 
-_SENTENCE = re.compile(r"[.!?;。！？；]+(?:\s+|\Z)|\n+|(?<=\w)\?\s")
-_SEGMENT = re.compile(r",\s+|，|\s[-–—]+\s|—|[.!?;。！？；]+(?:\s+|\Z)|\n+|:\s+|：")
+_TITLE = r"(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)(?<!\bProf)"  # no end of a sentence
+_SENTENCE = re.compile(rf"{_TITLE}[.!?;。！？；]+(?:\s+|\Z)|\n+|(?<=\w)\?\s")
+_SEGMENT = re.compile(rf",\s+|，|\s[-–—]+\s|—|{_TITLE}[.!?;。！？；]+(?:\s+|\Z)|\n+|:\s+|：")
 _EDGES = " \t.,;:!?\"'()*~«»“”„。，！？、"
 
 
@@ -174,7 +175,7 @@ def _fixes(text: str, rest: str, marked: bool) -> Iterator[Fix]:
 @cache
 def _both_values() -> tuple[re.Pattern[str], ...]:
     """The ways to say what is right and what was wrong."""
-    ways = ("not_but", "said_meant", "wrong", "forget", "and_not")
+    ways = ("swap", "not_but", "said_meant", "wrong", "forget", "and_not")
     return tuple(form for way in ways for form in patterns(f"corrections.{way}"))
 
 

@@ -36,7 +36,7 @@ def gate(message: Message) -> Gated:
     if reason:
         return Gated(skip=reason, importance=0.0)
     text = message.text.strip()
-    if _is_small_talk(text):
+    if is_small_talk(text):
         return Gated(skip="small talk", importance=0.0)
     if len(text) > LONG_PASTE_CHARACTERS:
         return Gated(skip="long paste", sure=False, importance=0.2)
@@ -63,7 +63,8 @@ def _no_text(text: str) -> str:
     return "" if _LETTER.search(text[:LONG_PASTE_CHARACTERS]) else NO_WORDS
 
 
-def _is_small_talk(text: str) -> bool:
+def is_small_talk(text: str) -> bool:
+    """A greeting, thanks, agreement: nothing is said by it."""
     return len(text) <= SHORT_CHARACTERS and bool(_small_talk().match(text))
 
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from recollect.types import Durability, RelationKind, Type
+from recollect.text.words import pattern
+from recollect.types import TRUST_OF_SOURCE, Durability, Kind, RelationKind, Type
 
 CHANGE, CHANGED_BY = "change", "changed_by"  # where a record's ``data`` has them
 KEPT = "said"  # the tag of a lesson that no rule reads
@@ -43,9 +44,9 @@ class Lesson:
     begun; a known statement that is older than that was true until then. ``change``: words that
     say a change and are not in the text ("now"). ``corrects``: the speaker said outright that
     something known is wrong; ``amends``: the texts of the lessons it corrects; ``doubts``:
-    those it may be about, where that is not sure. ``replaces`` and
-    ``links`` are what a model suggests about known records, by their ids: hints, which code
-    checks before anything happens.
+    those it may be about, where that is not sure. ``replaces``, ``told`` and ``links`` are what a
+    model says about known records, by their ids: evidence, which code checks before anything
+    happens.
     """
 
     text: str
@@ -65,6 +66,7 @@ class Lesson:
     amends: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
     replaces: str = ""
+    told: tuple[tuple[str, str], ...] = ()  # "supersedes", "corrects", "duplicate", "contradicts"
     links: tuple[tuple[RelationKind, str], ...] = ()
 
 
@@ -85,6 +87,13 @@ class Extraction:
 
     lessons: tuple[Lesson, ...] = ()
     skipped: Mapping[str, str] = field(default_factory=dict)
+
+
+def durability_for(text: str, kind: Kind, trust: int, usual: Durability) -> Durability:
+    """Core for what must not be overlooked about a person (allergies, diets, medicines, needs,
+    "never ...") if a person said it; else the usual one."""
+    said = kind == "semantic" and trust >= TRUST_OF_SOURCE["user"]
+    return "core" if said and pattern("safety.facts").search(text) else usual
 
 
 def claim_as_data(claim: Claim) -> dict[str, Any]:

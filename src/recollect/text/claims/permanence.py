@@ -42,6 +42,8 @@ def is_lasting(text: str) -> bool:
     if language_of(text) or (pattern("lasting.foreign_own").search(text) and not english):
         return _foreign(text)
     words = spelled(text)
+    if pattern("lasting.asks").match(words):
+        return False
     if (
         english < 2
         and not pattern("lasting.english").match(text)

@@ -40,6 +40,7 @@ from recollect.text.words import alternatives, pattern
 from recollect.types import Message
 
 LESSONS_A_MESSAGE_MAX = 12
+CORRECTED_WORDS_MAX = 16
 NOTHING = "nothing to learn"
 
 _NAMELESS = frozenset(("user", "human", "the user", "me"))
@@ -136,9 +137,16 @@ def _read(message: Message, told: list[Told], previous: str) -> list[Lesson]:
             found = continued(before, sentence, said)
         before = sentence.text
         lessons += found
-        if found:
+        if found or _may_be_corrected(sentence):
             told.append(Told(sentence.text, tuple(found), message.id))
     return lessons
+
+
+def _may_be_corrected(sentence: Sentence) -> bool:
+    """Whether something is stated that may be said again with another value, though nothing was
+    learned from it."""
+    few = 2 <= len(sentence.text.split()) <= CORRECTED_WORDS_MAX or not sentence.text.isascii()
+    return not sentence.question and few and not is_unreal(sentence.text)
 
 
 def _amended(amendment: Amendment, text: str, said: Utterance) -> list[Lesson]:

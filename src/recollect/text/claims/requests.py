@@ -17,6 +17,8 @@ from recollect.text.dates import time_spans
 from recollect.text.words import alternatives, meanings, pattern, patterns
 
 _DECIDED = Worth("decision", 0.7, 0.8)
+_BUILT = Worth("architecture", 0.7, 0.8)
+_REQUIRED = Worth("requirement", 0.7, 0.8)
 
 
 def remembered(text: str) -> str:
@@ -81,6 +83,9 @@ def decision_in(sentence: Sentence, said: Utterance) -> Lesson | None:
     if sentence.question:
         return None
     found = pattern("requests.decision").match(sentence.text)
+    if found is None and pattern("requests.architecture").match(sentence.text):
+        words = trimmed(sentence.text)
+        return said.lesson(f"{words[:1].upper()}{words[1:]}.", _BUILT)
     if found is None:
         if not pattern("requests.decided").search(sentence.text):
             return None
@@ -93,5 +98,7 @@ def decision_in(sentence: Sentence, said: Utterance) -> Lesson | None:
     if pattern("requests.personal").search(words):
         return None
     words = dated(words, time_spans(words, said.at))
+    if kind == "required":
+        return said.lesson(f"Requirement: {words}.", _REQUIRED)
     start = "It was decided" if kind == "decided" else "Decision:"
     return said.lesson(f"{start} {words}.", _DECIDED)

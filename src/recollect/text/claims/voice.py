@@ -33,6 +33,12 @@ _SENTENCE_END = re.compile(r"[.!?。！？]+[\"')\]]*(?:\s|\Z)|[。！？]")
 _FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]* [^`\n]* [^`\n]*`", re.DOTALL)
 _STAGE = re.compile(r"(?:\A|\s)\*[a-z][^*\n]{2,60}\*(?:\s|\Z)")
 _TAG = re.compile(r"</?[a-z][a-z0-9]*(?: [^<>\n]{0,200})?/?>", re.IGNORECASE)
+# A line that can only be code; beside one, what looks like a heading is a comment.
+_CODE = re.compile(
+    r"\s*(?:def \w+\(|class \w+[:(]|return\b|import \w|from \w+ import|(?:const|let|var) \w+ ?="
+    r"|function \w*\(|SELECT\b.*\bFROM\b|#include\b|\w+\([^()]*\);?\s*\Z|\}\s*\Z)"
+)
+_REMARK = re.compile(r"\s*(?:#|//|--|/\*|\*|<!--)")
 _CAPS_ROLE = re.compile(r"\b(?:ME|YOU|HIM|HER|[A-Z]{3,}): ")
 
 
@@ -115,12 +121,14 @@ def _own_lines(text: str) -> list[str]:
     fields = [bool(_FIELD.match(line)) for line in lines]
     chat = sum(spoken) > 1 or any(pattern("voice.log_line").match(line) for line in lines)
     form = sum(fields) >= FIELDS_MIN
+    code = any(_CODE.match(line) for line in lines)
     own = []
     for line, is_spoken, is_field in zip(lines, spoken, fields, strict=True):
         if (chat and is_spoken) or (form and is_field):
             continue
         if (
-            pattern("voice.log_line").match(line)
+            (code and (_CODE.match(line) or _REMARK.match(line)))
+            or pattern("voice.log_line").match(line)
             or pattern("voice.code_line").search(line)
             or _TAG.search(line)
         ):

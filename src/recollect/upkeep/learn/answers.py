@@ -36,6 +36,7 @@ EPISODE_CHARACTERS_MAX = 2000
 
 REPLACING = frozenset(("supersedes", "corrects"))
 HINTS = REPLACING | {"duplicate", "enriches"}
+TOLD = REPLACING | {"duplicate", "contradicts"}  # carried out as far as the guards allow
 # Which record replaces which is found out by code alone: see ``recollect.lifecycle.merge``.
 LINKING = frozenset(get_args(RelationKind)) - {"supersedes"}
 
@@ -157,6 +158,7 @@ def _candidate(fact: Fact, leans_on: tuple[str, ...], rules: Extraction) -> Lear
         valid_to=until,
         corrects=corrects and any(kind in REPLACING for kind, _ in fact.known),
         replaces=hinted[0] if hinted else "",
+        told=tuple((kind, record.id) for kind, record in fact.known if kind in TOLD),
         links=tuple((kind, record.id) for kind, record in fact.known if _is_link(kind)),
     )
     notes = [note for note in (fact.note, misdated) if note]

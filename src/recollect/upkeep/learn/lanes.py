@@ -53,6 +53,7 @@ class Turns:
     lane: Lane
     told_by: Mapping[str, Record]  # the turns of all these messages, by message id
     unheard: Mapping[str, str] = field(default_factory=dict)
+    ahead: bool = False  # the reader stays where it is: a model is to read them too
 
     @property
     def key(self) -> SessionKey:
@@ -88,16 +89,24 @@ class Learned:
 
 
 async def next_turns(
-    engine: Engine, store: Store, key: SessionKey, *, everything: bool, with_model: bool
+    engine: Engine,
+    store: Store,
+    key: SessionKey,
+    *,
+    everything: bool,
+    with_model: bool,
+    ahead: int | None = None,
 ) -> Turns | None:
-    """The next messages of a session to learn from; None if there are none, or not yet."""
+    """The next messages of a session to learn from; None if there are none, or not yet.
+    ``ahead``: how far the rules have read while the reader waits for a model."""
     sessions = await store.sessions(root_of(key.scope), (key,))
     if not sessions:
         return None
     session = sessions[0]
-    if engine.profile.learn == "end" and session.ended_at is None:
+    waits = engine.profile.learn == "end" and session.ended_at is None
+    if waits and not await _is_silent(engine, store, key):
         return None
-    place = session.cursors.get(READER, 0)
+    place = max(session.cursors.get(READER, 0), ahead or 0)
     page = await store.messages(
         key,
         now=engine.now(),
@@ -114,6 +123,8 @@ async def next_turns(
     count = _how_many(engine, waiting) if with_model else min(len(waiting), MESSAGES_PER_COMMIT)
     all_read = len(page) < MESSAGES_READ_MAX + EARLIER_MAX and count == len(waiting)
     taken = waiting[:count]
+    if ahead is not None and not taken:
+        return None
     told_by = await turns_of(engine, store, [*earlier, *taken])
     gone = retired({one.id: told_by[one.id] for one in taken if one.id in told_by})
     return Turns(
@@ -126,7 +137,17 @@ async def next_turns(
         # Messages that expired leave gaps, at the end too.
         up_to=session.last_seq if all_read else taken[-1].seq,
         lane=lane,
+        ahead=ahead is not None,
     )
+
+
+async def _is_silent(engine: Engine, store: Store, key: SessionKey) -> bool:
+    """Was nothing said for so long that nobody will end it any more?"""
+    last = await store.messages(key, now=engine.now(), limit=1, newest=True)
+    if not last:
+        return False
+    silence = engine.now() - await _arrival(engine, store, last[0])
+    return silence >= timedelta(hours=engine.profile.ended_after_hours)
 
 
 async def lane_of(engine: Engine, store: Store, session: Session) -> Lane:

@@ -34,8 +34,8 @@ from recollect.upkeep.learn.lanes import (
     next_turns,
 )
 from recollect.upkeep.learn.writer import extract_of, write
-from recollect.upkeep.leases import failed
-from recollect.upkeep.questions import asked_once
+from recollect.upkeep.leases import failed, note_place, noted_place
+from recollect.upkeep.questions import Answered, asked_once
 
 SESSIONS_PER_ROUND = 500
 ROUND_SECONDS = 5
@@ -89,13 +89,17 @@ async def _learn_session(
         turns = await _without_opted_out(engine, turns)
         shown = with_model and OPTED_OUT not in turns.unheard.values()
         episode = await extract_of(engine, turns) if shown else None
-        learned: Learned | None
         if with_model and (worth_asking(turns) or episode):
-            learned = await _asked(engine, turns, episode, done)
+            answered: Answered[Learned] = Answered()
+            if not engine.unasked:
+                answered = await _asked(engine, turns, episode, done)
+            if answered.made is None:
+                if answered.trouble or engine.unasked:
+                    await _read_ahead(engine, store, key, done)
+                return
+            learned = answered.made
         else:
             learned = await by_rules(turns)
-        if learned is None:
-            return
         change = done.changes.get(root_of(key.scope)) or engine.new_id()
         try:
             written = await write(engine, turns, learned, episode=episode, change=change)
@@ -112,10 +116,31 @@ async def _learn_session(
             return
 
 
+async def _read_ahead(engine: Engine, store: Store, key: SessionKey, done: LearnRound) -> None:
+    """While the model is away the rules learn what they can. The reader stays where it is, so
+    the model reads the same when it is back."""
+    place = await noted_place(engine, store, key.scope, _work(key))
+    while turns := await next_turns(
+        engine, store, key, everything=True, with_model=False, ahead=place
+    ):
+        turns = await _without_opted_out(engine, turns)
+        change = done.changes.get(root_of(key.scope)) or engine.new_id()
+        try:
+            learned = await by_rules(turns)
+            written = await write(engine, turns, learned, episode=None, change=change)
+        except (Conflict, Invalid):
+            return  # the next round looks again
+        done.items += [item for item in written.told if item.status != "skipped"]
+        done.usage = sum_of(done.usage, Usage(texts_embedded=written.embedded))
+        done.changes[root_of(key.scope)] = change
+        place = turns.up_to
+        await note_place(engine, store, key.scope, _work(key), place)
+
+
 async def _asked(
     engine: Engine, turns: Turns, episode: Record | None, done: LearnRound
-) -> Learned | None:
-    """What a model makes of the turns; None if there is nothing yet."""
+) -> Answered[Learned]:
+    """What a model makes of the turns, if there is anything yet."""
 
     async def is_done() -> bool:
         now = await turns.store.sessions(root_of(turns.session.scope), (turns.key,))
@@ -129,13 +154,14 @@ async def _asked(
         _work(turns.key),
         is_done=is_done,
         ask=lambda: by_model(engine, turns, draft=episode.text if episode else ""),
-        yet="nothing learned yet",
+        yet="only the rules learned from it yet",
+        news=turns.session.last_seq,
     )
     done.usage = sum_of(done.usage, answered.usage)
     if answered.trouble:
         item = ReceiptItem(id=turns.key.id, status="failed", reason=answered.trouble)
         done.items.append(item)
-    return answered.made
+    return answered
 
 
 def _work(key: SessionKey) -> str:

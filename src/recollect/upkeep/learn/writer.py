@@ -17,12 +17,18 @@ from recollect.engine import Engine
 from recollect.errors import Conflict, Invalid
 from recollect.forgotten import Tombstones
 from recollect.lifecycle.match import meet
-from recollect.lifecycle.merge import Named, Outcome, copies
+from recollect.lifecycle.merge import Named, Outcome, copies, say_alike
 from recollect.lifecycle.status import held, superseded
 from recollect.ports import NewId
 from recollect.profiles import Profile
 from recollect.scopes import is_visible, make_scope, root_of
-from recollect.text.claims.lessons import CHANGE, CHANGED_BY, Lesson, claim_as_data
+from recollect.text.claims.lessons import (
+    CHANGE,
+    CHANGED_BY,
+    Lesson,
+    claim_as_data,
+    durability_for,
+)
 from recollect.text.compare import text_hash
 from recollect.text.trust import derived_trust, suspicion
 from recollect.types import (
@@ -31,6 +37,7 @@ from recollect.types import (
     TRUST_OF_SOURCE,
     CursorMove,
     Durability,
+    Find,
     Listing,
     Message,
     Record,
@@ -44,6 +51,7 @@ from recollect.upkeep.learn.lanes import OPTED_OUT, READER, LearnCandidate, Lear
 
 TAUGHT = "learned from"
 NOTHING = "nothing to learn"
+RULED_MAX = 200
 
 
 @dataclass(slots=True, kw_only=True)
@@ -59,6 +67,7 @@ class LearnedTurns:
     ids: dict[tuple[int, str], str] = field(default_factory=dict)
     repeated: list[tuple[str, str]] = field(default_factory=list)  # message id, known record id
     taught: set[str] = field(default_factory=set)  # message ids
+    ruled: list[Record] = field(default_factory=list)  # by the rules, of the same messages
 
     @property
     def engine(self) -> Engine:
@@ -110,9 +119,10 @@ def _begun(engine: Engine, turns: Turns, id_: str) -> Change:
         actor="maintenance",
         id=id_,
     )
-    place = turns.session.cursors.get(READER, 0)
-    move = CursorMove(session=turns.key, reader=READER, old=place, new=turns.up_to)
-    change.cursors.append(move)
+    if not turns.ahead:
+        place = turns.session.cursors.get(READER, 0)
+        move = CursorMove(session=turns.key, reader=READER, old=place, new=turns.up_to)
+        change.cursors.append(move)
     return change
 
 
@@ -125,9 +135,41 @@ async def _fill(draft: LearnedTurns, learned: Learned) -> None:
             records[number] = record
     await draft.change.embed(records.values())
     scopes = await _scopes(draft) if records else []
+    if any(candidate.how == "model" for candidate in learned.candidates):
+        draft.ruled = await _by_rules_before(draft)
     for number, record in records.items():
         await _settle(draft, number, learned.candidates[number], record, scopes)
     await link(draft, learned.candidates)
+
+
+async def _by_rules_before(draft: LearnedTurns) -> list[Record]:
+    """What the rules made of the same messages while the model was away."""
+    turns = draft.turns
+    query = Find(
+        where=Where(
+            scopes=(turns.session.scope,),
+            now=draft.engine.now(),
+            descend=True,
+            kinds=("semantic",),
+            session=turns.session.id,
+            statuses=LIVE,
+        ),
+        lineage=tuple(message.id for message in turns.messages),
+        limit=RULED_MAX,
+    )
+    return [one for one in await turns.store.find(query) if one.data.get("how") == "rules"]
+
+
+def _reworded(draft: LearnedTurns, candidate: LearnCandidate) -> frozenset[str]:
+    """The hashes of those that the model says in other words."""
+    lesson = candidate.lesson
+    return frozenset(
+        record.hash
+        for record in draft.ruled
+        if candidate.how == "model"
+        and not set(record.lineage).isdisjoint(lesson.messages)
+        and say_alike(record.text, lesson.text)
+    )
 
 
 async def _record(
@@ -177,7 +219,10 @@ async def _settle(
         if await _is_forgotten(draft, one, lesson.messages):
             change.tell(lesson.messages[0], "skipped", "forgotten before")
             continue
-        hinted = await _known(draft, [lesson.replaces] if lesson.replaces else [], one.scope)
+        named_ids = dict.fromkeys(
+            [*filter(None, [lesson.replaces]), *(id_ for _, id_ in lesson.told)]
+        )
+        hinted = await _known(draft, list(named_ids), one.scope)
         outcome = await meet(
             engine,
             change.store,
@@ -188,17 +233,29 @@ async def _settle(
             named=Named(
                 corrected=frozenset(map(text_hash, lesson.amends)),
                 doubted=frozenset(map(text_hash, lesson.doubts)),
+                reworded=_reworded(draft, candidate),
+                told=tuple(lesson.told),
             ),
             pending=[*(hint for hint in hinted if hint.type != "turn"), *change.records.values()],
             seen_hash=draft.seen_hash,
+            wary=candidate.how == "rules",
         )
         change.put(*outcome.records)
         change.draw(*outcome.relations)
-        _tell(change, outcome, candidate.note)
+        _tell(
+            change, outcome, "; ".join(filter(None, (candidate.note, _unheeded(lesson, outcome))))
+        )
         draft.ids[number, one.scope] = outcome.id
         draft.taught.update(lesson.messages)
         if outcome.kind == "duplicate" and outcome.id != one.id:
             draft.repeated.append((lesson.messages[-1], outcome.id))
+
+
+def _unheeded(lesson: Lesson, outcome: Outcome) -> str:
+    """What a model said about known records and was not done, in words."""
+    done = {outcome.id, *(record.id for record in outcome.records)}
+    left = [f"{kind} {id_}" for kind, id_ in lesson.told if id_ not in done]
+    return f"the model says: {', '.join(left)}; they are not about the same" if left else ""
 
 
 def _tell(change: Change, outcome: Outcome, note: str = "") -> None:
@@ -279,7 +336,8 @@ def record_of(
         tags=tuple(sorted(lesson.tags)),
         importance=lesson.importance,
         confidence=lesson.confidence,
-        durability=_durability(lesson.durability, trust) or profile.durability_of_type[lesson.type],
+        durability=_durability(lesson.durability, trust)
+        or durability_for(lesson.text, kind, trust, _usual(lesson, profile)),
         source=least.source,
         trust=trust,
         author=people[0].author,
@@ -314,6 +372,12 @@ def _data_of(candidate: LearnCandidate) -> Mapping[str, Any]:
     if lesson.change:
         data[CHANGE] = lesson.change
     return data
+
+
+def _usual(lesson: Lesson, profile: Profile) -> Durability:
+    """What the profile says of its type, and of what was decided."""
+    weighty = profile.core_tags.intersection(lesson.tags)
+    return "core" if weighty else profile.durability_of_type[lesson.type]
 
 
 def _durability(wanted: Durability | None, trust: int) -> Durability | None:

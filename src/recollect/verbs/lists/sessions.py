@@ -43,17 +43,27 @@ async def _sessions(
 async def list_messages(
     engine: Engine, session: str, *, scope: str | None, newest: bool, cursor: str, limit: int
 ) -> Page[Message]:
-    """In order, or from the newest back."""
+    """In order, or from the newest back; a cursor has a place in the kept part of the session
+    and one in what is in this process only."""
     count(limit, "limit")
     key = SessionKey(_readable_scope(engine, scope), session_name(session))
     question = ("messages", key, newest)
-    place = place_of(cursor, question, (int,))
-    store = await _store_of(engine, key)
-    between = {"before": place[0] if place else None} if newest else {"after": (place or [0])[0]}
-    found = await store.messages(key, now=engine.now(), limit=limit + 1, newest=newest, **between)
+    place = place_of(cursor, question, (int, int))
+    places: list[int] = [place[0], place[1]] if place else [0, 0]
+    stores = await _stores_of(engine, key)
+    parts: list[list[Message]] = []
+    for store, at in zip(stores, places, strict=False):
+        between = {"before": at or None} if newest else {"after": at}
+        parts.append(
+            await store.messages(key, now=engine.now(), limit=limit + 1, newest=newest, **between)
+        )
+    found = engine.in_order(key, (message for part in parts for message in part))
     shown = (found[::-1] if newest else found)[:limit]
+    for number, part in enumerate(parts):
+        ids = {message.id for message in part}
+        places[number] = next((m.seq for m in reversed(shown) if m.id in ids), places[number])
     more = len(found) > limit
-    return Page(items=tuple(shown), next=cursor_of([shown[-1].seq], question) if more else "")
+    return Page(items=tuple(shown), next=cursor_of(places, question) if more else "")
 
 
 def _readable_scope(engine: Engine, scope: str | None) -> str:
@@ -65,10 +75,12 @@ def _readable_scope(engine: Engine, scope: str | None) -> str:
     return named
 
 
-async def _store_of(engine: Engine, key: SessionKey) -> Store:
-    for store in engine.stores_of(root_of(key.scope)):
+async def _stores_of(engine: Engine, key: SessionKey) -> tuple[Store, ...]:
+    """The kept store first, whether or not it has a part of the session."""
+    stores = engine.stores_of(root_of(key.scope))
+    for store in stores:
         if await store.sessions(root_of(key.scope), (key,)):
-            return store
+            return stores
     raise NotFound(f"there is no session {key.id!r} in {key.scope!r}")
 
 

@@ -1,0 +1,86 @@
+"""``python -m evaluation.learning.fitting``: fit the weights of ``recollect.lifecycle.merge.odds``.
+
+Positive are the changes of ``pairs`` with what they change; negative are the follow-ups of
+``harmless`` and of ``sets/beside.jsonl``, and changes beside statements of other cases. Only the
+first sets are used, never the second one. Prints the weights as they stand in the module.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from evaluation.learning.cases import FOLDER, Case, load
+from evaluation.learning.living import Lived, live
+from evaluation.learning.matching import matches_any
+from recollect.lifecycle.merge.odds import features
+from recollect.lifecycle.merge.topic import topic_of
+
+ROUNDS, STEP, SHRINK = 20_000, 0.5, 0.0005
+OTHERS = 3  # statements of other cases beside each change
+HARMLESS = 8.0  # how much more a harmless follow-up counts than one of those
+Example = tuple[dict[str, float], int, float]
+
+
+async def _lived(name: str) -> list[tuple[Case, Lived]]:
+    return [(case, await live(case, None)) for case in load(name)]  # type: ignore[arg-type]
+
+
+def _examples(
+    pairs: Sequence[tuple[Case, Lived]], harmless: Sequence[tuple[Case, Lived]]
+) -> Iterator[Example]:
+    """Only of what tells a change: nothing else is weighed."""
+    for place, (case, lived) in enumerate(pairs):
+        olds = [one for one in lived.first if matches_any(case.gone, one.text)]
+        for fresh in lived.fresh:
+            new = topic_of(fresh.text, case.author)
+            if not new.change.kind:
+                continue
+            for old in olds:
+                yield features(new, topic_of(old.text, case.author)), 1, 1.0
+            for step in range(1, OTHERS + 1):
+                other, then = pairs[(place + 7 * step) % len(pairs)]
+                for old in then.first[:1]:
+                    yield features(new, topic_of(old.text, other.author)), 0, 1.0
+    for line in (FOLDER / "beside.jsonl").read_text("utf-8").splitlines():
+        given = json.loads(line)
+        yield features(topic_of(given["said"], ""), topic_of(given["known"], "")), 0, HARMLESS
+    for case, lived in harmless:
+        for fresh in lived.fresh:
+            for old in lived.first:
+                new = topic_of(fresh.text, case.author)
+                if not new.change.kind:
+                    continue
+                yield features(new, topic_of(old.text, case.author)), 0, HARMLESS
+
+
+def fitted(examples: Sequence[Example]) -> dict[str, float]:
+    """A logistic regression by plain gradient descent; both answers weigh the same."""
+    names = ["always", *sorted({name for found, _, _ in examples for name in found})]
+    rows = np.array(
+        [[1.0, *(found.get(name, 0.0) for name in names[1:])] for found, _, _ in examples]
+    )
+    wanted = np.array([label for _, label, _ in examples], dtype=float)
+    counts = np.array([count for _, _, count in examples])
+    balance = np.where(
+        wanted == 1, counts / (wanted * counts).sum(), counts / ((1 - wanted) * counts).sum()
+    )
+    weights = np.zeros(len(names))
+    for _ in range(ROUNDS):
+        guess = 1 / (1 + np.exp(-rows @ weights))
+        slope = rows.T @ ((guess - wanted) * balance) + SHRINK * weights
+        weights -= STEP * slope
+    return {name: round(float(weight), 2) for name, weight in zip(names, weights, strict=True)}
+
+
+def main() -> None:
+    pairs, harmless = asyncio.run(_lived("pairs")), asyncio.run(_lived("harmless"))
+    for name, weight in fitted(list(_examples(pairs, harmless))).items():
+        print(f'    "{name}": {weight},')
+
+
+if __name__ == "__main__":
+    main()

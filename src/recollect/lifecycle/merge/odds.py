@@ -1,0 +1,178 @@
+"""How likely does one statement say that another is no longer so?
+
+Rules decide where they are sure (``changes.replaces``). Where they are not, a small logistic model
+over what both statements have in common weighs it: nothing is replaced by it, but what is likely
+to have changed is disputed, for a person to decide. The weights are fitted by
+``python -m evaluation.learning.fitting`` on the sets for tuning. Pure.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+
+from recollect.lifecycle.merge.topic import Topic, shared_dense, shared_words
+from recollect.text.analysis import stem
+from recollect.text.normal import fold
+from recollect.text.words import pattern, word_set
+
+LIKELY = 0.65  # from here on it is disputed
+
+UNLIKELY = 0.1  # below this nothing is replaced, whatever the rules say
+
+WEIGHTS: Mapping[str, float] = {
+    "always": -1.19,
+    "changes": 1.45,
+    "ends": 0.02,
+    "ends it": 2.24,
+    "gets new": -2.59,
+    "happens": -0.99,
+    "may": 0.63,
+    "negation": 1.68,
+    "new thing": -1.39,
+    "no name shared": -1.02,
+    "nothing shared": -1.49,
+    "object": -0.02,
+    "object and tells": -0.02,
+    "only a place": -0.84,
+    "other field": -2.27,
+    "other kin": -3.49,
+    "other name": 1.57,
+    "other value": 0.68,
+    "other value there": -0.09,
+    "own subject": -0.31,
+    "owner": -1.24,
+    "pending": 0.73,
+    "placed": 0.39,
+    "same field": -0.29,
+    "same field and tells": 0.75,
+    "same frame": 1.19,
+    "same kin": 0.02,
+    "share of the old": -2.89,
+    "shared name": 0.27,
+    "shared name and tells": 1.73,
+    "shared words": 1.53,
+    "shared words and tells": 2.4,
+    "single field": 0.49,
+    "single field and tells": 0.73,
+    "subject": -0.84,
+    "too": -3.14,
+}
+
+_WORDS_NEAR = 4
+_PLACED = re.compile(r"\b(?:in|at|to|on|with|for) (?:the )?[A-ZÀ-Ý]")
+_AT = re.compile(r"\b(?:in|at|from|near|of|to|for) (?:the |my |our )?([\w'-]+)")
+_GETS_NEW = re.compile(
+    r"\b(?:has|have|had|got|gets|bought|buy|found|needs?|planted|started|opened|released|hired|added)"
+    r" (?:\w+ ){0,4}?new\b"
+)
+_NEW_THING = re.compile(r"\b(?:a|an|some|got) (?:\w+ )?new\b|\bnew \w+ (?:for|of|called|named)\b")
+
+
+def likelihood(new: Topic, old: Topic) -> float:
+    """Between 0 and 1."""
+    found = features(new, old)
+    score = WEIGHTS.get("always", 0.0)
+    score += sum(WEIGHTS.get(name, 0.0) * value for name, value in found.items())
+    return 1 / (1 + math.exp(-max(-30.0, min(30.0, score))))
+
+
+def features(new: Topic, old: Topic) -> dict[str, float]:
+    """What two statements have in common and what tells a change, as numbers around 1."""
+    shared = shared_words(new, old) or shared_dense(new.dense, old.dense)
+    names = new.names & old.names
+    fields = new.fields & old.fields
+    kind = new.change.kind
+    ours, theirs = dict(new.values - old.values), dict(old.values - new.values)
+    plain = shared - names
+    found = {
+        "ends": kind == "ends",
+        "changes": kind == "changes",
+        "may": kind == "may change",
+        "shared words": min(len(plain), 3) / 2,
+        "shared name": bool(names),
+        "no name shared": bool(old.names) and not names,
+        "share of the old": len(shared) / max(len(old.words | old.names), 1),
+        "same field": bool(fields),
+        "single field": bool(fields & word_set("fields.single")),
+        "other field": bool(new.fields) and bool(old.fields) and not fields,
+        "other value": bool(ours.keys() & theirs.keys()),
+        "other name": bool(new.names - old.names) and bool(old.names - new.names),
+        "same kin": bool(new.kin) and new.kin == old.kin,
+        "other kin": _is_other(new, old),
+        "same frame": _frame(new.said, old.said) / 3,
+        "object": is_beside(new, shared),
+        "placed": bool(_PLACED.search(new.said) and _PLACED.search(old.said)),
+        "negation": new.negated != old.negated,
+        "new thing": bool(_NEW_THING.search(new.said)),
+        "gets new": bool(_GETS_NEW.search(new.said)),
+        "owner": _owns(new, shared),
+        "only a place": _is_only_place(new, shared),
+        "subject": any(_stemmed(word) in shared for word in new.said.split()[:3]),
+        "own subject": new.said.startswith(("I ", "We ", "My ", "Our ")) and not new.kin,
+        "happens": bool(pattern("changes.happens").search(new.said)),
+        "too": bool(pattern("changes.too").search(new.said)),
+        "pending": old.pending,
+        "nothing shared": not shared and not fields,
+    }
+    tells = bool(kind)
+    for name in ("shared words", "shared name", "same field", "single field", "object"):
+        found[f"{name} and tells"] = found[name] * tells
+    found["ends it"] = (kind == "ends") * (found["object"] or found["share of the old"])
+    found["other value there"] = found["other value"] * (bool(shared) or bool(fields))
+    return {name: float(value) for name, value in found.items() if value}
+
+
+def _stemmed(word: str) -> str:
+    return stem(fold(word).strip('.,;:!?"()').removesuffix("'s"))
+
+
+def _owns(new: Topic, shared: frozenset[str]) -> bool:
+    return any(_stemmed(word) in shared for word in new.said.split() if "'s" in word)
+
+
+def _is_only_place(new: Topic, shared: frozenset[str]) -> bool:
+    """Whether what both name is only where something else happens."""
+    spots = {_stemmed(found[1]) for found in _AT.finditer(new.said)}
+    here = {_stemmed(word) for word in new.said.split()} & shared
+    return bool(here) and here <= spots
+
+
+def _is_other(new: Topic, old: Topic) -> bool:
+    """Whether they are about two people."""
+    neutral = word_set("topics.neutral")
+    ours, theirs = new.kin - neutral, old.kin - neutral
+    if ours and theirs:
+        family = any(
+            "parents" in several and some <= word_set("topics.parents")
+            for several, some in ((ours, theirs), (theirs, ours))
+        )
+        return not (ours & theirs or family)
+    if new.names & old.names or ours & old.mentions or theirs & new.mentions:
+        return False
+    return bool(ours or theirs)
+
+
+def is_beside(new: Topic, shared: frozenset[str]) -> bool:
+    """Whether what both name stands beside the words of the change, and is not only the owner of
+    what changed ("upgraded the server's disks")."""
+    at = new.said.find(new.change.cue) if new.change.cue else -1
+    if at < 0 or not shared:
+        return False
+    end = at + len(new.change.cue)
+    before = new.said[:at].split()[-_WORDS_NEAR:] if new.change.kind == "ends" else []
+    around = (*before, *new.said[at:end].split(), *new.said[end:].split()[:_WORDS_NEAR])
+    said = [fold(word).strip('.,;:!?"()') for word in around]
+    return any(word in shared or stem(word) in shared for word in said if not word.endswith("'s"))
+
+
+def _frame(said: str, known: str) -> int:
+    """How many words both begin with, at most three."""
+    pairs = zip(said.casefold().split()[:3], known.casefold().split()[:3], strict=False)
+    count = 0
+    for one, other in pairs:
+        if one.strip(".,!") != other.strip(".,!"):
+            break
+        count += 1
+    return count

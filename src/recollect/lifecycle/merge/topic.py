@@ -1,0 +1,134 @@
+"""What a statement is about: words, names, values, whose it is, and whether it tells a change."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from recollect.text.analysis import stem, words
+from recollect.text.claims.changes import STATEMENT_MAX, ChangeCue, change_in
+from recollect.text.claims.fields import fields_of
+from recollect.text.claims.foreign import language_of
+from recollect.text.claims.permanence import spelled
+from recollect.text.claims.topics import generic_stems, kin_in, kin_named, people_words, values_in
+from recollect.text.normal import fold
+from recollect.text.words import pattern, word_set
+
+_FRAMED = re.compile(r"[^\n\":]{1,80}? (?:said|asks|asked to remember): \"(?P<said>.+)\"")
+_NAME = re.compile(r"(?<![\w.])[^\W\d_a-z][\w.'-]*")
+_BEGINS = re.compile(r"\A\W*([^\W\d_a-z][\w'-]+)(?: and (?:I|i|me|\w+)\b)?")
+_DENSE = re.compile("[\u3400-\u9fff]+")
+_NAMED_KIN = re.compile(r",? ([^\W\d_a-z][\w'-]+)")
+STEM_LEAST, STEM_MOST = 5, 40  # letters; nobody's word is longer
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """What a statement is about. ``kin``: whose it is, empty for the speaker's own things;
+    ``begins``: the name it begins with."""
+
+    change: ChangeCue
+    fields: frozenset[str]
+    words: frozenset[str]
+    names: frozenset[str]
+    kin: frozenset[str]
+    mentions: frozenset[str]
+    begins: str
+    subject: str
+    values: frozenset[tuple[str, str]]
+    negated: bool
+    pending: bool
+    said: str
+    dense: str
+
+
+def topic_of(text: str, speaker: str) -> Topic:
+    return _topic_of(text[:STATEMENT_MAX], speaker)
+
+
+@lru_cache(maxsize=4000)
+def _topic_of(text: str, speaker: str) -> Topic:
+    framed = _FRAMED.match(text)
+    said = spelled(framed["said"]) if framed else text
+    own = {fold(part) for part in speaker.split()} | {"user"}
+    if not framed:
+        said = re.sub(rf"\A(?:{re.escape(speaker or 'The user')}|The user)(?='s|\b)", "I", said)
+        said = re.sub(r"\AI's", "My", said)
+        said = re.sub(r"\btheir\b", "my", said) if re.match(r"I\b", said) else said
+        said = re.sub(rf"\b(?:the user|{re.escape(speaker or 'the user')})'s\b", "my", said)
+        said = re.sub(rf"\b(?:the user|{re.escape(speaker or 'the user')})\b", "me", said)
+    lowered = [word for word in words(said) if word not in own]
+    names = (
+        {fold(name).strip(".'-") for name in _NAME.findall(said)}
+        - own
+        - word_set("changes.not_names")
+    )
+    names = {name.removesuffix("'s") for name in names}
+    begins = _BEGINS.match(said)
+    first = fold(begins[1]).removesuffix("'s") if begins else ""
+    kin = kin_in().match(said)
+    return Topic(
+        change=change_in(said),
+        fields=fields_of(said),
+        words=frozenset(
+            stem(word)
+            for word in lowered
+            if word not in word_set("search.stop_words") and stem(word) not in generic_stems()
+        ),
+        names=frozenset(names),
+        kin=frozenset({kin_named(kin["kin"])}) if kin else frozenset(),
+        mentions=frozenset(kin_named(word) for word in lowered if word in people_words()),
+        begins=first if first in names and not language_of(said) else "",
+        values=_values(said),
+        subject=_subject(said, kin, first if first in names else ""),
+        negated=bool(pattern("changes.denied").search(said)),
+        pending=bool(pattern("changes.pending").search(said)),
+        said=said,
+        dense="".join(_DENSE.findall(said)),
+    )
+
+
+def _subject(said: str, kin: re.Match[str] | None, first: str) -> str:
+    """The name of whom it is about: "My sister Paula ...", "Paula ..."."""
+    named = _NAMED_KIN.match(said, kin.end()) if kin else None
+    return fold(named[1]).removesuffix("'s") if named else first
+
+
+def _values(said: str) -> frozenset[tuple[str, str]]:
+    return frozenset(
+        (kind, fold(found[0])) for kind, form in values_in() for found in form.finditer(said)
+    )
+
+
+def shared_words(new: Topic, old: Topic) -> frozenset[str]:
+    """Words of both, also in another form ("insured", "insurance"): one begins with the other, but
+    for its last two letters."""
+    begun: dict[str, int] = {}  # how an old word begins -> the longest that begins so
+    stems: dict[str, int] = {}  # what has to be the beginning of a longer one -> the shortest
+    for word in old.words:
+        for end in range(STEM_LEAST, min(len(word), STEM_MOST) + 1):
+            begun[word[:end]] = max(begun.get(word[:end], 0), len(word))
+        if len(word) >= STEM_LEAST:
+            stems[_stem_of(word)] = min(stems.get(_stem_of(word), len(word)), len(word))
+    alike = {
+        word
+        for word in new.words
+        if word in old.words
+        or (len(word) >= STEM_LEAST and begun.get(_stem_of(word), 0) >= len(word))
+        or any(
+            stems.get(word[:end], len(word) + 1) <= len(word)
+            for end in range(STEM_LEAST, min(len(word), STEM_MOST) + 1)
+        )
+    }
+    return frozenset(alike) | (new.names & old.names)
+
+
+def _stem_of(word: str) -> str:
+    return word[: max(STEM_LEAST, len(word) - 2)]
+
+
+def shared_dense(new: str, old: str) -> frozenset[str]:
+    pairs = {new[at : at + 2] for at in range(len(new) - 1)}
+    stop = {"我们", "现在", "已经", "我家", "我的", "一只", "一个", "每天", "我在", "在在", "了我"}
+    return frozenset(pair for pair in pairs - stop if pair in old)
