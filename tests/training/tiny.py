@@ -18,7 +18,7 @@ def weights(vocabulary: int, width: int = 24, seed: int = 1) -> Weights:
     rng = np.random.default_rng(seed)
 
     def matrix(*shape: int) -> NDArray[np.float32]:
-        return rng.normal(0, 0.3, shape).astype(np.float32)
+        return rng.normal(0, 0.1, shape).astype(np.float32)
 
     found = {
         "embeddings.word_embeddings.weight": matrix(vocabulary, width),

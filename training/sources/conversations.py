@@ -87,7 +87,7 @@ def _help(raw: Any) -> Session:
         if not asked.get("is_impossible"):
             starts = [answer["answer_start"] for answer in asked["answers"]]
             places = {sum(end <= start for end in ends) for start in starts}
-            text = untokenised(asked["question"]).replace("？", "?")
+            text = untokenised(asked["question"].replace("？", "?"))
             questions.append(Asked(text, [Place(0, place) for place in sorted(places)]))
     turns = [Turn(one["speaker"], untokenised(one["text"])) for one in raw["edus"]]
     return Session(turns, questions)
