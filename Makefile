@@ -14,10 +14,10 @@ CHECKED := src tests scripts $(wildcard bench evaluation)
 COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --no-header --upgrade
 
-.PHONY: help serve test check bench peers eval proof docs fixture pins clean
+.PHONY: help serve test check bench peers eval eval-learning proof docs fixture pins clean
 
 help:  ## list the commands
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 serve: $(VENV)/serve.stamp  ## set up and run the server (RECOLLECT_PORT=... to change the port)
 	@$(BIN)/recollect model pull minilm || \
@@ -42,6 +42,9 @@ peers: $(VENV)/dev.stamp  ## measure beside mem0, Chroma and others (PEERS=--qui
 eval: $(VENV)/dev.stamp  ## measure how well memories are found (DATA=folder; EVAL=options)
 	@test -n "$(DATA)" || { echo "say where the data is: make eval DATA=folder" >&2; exit 2; }
 	$(BIN)/python -m evaluation "$(DATA)" $(EVAL)
+
+eval-learning: $(VENV)/dev.stamp  ## measure how well beliefs are learned and changed (EVAL=options)
+	$(BIN)/python -m evaluation.learning $(EVAL)
 
 proof: $(VENV)/dev.stamp  ## all tests, the slow proofs included and at full length
 	RECOLLECT_PROOF=1 $(BIN)/python -m pytest -n $(WORKERS)

@@ -14,7 +14,7 @@ import numpy as np
 import simsimd
 
 from bench.texts import DIMENSIONS, Array, Chunk
-from recollect.text.analysis import STOP_WORDS
+from recollect.text.analysis import is_stop_word
 
 PRUNED_TERMS = 4
 KEYWORD_LIMIT = 50
@@ -81,7 +81,7 @@ class BareFile:
 def words_of(text: str, *, stop_words: bool) -> list[str]:
     """The words of a question, once each; all of them, or those that are no stop words."""
     words = dict.fromkeys(re.findall(r"[a-z]+", text.lower()))
-    return [word for word in words if stop_words or word not in STOP_WORDS]
+    return [word for word in words if stop_words or not is_stop_word(word)]
 
 
 def any_of(words: Sequence[str]) -> str:

@@ -25,7 +25,8 @@ from recollect.testing.learner import answer_for
 from recollect.text.tokens import estimate
 from recollect.types import Message, Usage
 from recollect.upkeep.consolidate import consolidate_due
-from recollect.upkeep.learn.shown import EARLIER_MAX, messages_as_text, show
+from recollect.upkeep.learn.answers import messages_as_text, show
+from recollect.upkeep.learn.lanes import EARLIER_MAX
 from recollect.upkeep.loop import one_round
 from recollect.wiring import open_engine
 

@@ -16,7 +16,7 @@ from bench.texts import DIMENSIONS, SPACE, Array, Chunk, Question
 from bench.timing import Times
 from recollect.ports import Store
 from recollect.scopes import root_of
-from recollect.types import Batch, Query, Record
+from recollect.types import Batch, Record, Search, Where
 
 BATCH = 100
 AT_ONCE = 8  # batches on their way when nobody looks at the clock
@@ -79,10 +79,9 @@ async def fill_timed(bench: Bench, store: Store, scope: str, start: int, end: in
     return times
 
 
-def query_of(question: Question, scope: str) -> Query:
-    return Query(
-        scopes=(scope,),
-        now=NOW,
+def query_of(question: Question, scope: str) -> Search:
+    return Search(
+        where=Where(scopes=(scope,), now=NOW),
         text=question.text,
         vector=question.vector,
         space=SPACE,

@@ -51,14 +51,13 @@ async def answer_with_recollect(database: str, asked: dict[str, Any]) -> Outcome
     from datetime import UTC, datetime
 
     from recollect.stores.sqlite import SqliteStore
-    from recollect.types import Query
+    from recollect.types import Search, Where
 
     store = await SqliteStore.open(database)
     first, found = 0.0, 0
     for text, vector in asked["questions"]:
-        query = Query(
-            scopes=(asked["scope"],),
-            now=datetime.now(UTC),
+        query = Search(
+            where=Where(scopes=(asked["scope"],), now=datetime.now(UTC)),
             text=text,
             vector=bytes.fromhex(vector),
             space="bench/384",

@@ -1,7 +1,8 @@
 """Servers in processes of their own, for a client that measures them.
 
-``python -m bench.serving recollect|single|hollow|bare|echo FILE`` reads what it needs as JSON from
-its standard input, writes one line of JSON when it is ready, and serves until it is ended.
+``python -m bench.serving recollect|single|framework|hollow|bare|echo FILE`` reads what it needs as
+JSON from its standard input, writes one line of JSON when it is ready, and serves until it is
+ended.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -102,10 +104,21 @@ async def serve_hollow(database: str, asked: dict[str, Any], listener: socket.so
 
     done = Receipt(items=(ReceiptItem(id="0" * 36, status="stored", record="0" * 32),))
 
+    @wraps(AsyncMemory.observe)  # the route is made from its signature
     async def observe(*_: Any, **__: Any) -> Receipt:
         return done
 
     AsyncMemory.observe = observe  # type: ignore[method-assign]
+    await serve_recollect(database, asked, listener)
+
+
+async def serve_framework(database: str, asked: dict[str, Any], listener: socket.socket) -> None:
+    """The same server with every request taken apart by FastAPI."""
+    from fastapi.routing import APIRoute
+
+    from recollect.interfaces.http.routes.calls import VerbRoute
+
+    VerbRoute.get_route_handler = APIRoute.get_route_handler  # type: ignore[method-assign]
     await serve_recollect(database, asked, listener)
 
 
@@ -179,6 +192,7 @@ async def _serve(app: Any, listener: socket.socket) -> None:
 KINDS: dict[str, Callable[[str, dict[str, Any], socket.socket], Awaitable[None]]] = {
     "recollect": serve_recollect,
     "single": lambda file, asked, port: serve_recollect(file, {**asked, "group_max": 1}, port),
+    "framework": serve_framework,
     "hollow": serve_hollow,
     "bare": serve_bare,
     "echo": serve_echo,

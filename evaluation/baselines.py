@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from evaluation.cases import Case, Question
 from recollect.ports import Embedder
-from recollect.text.analysis import STOP_WORDS, terms, words
+from recollect.text.analysis import is_stop_word, terms, words
 
 K1, B = 1.2, 0.75
 BM25, VECTORS, SUM = "BM25 alone", "vectors alone", "weighted sum"
@@ -46,7 +46,7 @@ class Bm25:
 def content_terms(text: str) -> list[str]:
     """Stems without stop words, unless there are only those."""
     found = list(words(text))
-    kept = [word for word in found if word.replace("'", "") not in STOP_WORDS]
+    kept = [word for word in found if not is_stop_word(word.replace("'", ""))]
     return [term for word in kept or found for term in terms(word)]
 
 

@@ -33,7 +33,7 @@ from recollect.ports import Embedder
 from recollect.profiles import Profile
 from recollect.text.compare import text_hash
 from recollect.types import Record
-from recollect.wiring import model_folder
+from recollect.wiring.models import model_folder
 
 Label = Literal["same", "other", "contradiction"]
 

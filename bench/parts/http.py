@@ -6,6 +6,7 @@ import asyncio
 import json
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -25,10 +26,15 @@ SIDES = {
     "recollect": "recollect",
     "keyed": "recollect, each with an Idempotency-Key",
     "single": "recollect, groups of one",
+    "framework": "recollect, each request taken apart by FastAPI",
     "hollow": "recollect's server, nothing done",
     "bare": "FastAPI, one transaction for each request",
     "echo": "FastAPI, no store",
 }
+
+
+# Whose recalls are measured with as many connections too.
+ASKED = ("recollect", "framework")
 
 
 class Client:
@@ -76,11 +82,12 @@ async def run(bench: Bench) -> Result:
     with bench.desk() as desk:
         in_process, asked = await _recalls(bench, desk / "recall.db")
         loads = {side: Load() for side in SIDES}
+        questions = {side: Load() for side in ASKED}
         for round_ in range(bench.sizes.rounds):
             bench.say(f"http: writes, round {round_ + 1} of {bench.sizes.rounds}")
             for side, load in loads.items():
-                await _writes(bench, side, desk / f"{side}{round_}.db", load)
-    return _result(bench, in_process, asked, loads)
+                await _writes(bench, side, desk / f"{side}{round_}.db", load, questions.get(side))
+    return _result(bench, in_process, asked, loads, questions)
 
 
 async def _recalls(bench: Bench, database: Path) -> tuple[Times, Times]:
@@ -105,34 +112,60 @@ async def _recalls(bench: Bench, database: Path) -> tuple[Times, Times]:
         return Times(list(server.in_process)), asked
 
 
-async def _writes(bench: Bench, side: str, database: Path, load: Load) -> None:
+async def _writes(
+    bench: Bench, side: str, database: Path, load: Load, questions: Load | None
+) -> None:
+    """Messages by many connections at once; then, where that is measured, questions about them."""
     texts = [chunk.texts[0] for _, chunk in bench.corpus.records(0, 2000, 1)]
-    seconds: list[float] = []
+
+    def observe(connection: int, turn: int) -> dict[str, Any]:
+        text = f"{texts[(connection * 61 + turn) % len(texts)]} {connection} {turn}"
+        message = {"role": "user", "content": text}
+        return {
+            "session": f"chat/{connection}",
+            "scope": f"user:{connection}",
+            "messages": [message],
+        }
+
+    def recall(connection: int, turn: int) -> dict[str, Any]:
+        return {
+            "query": texts[(connection * 61 + turn) % len(texts)],
+            "scope": f"user:{connection}",
+        }
+
     with running("recollect" if side == "keyed" else side, database) as server:
+        await _loaded(bench, server, load, "/v1/observe", observe, keyed=side == "keyed")
+        if questions is not None:
+            await _loaded(bench, server, questions, "/v1/recall", recall)
 
-        async def one(connection: int, turns: range) -> None:
-            client = Client(server)
-            for turn in turns:
-                text = f"{texts[(connection * 61 + turn) % len(texts)]} {connection} {turn}"
-                message = {"role": "user", "content": text}
-                body = {
-                    "session": f"chat/{connection}",
-                    "scope": f"user:{connection}",
-                    "messages": [message],
-                }
-                key = [f"Idempotency-Key: {connection}/{turn}"] if side == "keyed" else []
-                began = time.perf_counter()
-                await client.post("/v1/observe", body, *key)
-                seconds.append(time.perf_counter() - began)
-            client.close()
 
-        await asyncio.gather(*(one(n, range(2)) for n in range(CONNECTIONS)))  # warms up
-        seconds.clear()
-        used, began = cpu_seconds(server.pid), time.perf_counter()
-        turns = range(2, 2 + bench.sizes.writes)
-        await asyncio.gather(*(one(n, turns) for n in range(CONNECTIONS)))
-        load.rates.append(len(seconds) / (time.perf_counter() - began))
-        load.cpu.append((cpu_seconds(server.pid) - used) / len(seconds))
+async def _loaded(
+    bench: Bench,
+    server: Running,
+    load: Load,
+    path: str,
+    body: Callable[[int, int], dict[str, Any]],
+    *,
+    keyed: bool = False,
+) -> None:
+    seconds: list[float] = []
+
+    async def one(connection: int, turns: range) -> None:
+        client = Client(server)
+        for turn in turns:
+            key = [f"Idempotency-Key: {connection}/{turn}"] if keyed else []
+            began = time.perf_counter()
+            await client.post(path, body(connection, turn), *key)
+            seconds.append(time.perf_counter() - began)
+        client.close()
+
+    await asyncio.gather(*(one(n, range(2)) for n in range(CONNECTIONS)))  # warms up
+    seconds.clear()
+    used, began = cpu_seconds(server.pid), time.perf_counter()
+    turns = range(2, 2 + bench.sizes.writes)
+    await asyncio.gather(*(one(n, turns) for n in range(CONNECTIONS)))
+    load.rates.append(len(seconds) / (time.perf_counter() - began))
+    load.cpu.append((cpu_seconds(server.pid) - used) / len(seconds))
     load.spreads.append(_p99(seconds) / median(seconds))
     load.times.seconds += seconds
 
@@ -141,7 +174,13 @@ def _p99(seconds: list[float]) -> float:
     return sorted(seconds)[math.ceil(0.99 * len(seconds)) - 1]
 
 
-def _result(bench: Bench, in_process: Times, asked: Times, loads: dict[str, Load]) -> Result:
+def _result(
+    bench: Bench,
+    in_process: Times,
+    asked: Times,
+    loads: dict[str, Load],
+    questions: dict[str, Load],
+) -> Result:
     added = asked.median - in_process.median
     recall = Table(
         f"Recall over HTTP, {number(bench.sizes.hybrid)} records",
@@ -153,10 +192,11 @@ def _result(bench: Bench, in_process: Times, asked: Times, loads: dict[str, Load
         ],
         "One connection that is kept, one question after the other, with a key.",
     )
-    return Result("http", [recall, _load_table(loads)], _claims(bench, added, loads))
+    tables = [recall, _load_table("observe", loads), _load_table("recall", questions)]
+    return Result("http", tables, _claims(bench, added, loads))
 
 
-def _load_table(loads: dict[str, Load]) -> Table:
+def _load_table(verb: str, loads: dict[str, Load]) -> Table:
     rows = [
         (
             SIDES[side],
@@ -169,7 +209,7 @@ def _load_table(loads: dict[str, Load]) -> Table:
         for side, load in loads.items()
     ]
     columns = (
-        f"observe, {CONNECTIONS} connections",
+        f"{verb}, {CONNECTIONS} connections",
         "requests/s",
         "median",
         "p99",
@@ -181,6 +221,8 @@ def _load_table(loads: dict[str, Load]) -> Table:
         "answered; recollect also keeps the message's turn, its vector and its journal entry. "
         "CPU is all of the server's: of two rows, it says what stands between them."
     )
+    if verb == "recall":
+        return Table("Recalls over HTTP", columns, rows, "Questions about what was just written.")
     return Table("Writes over HTTP", columns, rows, note)
 
 

@@ -19,7 +19,7 @@ from bench.texts import Corpus
 from bench.timing import Times
 from recollect.errors import RecollectError
 from recollect.models.providers.minilm import sources, weights
-from recollect.wiring import model_folder
+from recollect.wiring.models import model_folder
 
 KEY = "embedding"
 THREADS = 2

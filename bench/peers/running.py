@@ -17,7 +17,7 @@ from bench import machine
 from bench.peers.material import Material, write_questions
 from bench.peers.peers import Job, Way
 from bench.peers.venvs import PROJECT, InstallError, environment, python_of
-from recollect.wiring import model_folder
+from recollect.wiring.models import model_folder
 
 SECONDS_MAX = 420  # for one process
 SINGLE_WRITES = 200

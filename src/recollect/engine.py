@@ -1,27 +1,44 @@
-"""What every verb shares: the ports, scopes a handle may touch, embedding, and careful commits."""
+"""What every verb shares: the ports, the scopes a handle may touch, policies, and embedding."""
 
 from __future__ import annotations
 
+import time
 from collections import Counter as Tally
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
-from recollect.errors import Conflict, Denied, Invalid, Unavailable
+from recollect.errors import Denied, Invalid, Unavailable
 from recollect.index.vectors import embedding_text, packed
 from recollect.models.careful import Careful
 from recollect.models.embedder import CarefulEmbedder, Embedded
-from recollect.ports import Clock, Embedder, NewId, Store
+from recollect.ports import Cell, Clock, Embedder, NewId, Store, cell_key
 from recollect.profiles import Profile
-from recollect.scopes import SYSTEM_ROOT, is_within, parents, parse_scope, root_of
+from recollect.scopes import is_within, parents, parse_scope, root_of
 from recollect.text.redact import Redactor
 from recollect.text.tokens import ESTIMATE, Counter
-from recollect.types import ALL_RIGHTS, Batch, Item, Record, Right, Vector
+from recollect.types import (
+    ALL_RIGHTS,
+    Batch,
+    Entry,
+    Find,
+    Item,
+    Listing,
+    Message,
+    Record,
+    Right,
+    Session,
+    SessionKey,
+    Summary,
+    Vector,
+)
 
-ATTEMPTS_MAX = 16
-ROOTS_PAGE = 500
+PAGE = 500
+
+T = TypeVar("T")
+SPACE_TRUSTED_SECONDS = 1.0
+ACTIVE_SPACE = cell_key("space", "active")
 
 
 class Once(Protocol):
@@ -42,6 +59,15 @@ class Disk:
     trouble: str = ""
 
 
+@dataclass(slots=True)
+class Trusted:
+    """The active space as it was read last, and until when (``time.monotonic``) a search may
+    rely on it. A search that finds no vector there looks again; a write always does."""
+
+    space: str = ""
+    until: float = 0.0
+
+
 @dataclass(slots=True, kw_only=True)
 class Engine:
     store: Store
@@ -59,10 +85,13 @@ class Engine:
     counter: Counter = ESTIMATE
     bound: tuple[str, ...] = ()  # the scopes this handle may not leave; () = none
     rights: frozenset[Right] = ALL_RIGHTS
-    used: Tally[str] = field(default_factory=Tally)
+    used: Tally[tuple[str, str]] = field(default_factory=Tally)  # root and id of records
+    journal_days: int = 0  # how long the journal is kept; 0: for ever
     claimed: set[str] = field(default_factory=set)  # spaces that the store is known to have
     volatile_roots: set[str] = field(default_factory=set)
     disk: Disk = field(default_factory=Disk)
+    trusted: Trusted = field(default_factory=Trusted)
+    known_space: str = ""  # the store's vector space, where it was read just now
     once: Once | None = None
 
     def now(self) -> datetime:
@@ -123,11 +152,8 @@ class Engine:
 
     async def all_roots(self) -> list[str]:
         found: list[str] = sorted(self.volatile_roots)
-        after = ""
-        while page := await self.store.roots(after=after, limit=ROOTS_PAGE):
-            found += [root for root in page if root not in self.volatile_roots]
-            after = page[-1]
-        return [root for root in found if root != SYSTEM_ROOT]
+        found += [root async for root in every_root(self.store) if root not in self.volatile_roots]
+        return found
 
     def may_see(self, scope: str) -> bool:
         """Its own scopes, all below them, and their parents."""
@@ -152,8 +178,17 @@ class Engine:
 
     async def persists(self, scope: str, authors: Iterable[str] = ()) -> bool:
         """Checked before the first write: did the owner of a scope, or an author, opt out?"""
+        return not await self._refusals(scope, authors)
+
+    async def opted_out(self, scope: str, authors: Iterable[str]) -> frozenset[str]:
+        """Those of these authors of whom nothing is to be kept in this scope."""
+        asked = frozenset(authors)
+        refusals = await self._refusals(scope, asked)
+        return asked if "scope" in refusals else frozenset(a for a in asked if _of(a) in refusals)
+
+    async def _refusals(self, scope: str, authors: Iterable[str]) -> frozenset[str]:
         chain = (*parents(scope), scope)
-        keys = ("scope", *{f"author:{author}" for author in authors if author})
+        keys = ("scope", *{_of(author) for author in authors if author})
         policies = await self.store.items(
             root_of(scope),
             "policy",
@@ -162,86 +197,45 @@ class Engine:
             keys=keys,
             limit=len(chain) * len(keys),
         )
-        return all(item.value.get("persist", True) for item in policies)
-
-    # Writing
-
-    def batch(self, root: str, reason: str, *, actor: str, change: str, **parts: Any) -> Batch:
-        return Batch(
-            id=self.new_id(),
-            root=root,
-            at=self.now(),
-            reason=reason,
-            actor=actor,
-            change=change,
-            **parts,
-        )
-
-    async def commit(
-        self, store: Store, batch: Batch, *, answer: Callable[[], Any] | None = None
-    ) -> int:
-        """Commit; where the outcome is unknown ask again with the same id, which is safe. An
-        edge whose other end was erased meanwhile is a conflict: whoever looks again sees it.
-        ``answer`` says what the verb will answer, if this is its last commit."""
-        if self.once is None or store is not self.store:
-            return await self._commit(store, batch)
-        return await self.once.commit(batch, answer, lambda marked: self._commit(store, marked))
-
-    async def _commit(self, store: Store, batch: Batch) -> int:
-        try:
-            return await self._write(store, batch)
-        except Unavailable as error:
-            if not error.outcome_unknown:
-                raise
-        except Invalid:
-            if gone := await _missing_ends(store, batch):
-                told = f"records were erased meanwhile: {', '.join(gone)}"
-                raise Conflict(told, kind="record", ids=gone) from None
-            raise
-        return await self._write(store, batch)
-
-    async def _write(self, store: Store, batch: Batch) -> int:
-        try:
-            number = await store.commit(batch)
-        except Unavailable as error:
-            if store is self.store:
-                self.disk.trouble = str(error)
-            raise
-        if store is self.store:
-            self.disk.trouble = ""
-        return number
+        return frozenset(item.key for item in policies if not item.value.get("persist", True))
 
     # Vectors
 
     async def space(self) -> str:
         """The store's active vector space; "" before the first vector was written."""
-        return await active_space(self.store, self.now())
+        space = self.known_space or await active_space(self.store, self.now())
+        self.trusted.space = space
+        self.trusted.until = time.monotonic() + SPACE_TRUSTED_SECONDS
+        return space
 
-    async def space_item(self) -> Item | None:
+    async def steady(self) -> Engine:
+        """The same engine for one run over many records: it reads the space once. Vectors of two
+        spaces are never compared, so what is written in an old one is merely due again."""
+        return replace(self, known_space=await self.space())
+
+    async def space_cell(self) -> Cell | None:
         """Read anew each time: another process may just have moved the store to a new space."""
-        return await space_item(self.store, self.now())
+        return await space_cell(self.store, self.now())
 
-    async def claim_space(self, space: str) -> None:
-        """The first vector decides the space of the store; whoever comes second finds out by
-        reading it."""
-        item = Item(scope=SYSTEM_ROOT, namespace="space", key="active", value=space)
-        batch = self.batch(SYSTEM_ROOT, "claim space", actor="", change="", items=(item,))
-        with suppress(Conflict):
-            await self.commit(self.store, batch)
-
-    async def vector_trouble(self) -> str:
-        """Why vectors cannot be used now; "" if they can."""
+    async def vector_trouble(self, *, searching: bool = False) -> str:
+        """Why vectors cannot be used now; "" if they can. Who is only searching may rely on what
+        was read a moment ago."""
         if self.embedder is None:
             return "no embedder is configured"
+        if searching and self._trusts(self.embedder.space):
+            return ""
         space = await self.space()
         if space and space != self.embedder.space:
             return f"the store's vectors are {space}, this process embeds {self.embedder.space}"
         return ""
 
+    def _trusts(self, space: str) -> bool:
+        return self.trusted.space == space and time.monotonic() < self.trusted.until
+
     async def embed_query(self, text: str, scopes: Sequence[str]) -> Embedded:
         """A query's vector in the active space. ``scopes`` are those it names: their root pays,
         and nothing is sent to a service if one of them opted out, nor are secrets."""
-        trouble = await self.vector_trouble()
+        trouble = await self.vector_trouble(searching=True)
         if not trouble and self.embedder is not None and not self.embedder.local:
             trouble = await self._opted_out(scopes)
             text = self.redactor.redact(text).text
@@ -295,49 +289,128 @@ class Engine:
             said = f"the embedder failed: {type(error).__name__}: {error}"
             return Embedded(vectors=nothing, trouble=said)
 
-    async def embed_for_writing(
-        self, records: Sequence[Record]
-    ) -> tuple[dict[str, Vector], str, str]:
-        """Vectors by record id, their space, and a note when some are left for later."""
-        if self.embedder is not None and not self.embedder.local:
-            return {}, "", "vectors pending: maintenance will add them"
-        if trouble := await self.vector_trouble():
-            return {}, "", f"vectors pending: {trouble}" if self.embedder else ""
-        embedded = await self.embed_records(records)
-        found = {
-            record.id: vector
-            for record, vector in zip(records, embedded.vectors, strict=True)
-            if vector is not None
-        }
-        if not found or self.embedder is None:
-            return {}, "", f"vectors pending: {embedded.trouble}" if embedded.trouble else ""
-        if self.embedder.space not in self.claimed:
-            try:
-                if not await self.space():
-                    await self.claim_space(self.embedder.space)
-            except Unavailable as error:  # what is to be written may still find a place
-                return {}, "", f"vectors pending: {error}"
-            if trouble := await self.vector_trouble():
-                return {}, "", f"vectors pending: {trouble}"
-            self.claimed.add(self.embedder.space)
-        return found, self.embedder.space, ""
+
+def _of(author: str) -> str:
+    return f"author:{author}"
 
 
-async def _missing_ends(store: Store, batch: Batch) -> tuple[str, ...]:
-    """The records that edges of a batch name, but that neither it nor the store has."""
-    ends = {end for edge in batch.relations for end in (edge.source, edge.target)}
-    wanted = sorted(ends - {record.id for record in batch.records})
-    found = await store.records(batch.root, wanted, now=batch.at) if wanted else []
-    return tuple(id_ for id_ in wanted if id_ not in {record.id for record in found})
-
-
-async def space_item(store: Store, now: datetime) -> Item | None:
-    items = await store.items(
-        SYSTEM_ROOT, "space", now=now, scopes=(SYSTEM_ROOT,), keys=("active",)
-    )
-    return items[0] if items else None
+async def space_cell(store: Store, now: datetime) -> Cell | None:
+    cells = await store.registry.get((ACTIVE_SPACE,), now=now)
+    return cells[0] if cells else None
 
 
 async def active_space(store: Store, now: datetime) -> str:
-    item = await space_item(store, now)
-    return str(item.value) if item else ""
+    cell = await space_cell(store, now)
+    return str(cell.value) if cell else ""
+
+
+# Walks: everything of one kind, page by page. A page that is not full is the last one.
+
+
+async def chunked(many: AsyncIterator[T], size: int = PAGE) -> AsyncIterator[list[T]]:
+    """What a walk finds, as lists of a bounded size."""
+    chunk: list[T] = []
+    async for one in many:
+        chunk.append(one)
+        if len(chunk) == size:
+            yield chunk
+            chunk = []
+    if chunk:
+        yield chunk
+
+
+async def every_root(store: Store) -> AsyncIterator[str]:
+    after = ""
+    while True:
+        page = await store.roots(after=after, limit=PAGE)
+        for root in page:
+            yield root
+        if len(page) < PAGE:
+            return
+        after = page[-1]
+
+
+async def every_record(
+    store: Store, asked: Listing | Find, *, size: int = PAGE
+) -> AsyncIterator[Record]:
+    """All that is asked for, in an order that pages: ``id`` or ``newest``."""
+    after: str | None = asked.after
+    while after is not None:
+        page = replace(asked, after=after, limit=size)
+        found = await (store.find(page) if isinstance(page, Find) else store.listing(page))
+        for record in found:
+            yield record
+        after = found[-1].id if len(found) == size else None
+
+
+async def every_session(
+    store: Store, root: str, *, after: SessionKey | None = None
+) -> AsyncIterator[Session]:
+    while True:
+        page = await store.sessions(root, after=after, limit=PAGE)
+        for session in page:
+            yield session
+        if len(page) < PAGE:
+            return
+        after = SessionKey(page[-1].scope, page[-1].id)
+
+
+async def every_message(
+    store: Store, key: SessionKey, now: datetime, *, after: int = 0, until: int | None = None
+) -> AsyncIterator[Message]:
+    """Behind ``after``, up to and with ``until``."""
+    before = None if until is None else until + 1
+    while True:
+        page = await store.messages(key, now=now, after=after, before=before, limit=PAGE)
+        for message in page:
+            yield message
+        if len(page) < PAGE:
+            return
+        after = page[-1].seq
+
+
+async def every_summary(store: Store, key: SessionKey, *, after: int = 0) -> AsyncIterator[Summary]:
+    """Several may end at one message: those at the end of a full page wait for the next one."""
+    size = PAGE
+    while True:
+        page = await store.summaries(key, after=after, limit=size)
+        last = page[-1].to_seq if page else after
+        full = len(page) == size
+        whole = [one for one in page if one.to_seq < last] if full else page
+        for summary in whole:
+            yield summary
+        if not full:
+            return
+        size = size if whole else 2 * size
+        after = whole[-1].to_seq if whole else after
+
+
+async def every_item(
+    store: Store,
+    root: str,
+    namespace: str,
+    now: datetime,
+    *,
+    prefix: str = "",
+    after: Item | None = None,
+    size: int = PAGE,
+) -> AsyncIterator[Item]:
+    while True:
+        page = await store.items(root, namespace, now=now, prefix=prefix, after=after, limit=size)
+        for item in page:
+            yield item
+        if len(page) < size:
+            return
+        after = page[-1]
+
+
+async def every_entry(
+    store: Store, root: str, *, after: int = 0, size: int = PAGE
+) -> AsyncIterator[Entry]:
+    while True:
+        page = await store.journal(root, after=after, limit=size)
+        for entry in page:
+            yield entry
+        if len(page) < size:
+            return
+        after = page[-1].seq

@@ -3,34 +3,110 @@ generator."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from recollect.errors import Invalid
 from recollect.types import (
     Batch,
     Entry,
+    Find,
     Hit,
     Item,
     Kind,
+    Listing,
     Message,
-    Query,
     Record,
     Relation,
+    Search,
     Session,
     SessionKey,
     Status,
     Summary,
     Type,
     Usage,
+    Vector,
     Work,
     WorkKind,
 )
 
 Clock = Callable[[], datetime]
 NewId = Callable[[], str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """One value of the registry. ``version`` is the store's: 0 for a cell that is not there yet."""
+
+    key: str
+    value: Any
+    expires_at: datetime | None = None
+    version: int = 0
+
+
+def cell_key(*parts: str) -> str:
+    """The name of a cell. Only the last part may hold a tab; scopes and ids have none. With ""
+    as the last part it is the prefix of all cells behind the others."""
+    return "\t".join(parts)
+
+
+class Registry(Protocol):
+    """What a store knows about itself: keys, devices, the active space, leases, tries, budgets,
+    quotas, long work. It is never journalled, belongs to no root, is neither exported nor undone,
+    and each cell changes by itself, so that a store may keep it wherever it likes.
+
+    A cell that expired by ``now`` is absent. Versions of a key never come again, not even when
+    the cell was away in between.
+    """
+
+    async def get(self, keys: Sequence[str], *, now: datetime) -> list[Cell]:
+        """Cells by key, in the order asked for, missing ones left out."""
+        ...
+
+    async def put(self, cell: Cell, *, now: datetime) -> Cell:
+        """The cell as it is now. One that has expired by ``now`` is removed instead.
+
+        Conflict: its version is not that of the store (0: there is none). Invalid: a key
+        without a character or with a NUL in it, a value that is not plain JSON.
+        """
+        ...
+
+    async def settle(self, root: str, *, seq: int, until: datetime) -> None:
+        """Nothing is to be gone through in this root before ``until``, unless more happens in it
+        than the journal says up to ``seq``."""
+        ...
+
+    async def unsettled(self, now: datetime, *, news: bool, limit: int = 100) -> list[str]:
+        """Roots that nobody has gone through for too long, the longest first; with ``news``
+        then also those in which something has happened since, uses included. Found without a
+        look at the others."""
+        ...
+
+    async def list(
+        self, prefix: str, *, now: datetime, after: str = "", limit: int = 100
+    ) -> list[Cell]:
+        """Cells whose key begins with ``prefix`` (no character of it is a pattern), ordered by
+        key, behind the key ``after``."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capabilities:
+    """What a store can, so that nobody has to guess it."""
+
+    name: str  # such as "sqlite"
+    # ``exact``: every score follows from the rows, by the formulas in ``recollect.index``.
+    # ``native``: its engine finds candidates by itself, nearly the best; the rest is computed
+    # from them. ``both``: native where there is much to search, exact where there is little.
+    search: Literal["exact", "native", "both"]
+    # What is left of erased rows once ``scrub`` has said True. ``nothing``: not a byte in its
+    # files. ``engine``: no query finds them, but the engine may keep bytes in its log, its
+    # replicas and backups until it cleans up. ``memory``: they were in this process only.
+    erasure: Literal["nothing", "engine", "memory"]
+    waits: bool  # ``journal(wait=)`` returns soon after a commit, through whatever handle
+    processes: bool  # may several processes open it at once?
 
 
 class Store(Protocol):
@@ -40,6 +116,14 @@ class Store(Protocol):
     is absent for every reader and for ``commit`` too. Reads of a root that does not exist are
     empty. ``recollect.testing.conformance`` is the contract in executable form.
     """
+
+    @property
+    def capabilities(self) -> Capabilities: ...
+
+    @property
+    def registry(self) -> Registry:
+        """What the store knows about itself, beside the memories."""
+        ...
 
     async def commit(self, batch: Batch) -> int:
         """Apply all of it or nothing, and return its number in the root's journal (1..n, no
@@ -57,10 +141,18 @@ class Store(Protocol):
         every root (for a caller who may see them all)."""
         ...
 
-    async def search(self, query: Query) -> list[Hit]:
-        """Raw scores. A search answers with the best ``limit`` of each arm, every hit with both
-        scores; a listing with ``limit`` records in ``order``. Word statistics are those of the
-        rows that the query's scopes can see, whatever else the filters say."""
+    async def search(self, asked: Search) -> list[Hit]:
+        """The best ``limit`` of each arm, every hit with the raw scores of both, nothing if it
+        has neither words nor a vector. Word statistics are those of the rows that its scopes
+        can see, whatever else the filter says."""
+        ...
+
+    async def listing(self, asked: Listing) -> list[Record]:
+        """``limit`` records that pass, in ``order``."""
+        ...
+
+    async def find(self, asked: Find) -> list[Record]:
+        """The same of those that have the keys, found by them."""
         ...
 
     async def relations(self, root: str, ids: Sequence[str]) -> list[Relation]:
@@ -167,6 +259,123 @@ class Store(Protocol):
         ...
 
     async def close(self) -> None: ...
+
+
+class IndexRow(NamedTuple):
+    """A record as a search index sees it; ``recollect.index.feed.index_row`` makes one. A store
+    that keeps words, labels and terms beside the record need not cut its text again."""
+
+    # Names the record as long as it lives: a row's number. One that was made later has a greater
+    # one, so that turns of one moment stand as they came.
+    key: int
+    id: bytes
+    kind: int  # this and the next four: see ``recollect.index.codes``
+    type: int
+    status: int
+    source: int
+    durability: int
+    importance: float
+    learned_at: int  # times are microseconds since 1970
+    retired_at: int  # or ``NEVER_ENDS``, like the two below
+    valid_from: int  # or ``NEVER_BEGAN``
+    valid_to: int
+    expires_at: int
+    words: int  # how many
+    author: str
+    session: str
+    session_scope: str
+    labels: bytes  # see ``recollect.index.derived``
+    terms: bytes
+
+
+class FeedStamps(NamedTuple):
+    """How new the store is."""
+
+    scopes: Mapping[str, int]  # those that ever held a record -> the number of the last change
+    dimensions: int | None = None  # of the space that was asked for, if it has vectors
+
+
+class FeedChanges(NamedTuple):
+    """What became of a scope's records: those that are new or changed, in parts, and the keys of
+    those that are gone. ``gone`` None: nobody knows any more; then ``rows`` are all there are."""
+
+    rows: Iterable[Sequence[Sequence[Any]]]  # each in the order of ``IndexRow``
+    gone: Sequence[int] | None
+
+
+class FeedRecord(NamedTuple):
+    """A record, made of its row only if it is wanted: more are compared than chosen."""
+
+    record: Callable[[], Record]
+    vector: Vector | None
+
+
+class Feed(Protocol):
+    """What the search index in ``recollect.index`` is fed from: a store as it is at one moment.
+
+    Its methods are called from one worker thread at a time, in one go, and block; a store with
+    an asynchronous driver hands the call to its event loop and waits. Everything that they answer
+    is of one moment: that of ``stamps``, which is called first.
+    """
+
+    def stamps(self, scopes: Sequence[str], below: Sequence[str], space: str) -> FeedStamps:
+        """Of these scopes, and of all that are below ``below``. Each change of what can be
+        searched raises the stamp of its scope; a lower one is never seen after a higher one."""
+        ...
+
+    def changes(self, scope: str, after: int) -> FeedChanges:
+        """What changed behind this stamp, in any order. 0: everything there is."""
+        ...
+
+    def vectors(
+        self, scope: str, space: str, keys: Sequence[int] | None
+    ) -> Iterable[Sequence[tuple[int, bytes]]]:
+        """The vectors of these records, or of all, in parts: their keys, and the vectors in one
+        byte per number (``recollect.index.derived.quantised``). Who is left out has none."""
+        ...
+
+    def records(self, keys: Sequence[int], space: str) -> Mapping[int, FeedRecord]:
+        """Records by key, with their vectors of a space (none, if it has no name)."""
+        ...
+
+
+class NativeHit(NamedTuple):
+    """A record that an engine found by itself."""
+
+    record: Record
+    similarity: float | None  # the cosine with the vector of the search; None: there is none
+    keyword: float = 0.0  # by whatever measure the engine has; only its order counts
+
+
+class NativeArms(NamedTuple):
+    """What an engine found by itself, and what it knows about all that the scopes can see. An arm
+    has more than ``limit`` hits where the engine may have missed some: the best are chosen anew."""
+
+    by_word: Sequence[NativeHit]
+    by_meaning: Sequence[NativeHit]
+    documents: int  # visible records that have not expired, whatever else the filter says
+    words: int  # how many they have in all
+    frequencies: Mapping[str, int]  # for each term: how many of them hold it
+    # Similarities of some records that pass the filter, whichever, but not chosen by them; of all,
+    # if there are few. Two hundred will do.
+    sample: Sequence[float]
+
+
+class NativeSearch(Protocol):
+    """What a store offers whose engine searches by itself (``Capabilities.search``). Its
+    ``search`` is then ``recollect.index.native.search``, which computes the scores from this."""
+
+    async def arms(self, asked: Search, terms: Sequence[str]) -> NativeArms:
+        """The candidates of both arms. ``terms``: those of its text, as they are indexed."""
+        ...
+
+    async def turns(
+        self, asked: Search, ids: Sequence[str], reach: int
+    ) -> Mapping[str, Sequence[NativeHit]]:
+        """For each of these turns: the turns of its scope and session that stand not more than
+        ``reach`` places before or behind it, itself among them, in the order of time; those of
+        one moment as they came."""
+        ...
 
 
 class Embedder(Protocol):

@@ -124,8 +124,8 @@ class Profile:
     block_entries_max: int = 15
 
     # Context
-    context_records: int = 6  # found for the query
-    preseeded: int = 12  # core memories that are always there
+    context_records: int | None = None  # found for the query; None: as many as fit
+    preseeded: int = 200  # core memories that are always there, at most
     recent_episodes: int = 3
     context_tokens: int = 2000
 
@@ -237,6 +237,7 @@ def _lota() -> Profile:
         paired=("openai",),
         candidates=12,
         limit=6,
+        context_records=6,
         rerank=True,
         block_entries_max=15,
         durability_of_type={**DURABILITY_OF_TYPE, "preference": "ephemeral"},

@@ -1,4 +1,4 @@
-"""Settings: one frozen value, built from a mapping. Only wiring.py hands in the environment."""
+"""Settings: one frozen value, built from a mapping. Only the wiring hands in the environment."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ class Settings:
     embedder: str = ""  # empty: the profile's
     scope: str = "user:default"  # where writes go that name no scope
     cache_mb: int = 1024  # how much search index one process may hold
+    journal_days: int = 0  # how long the journal is kept; 0: for ever
     model_folder: str = ""  # where the files of a local model lie, for machines without network
     model_threads: int = 2
     host: str = "127.0.0.1"

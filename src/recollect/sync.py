@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import threading
 from collections.abc import Callable, Coroutine
 from functools import wraps
@@ -31,6 +32,28 @@ def verb(
     return blocking
 
 
+def _way_in(
+    method: Callable[P, Coroutine[Any, Any, AsyncMemory]],
+) -> Callable[Concatenate[type[Memory], P], Memory]:
+    """The blocking form of a way to get a memory, with the same parameters."""
+
+    @wraps(method)
+    def blocking(cls: type[Memory], /, *args: P.args, **kwargs: P.kwargs) -> Memory:
+        loop = BackgroundLoop()
+        try:
+            return cls(loop.run(method(*args, **kwargs)), loop)
+        except BaseException:
+            loop.stop()
+            raise
+
+    signature = inspect.signature(method)
+    cls = inspect.Parameter("cls", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    blocking.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=[cls, *signature.parameters.values()]
+    )
+    return blocking
+
+
 class Memory:
     """A memory for agents::
 
@@ -45,26 +68,8 @@ class Memory:
         self._memory = memory
         self._loop = loop
 
-    @classmethod
-    def open(cls, store: str | None = None, **options: Any) -> Self:
-        """Open a store by path or URL; see ``recollect.wiring.open_engine`` for the options."""
-        loop = BackgroundLoop()
-        try:
-            return cls(loop.run(AsyncMemory.open(store, **options)), loop)
-        except BaseException:
-            loop.stop()
-            raise
-
-    @classmethod
-    def connect(cls, url: str, key: str | None = None, *, timeout: float = 60.0) -> Self:
-        """A memory on a server (``recollect serve``) with the same verbs and the same results.
-        ``key`` says who you are; ``timeout`` is how many seconds one request may take."""
-        loop = BackgroundLoop()
-        try:
-            return cls(loop.run(AsyncMemory.connect(url, key, timeout=timeout)), loop)
-        except BaseException:
-            loop.stop()
-            raise
+    open = classmethod(_way_in(AsyncMemory.open))
+    connect = classmethod(_way_in(AsyncMemory.connect))
 
     observe = verb(AsyncMemory.observe)
     remember = verb(AsyncMemory.remember)

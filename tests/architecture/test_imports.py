@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 
 import pytest
@@ -77,6 +78,20 @@ def test_an_outside_package_is_imported_only_in_its_home(package: str) -> None:
     assert found(wrong) == []
 
 
+@pytest.mark.parametrize("room", ["index", "stores.commit", "stores.batches", "stores.touches"])
+def test_what_every_store_shares_knows_no_driver(room: str) -> None:
+    """The index and the meaning of a commit: arrays and plain values, whatever the engine."""
+
+    def wrong(module: str, name: str) -> bool:
+        top = name.split(".")[0]
+        ours = is_part_of(name, "recollect") and not is_part_of(name, "recollect.stores.sqlite")
+        known = top in sys.stdlib_module_names or top in ("numpy", "simsimd")
+        return is_part_of(module, room) and not (ours or known)
+
+    assert found(wrong) == []
+    assert any(is_part_of(module, room) for module in modules())
+
+
 READS_THE_ENVIRONMENT = {
     "wiring": "it builds the settings",
     "interfaces.cli.output": "NO_COLOR, which belongs to the terminal and not to us",
@@ -87,7 +102,7 @@ def test_only_the_wiring_reads_the_environment() -> None:
     environment = ("os.environ", "os.environb", "os.getenv", "os.getenvb")
 
     def wrong(module: str, name: str) -> bool:
-        return is_part_of(name, *environment) and module not in READS_THE_ENVIRONMENT
+        return is_part_of(name, *environment) and not is_part_of(module, *READS_THE_ENVIRONMENT)
 
     assert found(wrong, references=True) == []
 

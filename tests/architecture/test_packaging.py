@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 import tomllib
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
+from flit_core.wheel import make_wheel_in
 
 from tests.architecture.source import PACKAGE, PROJECT
 
@@ -79,6 +81,14 @@ def test_the_extras_of_the_design_exist() -> None:
 def test_the_package_is_typed_and_licensed() -> None:
     assert (PACKAGE / "py.typed").exists()
     assert "Apache License" in text_of("LICENSE")
+
+
+def test_the_wheel_holds_the_language_files_and_the_prompts(tmp_path: Path) -> None:
+    made = make_wheel_in(PROJECT / "pyproject.toml", tmp_path)
+    packed = set(ZipFile(made.file).namelist())
+    data = [*PACKAGE.glob("text/words/*.toml"), *PACKAGE.glob("models/prompts/*.md")]
+    assert len(data) > 20
+    assert {str(path.relative_to(PACKAGE.parent)) for path in data} <= packed
 
 
 def test_the_continuous_integration_runs_what_a_person_runs() -> None:

@@ -6,3 +6,7 @@ from recollect.testing import StoreContract
 class TestDictStore(StoreContract):
     async def open_store(self) -> Store:
         return DictStore()
+
+    async def open_second(self, store: Store) -> Store:
+        assert isinstance(store, DictStore)
+        return DictStore(beside=store)

@@ -15,5 +15,11 @@ class TestSqliteStore(StoreContract):
     async def open_store(self) -> Store:
         return await SqliteStore.open(self.path)
 
+    async def open_second(self, store: Store) -> Store:  # noqa: ARG002
+        return await SqliteStore.open(self.path)
+
+    def elsewhere(self, store: Store) -> tuple[str, str]:  # noqa: ARG002
+        return "recollect.stores.sqlite:SqliteStore.open", str(self.path)
+
     async def reopen(self, store: Store) -> Store:  # noqa: ARG002
         return await SqliteStore.open(self.path)

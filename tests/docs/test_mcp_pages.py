@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from recollect.interfaces.caller import Caller
 from recollect.interfaces.cli import build_parser
-from recollect.interfaces.mcp.caller import Asker
 from recollect.interfaces.mcp.server import build_server
 from tests.docs.pages import PROJECT, blocks_of
 
@@ -19,7 +19,7 @@ REFERENCE = (PROJECT / "docs" / "reference" / "mcp.md").read_text("utf-8")
 HOWTO = (PROJECT / "docs" / "howto" / "mcp.md").read_text("utf-8")
 
 
-async def nobody(_: object) -> Asker:
+async def nobody(_: object) -> Caller:
     raise AssertionError("nobody asks")
 
 

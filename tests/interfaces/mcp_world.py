@@ -14,7 +14,7 @@ from typing import Any
 from mcp import Client, StdioServerParameters
 from mcp_types import CallToolResult
 
-from recollect.interfaces.mcp.caller import Asker, ToolCaller
+from recollect.interfaces.caller import Caller
 from recollect.interfaces.mcp.server import build_server
 from recollect.memory import AsyncMemory
 from recollect.types import ALL_RIGHTS
@@ -99,8 +99,8 @@ async def agent_of(
     """An agent whose key reaches these scopes; without any, all of them."""
     narrowed = AsyncMemory(memory._engine.narrowed(scopes or None, rights))
 
-    async def who(_: object) -> Asker:
-        return ToolCaller(memory=narrowed, actor="agent")
+    async def who(_: object) -> Caller:
+        return Caller(memory=narrowed, via="agent")
 
     async with Client(build_server(who)) as client:
         yield Agent(client)

@@ -161,8 +161,11 @@ def test_O5_memory_context_brings_the_top_three() -> None:
 
 
 def test_L9_X8_memory_context_begins_with_the_core_which_stays_the_same() -> None:
-    async def scenario(agent: Agent, _: AsyncMemory) -> None:
-        await agent.saves("Answer in German", durability="core", type="preference")
+    async def scenario(agent: Agent, memory: AsyncMemory) -> None:
+        await memory.remember(
+            "Answer in German", scope="user:ann", durability="core", type="preference"
+        )
+        await agent.saves("An agent's own rule", durability="core")
         await agent.saves("The web is deployed with make web")
         one = await agent.does("memory_context", task="deploy the web")
         other = await agent.does("memory_context", task="tell a joke", tokens=500)
@@ -342,12 +345,12 @@ def test_a_long_answer_names_what_it_leaves_out_and_the_resource_has_it() -> Non
 
 
 def test_resources_and_prompts_bring_memories_without_a_tool() -> None:
-    async def scenario(agent: Agent, _: AsyncMemory) -> None:
+    async def scenario(agent: Agent, memory: AsyncMemory) -> None:
         client = agent.client
         assert [str(r.uri) for r in (await client.list_resources()).resources] == ["memory://core"]
         [empty] = (await client.read_resource("memory://core")).contents
         assert empty.text == "No core memories yet."  # type: ignore[union-attr]
-        await agent.saves("Answer in German", durability="core")
+        await memory.remember("Answer in German", scope="user:ann", durability="core")
         [core] = (await client.read_resource("memory://core")).contents
         assert "Answer in German" in core.text  # type: ignore[union-attr]
         assert {p.name for p in (await client.list_prompts()).prompts} == {

@@ -85,7 +85,9 @@ def open_memory(
     address = "dict:" if request.param == "dict" else str(tmp_path / "memory.db")
 
     def open_one(store: str = address, **options: Any) -> Memory:
-        options = {"clock": clock, "embedder": "hashing", **options}
+        # Upkeep runs when a test says so: by itself it would come after five seconds, which is in
+        # the midst of a test on a busy machine.
+        options = {"clock": clock, "embedder": "hashing", "background": False, **options}
         if request.param == "served":
             memory = serve_one(store, **options)
         else:

@@ -12,7 +12,7 @@ from recollect import Memory, Receipt, Record
 from recollect.engine import Engine
 from recollect.scopes import root_of
 from recollect.testing.scripted import ScriptedAnswer, ScriptedQuestion, ScriptedServer, says_json
-from recollect.types import Query, Session, SessionKey
+from recollect.types import Listing, Session, SessionKey, Where
 from recollect.upkeep.loop import one_round
 
 ANN, BOB = "user:ann", "user:bob"
@@ -88,12 +88,10 @@ def facts(memory: Memory, scope: str = ANN, **narrow: Any) -> list[Record]:
     """What is known in this very scope of the semantic kind, oldest first."""
     engine = engine_of(memory)
     asked = {"statuses": ("active", "disputed"), **narrow}
-    query = Query(
-        scopes=(scope,), now=engine.now(), exact=True, kinds=("semantic",), limit=1000, **asked
-    )
+    where = Where(scopes=(scope,), now=engine.now(), exact=True, kinds=("semantic",), **asked)
     found: list[Record] = []
     for store in engine.stores_of(root_of(scope)):
-        found += [hit.record for hit in memory._loop.run(store.search(query))]
+        found += memory._loop.run(store.listing(Listing(where=where, limit=1000)))
     return sorted(found, key=lambda record: (record.learned_at, record.id))
 
 

@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 from recollect import Memory
+from recollect.models.budgets import days_of
 from recollect.models.calls import Patience
 from recollect.models.embedder import CarefulEmbedder
 from tests.requirements.conftest import OpenMemory
@@ -42,7 +43,7 @@ def books(memory: Memory, root: str) -> dict[str, Any]:
     engine = memory._memory._engine
 
     async def read() -> dict[str, Any]:
-        found = await engine.store.items(root, "usage", now=engine.now())
-        return {item.key: item.value for item in found}
+        days = days_of(engine.store.registry, root, now=engine.now())
+        return {f"{day}/{what}": spent async for _, day, by in days for what, spent in by.items()}
 
     return asyncio.run(read())

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from recollect import Conflict, Denied, Memory, Receipt, Unavailable
+from recollect.changes import Change
 from recollect.ports import Prompt, Reply
-from recollect.scopes import SYSTEM_ROOT
 from recollect.testing.snapshots import Snapshot, snapshot
-from recollect.types import Item, Query, Record, Relation, Usage
+from recollect.types import Item, Listing, Record, Relation, Usage, Where
 from recollect.upkeep.consolidate import apply_held, consolidate, consolidate_due, drop_held
 from recollect.upkeep.leases import hold
 from tests.requirements.asking import stored, texts
@@ -121,7 +121,7 @@ def disputed_pair(memory: Memory, **second: Any) -> tuple[str, str]:
                 data={**data, "value": "hamburg"}, **second)  # fmt: skip
     edge = Relation(scope=ANN, source=one, target="other", kind="contradicts",
                     learned_at=engine.now())  # fmt: skip
-    batch = engine.batch(ANN, "test", actor="", change="", records=(a, b), relations=(edge,))
+    batch = Change(engine, ANN, "test").batch(records=(a, b), relations=(edge,))
     run(memory, engine.store.commit(batch))
     return one, "other"
 
@@ -187,7 +187,7 @@ def test_L11_near_duplicates_that_came_without_vectors_are_joined(
     first = stored(memory, "The team meets on Tuesdays at noon", scope=ANN, tags=["a"])
     again = replace(record(memory, first), id="again", hash="again", version=0, tags=("b",),
                     text="The team meets on Tuesdays at noon.", origin="again")  # fmt: skip
-    run(memory, engine.store.commit(engine.batch(ANN, "x", actor="", change="", records=(again,))))
+    run(memory, engine.store.commit(Change(engine, ANN, "x").batch(records=(again,))))
     engine.embedder = engine_of(open_memory("dict:")).embedder
     clock.forward(hours=1)
     receipt = memory.maintain()
@@ -310,7 +310,7 @@ def test_L11_two_workers_do_not_both_run(memory: Memory, clock: MovableClock) ->
     first, second = run(memory, both())
     archived = [i for r in (first, second) for i in r.items if i.reason.startswith("archived")]
     assert len(archived) == 3
-    run(memory, hold(engine, engine.store, SYSTEM_ROOT, f"consolidate/{ANN}", 60, "somebody"))
+    run(memory, hold(engine, engine.store, ANN, "consolidate", 60, "somebody"))
     assert "another worker" in lines(memory.maintain())
     clock.forward(minutes=2)
     assert "another worker" not in lines(memory.maintain())
@@ -378,7 +378,7 @@ def test_L11_a_new_profile_supersedes_the_old(memory: Memory) -> None:
 
 
 def test_X8_the_stable_block_changes_when_upkeep_chooses(memory: Memory) -> None:
-    for n in range(15):
+    for n in range(205):  # more than a packet ever opens with
         stored(memory, f"Core rule {n}", scope=ANN, durability="core", importance=0.5)
     memory.maintain()
     before = memory.context(scope=ANN, query="")
@@ -394,7 +394,7 @@ def test_X8_where_the_stable_block_is_short_the_weightiest_are_in_it(memory: Mem
     for n in range(8):
         stored(memory, f"Core rule {n}", scope=ANN, durability="core", importance=0.5)
     stored(memory, "A weightier rule", scope=ANN, durability="core", importance=0.9)
-    packet = memory.context(scope=ANN, query="", tokens=600)
+    packet = memory.context(scope=ANN, query="", tokens=450)
     assert "A weightier rule" in packet.stable_text
     assert "Core rule 0" in packet.stable_text
     assert "Core rule 7" not in packet.stable_text
@@ -417,7 +417,7 @@ def test_X3_a_step_that_somebody_was_faster_with_is_skipped_and_said(
             racing = False
             [one] = await engine.store.records(ANN, [old[1]], now=engine.now())
             touched = replace(one, tags=("mine",))
-            await inner(engine.batch(ANN, "race", actor="", change="", records=(touched,)))
+            await inner(Change(engine, ANN, "race").batch(records=(touched,)))
         seq: int = await inner(batch)
         return seq
 
@@ -454,9 +454,9 @@ def test_L11_everything_of_a_run_is_one_change_in_small_commits(
     assert sum(sizes) >= len(ids)
     assert max(sizes) <= 100
     assert len(entries) > 2
-    listing = Query(scopes=(ANN,), now=clock.now, limit=200, types=("fact",))
-    hits = run(memory, engine.store.search(listing))
-    assert {round(hit.record.importance, 2) for hit in hits} == {0.47}
+    listing = Listing(where=Where(scopes=(ANN,), now=clock.now, types=("fact",)), limit=200)
+    listed = run(memory, engine.store.listing(listing))
+    assert {round(record.importance, 2) for record in listed} == {0.47}
 
 
 def test_X10_who_opted_out_gets_no_profile(memory: Memory) -> None:

@@ -22,7 +22,7 @@ from recollect.testing.scripted import (
     embeds,
     says_json,
 )
-from recollect.wiring import model_folder
+from recollect.wiring.models import model_folder
 from tests.requirements.asking import stored, texts
 from tests.requirements.conftest import MovableClock, OpenMemory
 from tests.requirements.services import books, degraded, opened, similarity, space

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from recollect import Memory
+from recollect.changes import Change
 from recollect.types import CursorMove, SessionKey
 from recollect.upkeep.learn import LEARNED, READER
 from tests.requirements.conftest import MovableClock, OpenMemory
@@ -36,7 +37,7 @@ def say(memory: Memory, *said: Any, to: str = "chat", scope: str = ANN, **option
 
 
 def test_L6_turns_become_facts_without_a_model(memory: Memory, clock: MovableClock) -> None:
-    say(memory, {"content": "I live in Berlin.", "id": "m1"})
+    say(memory, {"role": "user", "content": "I live in Berlin.", "id": "m1"})
     receipt = memory.maintain()
     (record,) = facts(memory)
     assert record.text == "Ann lives in Berlin."
@@ -61,7 +62,11 @@ def test_M3_a_fact_carries_its_category_confidence_and_source(memory: Memory) ->
 
 
 def test_A3_a_trivial_turn_is_skipped_and_keeps_the_reason(memory: Memory) -> None:
-    say(memory, {"content": "Hello!", "id": "m1"}, {"content": "I like tea.", "id": "m2"})
+    say(
+        memory,
+        {"role": "user", "content": "Hello!", "id": "m1"},
+        {"role": "user", "content": "I like tea.", "id": "m2"},
+    )
     receipt = memory.maintain()
     skipped = [item for item in receipt.items if item.status == "skipped"]
     assert [(item.id, item.reason) for item in skipped] == [("m1", "small talk")]
@@ -94,9 +99,9 @@ def test_L6_statements_of_one_batch_meet_each_other(memory: Memory, clock: Movab
     earlier = (clock.now - timedelta(minutes=9)).isoformat()
     say(
         memory,
-        {"content": "I live in Berlin.", "at": earlier},
-        {"content": "I live in Berlin.", "at": earlier},
-        {"content": "I live in Hamburg.", "at": later},
+        {"role": "user", "content": "I live in Berlin.", "at": earlier},
+        {"role": "user", "content": "I live in Berlin.", "at": earlier},
+        {"role": "user", "content": "I live in Hamburg.", "at": later},
     )
     memory.maintain()
     assert texts(memory) == ["Ann lives in Hamburg."]
@@ -113,7 +118,7 @@ def test_M4_what_is_said_twice_is_known_once(memory: Memory) -> None:
 
 def test_L12_who_says_it_too_supports_it(memory: Memory) -> None:
     say(memory, "I live in Berlin.")
-    say(memory, {"content": "I live in Berlin.", "id": "m2"}, to="another")
+    say(memory, {"role": "user", "content": "I live in Berlin.", "id": "m2"}, to="another")
     memory.maintain()
     (record,) = facts(memory)
     edges = memory._loop.run(engine_of(memory).store.relations(ANN, (record.id,)))
@@ -139,7 +144,7 @@ def test_L12_contradictions_and_replacements_are_linked(
 
 def test_X5_a_relative_date_is_resolved_against_the_message(memory: Memory) -> None:
     long_ago = "2023-05-08T23:30:00-07:00"
-    say(memory, {"content": "I moved to Hamburg yesterday.", "at": long_ago})
+    say(memory, {"role": "user", "content": "I moved to Hamburg yesterday.", "at": long_ago})
     memory.maintain()
     (record,) = facts(memory)
     assert record.valid_from == datetime(2023, 5, 7, 7, tzinfo=UTC)
@@ -158,7 +163,9 @@ def test_X4_raw_turns_stay_and_a_round_is_one_reversible_change(memory: Memory) 
 
 def test_X10_forgetting_a_message_erases_what_was_learned_from_it(memory: Memory) -> None:
     say(
-        memory, {"content": "I live in Berlin.", "id": "m1"}, {"content": "I like tea.", "id": "m2"}
+        memory,
+        {"role": "user", "content": "I live in Berlin.", "id": "m1"},
+        {"role": "user", "content": "I like tea.", "id": "m2"},
     )
     memory.maintain()
     memory.forget(ids=["m1"], session="chat", scope=ANN)
@@ -173,8 +180,14 @@ def test_X10_what_was_forgotten_is_not_learned_again(memory: Memory, clock: Mova
     said_before = (clock.now - timedelta(hours=1)).isoformat()
     clock.forward(hours=1)
     memory.forget(ids=[facts(memory)[0].id])
-    say(memory, {"content": "I live in Berlin, you know.", "at": said_before}, to="late")
-    say(memory, {"content": "Well, I live in Berlin.", "at": said_before}, to="late")
+    say(
+        memory,
+        {"role": "user", "content": "I live in Berlin, you know.", "at": said_before},
+        to="late",
+    )
+    say(
+        memory, {"role": "user", "content": "Well, I live in Berlin.", "at": said_before}, to="late"
+    )
     receipt = memory.maintain()
     assert texts(memory) == []
     assert "forgotten before" in [item.reason for item in receipt.items]
@@ -382,7 +395,9 @@ def test_a_message_that_is_forgotten_meanwhile_teaches_nothing(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     say(
-        memory, {"content": "I live in Berlin.", "id": "m1"}, {"content": "I like tea.", "id": "m2"}
+        memory,
+        {"role": "user", "content": "I live in Berlin.", "id": "m1"},
+        {"role": "user", "content": "I like tea.", "id": "m2"},
     )
     engine = engine_of(memory)
     commit = type(engine.store).commit
@@ -413,7 +428,7 @@ def test_a_second_worker_that_comes_too_late_writes_nothing(
         if batch.reason.startswith("learn") and not moved:
             moved.append(True)
             move = CursorMove(session=SessionKey(ANN, "chat"), reader=READER, old=0, new=1)
-            other = engine.batch(ANN, "other", actor="", change="", cursors=(move,))
+            other = Change(engine, ANN, "other").batch(cursors=(move,))
             await commit(store, other)
         return await commit(store, batch)
 

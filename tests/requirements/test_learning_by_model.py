@@ -59,8 +59,8 @@ def edges_of(memory: Memory, id_: str) -> set[tuple[str, str]]:
 def test_L6_one_question_for_a_batch_and_every_field_is_kept(
     memory: Memory, server: ScriptedServer
 ) -> None:
-    say(memory, {"content": "Our cat Momo turned 7 last week.", "id": "m1"})
-    say(memory, {"content": "Lovely weather here.", "id": "m2"})
+    say(memory, {"role": "user", "content": "Our cat Momo turned 7 last week.", "id": "m1"})
+    say(memory, {"role": "user", "content": "Lovely weather here.", "id": "m2"})
     momo = fact(
         "Ann's cat Momo is 7.",
         type="entity",
@@ -91,7 +91,15 @@ def test_L6_the_model_sees_handles_times_speakers_and_what_is_known(
     known = memory.remember("Ann lives in Berlin.", scope=ANN, author="Ann").items[0].id
     foreign = memory.remember("Bob lives in Berlin.", scope=BOB).items[0].id
     at = "2026-11-14T23:30:00-07:00"
-    say(memory, {"content": "Berlin is so loud these days, I want to move.", "id": "m1", "at": at})
+    say(
+        memory,
+        {
+            "role": "user",
+            "content": "Berlin is so loud these days, I want to move.",
+            "id": "m1",
+            "at": at,
+        },
+    )
     memory.maintain()
     (asked,) = server.requests
     assert "[t1] Sat 2026-11-14 23:30 -0700 USER Ann: Berlin is so loud" in asked.user
@@ -211,7 +219,7 @@ def test_L12_the_model_links_facts_with_each_other_and_with_known_ones(
 
 def test_X5_a_wrong_date_of_the_model_is_put_right(memory: Memory, server: ScriptedServer) -> None:
     at = "2026-03-10T09:00:00+01:00"
-    say(memory, {"content": "I sprained my ankle yesterday.", "at": at})
+    say(memory, {"role": "user", "content": "I sprained my ankle yesterday.", "at": at})
     server.script(learns(fact("Ann sprained her ankle.", when="2026-11-14")))
     receipt = memory.maintain()
     (record,) = facts(memory)
@@ -450,7 +458,14 @@ def test_O2_the_models_episode_takes_the_place_of_the_extract(
 ) -> None:
     with model_at(server):
         memory = impatient(open_memory(profile="agtos", background=False), seconds=20)
-    say(memory, {"content": "Please migrate the cluster to Postgres by Friday.", "id": "m1"})
+    say(
+        memory,
+        {
+            "role": "user",
+            "content": "Please migrate the cluster to Postgres by Friday.",
+            "id": "m1",
+        },
+    )
     memory.observe(
         "chat", [{"role": "assistant", "content": "Migrated 40 tables.", "id": "m2"}], scope=ANN
     )

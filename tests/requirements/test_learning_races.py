@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 
 from recollect import AsyncMemory, Conflict, Invalid
+from recollect.changes import Change
 from recollect.engine import Engine
 from recollect.models.calls import Patience
 from recollect.models.careful import Careful
 from recollect.ports import Prompt, Reply
 from recollect.stores.dict import DictStore
-from recollect.types import Batch, Erase, Query, Record, Relation
+from recollect.types import Batch, Erase, Listing, Record, Relation, Where
 from recollect.wiring import open_engine
 
 ANN = "user:ann"
@@ -68,8 +69,11 @@ async def opened(*, model: bool = False) -> tuple[AsyncMemory, BusyStore, Engine
 
 async def known(engine: Engine) -> list[Record]:
     every = ("active", "superseded", "archived", "disputed", "quarantined")
-    query = Query(scopes=(ANN,), now=engine.now(), kinds=("semantic",), statuses=every, limit=100)
-    return [hit.record for hit in await engine.store.search(query)]
+    query = Listing(
+        where=Where(scopes=(ANN,), now=engine.now(), kinds=("semantic",), statuses=every),
+        limit=100,
+    )
+    return await engine.store.listing(query)
 
 
 def test_X10_X4_a_fact_does_not_outlive_the_memory_whose_name_it_uses() -> None:
@@ -110,12 +114,12 @@ def test_X4_the_engine_tells_a_lost_end_from_a_wrong_request() -> None:
         edge = Relation(
             scope=ANN, source=there, target="gone", kind="supports", learned_at=engine.now()
         )
-        batch = engine.batch(ANN, "test", actor="", change="", relations=(edge,))
+        change = Change(engine, ANN, "test")
         with pytest.raises(Conflict, match="gone"):
-            await engine.commit(engine.store, batch)
-        wrong = engine.batch("user:bob", "test", actor="", change="", vectors={there: b"1234"})
+            await change.commit(relations=(edge,))
+        wrong = Change(engine, "user:bob", "test")
         with pytest.raises(Invalid):
-            await engine.commit(engine.store, wrong)
+            await wrong.commit(vectors={there: b"1234"})
 
     asyncio.run(play())
 
@@ -175,7 +179,7 @@ def test_X10_whoever_died_while_forgetting_says_it_again() -> None:
             Erase(kind="message", scope=ANN, session="chat", id="m1"),
             Erase(kind="record", scope=ANN, id=receipt.items[0].record),
         )
-        await engine.store.commit(engine.batch(ANN, "forget", actor="", change="", erase=gone))
+        await engine.store.commit(Change(engine, ANN, "forget").batch(erase=gone))
         again = await memory.forget(session="chat", scope=ANN, ids=["m1"])
         assert [item.status for item in again.items] == ["erased"]
         assert await known(engine) == []

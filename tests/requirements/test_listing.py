@@ -13,10 +13,11 @@ import pytest
 
 from recollect import AsyncMemory, Denied, Invalid, Memory, NotFound
 from recollect.access import keys as ids
+from recollect.memory.lists import Lists
 from recollect.models.budgets import Booking, Budgets, Price, Spending
 from recollect.types import Usage
+from recollect.types.pages import Page
 from recollect.upkeep.leases import ATTEMPTS_MAX, failed
-from recollect.verbs.lists import Lists, Page
 from tests.requirements.conftest import MovableClock, OpenMemory
 
 

@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 from recollect import Invalid, Memory, NotFound
+from recollect.changes import Change
 from recollect.engine import Engine
+from recollect.ports import Cell, cell_key
+from recollect.scopes import root_of
 from recollect.types import Item
 from tests.requirements.conftest import MovableClock, OpenMemory
 
@@ -327,8 +330,7 @@ def engine_of(memory: Memory) -> Engine:
 
 def put(memory: Memory, item: Item) -> None:
     engine = engine_of(memory)
-    batch = engine.batch("user:ann", "test", actor="", change="", items=(item,))
-    memory._loop.run(engine.commit(engine.store, batch))
+    memory._loop.run(Change(engine, "user:ann", "test").commit(items=(item,)))
 
 
 def held_consolidation(memory: Memory) -> tuple[str, str]:
@@ -365,8 +367,10 @@ def test_X4_a_held_consolidation_is_dropped_when_rejected(memory: Memory) -> Non
 
 def test_L6_stuck_work_is_shown_and_tried_again_when_approved(memory: Memory) -> None:
     value = {"attempts": 5, "error": "the model is down", "next": AT}
-    put(memory, Item(scope=SCOPE, namespace="work", key="fold/chat", value=value))
-    put(memory, Item(scope=SCOPE, namespace="work", key="fold/b", value={**value, "attempts": 2}))
+    for key, tried in (("fold/chat", value), ("fold/b", {**value, "attempts": 2})):
+        cell = Cell(key=cell_key("work", root_of(SCOPE), SCOPE, key), value=tried)
+        engine = memory._memory._engine
+        memory._loop.run(engine.store.registry.put(cell, now=engine.now()))
     [item] = memory.review()
     assert (item.kind, item.id) == ("stuck", f"work/{SCOPE}/fold/chat")
     assert item.why == "fold/chat failed 5 times: the model is down"

@@ -318,8 +318,28 @@ def test_A1_the_current_task_state_is_carried_by_every_context(open_memory: Open
             memory.set_state("chat", bad, scope="user:ann")  # type: ignore[arg-type]
 
 
-def test_O14_a_long_message_is_not_overtaken_by_those_behind_it(memory: Memory) -> None:
-    wait_in_buffer(memory, "short one", "long " * 400, "another short one")
+def test_O14_a_long_message_blocks_nobody_and_is_not_lost(memory: Memory) -> None:
+    wait_in_buffer(memory, "long " * 400, "short one", "another short one")
     packet = memory.context(scope="project:web", query="", tokens=300)
-    assert [m.text for m in packet.pending] == ["short one"]
-    assert "another short one" not in packet.text
+    assert [m.text for m in packet.pending] == ["short one", "another short one"]
+    assert any("1 pending messages did not fit" in note for note in packet.notes)
+    memory.confirm(packet)
+    again = memory.context(scope="project:web", query="", tokens=300)
+    assert again.pending == ()
+    whole = memory.context(scope="project:web", query="", tokens=9000)
+    assert [m.text for m in whole.pending] == ["long " * 400]
+    memory.confirm(whole)
+    assert memory.pending(scope="project:web") == ()
+
+
+def test_O14_first_in_is_first_out_whatever_their_clocks_say(memory: Memory) -> None:
+    at = ["2026-03-01T12:00:00Z", "2026-03-01T09:00:00Z", "2026-03-01T15:00:00Z"]
+    for number, moment in enumerate(at):
+        memory.observe(
+            "chan",
+            [{"role": "user", "content": f"message {number}", "at": moment, "id": f"p{number}"}],
+            scope="project:web",
+            pending=True,
+        )
+    packet = memory.context(scope="project:web", query="", tokens=2000)
+    assert [m.id for m in packet.pending] == ["p0", "p1", "p2"]

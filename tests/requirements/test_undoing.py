@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from recollect import Conflict, Memory, NotFound
+from recollect.changes import Change
 from tests.requirements.asking import statuses, stored, texts
 
 
@@ -108,7 +109,7 @@ def test_X4_undo_restores_every_field_that_several_commits_changed(memory: Memor
     for fields in ({"importance": 0.9}, {"tags": ("drink",)}, {"importance": 0.7}):
         [record] = memory.get([id_])
         changed = (replace(record, **fields),)
-        batch = engine.batch("user:ann", "test", actor="", change="one", records=changed)
+        batch = Change(engine, "user:ann", "test", id="one").batch(records=changed)
         memory._loop.run(engine.store.commit(batch))
     memory.undo("one")
     [record] = memory.get([id_])

@@ -15,11 +15,21 @@ from typing import Any
 from recollect import AsyncMemory, RecollectError, Unavailable
 from recollect.models.calls import Patience
 from recollect.models.careful import Careful
-from recollect.ports import AnswerError, Prompt, Reply, Store
+from recollect.ports import AnswerError, Cell, Prompt, Reply, Store
 from recollect.scopes import root_of
 from recollect.stores.dict import DictStore
 from recollect.testing.learner import answer_for
-from recollect.types import Batch, Message, Query, Receipt, Record, SessionKey, Status, Usage
+from recollect.types import (
+    Batch,
+    Listing,
+    Message,
+    Receipt,
+    Record,
+    SessionKey,
+    Status,
+    Usage,
+    Where,
+)
 from recollect.upkeep.loop import one_round
 from recollect.wiring import open_engine
 
@@ -45,10 +55,10 @@ class Killed(BaseException):
 
 
 class MortalStore:
-    """A process's view of the store. Others get a turn before each call; now and then the
-    process dies right before a commit, or right after it."""
+    """A process's view of the store, or of its registry. Others get a turn before each call; now
+    and then the process dies right before a write, or right after it."""
 
-    def __init__(self, store: Store, dice: random.Random, risk: float) -> None:
+    def __init__(self, store: Any, dice: random.Random, risk: float) -> None:
         self.inner, self._dice, self._risk = store, dice, risk
 
     def __getattr__(self, name: str) -> Any:
@@ -59,6 +69,20 @@ class MortalStore:
             return await inner(*args, **options)
 
         return call
+
+    @property
+    def registry(self) -> MortalStore:
+        return MortalStore(self.inner.registry, self._dice, self._risk)
+
+    async def put(self, cell: Cell, *, now: datetime) -> Cell:
+        await asyncio.sleep(0)
+        fate = self._dice.random()
+        if fate < self._risk / 2:
+            raise Killed
+        put: Cell = await self.inner.put(cell, now=now)
+        if fate < self._risk:
+            raise Killed
+        return put
 
     async def commit(self, batch: Batch) -> int:
         await asyncio.sleep(0)
@@ -380,10 +404,12 @@ class World:
         return await self.store.messages(key, now=self.now, limit=10**6)
 
     async def records(self, root: str = ROOT) -> dict[str, Record]:
-        everything = Query(
-            scopes=(root,), now=self.now, descend=True, statuses=EVERY, order="id", limit=10**6
+        everything = Listing(
+            where=Where(scopes=(root,), now=self.now, descend=True, statuses=EVERY),
+            order="id",
+            limit=10**6,
         )
-        return {hit.record.id: hit.record for hit in await self.store.search(everything)}
+        return {record.id: record for record in await self.store.listing(everything)}
 
     async def place(self, key: SessionKey) -> tuple[int, int]:
         """Where the learner stands, and where the log ends."""

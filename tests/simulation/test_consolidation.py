@@ -19,9 +19,9 @@ from recollect.models.careful import Careful
 from recollect.ports import AnswerError, Prompt, Reply
 from recollect.profiles import Stale
 from recollect.stores.dict import DictStore
-from recollect.types import LIVE, Query, Receipt, Record, SessionKey, Status, Usage
+from recollect.types import LIVE, Listing, Receipt, Record, SessionKey, Status, Usage, Where
 from recollect.upkeep.consolidate import apply_held, consolidate, drop_held
-from recollect.upkeep.consolidate.age import is_pinned
+from recollect.upkeep.consolidate.findings import is_pinned
 from recollect.upkeep.loop import one_round
 from recollect.wiring import open_engine
 from tests.simulation.test_sessions import Killed, MortalStore
@@ -200,10 +200,12 @@ class World:
     # Looking
 
     async def records(self) -> dict[str, Record]:
-        everything = Query(
-            scopes=(ROOT,), now=self.now, descend=True, statuses=EVERY, order="id", limit=10**6
+        everything = Listing(
+            where=Where(scopes=(ROOT,), now=self.now, descend=True, statuses=EVERY),
+            order="id",
+            limit=10**6,
         )
-        return {hit.record.id: hit.record for hit in await self.store.search(everything)}
+        return {record.id: record for record in await self.store.listing(everything)}
 
     async def check(self) -> None:
         found = await self.records()

@@ -20,7 +20,7 @@ CHILD = """
 import asyncio, sys
 import recollect.verbs.import_, recollect.stores.sqlite.backup, recollect.models.providers.hashing
 from recollect import Memory
-from recollect.wiring import backup_store, restore_store
+from recollect.wiring.files import backup_store, restore_store
 verb, store, file = sys.argv[1:]
 print("ready", flush=True)
 if verb == "import":

@@ -16,7 +16,7 @@ from recollect.models.careful import Careful, Patience
 from recollect.packet.buffers import CONSUMED, PENDING
 from recollect.ports import AnswerError, Prompt, Reply
 from recollect.stores.dict import DictStore
-from recollect.types import Batch, Query, SessionKey, Usage
+from recollect.types import Batch, Listing, SessionKey, Usage, Where
 from recollect.wiring import open_engine
 
 SCOPE = "project:web"
@@ -158,8 +158,10 @@ class World:
 
     async def check_learned(self) -> None:
         """Nothing is known that nobody said, and nothing is believed more than who said it."""
-        query = Query(scopes=(SCOPE,), now=self.now, kinds=("semantic",), limit=10**6)
-        believed = [hit.record for hit in await self.store.search(query)]
+        query = Listing(
+            where=Where(scopes=(SCOPE,), now=self.now, kinds=("semantic",)), limit=10**6
+        )
+        believed = await self.store.listing(query)
         for record in (one for one in believed if one.lineage):
             sources = await self.store.messages(
                 record.session_key, now=self.now, ids=record.lineage, limit=100

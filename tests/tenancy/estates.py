@@ -14,7 +14,10 @@ from typing import Any
 
 from recollect import Memory
 from recollect.access import keys
+from recollect.changes import Change
 from recollect.engine import Engine
+from recollect.models.budgets import keep_spent
+from recollect.ports import Cell, cell_key
 from recollect.scopes import root_of
 from recollect.types import Item
 
@@ -124,17 +127,15 @@ def _sessions(memory: Memory, scope: str, word: str) -> dict[str, str]:
 async def _books(engine: Engine, scope: str, word: str) -> None:
     names = _books_of(scope, word)
     spent = {"calls": 7, "tokens_in": 7, "tokens_out": 7, "cost": 7.0}
-    values: dict[tuple[str, str], Any] = {
-        ("work", f"fold/{word}"): {"attempts": 99, "error": word, "next": "2026-01-01T00:00:00Z"},
-        ("proposal", names["proposal"]): {"action": "consolidate", "about": word, "steps": []},
-        ("usage", f"2026-01-01/extract/{word}"): spent,
-    }
-    items = tuple(
-        Item(scope=scope, namespace=namespace, key=key, value=value)
-        for (namespace, key), value in values.items()
-    )
-    batch = engine.batch(root_of(scope), "books", actor="", change="", items=items)
-    await engine.commit(engine.store, batch)
+    value = {"action": "consolidate", "about": word, "steps": []}
+    item = Item(scope=scope, namespace="proposal", key=names["proposal"], value=value)
+    await Change(engine, root_of(scope), "books").commit(items=(item,))
+    tried = {"attempts": 99, "error": word, "next": "2026-01-01T00:00:00Z"}
+    key = cell_key("work", root_of(scope), scope, f"fold/{word}")
+    await engine.store.registry.put(Cell(key=key, value=tried), now=engine.now())
+    day = engine.now().date()
+    registry = engine.store.registry
+    await keep_spent(registry, root_of(scope), day, f"extract/{word}", spent, engine.now())
     await keys.map_device(engine, names["device"], scope)
 
 

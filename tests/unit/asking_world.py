@@ -12,7 +12,7 @@ from uuid import uuid4
 import pytest
 
 from recollect.errors import RecollectError
-from recollect.models.budgets import Price
+from recollect.models.budgets import NOTHING, Price
 from recollect.models.careful import Careful, Gate
 from recollect.ports import AnswerError, Prompt, Reply, Store
 from recollect.stores.dict import DictStore
@@ -87,5 +87,10 @@ def failure(careful: Careful, prompt: Prompt = PROMPT, scope: str = ANN) -> Reco
 
 
 def usage_in(store: Store, root: str = ANN, namespace: str = "usage") -> dict[str, Any]:
-    now = datetime(2026, 11, 16, tzinfo=UTC)
-    return {i.key: i.value for i in asyncio.run(store.items(root, namespace, now=now))}
+    """The books of a root: the total of each day ("budget"), or its parts ("usage")."""
+    prefix = f"budget\t{root}\t"
+    cells = asyncio.run(store.registry.list(prefix, now=datetime(2026, 11, 16, tzinfo=UTC)))
+    days = {cell.key.removeprefix(prefix): cell.value for cell in cells}
+    if namespace == "budget":
+        return {day: {n: v[n] for n in NOTHING} for day, v in days.items()}
+    return {f"{day}/{what}": spent for day, v in days.items() for what, spent in v["by"].items()}

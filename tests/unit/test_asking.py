@@ -17,7 +17,7 @@ from recollect.stores.dict import DictStore
 from recollect.testing import scripted
 from recollect.testing.scripted import ScriptedServer
 from recollect.types import Usage
-from recollect.wiring import open_careful
+from recollect.wiring.models import open_careful
 from tests.unit.asking_world import (
     ANN,
     GOOD,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -12,9 +12,9 @@ import pytest
 from recollect.errors import Conflict, Unavailable
 from recollect.models.budgets import Budgets
 from recollect.models.careful import Patience
-from recollect.ports import Prompt, Reply
+from recollect.ports import Cell, Prompt, Reply
 from recollect.stores.dict import DictStore
-from recollect.types import Batch, Usage
+from recollect.types import Usage
 from tests.unit.asking_world import (
     ANN,
     GOOD,
@@ -102,8 +102,8 @@ def test_X12_a_killed_process_has_paid() -> None:
     store, seen = DictStore(), []
 
     async def look() -> Reply:
-        items = await store.items(ANN, "usage", now=World().now)
-        seen.extend(item.value for item in items)
+        cells = await store.registry.list("budget\t", now=World().now)
+        seen.extend(spent for cell in cells for spent in cell.value["by"].values())
         return GOOD
 
     run(World().careful(Scripted(look), store))
@@ -164,17 +164,20 @@ def test_X12_budgets_hold_after_a_restart(tmp_path: Path) -> None:
 
 
 class Shaky(DictStore):
-    """A store whose commits fail on demand."""
+    """A store whose registry fails on demand."""
 
     def __init__(self, *failures: Exception | None) -> None:
         super().__init__()
         self.failures = list(failures)
+        inner = self.registry.put
 
-    async def commit(self, batch: Batch) -> int:
-        failure = self.failures.pop(0) if self.failures else None
-        if failure:
-            raise failure
-        return await super().commit(batch)
+        async def put(cell: Cell, *, now: datetime) -> Cell:
+            failure = self.failures.pop(0) if self.failures else None
+            if failure:
+                raise failure
+            return await inner(cell, now=now)
+
+        self.registry.put = put  # type: ignore[method-assign]
 
 
 def test_X12_no_call_is_made_that_cannot_be_booked() -> None:

@@ -10,21 +10,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recollect.packet.stable import chosen_block
 from recollect.profiles import Profile
-from recollect.types import LIVE, ReceiptItem, Record, Relation
-from recollect.upkeep.consolidate.age import Age, look_at, moved_importance
-from recollect.upkeep.consolidate.disputes import Dispute, Evidence, settled
-from recollect.upkeep.consolidate.doubles import doubles
+from recollect.types import LIVE, Record, Relation
+from recollect.upkeep.consolidate.commits import Stock, rows_of
+from recollect.upkeep.consolidate.findings import (
+    Age,
+    Dispute,
+    Evidence,
+    doubles,
+    look_at,
+    moved_importance,
+    settled,
+)
 from recollect.upkeep.consolidate.portraits import extract, grounded, portrait
-from recollect.upkeep.consolidate.rows import Draft
-from recollect.upkeep.consolidate.stable import chosen_block
 from recollect.upkeep.consolidate.steps import (
     Plan,
     Step,
     diff_line,
     plain_step,
+    planned_item,
     step_from,
-    would_words,
 )
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
@@ -139,13 +145,13 @@ def test_L11_the_better_of_two_that_say_the_same_stays() -> None:
     new = record("b", text="Ann likes green tea.", learned_at=NOW, tags=("y",), importance=0.8)
     [step] = doubles(new, [(old, 0.97), (new, 1.0)], 0.9)
     assert (step.what, step.id, step.other) == ("merge", "a", "b")
-    draft = Draft([old, new], [], now=NOW, new_id=lambda: "never")
-    assert draft.add(step, {}) == ""
-    assert draft.records["a"].status == "superseded"
-    assert draft.records["b"].tags == ("x", "y")
-    assert [(e.source, e.kind, e.target) for e in draft.relations.values()] == [
-        ("b", "supersedes", "a")
-    ]
+    stock = Stock(records={one.id: one for one in (old, new)})
+    rows = rows_of(step, stock, now=NOW, new_id=lambda: "never")
+    assert rows.why_not == ""
+    written = {one.id: one for one in rows.records}
+    assert written["a"].status == "superseded"
+    assert written["b"].tags == ("x", "y")
+    assert [(e.source, e.kind, e.target) for e in rows.relations] == [("b", "supersedes", "a")]
 
 
 @pytest.mark.parametrize(
@@ -334,8 +340,7 @@ def test_a_step_of_somebody_else_is_no_step(plain: Any) -> None:
     ],
 )
 def test_a_dry_run_reads_as_a_diff(step: Step, line: str) -> None:
-    item = ReceiptItem(id="x", status="pending", reason=would_words(step))
-    assert diff_line(item) == line
+    assert diff_line(replace(planned_item(step), id="x")) == line
 
 
 def test_a_step_whose_record_changed_does_nothing() -> None:
@@ -346,9 +351,9 @@ def test_a_step_whose_record_changed_does_nothing() -> None:
         (Step(what="settle", id="a", version=3), "changed"),
         (Step(what="merge", id="a", version=3, other="gone"), "the other one"),
     ):
-        draft = Draft([one], [], now=NOW, new_id=lambda: "new")
-        assert why in draft.add(step, {})
-        assert draft.records == {}
+        rows = rows_of(step, Stock(records={"a": one}), now=NOW, new_id=lambda: "new")
+        assert why in rows.why_not
+        assert rows.records == ()
 
 
 # Profiles and the stable block

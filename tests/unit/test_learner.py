@@ -10,7 +10,7 @@ from recollect.testing.learner import answer_for, learns_by_rules
 from recollect.testing.scripted import ScriptedQuestion
 from recollect.text.claims import gate
 from recollect.types import Message, Role
-from recollect.upkeep.learn.shown import messages_as_text, show
+from recollect.upkeep.learn.answers import messages_as_text, show
 
 AT = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 

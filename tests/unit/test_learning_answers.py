@@ -12,13 +12,19 @@ from recollect.text.claims import extract, gate
 from recollect.text.claims.lessons import Claim
 from recollect.text.redact import Redactor
 from recollect.types import Message, Record, SessionKey
-from recollect.upkeep.learn.answers import read_answer
-from recollect.upkeep.learn.claims import claim_of_fact, names_in
+from recollect.upkeep.learn.answers import (
+    Shown,
+    claim_of_fact,
+    known_as_text,
+    messages_as_text,
+    names_in,
+    read_answer,
+    show,
+    times_of,
+)
 from recollect.upkeep.learn.grounds import ground_of, turned_round, ungrounded
-from recollect.upkeep.learn.records import scopes_of
-from recollect.upkeep.learn.shown import Shown, known_as_text, messages_as_text, show
-from recollect.upkeep.learn.times import times_of
-from recollect.upkeep.learn.values import Learned
+from recollect.upkeep.learn.lanes import Learned
+from recollect.upkeep.learn.writer import scopes_of
 
 BERLIN_TIME = timezone(timedelta(hours=1))
 

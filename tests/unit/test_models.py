@@ -20,7 +20,7 @@ from recollect.ports import AnswerError, Prompt, Reply
 from recollect.settings import Settings
 from recollect.testing import scripted
 from recollect.testing.scripted import Behaviour, ScriptedAnswer, ScriptedQuestion, ScriptedServer
-from recollect.wiring import open_model
+from recollect.wiring.models import open_model
 
 needs_llm = pytest.mark.skipif(
     find_spec("pydantic_ai") is None, reason="the extra is missing: pip install recollect[llm]"

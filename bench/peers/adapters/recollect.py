@@ -13,8 +13,9 @@ import numpy as np
 from bench.peers.adapters.given import Given
 from bench.peers.material import TOP, Asked, Rows
 from bench.texts import DIMENSIONS
+from recollect.changes import claim_space
 from recollect.memory import AsyncMemory
-from recollect.types import Batch, Query, Record
+from recollect.types import Batch, Record, Search, Where
 from recollect.wiring import open_engine
 
 # The space of the local model, so that the same file can be asked with real embedding too.
@@ -92,7 +93,7 @@ class Peer:
 
     def finish(self) -> None:
         """The space of the vectors becomes the store's."""
-        self._loop.run_until_complete(self._engine.claim_space(SPACE))
+        self._loop.run_until_complete(claim_space(self._engine, SPACE))
 
     def search(self, asked: Asked) -> Sequence[int]:
         if self._how == "store":
@@ -102,9 +103,8 @@ class Peer:
         return [int(hit.record.id) for hit in self._loop.run_until_complete(work).hits]
 
     async def _nearest(self, asked: Asked) -> list[int]:
-        query = Query(
-            scopes=(f"user:{asked.scope}",),
-            now=NOW,
+        query = Search(
+            where=Where(scopes=(f"user:{asked.scope}",), now=NOW),
             text=asked.text,
             vector=np.asarray(asked.vector, dtype="<f4").tobytes(),
             space=SPACE,

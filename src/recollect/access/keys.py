@@ -11,15 +11,16 @@ import hashlib
 import re
 from base64 import urlsafe_b64encode
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from recollect.engine import Engine
 from recollect.errors import Conflict, Denied, Invalid, NotFound
-from recollect.scopes import SYSTEM_ROOT, parse_scope
+from recollect.ports import Cell, Store, cell_key
+from recollect.scopes import parse_scope
 from recollect.text.inputs import When, clean_name, expiry, several_of
-from recollect.types import ALL_RIGHTS, Item, Right
+from recollect.types import ALL_RIGHTS, Right
 
 PREFIX = "rck_"
 KEYS, DEVICES = "key", "device"
@@ -89,15 +90,15 @@ async def create_key(
         created_at=now,
         expires_at=until,
     )
-    item = Item(scope=SYSTEM_ROOT, namespace=KEYS, key=digest, value=_plain(key))
-    await _put(engine, item, "create key", actor)
+    value = {**_plain(key), "created_by": actor}
+    await _put(engine, Cell(key=cell_key(KEYS, digest), value=value))
     return key, secret
 
 
 async def list_keys(engine: Engine) -> tuple[Key, ...]:
     """All keys that this handle may see, the oldest first, revoked and expired ones too."""
     engine.allow("admin")
-    keys = [_key(item) for item in await _items(engine, KEYS)]
+    keys = [_key(cell) for cell in await _cells(engine, KEYS)]
     seen = [key for key in keys if _is_ours(engine, key)]
     return tuple(sorted(seen, key=lambda key: (key.created_at, key.id)))
 
@@ -106,15 +107,15 @@ async def revoke_key(engine: Engine, id_: str, *, actor: str = "") -> Key:
     """The key works no more, from the next request on. Revoking it twice changes nothing."""
     engine.allow("admin")
     wanted = clean_name(id_, "the key's id")
-    for item in await _items(engine, KEYS):
-        key = _key(item)
+    for cell in await _cells(engine, KEYS):
+        key = _key(cell)
         if key.id != wanted or not _is_ours(engine, key):
             continue
         if key.revoked_at is None:
-            revoked = {**item.value, "revoked_at": engine.now().isoformat()}
-            item = _changed(item, revoked)
-            await _put(engine, item, "revoke key", actor)
-        return _key(item)
+            said = {"revoked_at": engine.now().isoformat(), "revoked_by": actor}
+            cell = replace(cell, value={**cell.value, **said})
+            await _put(engine, cell)
+        return _key(cell)
     raise NotFound(f"there is no key {wanted!r}; `recollect keys list` shows them")
 
 
@@ -122,9 +123,8 @@ async def with_key(engine: Engine, secret: str) -> tuple[Key, Engine]:
     """The key and the engine as its holder may use it. Denied says no more than that."""
     if not _SECRET.match(secret):
         raise Denied(_UNKNOWN)
-    found = await engine.store.items(
-        SYSTEM_ROOT, KEYS, now=engine.now(), scopes=(SYSTEM_ROOT,), keys=(_digest(secret),)
-    )
+    wanted = cell_key(KEYS, _digest(secret))
+    found = await engine.store.registry.get((wanted,), now=engine.now())
     if not found or not (key := _key(found[0])).works_at(engine.now()):
         raise Denied(_UNKNOWN)
     return key, engine.narrowed(key.scopes or None, key.rights)
@@ -132,38 +132,52 @@ async def with_key(engine: Engine, secret: str) -> tuple[Key, Engine]:
 
 async def any_key_was_made(engine: Engine) -> bool:
     """Until somebody makes a key, only this machine may connect, and needs none."""
-    return bool(await engine.store.items(SYSTEM_ROOT, KEYS, now=engine.now(), limit=1))
+    prefix = cell_key(KEYS, "")
+    return bool(await engine.store.registry.list(prefix, now=engine.now(), limit=1))
 
 
 async def any_key_works(engine: Engine) -> bool:
     """Is there a key with which anybody could come in?"""
-    return any(_key(item).works_at(engine.now()) for item in await _items(engine, KEYS))
+    return any(_key(cell).works_at(engine.now()) for cell in await _cells(engine, KEYS))
+
+
+async def carry_revocations(engine: Engine, current: Store) -> None:
+    """What was revoked in another store of the same keys is revoked here too."""
+    known = {cell.key: cell for cell in await _cells(engine, KEYS)}
+    for cell in await _cells_of(current, KEYS, engine.now()):
+        ours = known.get(cell.key)
+        if cell.value["revoked_at"] and ours is not None and not ours.value["revoked_at"]:
+            await _put(engine, replace(ours, value=cell.value))
 
 
 async def map_device(engine: Engine, device: str, scope: str, *, actor: str = "") -> Device:
     """What this device hears belongs to that scope from now on."""
     engine.allow("admin")
     mapped = Device(id=clean_name(device, "the device"), scope=engine.write_scope(scope))
-    known = await _device_item(engine, mapped.id)
-    if known is not None and not engine.may_change(str(known.value)):
+    known = await _device_cell(engine, mapped.id)
+    if known is not None and not engine.may_change(_scope_in(known)):
         raise Denied(f"device {mapped.id!r} belongs to somebody else")
-    item = Item(scope=SYSTEM_ROOT, namespace=DEVICES, key=mapped.id, value=mapped.scope)
-    await _put(engine, _changed(known, mapped.scope) if known else item, "map device", actor)
+    value = {"scope": mapped.scope, "mapped_by": actor}
+    version = known.version if known else 0
+    await _put(engine, Cell(key=cell_key(DEVICES, mapped.id), value=value, version=version))
     return mapped
 
 
 async def list_devices(engine: Engine) -> tuple[Device, ...]:
     engine.allow("admin")
-    devices = [Device(id=item.key, scope=str(item.value)) for item in await _items(engine, DEVICES)]
+    devices = [
+        Device(id=cell.key.split("\t", 1)[1], scope=_scope_in(cell))
+        for cell in await _cells(engine, DEVICES)
+    ]
     return tuple(device for device in devices if engine.may_change(device.scope))
 
 
 async def scope_of_device(engine: Engine, device: str) -> str:
     """Whose device it is. One that nobody mapped, or that somebody else owns, is not found."""
-    item = await _device_item(engine, clean_name(device, "the device"))
-    if item is None or not engine.may_change(str(item.value)):
+    cell = await _device_cell(engine, clean_name(device, "the device"))
+    if cell is None or not engine.may_change(_scope_in(cell)):
         raise NotFound(f"device {device!r} belongs to nobody here; map it to a scope first")
-    return parse_scope(str(item.value))
+    return parse_scope(_scope_in(cell))
 
 
 def _listed(scopes: Iterable[str]) -> list[str]:
@@ -192,14 +206,14 @@ def _plain(key: Key) -> dict[str, Any]:
     }
 
 
-def _key(item: Item) -> Key:
-    value = item.value
+def _key(cell: Cell) -> Key:
+    value = cell.value
     moments = {
         name: datetime.fromisoformat(value[name]) if value[name] else None
         for name in ("expires_at", "revoked_at")
     }
     return Key(
-        id=item.key[:ID_LENGTH],
+        id=cell.key.removeprefix(cell_key(KEYS, ""))[:ID_LENGTH],
         name=value["name"],
         scopes=tuple(value["scopes"]),
         rights=tuple(right for right in value["rights"] if right in ALL_RIGHTS),
@@ -209,33 +223,33 @@ def _key(item: Item) -> Key:
     )
 
 
-def _changed(item: Item, value: Any) -> Item:
-    return Item(
-        scope=item.scope,
-        namespace=item.namespace,
-        key=item.key,
-        value=value,
-        version=item.version,
-    )
-
-
-async def _device_item(engine: Engine, device: str) -> Item | None:
-    found = await engine.store.items(SYSTEM_ROOT, DEVICES, now=engine.now(), keys=(device,))
+async def _device_cell(engine: Engine, device: str) -> Cell | None:
+    wanted = cell_key(DEVICES, device)
+    found = await engine.store.registry.get((wanted,), now=engine.now())
     return found[0] if found else None
 
 
-async def _items(engine: Engine, namespace: str) -> list[Item]:
-    found: list[Item] = []
-    while page := await engine.store.items(
-        SYSTEM_ROOT, namespace, now=engine.now(), after=found[-1] if found else None, limit=PAGE
+def _scope_in(device: Cell) -> str:
+    return str(device.value["scope"])
+
+
+async def _cells(engine: Engine, kind: str) -> list[Cell]:
+    return await _cells_of(engine.store, kind, engine.now())
+
+
+async def _cells_of(store: Store, kind: str, now: datetime) -> list[Cell]:
+    found: list[Cell] = []
+    prefix = cell_key(kind, "")
+    while page := await store.registry.list(
+        prefix, now=now, after=found[-1].key if found else "", limit=PAGE
     ):
         found += page
     return found
 
 
-async def _put(engine: Engine, item: Item, reason: str, actor: str) -> None:
-    batch = engine.batch(SYSTEM_ROOT, reason, actor=actor, change="", items=(item,))
+async def _put(engine: Engine, cell: Cell) -> None:
     try:
-        await engine.commit(engine.store, batch)
+        await engine.store.registry.put(cell, now=engine.now())
     except Conflict:
-        raise Conflict(f"{item.namespace} was changed meanwhile; try again", kind="item") from None
+        kind = cell.key.split("\t")[0]
+        raise Conflict(f"the {kind} was changed meanwhile; try again", kind="cell") from None

@@ -1,69 +1,98 @@
-"""Does a record pass a query? The filters of ``types.Query`` as one plain function."""
+"""Does a record pass? ``types.Where`` as one plain function; and the orders of listings."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 
-from recollect.scopes import is_visible
-from recollect.text.analysis import fold
+from recollect.errors import Invalid
+from recollect.scopes import is_visible, root_of
 from recollect.text.claims.lessons import findable_tags
-from recollect.types import Query, Record
+from recollect.text.normal import fold
+from recollect.types import Find, Listing, Record, Search, Where
 
 
-def passes(record: Record, query: Query) -> bool:
-    """Everything a query asks for, text and vector excepted."""
+def passes(record: Record, where: Where) -> bool:
+    """Everything that a filter asks for."""
     return (
-        is_visible(record.scope, query.scopes, descend=query.descend, exact=query.exact)
-        and not expired(record.expires_at, query.now)
-        and _matches(record, query)
-        and _in_time(record, query)
+        is_visible(record.scope, where.scopes, descend=where.descend, exact=where.exact)
+        and not expired(record.expires_at, where.now)
+        and _matches(record, where)
+        and _in_time(record, where)
     )
+
+
+def check_asked(asked: Search | Listing | Find) -> bool:
+    """Is there anything to look for, and room for an answer? Invalid if it is of several roots."""
+    if len({root_of(scope) for scope in asked.where.scopes}) > 1:
+        raise Invalid("a query names scopes of one root; ask each root by itself")
+    return asked.limit > 0 and bool(asked.where.scopes)
 
 
 def expired(expires_at: datetime | None, now: datetime) -> bool:
     return expires_at is not None and expires_at <= now
 
 
-def _matches(record: Record, query: Query) -> bool:
+def _matches(record: Record, where: Where) -> bool:
     return (
-        (not query.kinds or record.kind in query.kinds)
-        and (not query.types or record.type in query.types)
-        and (not query.durabilities or record.durability in query.durabilities)
-        and (not query.sources or record.source in query.sources)
-        and (not query.authors or record.author in query.authors)
-        and (not query.session or record.session == query.session)
-        and (not query.lineage or not set(query.lineage).isdisjoint(record.lineage))
-        and (not query.derived_from or not set(query.derived_from).isdisjoint(record.derived_from))
-        and (not query.hashes or record.hash in query.hashes)
-        and (not query.origins or record.origin in query.origins)
-        and (not query.tags or _is_tagged(record, query))
+        (not where.kinds or record.kind in where.kinds)
+        and (not where.types or record.type in where.types)
+        and (not where.durabilities or record.durability in where.durabilities)
+        and (not where.sources or record.source in where.sources)
+        and (not where.authors or record.author in where.authors)
+        and (not where.session or record.session == where.session)
+        and (not where.tags or _is_tagged(record, where))
     )
 
 
-def _is_tagged(record: Record, query: Query) -> bool:
+def _is_tagged(record: Record, where: Where) -> bool:
     tags = map(fold, findable_tags(record.tags, record.data))
-    return not {fold(tag) for tag in query.tags}.isdisjoint(tags)
+    return not {fold(tag) for tag in where.tags}.isdisjoint(tags)
 
 
-def _in_time(record: Record, query: Query) -> bool:
-    if query.since is not None and record.at < query.since:
+def _in_time(record: Record, where: Where) -> bool:
+    if where.since is not None and record.at < where.since:
         return False
-    if query.until is not None and record.at >= query.until:
+    if where.until is not None and record.at >= where.until:
         return False
-    if query.as_of is None and query.known_at is None:
-        return not query.statuses or record.status in query.statuses
-    return record.status != "quarantined" and _believed(record, query) and _true(record, query)
+    if where.as_of is None and where.known_at is None:
+        return not where.statuses or record.status in where.statuses
+    return record.status != "quarantined" and _believed(record, where) and _true(record, where)
 
 
-def _believed(record: Record, query: Query) -> bool:
-    books = query.known_at or query.now
-    if query.known_at is not None and record.learned_at > query.known_at:
+def _believed(record: Record, where: Where) -> bool:
+    books = where.known_at or where.now
+    if where.known_at is not None and record.learned_at > where.known_at:
         return False
     return record.retired_at is None or record.retired_at > books
 
 
-def _true(record: Record, query: Query) -> bool:
-    if query.as_of is None:
+def _true(record: Record, where: Where) -> bool:
+    if where.as_of is None:
         return True
-    begun = record.valid_from is None or record.valid_from <= query.as_of
-    return begun and (record.valid_to is None or record.valid_to > query.as_of)
+    begun = record.valid_from is None or record.valid_from <= where.as_of
+    return begun and (record.valid_to is None or record.valid_to > where.as_of)
+
+
+def has_keys(record: Record, find: Find) -> bool:
+    """Does it have one of the values of each key that is given?"""
+    return (
+        (not find.hashes or record.hash in find.hashes)
+        and (not find.origins or record.origin in find.origins)
+        and (not find.lineage or not set(find.lineage).isdisjoint(record.lineage))
+        and (not find.derived_from or not set(find.derived_from).isdisjoint(record.derived_from))
+    )
+
+
+def ordered(records: Iterable[Record], asked: Listing | Find) -> list[Record]:
+    """As the listing asks: in its order, behind ``after``, no more than ``limit``."""
+    found = sorted(records, key=lambda record: record.id)
+    if asked.order == "id":
+        found = [record for record in found if record.id > asked.after]
+    elif asked.order == "newest":
+        found = [one for one in reversed(found) if not asked.after or one.id < asked.after]
+    else:
+        found.sort(key=lambda record: record.at, reverse=True)
+        if asked.order == "important":
+            found.sort(key=lambda record: record.importance, reverse=True)
+    return found[: max(0, asked.limit)]

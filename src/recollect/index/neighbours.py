@@ -11,6 +11,11 @@ The weights were chosen with cross-validation; see docs/explanation/recall.md.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from recollect.types import Record
+
 BEFORE = (0.6, 0.36, 0.216)  # what the turn before counts, the one before that, ...
 AFTER = (0.6, 0.36)
 WORDS_MAX = 20
@@ -26,3 +31,40 @@ def usual_length(average: float, weights: float) -> float:
     """How many words a turn of average length has, together with neighbours at places of these
     weights, added up."""
     return average + weights * min(average, WORDS_MAX)
+
+
+class Around(NamedTuple):
+    """The neighbours of a turn: the weights of their places, and where they stand in its
+    conversation; nearest first."""
+
+    before: Sequence[tuple[float, int]] = ()
+    after: Sequence[tuple[float, int]] = ()
+
+    @property
+    def places(self) -> Sequence[tuple[float, int]]:
+        return (*self.before, *self.after)
+
+
+def around(turns: Sequence[Record], place: int) -> Around:
+    """The neighbours of one turn of a conversation, which is in the order of time."""
+    before = _reached(turns, place, range(place - 1, -1, -1), BEFORE)
+    found = Around(before, _reached(turns, place, range(place + 1, len(turns)), AFTER))
+    spoken = {_speaker(turns[other]) for _, other in found.places}
+    return found if spoken - {_speaker(turns[place])} else Around()
+
+
+def _reached(
+    turns: Sequence[Record], place: int, others: Iterable[int], weights: Sequence[float]
+) -> Sequence[tuple[float, int]]:
+    reached: list[tuple[float, int]] = []
+    last = place
+    for weight, other in zip(weights, others, strict=False):
+        if abs((turns[other].at - turns[last].at).total_seconds()) > PAUSE_SECONDS:
+            break
+        reached.append((weight, other))
+        last = other
+    return reached
+
+
+def _speaker(record: Record) -> tuple[str, str]:
+    return record.source, record.author

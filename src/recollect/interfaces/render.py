@@ -6,12 +6,12 @@ import re
 import textwrap
 import unicodedata
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, is_dataclass
-from datetime import datetime
-from functools import cache
+from dataclasses import dataclass
 from typing import Any
 
-from recollect.types import Answer, Entry, Hit, Packet, Receipt, Record
+from recollect.types import Answer, Entry, Hit, Message, Packet, Receipt, Record, Session
+from recollect.types.json import as_json as as_json
+from recollect.types.pages import Stats
 
 STATUS_COLOURS = {
     "stored": "32",
@@ -36,37 +36,6 @@ _PATH = re.compile(
 
 def without_paths(text: str) -> str:
     return _PATH.sub("the file", text)
-
-
-_AS_IT_IS = frozenset((str, int, float, bool, type(None)))
-
-
-def as_json(value: Any) -> Any:
-    """Anything recollect answers with, as JSON-able data; times as ISO 8601."""
-    if type(value) in _AS_IT_IS:  # most of it; looked at first for speed
-        return value
-    if isinstance(value, Hit):
-        return hit_as_json(value)
-    if isinstance(value, list | tuple | set | frozenset):
-        return [as_json(part) for part in value]
-    if isinstance(value, datetime):
-        return value.isoformat()
-    if isinstance(value, Mapping):
-        return {key: as_json(part) for key, part in value.items()}
-    if is_dataclass(value) and not isinstance(value, type):
-        return {name: as_json(getattr(value, name)) for name in _names(type(value))}
-    return value
-
-
-def hit_as_json(hit: Hit) -> dict[str, Any]:
-    """The record's own fields with the scores beside them; nothing is lost."""
-    scores = {name: as_json(getattr(hit, name)) for name in _names(Hit) if name != "record"}
-    return {**as_json(hit.record), **scores}
-
-
-@cache
-def _names(kind: type) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,6 +102,37 @@ class Screen:
                 touch.before, touch.after
             )
         yield self.paint(f"    change {entry.change}", "2")
+
+    def session(self, session: Session) -> Iterable[str]:
+        when = f"{session.started_at:%Y-%m-%d %H:%M}" if session.started_at else "?"
+        over = ", ended" if session.ended_at else ""
+        yield f"{session.scope}  {visible(session.id)}  {when}, {session.last_seq} messages{over}"
+
+    def message(self, message: Message) -> Iterable[str]:
+        by = f"{message.role} ({message.author})" if message.author else message.role
+        yield self.paint(f"{message.at:%Y-%m-%d %H:%M}  {visible(by)}", "1")
+        yield from (f"    {visible(line)}" for line in message.text.split("\n"))
+
+    def item(self, item: Record | Session | Message | Entry) -> Iterable[str]:
+        """One of a list."""
+        if isinstance(item, Session):
+            return self.session(item)
+        if isinstance(item, Message):
+            return self.message(item)
+        return self.entry(item) if isinstance(item, Entry) else self.record(item)
+
+    def stats(self, found: Stats) -> Iterable[str]:
+        yield f"{found.records:,} record{'' if found.records == 1 else 's'}"
+        for name, numbers in (
+            ("kind", found.kinds),
+            ("type", found.types),
+            ("status", found.statuses),
+        ):
+            if numbers:
+                listed = ", ".join(f"{number:,} {one}" for one, number in numbers.items())
+                yield f"    by {name}: {listed}"
+        sessions = f"{found.sessions:,} session{'' if found.sessions == 1 else 's'}"
+        yield sessions if found.complete else f"at least {sessions}"
 
     def wrapped(self, text: str, indent: int) -> list[str]:
         flat = visible(" ".join(text.split()))

@@ -7,9 +7,10 @@ out of the dispute, the record that is left becomes an ordinary one again.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from recollect.engine import Engine
+from recollect.lifecycle.status import settled
 from recollect.ports import Store
 from recollect.types import LIVE, Record, Relation
 
@@ -72,7 +73,7 @@ def freed(disputes: Disputes, decided: Mapping[str, Record]) -> list[Record]:
     then = {**disputes.records, **decided}
     near = {other for id_ in decided for other in opponents_of(id_, disputes.edges)}
     return [
-        replace(then[id_], status="active")
+        settled(then[id_])
         for id_ in sorted(near - decided.keys())
         if id_ in then
         and then[id_].status == "disputed"

@@ -4,32 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from recollect.engine import Engine
 from recollect.index.vectors import says_nothing
 from recollect.lifecycle.merge import (
+    AGAINST,
+    NOBODY,
     Known,
+    Named,
     Outcome,
     Verdict,
-    VerdictKind,
+    between,
     claim_of,
     judge,
     repeated,
     settle,
-    slot_tag,
+    tags_of_change,
+    tells_change,
 )
 from recollect.ports import Store
 from recollect.scopes import is_within, root_of
-from recollect.text.claims.lessons import Claim
+from recollect.text.claims.lessons import slot_tag
 from recollect.text.messages import turn_id
-from recollect.types import LIVE, Query, Record, Vector
+from recollect.types import LIVE, Find, Listing, Record, Search, Vector, Where
 
 NEIGHBOURS = 8  # by meaning or, without a vector, by words
 SLOT_MAX = 64  # records that make a claim about the same slot
 COPIES_MAX = 1000
 WORDS_FROM_MAX = 2000  # characters of a text, when it is looked for by its words
-AGAINST: tuple[VerdictKind, ...] = ("supersedes", "contradicts", "outdated")
-_NEVER = 2.0  # above any cosine
 SIMILAR_ABOVE = 0.5  # what is farther away says neither the same, nor the opposite, nor more
 
 
@@ -41,15 +44,17 @@ async def meet(
     space: str,
     *,
     corrects: bool = False,
+    named: Named = NOBODY,
     pending: Sequence[Record] = (),
     seen_hash: bool = False,
 ) -> Outcome:
-    """Compare, judge and settle: what to commit for this record, and what to say about it."""
+    """Compare, judge and settle: what to commit for this record, and what to say about it.
+    ``named``: the known texts that it surely or perhaps corrects."""
     known = await compare(
-        engine, store, record, vector, space, pending=pending, seen_hash=seen_hash
+        engine, store, record, vector, space, named=named, pending=pending, seen_hash=seen_hash
     )
     above = engine.profile.duplicate_above
-    verdict = judge(record, known, duplicate_above=above, corrects=corrects)
+    verdict = judge(record, known, duplicate_above=above, corrects=corrects, named=named)
     if confirmed := _confirmed(record, verdict):
         others = [one for one in known if one.record.id != confirmed.id]
         said_now = replace(confirmed, learned_at=record.learned_at)
@@ -85,17 +90,14 @@ async def disputed_again(
     """For a record that is believed again after it was not: what to write if something that is
     known in its scope by now speaks against it. Both are disputed then, for a person to decide.
     What it is to the records above its scope, its edges say."""
-    claim = claim_of(record)
-    if claim is None or record.status not in LIVE:
+    query = of_slot(record, engine.now())
+    if query is None or record.status not in LIVE:
         return None
-    known = [
-        Known(record=hit.record) for hit in await store.search(_of_slot(engine, record, claim))
-    ]
+    known = [Known(record=one) for one in await store.listing(query)]
     against = [
         one.record
         for one in _with_pending(known, record, pending)
-        if one.record.scope == record.scope
-        and judge(record, [one], duplicate_above=_NEVER).kind in AGAINST
+        if one.record.scope == record.scope and between(record, one.record) in AGAINST
     ]
     if not against:
         return None
@@ -110,6 +112,7 @@ async def compare(
     vector: Vector | None,
     space: str,
     *,
+    named: Named = NOBODY,
     pending: Sequence[Record] = (),
     seen_hash: bool = False,
 ) -> list[Known]:
@@ -118,10 +121,9 @@ async def compare(
     ``pending`` are records that the same commit will write or change; they count as they will
     be. ``seen_hash``: the store refused this very text, though no vector led to it."""
     found: dict[str, Known] = {}
-    for query in _queries(engine, record, vector, space, seen_hash=seen_hash):
-        for hit in await store.search(query):
-            known = Known(record=hit.record, similarity=hit.similarity)
-            found.setdefault(hit.record.id, known)
+    for query in _queries(engine, record, vector, space, named=named, seen_hash=seen_hash):
+        for known in await _known(store, query):
+            found.setdefault(known.record.id, known)
     return _with_pending(found.values(), record, pending)
 
 
@@ -134,32 +136,68 @@ def _with_pending(known: Iterable[Known], record: Record, pending: Iterable[Reco
     return list(found.values())
 
 
+async def _known(store: Store, query: Search | Find | Listing) -> list[Known]:
+    if isinstance(query, Search):
+        hits = await store.search(query)
+        return [Known(record=hit.record, similarity=hit.similarity) for hit in hits]
+    read = store.find(query) if isinstance(query, Find) else store.listing(query)
+    return [Known(record=record) for record in await read]
+
+
 def _queries(
-    engine: Engine, record: Record, vector: Vector | None, space: str, *, seen_hash: bool
-) -> Iterator[Query]:
-    base = Query(scopes=(record.scope,), now=engine.now(), statuses=LIVE, limit=NEIGHBOURS)
-    alike = replace(base, kinds=(record.kind,))
+    engine: Engine,
+    record: Record,
+    vector: Vector | None,
+    space: str,
+    *,
+    named: Named,
+    seen_hash: bool,
+) -> Iterator[Search | Find | Listing]:
+    live = Where(scopes=(record.scope,), now=engine.now(), statuses=LIVE)
+    alike = Search(where=replace(live, kinds=(record.kind,)), limit=NEIGHBOURS)
     near = vector is not None and not says_nothing(vector) and record.kind != "episodic"
+    tells = record.kind == "semantic" and tells_change(record)
     if near:  # an equal text is also the nearest one
-        yield replace(alike, vector=vector, space=space, similar_above=SIMILAR_ABOVE)
+        by_words = record.text[:WORDS_FROM_MAX] if tells else ""
+        yield replace(alike, vector=vector, space=space, similar_above=SIMILAR_ABOVE, text=by_words)
     if record.hash and (seen_hash or not near):
-        yield replace(base, hashes=(record.hash,))
+        yield Find(where=live, hashes=(record.hash,), limit=NEIGHBOURS)
     if not near and record.kind != "episodic":
         yield replace(alike, text=record.text[:WORDS_FROM_MAX])
+    if named.hashes:
+        yield Find(where=live, hashes=named.hashes, limit=NEIGHBOURS)
+    if slot := of_slot(record, engine.now()):
+        yield slot
+    if tells:
+        where = replace(live, kinds=(record.kind,), tags=tags_of_change(record))
+        yield Listing(where=where, limit=SLOT_MAX)
+
+
+def of_slot(record: Record, now: datetime) -> Listing | None:
+    """For the live records that make a claim about the same slot, in the record's scope and those
+    above it; None if it makes no claim."""
     claim = claim_of(record)
-    if claim is not None:
-        yield _of_slot(engine, record, claim)
-
-
-def _of_slot(engine: Engine, record: Record, claim: Claim) -> Query:
-    return Query(
-        scopes=(record.scope,),
-        now=engine.now(),
-        statuses=LIVE,
-        kinds=(record.kind,),
-        tags=(slot_tag(claim),),
+    if claim is None:
+        return None
+    return Listing(
+        where=Where(
+            scopes=(record.scope,),
+            now=now,
+            statuses=LIVE,
+            kinds=(record.kind,),
+            tags=(slot_tag(claim),),
+        ),
         limit=SLOT_MAX,
     )
+
+
+async def live_equal(store: Store, scope: str, hash_: str, now: datetime) -> Record | None:
+    """The live record of this very scope whose text has that hash: there is one at most."""
+    query = Find(
+        where=Where(scopes=(scope,), now=now, exact=True, statuses=LIVE), hashes=(hash_,), limit=1
+    )
+    found = await store.find(query) if hash_ else []
+    return found[0] if found else None
 
 
 async def turns_of(
@@ -186,15 +224,12 @@ async def copies_of(
 ) -> list[Record]:
     """The live copies of some records in the scope of ``record`` and below it, so that one
     commit treats them alike. Siblings are not visible from here and stay."""
-    query = Query(
-        scopes=(record.scope,),
-        now=engine.now(),
-        descend=True,
-        statuses=LIVE,
+    query = Find(
+        where=Where(scopes=(record.scope,), now=engine.now(), descend=True, statuses=LIVE),
         origins=tuple({target.origin or target.id for target in targets}),
         limit=COPIES_MAX,
     )
-    found = {hit.record.id: hit.record for hit in await store.search(query)}
+    found = {one.id: one for one in await store.find(query)}
     found |= {one.id: one for one in pending if one.id in found or one.origin in query.origins}
     named = {target.id for target in targets}
     return [one for one in found.values() if one.id not in named and one.status in LIVE]

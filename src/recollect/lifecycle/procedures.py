@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from recollect.engine import Engine
+from recollect.lifecycle.match import live_equal
 from recollect.ports import Store
 from recollect.text.compare import text_hash
-from recollect.types import LIVE, Query, Record
+from recollect.types import Record
 
 
 def name_hash(name: str) -> str:
@@ -41,16 +42,7 @@ def tally(data: Mapping[str, Any], name: str) -> int:
 
 async def named(engine: Engine, store: Store, scope: str, name: str) -> Record | None:
     """The live procedure of that name in this very scope."""
-    query = Query(
-        scopes=(scope,),
-        now=engine.now(),
-        exact=True,
-        statuses=LIVE,
-        hashes=(name_hash(name),),
-        limit=1,
-    )
-    hits = await store.search(query)
-    return hits[0].record if hits else None
+    return await live_equal(store, scope, name_hash(name), engine.now())
 
 
 def counted_data(

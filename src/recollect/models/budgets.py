@@ -1,24 +1,27 @@
-"""What models may cost: budgets per call and per day, kept as items beside the memories.
+"""What models may cost: budgets per call and per day, kept in the registry beside the memories.
 
-Each root scope has one total a day (namespace ``budget``) that every call is held against, and
-one item per day, operation and model (namespace ``usage``) for people to read. Both change in one
-commit, by compare-and-set.
+Each root scope has one cell a day: the total that every call is held against, and under ``by``
+its parts by operation and model, for people to read. It changes by compare-and-set.
 """
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 from recollect.errors import Conflict, Unavailable
-from recollect.ports import Clock, NewId, Store
+from recollect.ports import Cell, Clock, NewId, Registry, Store, cell_key
 from recollect.text.tokens import estimate
-from recollect.types import Batch, Item, Usage
+from recollect.types import Usage
 
 ATTEMPTS_MAX = 64
 KEPT_DAYS = 90
 MILLION = 1_000_000
+PAGE = 100
+BUDGET = "budget"
+NOTHING: Mapping[str, Any] = {"calls": 0, "tokens_in": 0, "tokens_out": 0, "cost": 0.0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +86,7 @@ class Spending:
     """The books of what was used."""
 
     def __init__(self, store: Store, clock: Clock, new_id: NewId, budgets: Budgets) -> None:
-        self._store = store
+        self._registry = store.registry
         self._clock = clock
         self._new_id = new_id
         self._budgets = budgets
@@ -115,38 +118,29 @@ class Spending:
             await self._add(booked, change, check=False)
 
     async def _add(self, booked: Booking, change: Usage, *, check: bool) -> None:
+        landed = self._new_id()
         for _ in range(ATTEMPTS_MAX):
-            total = await self._item(booked, "budget", f"{booked.day}")
+            known = await self._cell(booked)
+            if known.value.get("last") == landed:
+                return  # the try of which nobody knew what came of it
             if check:
-                self._check_day(booked, change, total.value)
-            key = f"{booked.day}/{booked.operation}/{booked.model}"
-            detail = await self._item(booked, "usage", key)
-            batch = Batch(
-                id=self._new_id(),
-                root=booked.root,
-                at=self._now(),
-                reason="usage",
-                items=(_added(total, change), _added(detail, change)),
-            )
+                self._check_day(booked, change, known.value)
+            value = _booked(known.value, f"{booked.operation}/{booked.model}", change, landed)
             try:
-                await _commit(self._store, batch)
+                await self._registry.put(replace(known, value=value), now=self._now())
                 return
             except Conflict:
                 continue  # another call was booked meanwhile: count it too
+            except Unavailable as error:
+                if not error.outcome_unknown:
+                    raise
         raise Unavailable("too many calls are being booked at once; try again")
 
-    async def _item(self, booked: Booking, namespace: str, key: str) -> Item:
-        found = await self._store.items(
-            booked.root, namespace, now=self._now(), scopes=(booked.root,), keys=(key,)
-        )
-        if found:
-            return found[0]
+    async def _cell(self, booked: Booking) -> Cell:
         day = booked.day or self._now().date()
-        expiry = datetime.combine(day, time(), UTC) + timedelta(days=KEPT_DAYS)
-        nothing = {"calls": 0, "tokens_in": 0, "tokens_out": 0, "cost": 0.0}
-        return Item(
-            scope=booked.root, namespace=namespace, key=key, value=nothing, expires_at=expiry
-        )
+        key = cell_key(BUDGET, booked.root, f"{day}")
+        found = await self._registry.get((key,), now=self._now())
+        return found[0] if found else _new_day(booked.root, day)
 
     def _check_day(self, booked: Booking, wanted: Usage, used: dict[str, Any]) -> None:
         limits = self._budgets
@@ -168,21 +162,61 @@ class Spending:
         return self._clock().astimezone(UTC)
 
 
-def _added(item: Item, change: Usage) -> Item:
-    value = {
-        "calls": item.value["calls"] + change.calls,
-        "tokens_in": item.value["tokens_in"] + change.tokens_in,
-        "tokens_out": item.value["tokens_out"] + change.tokens_out,
-        "cost": round(item.value["cost"] + change.cost, 9),
+def kept_until(day: date) -> datetime:
+    """How long it is known what was spent on a day."""
+    return datetime.combine(day, time(), UTC) + timedelta(days=KEPT_DAYS)
+
+
+def _new_day(root: str, day: date) -> Cell:
+    value = {**NOTHING, "by": {}}
+    return Cell(key=cell_key(BUDGET, root, f"{day}"), value=value, expires_at=kept_until(day))
+
+
+async def days_of(
+    registry: Registry, root: str, *, now: datetime, after: tuple[str, str] = ("", "")
+) -> AsyncIterator[tuple[str, str, Mapping[str, Mapping[str, Any]]]]:
+    """The days on which a root ("" for all of them, in order) has spent something: the root, the
+    day, and what, by "operation/model". ``after``: from this root and day on."""
+    prefix = cell_key(BUDGET, root, "") if root else cell_key(BUDGET, "")
+    last = cell_key(BUDGET, after[0], after[1])[:-1]  # so that the day itself is behind it
+    while page := await registry.list(prefix, now=now, after=last, limit=PAGE):
+        for cell in page:
+            _, whose, day = cell.key.split("\t")
+            if (whose, day) >= after:
+                yield whose, day, dict(sorted(cell.value["by"].items()))
+        last = page[-1].key
+
+
+async def keep_spent(
+    registry: Registry, root: str, day: date, what: str, spent: Mapping[str, Any], now: datetime
+) -> bool:
+    """Note what another store's books say of a day; False if these know of it already."""
+    for _ in range(ATTEMPTS_MAX):
+        fresh = _new_day(root, day)
+        found = await registry.get((fresh.key,), now=now)
+        known = found[0] if found else fresh
+        if what in known.value["by"]:
+            return False
+        change = Usage(**{name: spent[name] for name in NOTHING})
+        value = _booked(known.value, what, change, known.value.get("last", ""))
+        try:
+            await registry.put(replace(known, value=value), now=now)
+            return True
+        except Conflict:
+            continue
+    raise Unavailable("too many calls are being booked at once; try again")
+
+
+def _booked(day: Mapping[str, Any], what: str, change: Usage, last: str) -> dict[str, Any]:
+    """The day with one more call in its total and in its part."""
+    part = _added(day["by"].get(what, NOTHING), change)
+    return {**_added(day, change), "by": {**day["by"], what: part}, "last": last}
+
+
+def _added(spent: Mapping[str, Any], change: Usage) -> dict[str, Any]:
+    return {
+        "calls": spent["calls"] + change.calls,
+        "tokens_in": spent["tokens_in"] + change.tokens_in,
+        "tokens_out": spent["tokens_out"] + change.tokens_out,
+        "cost": round(spent["cost"] + change.cost, 9),
     }
-    return replace(item, value=value)
-
-
-async def _commit(store: Store, batch: Batch) -> None:
-    """Where the outcome is unknown ask again with the same id, which is safe."""
-    try:
-        await store.commit(batch)
-    except Unavailable as error:
-        if not error.outcome_unknown:
-            raise
-        await store.commit(batch)

@@ -1,108 +1,142 @@
-"""Messages as a model's API wants them: OpenAI- or Anthropic-shaped.
+"""Messages as a model's API takes them: OpenAI Chat, Anthropic or Gemini.
 
-Both refuse a tool answer without its call and a call without its answer. Such leftovers become
-plain text, so that what was said is still seen.
+All three refuse a call without its answer and an answer without its call, and want the answers
+right behind the call. Anthropic and Gemini also want user and assistant in turn, the user first.
+So a conversation is first put in order (``steps``), then written in the words of the provider. A
+block that came from the same provider goes back as it came.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from recollect.types import Message, ToolCall
+from recollect.packet.window import call_pairs
+from recollect.text.dialects import Part, dialect_of, gemini_block, parts_of
+from recollect.types import Message, Shape
 
-Shape = Literal["openai", "anthropic"]
 Dict = dict[str, Any]
+
+# Stands where the user's first words were folded or left out.
+BEFORE = "(what was said before is left out here)"
 
 # What observe() adds to a message and an API would refuse.
 _OURS = {"id", "at", "timestamp", "created_at", "author"}
+_NAME = re.compile(r"[^a-zA-Z0-9_-]")
+_ID = re.compile(r"[a-zA-Z0-9_-]{1,40}")
+_NAME_MAX = 64
+
+
+@dataclass(slots=True, kw_only=True)
+class TalkStep:
+    """One message in order: what one side says, with its calls; answers are a step of their own.
+    ``original`` is the message as it came, where all of it is still here."""
+
+    role: Literal["system", "user", "assistant", "tool"]
+    parts: list[Part]
+    original: Mapping[str, Any] = field(default_factory=dict)
+    system_role: str = "system"
 
 
 def shaped(messages: Sequence[Message], shape: Shape) -> list[Dict]:
-    answered = {id_ for message in messages for id_ in message.answers}
-    called = {call.id for message in messages for call in message.calls}
-    whole = answered & called
-    if shape == "anthropic":
-        return _alternating([part for m in messages for part in _anthropic(m, whole)])
-    return [part for m in messages for part in _openai(m, whole)]
+    ordered = steps(messages)
+    if shape == "openai":
+        return [one for step in ordered for one in _openai(step)]
+    spoken = [step for step in ordered if step.role != "system"]
+    write = _anthropic if shape == "anthropic" else _gemini
+    return _in_turn([one for step in spoken if (one := write(step))], shape)
 
 
-def _openai(message: Message, whole: set[str]) -> list[Dict]:
-    original = _original(message)
-    clean = all(call.id in whole for call in message.calls) and whole.issuperset(message.answers)
-    if original and clean and not _has_anthropic_blocks(original):
-        return [{key: value for key, value in original.items() if key not in _OURS}]
-    parts: list[Dict] = [
-        {"role": "tool", "tool_call_id": id_, "content": text}
-        for id_, text in _answers(message, original)
-        if id_ in whole
-    ]
-    text = _text_with_leftovers(message, original, whole)
-    calls = [call for call in message.calls if call.id in whole]
-    if calls:
-        parts.append(
-            {
-                "role": "assistant",
-                "content": text or None,
-                "tool_calls": [_openai_call(call) for call in calls],
-            }
+def opening_words(shape: Shape) -> str:
+    """What ``shaped`` may put in front of the messages; somebody has to pay for it."""
+    return "" if shape == "openai" else BEFORE
+
+
+# Order
+
+
+def steps(messages: Sequence[Message]) -> list[TalkStep]:
+    """The conversation with every call followed by its answers. What has no other half is no
+    call any more: an answer nobody asked for is dropped, an unanswered call is told in words."""
+    read = [_parts(message) for message in messages]
+    answer_of = _answers(messages, read)
+    ids = _Ids()
+    found: list[TalkStep] = []
+    for index, message in enumerate(messages):
+        own = [part for part in read[index] if part.kind != "answer"]
+        if not own:
+            continue
+        calls = [p for p in own if p.kind == "call"]
+        kept = [p for p in calls if id(p) in answer_of]
+        named = {id(part): ids.name(part.id) for part in kept}
+        whole = len(kept) == len(calls) and len(own) == len(read[index])
+        unchanged = whole and all(named[id(p)] == p.id and _is_plain(p) for p in kept)
+        found.append(
+            TalkStep(
+                role=_role(message),
+                parts=[_told(part, named) for part in own],
+                original=_original(message) if unchanged else {},
+                system_role=message.role,
+            )
         )
-    elif text or not parts:
-        parts.append({"role": _openai_role(message, bool(message.answers)), "content": text})
-    return parts
+        answers = [replace(answer_of[id(p)], id=named[id(p)], name=p.name) for p in kept]
+        if answers:
+            found.append(TalkStep(role="tool", parts=answers))
+    return [step for step in found if _says_something(step)]
 
 
-def _openai_role(message: Message, held_answers: bool) -> str:
-    if message.role in ("tool", "function") or held_answers:
-        return "user"
-    return "assistant" if message.role == "note" else message.role
+def _answers(messages: Sequence[Message], read: Sequence[Sequence[Part]]) -> dict[int, Part]:
+    """The answer of each call, by identity of the part; each answer serves one call."""
+    answers: dict[int, Part] = {}
+    used: set[int] = set()
+    for caller, answerer, id_ in call_pairs(messages):
+        calls = [p for p in read[caller] if p.kind == "call" and p.id == id_]
+        given = [p for p in read[answerer] if p.kind == "answer" and p.id == id_]
+        free = [p for p in given if id(p) not in used]
+        for call in calls:
+            if id(call) not in answers and free:
+                answers[id(call)] = free.pop(0)
+                used.add(id(answers[id(call)]))
+    return answers
 
 
-def _openai_call(call: ToolCall) -> Dict:
-    function = {"name": call.name, "arguments": call.arguments or "{}"}
-    return {"id": call.id, "type": "function", "function": function}
+def _told(part: Part, named: Mapping[int, str]) -> Part:
+    if part.kind != "call":
+        return part
+    if id(part) in named:
+        new = named[id(part)]
+        return part if new == part.id else replace(part, id=new, raw={})
+    return Part(kind="text", text=f"[called {part.name}({part.arguments}), no answer]")
 
 
-def _anthropic(message: Message, whole: set[str]) -> list[Dict]:
-    if message.role in ("system", "developer"):
-        return []  # belongs into the system prompt, which is the caller's
+def _parts(message: Message) -> list[Part]:
     original = _original(message)
-    blocks: list[Dict] = [
-        {"type": "tool_result", "tool_use_id": id_, "content": text}
-        for id_, text in _answers(message, original)
-        if id_ in whole
-    ]
-    text = _text_with_leftovers(message, original, whole)
-    if text:
-        blocks.append({"type": "text", "text": text})
-    blocks += [_anthropic_call(call) for call in message.calls if call.id in whole]
-    if not blocks:
-        return []
-    role = "assistant" if message.role in ("assistant", "note") else "user"
-    return [{"role": role, "content": blocks}]
+    if original:
+        return [part for part in parts_of(original) if part.kind != "text" or part.text.strip()]
+    parts = [Part(kind="text", text=message.text)] if message.text.strip() else []
+    if message.answers:
+        return [Part(kind="answer", id=id_, text=message.text) for id_ in message.answers]
+    calls = [Part(kind="call", id=c.id, name=c.name, arguments=c.arguments) for c in message.calls]
+    return parts + calls
 
 
-def _anthropic_call(call: ToolCall) -> Dict:
-    try:
-        given = json.loads(call.arguments or "{}")
-    except ValueError:
-        given = call.arguments
-    arguments = given if isinstance(given, dict) else {"arguments": given}
-    return {"type": "tool_use", "id": call.id, "name": call.name, "input": arguments}
+def _is_plain(call: Part) -> bool:
+    """A call that every provider takes as it is."""
+    return bool(call.arguments) and _function_name(call.name) == call.name
 
 
-def _alternating(parts: list[Dict]) -> list[Dict]:
-    """User and assistant in turn, the user first."""
-    merged: list[Dict] = []
-    for part in parts:
-        if merged and merged[-1]["role"] == part["role"]:
-            merged[-1] = {**part, "content": [*merged[-1]["content"], *part["content"]]}
-        else:
-            merged.append(part)
-    while merged and merged[0]["role"] != "user":
-        merged = merged[1:]
-    return merged
+def _role(message: Message) -> Literal["system", "user", "assistant", "tool"]:
+    if message.role in ("system", "developer"):
+        return "system"
+    return "assistant" if message.role in ("assistant", "note") else "user"
+
+
+def _says_something(step: TalkStep) -> bool:
+    """Thoughts alone are nothing that a provider takes."""
+    return any(part.kind != "thinking" for part in step.parts)
 
 
 def _original(message: Message) -> Mapping[str, Any]:
@@ -110,46 +144,270 @@ def _original(message: Message) -> Mapping[str, Any]:
     return loaded if isinstance(loaded, dict) else {}
 
 
-def _blocks(original: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+class _Ids:
+    """Ids that every provider takes, each used once."""
+
+    def __init__(self) -> None:
+        self._used: set[str] = set()
+
+    def name(self, id_: str) -> str:
+        new, number = id_, len(self._used) + 1
+        while not _ID.fullmatch(new) or new in self._used:
+            new, number = f"call_{number}", number + 1
+        self._used.add(new)
+        return new
+
+
+# OpenAI Chat
+
+
+def _openai(step: TalkStep) -> list[Dict]:
+    if step.role == "tool":
+        return [
+            {"role": "tool", "tool_call_id": part.id, "content": part.text or "(nothing)"}
+            for part in step.parts
+        ]
+    if step.original and _is_openai(step.original):
+        return [{key: value for key, value in step.original.items() if key not in _OURS}]
+    content = _openai_content(step.parts)
+    if step.role == "system":
+        return [{"role": step.system_role, "content": _joined(step.parts)}]
+    calls = [_openai_call(part) for part in step.parts if part.kind == "call"]
+    if calls:
+        text = _joined(step.parts) or None
+        return [{"role": "assistant", "content": text, "tool_calls": calls}]
+    if step.role == "assistant":
+        return [{"role": "assistant", "content": _joined(step.parts)}]
+    return [{"role": "user", "content": content}]
+
+
+def _is_openai(original: Mapping[str, Any]) -> bool:
+    """Chat itself, with nothing of Anthropic's in it and nothing empty."""
+    if dialect_of(original) != "chat" or original.get("role") in ("note", "function"):
+        return False
+    if "function_call" in original:
+        return False
     content = original.get("content")
-    return [b for b in content if isinstance(b, dict)] if isinstance(content, list) else []
+    if not isinstance(content, list):
+        said = isinstance(content, str) and bool(content.strip())
+        return said or bool(original.get("tool_calls"))
+    own = {"text", "image_url", "input_audio", "file", "refusal"}
+    return bool(content) and all(
+        isinstance(block, dict) and block.get("type") in own and not _is_blank(block)
+        for block in content
+    )
 
 
-def _has_anthropic_blocks(original: Mapping[str, Any]) -> bool:
-    return any(block.get("type") in ("tool_use", "tool_result") for block in _blocks(original))
+def _is_blank(block: Mapping[str, Any]) -> bool:
+    text = block.get("text")
+    return isinstance(text, str) and not text.strip()
 
 
-def _answers(message: Message, original: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Each answered id with its own text."""
-    found = [
-        (str(block.get("tool_use_id") or ""), _plain(block.get("content")))
-        for block in _blocks(original)
-        if block.get("type") == "tool_result"
+def _openai_content(parts: Iterable[Part]) -> str | list[Dict]:
+    images = [(part, _image(part)) for part in parts]
+    if not any(image for _, image in images):
+        return _joined(part for part, _ in images)
+    return [
+        {"type": "image_url", "image_url": {"url": image.url}}
+        if image
+        else {"type": "text", "text": _words(part)}
+        for part, image in images
+        if image or _words(part)
     ]
-    return found or [(id_, message.text) for id_ in message.answers]
 
 
-def _plain(content: Any) -> str:
-    if isinstance(content, str):
-        return content
-    if isinstance(content, list):
-        return "\n".join(_plain(part) for part in content)
-    return str(content.get("text") or "") if isinstance(content, dict) else ""
+def _openai_call(part: Part) -> Dict:
+    function = {"name": _function_name(part.name), "arguments": part.arguments or "{}"}
+    return {"id": part.id, "type": "function", "function": function}
 
 
-def _text_with_leftovers(message: Message, original: Mapping[str, Any], whole: set[str]) -> str:
-    """What is said beside complete calls and answers."""
-    if message.answers:
-        own = "\n".join(str(b["text"]) for b in _blocks(original) if isinstance(b.get("text"), str))
-    else:
-        own = message.text
-    lines = [own] if own else []
-    lines += [
-        f"[tool answer: {text}]" for id_, text in _answers(message, original) if id_ not in whole
-    ]
-    lines += [
-        f"[called {call.name}({call.arguments}), no answer]"
-        for call in message.calls
-        if call.id not in whole
-    ]
-    return "\n".join(lines)
+# Anthropic
+
+
+def _anthropic(step: TalkStep) -> Dict | None:
+    blocks = [block for part in step.parts if (block := _anthropic_block(part, step))]
+    if not any(block["type"] not in ("thinking", "redacted_thinking") for block in blocks):
+        return None
+    return {"role": "assistant" if step.role == "assistant" else "user", "content": blocks}
+
+
+def _anthropic_block(part: Part, step: TalkStep) -> Dict | None:
+    kind = part.raw.get("type")
+    if part.kind == "thinking":
+        own = kind == "redacted_thinking" or (kind == "thinking" and part.raw.get("signature"))
+        return dict(part.raw) if own and step.role == "assistant" else None
+    if part.kind == "answer":
+        if kind == "tool_result":
+            content = part.raw.get("content") or "(nothing)"
+            return {**part.raw, "tool_use_id": part.id, "content": content}
+        return {"type": "tool_result", "tool_use_id": part.id, "content": part.text or "(nothing)"}
+    if part.kind == "call":
+        own = part.raw if kind == "tool_use" else {}
+        said = {"type": "tool_use", "id": part.id, "name": _function_name(part.name)}
+        return {**own, **said, "input": _arguments(part)}
+    if part.kind == "media":
+        if kind in ("image", "document") and isinstance(part.raw.get("source"), Mapping):
+            return dict(part.raw)
+        if image := _image(part):
+            return {"type": "image", "source": image.anthropic()}
+    if kind == "text" and not _is_blank(part.raw) and set(part.raw) <= _ANTHROPIC_TEXT:
+        return dict(part.raw)
+    words = _words(part)
+    return {"type": "text", "text": words} if words else None
+
+
+_ANTHROPIC_TEXT = {"type", "text", "cache_control", "citations"}
+
+
+# Gemini
+
+
+def _gemini(step: TalkStep) -> Dict | None:
+    parts = [one for part in step.parts if (one := _gemini_part(part))]
+    return (
+        {"role": "model" if step.role == "assistant" else "user", "parts": parts} if parts else None
+    )
+
+
+def _gemini_part(part: Part) -> Dict | None:
+    if part.kind == "call":
+        given = gemini_block(part.raw, "function_call") or {"args": _arguments(part)}
+        return _gemini_named(part, "functionCall", given)
+    if part.kind == "answer":
+        given = gemini_block(part.raw, "function_response") or {"response": _response(part)}
+        return _gemini_named(part, "functionResponse", given)
+    if _is_gemini(part.raw):
+        return dict(part.raw) if part.raw.get("text", "x") else None
+    if image := _image(part):
+        return image.gemini()
+    words = _words(part)
+    return {"text": words} if words else None
+
+
+def _gemini_named(part: Part, kind: str, given: Mapping[str, Any]) -> Dict:
+    """A call or its answer; both have to bear the same name. What else stands beside it, such as
+    the signature of a thought, goes back as it came."""
+    beside = {k: v for k, v in part.raw.items() if "ignature" in k} if _is_gemini(part.raw) else {}
+    return {kind: {**given, "name": _gemini_name(part.name)}, **beside}
+
+
+_GEMINI = {
+    "text", "inlineData", "inline_data", "fileData", "file_data", "functionCall", "function_call",
+    "functionResponse", "function_response", "executableCode", "executable_code",
+    "codeExecutionResult", "code_execution_result",
+}  # fmt: skip
+
+
+def _is_gemini(raw: Mapping[str, Any]) -> bool:
+    return "type" not in raw and "part_kind" not in raw and bool(_GEMINI & raw.keys())
+
+
+def _gemini_name(name: str) -> str:
+    clean = re.sub(r"[^a-zA-Z0-9_.-]", "_", name)[:_NAME_MAX] or "unnamed"
+    return clean if clean[0].isalpha() or clean[0] == "_" else f"_{clean}"[:_NAME_MAX]
+
+
+def _response(part: Part) -> Dict:
+    try:
+        given = json.loads(part.text)
+    except ValueError:
+        given = part.text
+    return given if isinstance(given, dict) else {"result": given}
+
+
+# What they share
+
+
+def _in_turn(listed: list[Dict], shape: Shape) -> list[Dict]:
+    """User and assistant in turn, the user first. Thoughts stay only where a turn begins."""
+    key = "content" if shape == "anthropic" else "parts"
+    merged: list[Dict] = []
+    for one in listed:
+        if merged and merged[-1]["role"] == one["role"]:
+            more = [block for block in one[key] if not _is_thought(block)]
+            merged[-1] = {**merged[-1], key: [*merged[-1][key], *more]}
+        else:
+            merged.append(one)
+    if merged and merged[0]["role"] != "user":
+        begin: Dict = {"type": "text", "text": BEFORE} if key == "content" else {"text": BEFORE}
+        merged.insert(0, {"role": "user", key: [begin]})
+    return _without_trailing_blanks(merged) if shape == "anthropic" else merged
+
+
+def _is_thought(block: Mapping[str, Any]) -> bool:
+    return block.get("type") in ("thinking", "redacted_thinking") or bool(block.get("thought"))
+
+
+def _without_trailing_blanks(merged: list[Dict]) -> list[Dict]:
+    """Anthropic refuses a last assistant message that ends with a blank."""
+    if merged and merged[-1]["role"] == "assistant":
+        *before, last = merged[-1]["content"]
+        if last.get("type") == "text":
+            last = {**last, "text": last["text"].rstrip()}
+        merged[-1] = {**merged[-1], "content": [*before, last]}
+    return merged
+
+
+@dataclass(frozen=True, slots=True)
+class _Picture:
+    """An image by its address, or as data in base64."""
+
+    url: str
+
+    def _data(self) -> tuple[str, str] | None:
+        head, comma, data = self.url.partition(",")
+        if not head.startswith("data:") or not comma or not head.endswith(";base64"):
+            return None
+        return head.removeprefix("data:").removesuffix(";base64"), data
+
+    def anthropic(self) -> Dict:
+        if found := self._data():
+            return {"type": "base64", "media_type": found[0], "data": found[1]}
+        return {"type": "url", "url": self.url}
+
+    def gemini(self) -> Dict:
+        if found := self._data():
+            return {"inlineData": {"mimeType": found[0], "data": found[1]}}
+        return {"fileData": {"fileUri": self.url}}
+
+
+def _image(part: Part) -> _Picture | None:
+    if part.kind != "media":
+        return None
+    raw = part.raw
+    given = raw.get("image_url")
+    url = given.get("url") if isinstance(given, Mapping) else given
+    source = raw.get("source")
+    if isinstance(source, Mapping) and raw.get("type") == "image":
+        if source.get("type") == "base64":
+            url = f"data:{source.get('media_type')};base64,{source.get('data')}"
+        else:
+            url = source.get("url")
+    inline = raw.get("inlineData", raw.get("inline_data"))
+    if isinstance(inline, Mapping):
+        kind = str(inline.get("mimeType", inline.get("mime_type")) or "")
+        url = f"data:{kind};base64,{inline.get('data')}" if kind.startswith("image/") else None
+    return _Picture(url) if isinstance(url, str) and url else None
+
+
+def _words(part: Part) -> str:
+    """A part as words, where a provider has nothing else for it."""
+    if part.kind == "text":
+        return part.text if part.text.strip() else ""
+    return f"[{part.text}]" if part.kind == "media" and part.text else ""
+
+
+def _joined(parts: Iterable[Part]) -> str:
+    return "\n".join(words for part in parts if (words := _words(part)))
+
+
+def _arguments(part: Part) -> Dict:
+    try:
+        given = json.loads(part.arguments or "{}")
+    except ValueError:
+        given = part.arguments
+    return given if isinstance(given, dict) else {"arguments": given}
+
+
+def _function_name(name: str) -> str:
+    return _NAME.sub("_", name)[:_NAME_MAX] or "unnamed"

@@ -1,9 +1,12 @@
 """Packing: memories into one text inside a token budget. Pure.
 
 The stable block comes first and depends only on the memories in it, so a prompt cache keeps
-working while nothing in it changes. Every memory is quoted data with its id, date and trust;
-nothing in a memory can close the quotation or pose as an instruction. That form is also the mark
-by which ``recollect.text.trust.without_recalled`` knows it when it comes back.
+working while nothing in it changes. Then every kind of memory has its own share of what is left,
+so that none can push out another; what one does not use, the others may.
+
+Every memory is a quoted line with its date; nothing in a memory can close the quotation or pose as
+an instruction. That form is also the mark by which ``recollect.text.trust.without_recalled`` knows
+it when it comes back.
 """
 
 from __future__ import annotations
@@ -11,11 +14,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from recollect.text.tokens import TokenCount
 from recollect.text.trust import PREFACE
-from recollect.types import Answer, Hit, Kind, Record
+from recollect.types import Answer, Hit, Kind, Record, Why
 
 STABLE_SECTION = "pre-seeded-memories"
 SECTION_OF_KIND: Mapping[Kind, str] = {
@@ -24,17 +27,20 @@ SECTION_OF_KIND: Mapping[Kind, str] = {
     "procedural": "procedures",
 }
 TRUST_WORDS = ("untrusted", "low", "medium", "high")
+NO_ROOM = "it did not fit the budget"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """Quoted lines under one tag, best first; ``hits`` stand beside their lines."""
+    """Quoted lines under one tag, best first; ``hits`` stand beside their lines. ``share`` is
+    how much of the budget the section is sure of; with 0 it takes what it needs, before others."""
 
     tag: str
     lines: tuple[str, ...]
     hits: tuple[Hit | None, ...]
-    in_order: bool = False  # no line goes in once one before it did not fit
-    weightiest_first: bool = False  # where not all fit, the least important stay out
+    share: float = 0.0
+    asking: tuple[int, ...] = ()  # the lines in the order in which they ask for room
+    in_order: bool = False  # none is overtaken, unless it is too long for the section's share
 
 
 @dataclass(slots=True, kw_only=True)
@@ -57,51 +63,88 @@ def pack(
     budget: int,
     count: TokenCount,
 ) -> Packed:
-    """Fill the stable block, then the sections in turn, each line only if it still fits."""
+    """The stable block, then the sections in their order: first each within its share, then,
+    in the same order, with what is left."""
     packed = Packed()
-    kept = _fill(stable, min(stable_budget, budget), count, packed, preface=True)
-    if kept:
-        packed.stable_text = _block([PREFACE], stable.tag, kept)
+    opening = _Filling(stable, count, preface=True)
+    opening.fill(min(stable_budget, budget))
+    if opening.kept:
+        packed.stable_text = opening.text()
     left = budget - (count(packed.stable_text + "\n") if packed.stable_text else 0)
-    parts: list[str] = []
-    for section in sections:
-        preface = not packed.stable_text and not parts
-        kept = _fill(section, left, count, packed, preface=preface)
-        if kept:
-            block = _block([PREFACE] if preface else [], section.tag, kept)
-            parts.append(block)
-            left -= count(block + "\n")
+    fillings = [_Filling(one, count, preface=False) for one in sections]
+    if not packed.stable_text:
+        left -= count(PREFACE + "\n")
+    for one in fillings:
+        if not one.section.share:
+            left -= one.fill(left)
+    shared = left
+    for one in fillings:
+        if one.section.share:
+            sure = int(shared * one.section.share)
+            left -= one.fill(min(left, sure), sure)
+    for one in fillings:
+        if one.section.share:
+            left -= one.fill(left + one.spent, int(shared * one.section.share))
+    parts = [one.text() for one in fillings if one.kept]
+    if parts and not packed.stable_text:
+        parts.insert(0, PREFACE)
     packed.tail = "\n".join(parts)
+    for one in (opening, *fillings):
+        packed.hits += one.shown()
+        packed.near_misses += one.missed()
     return packed
 
 
-def _fill(
-    section: Section, budget: int, count: TokenCount, packed: Packed, *, preface: bool
-) -> list[str]:
-    frame = _block([PREFACE] if preface else [], section.tag, [])
-    spent = count(frame + "\n")
-    fitting: set[int] = set()
-    closed = False
-    for place in _places(section):
-        price = count(section.lines[place] + "\n")
-        fits = spent + price <= budget and not closed
-        closed = closed or (section.in_order and not fits)
-        if fits:
-            fitting.add(place)
-            spent += price
-    for place, hit in enumerate(section.hits):
-        if hit is not None:
-            (packed.hits if place in fitting else packed.near_misses).append(hit)
-    return [section.lines[place] for place in sorted(fitting)]
+class _Filling:
+    """A section that takes line after line, as far as there is room."""
+
+    def __init__(self, section: Section, count: TokenCount, *, preface: bool) -> None:
+        self.section = section
+        self.kept: set[int] = set()
+        self.spent = 0
+        self._count = count
+        self._preface = preface
+        self._prices = [count(line + "\n") for line in section.lines]
+
+    def fill(self, budget: int, sure: int = 0) -> int:
+        """Take what fits into ``budget`` in all; what that costs more than before. ``sure`` is
+        the share of the section: what fits there has its turn the next time."""
+        before = self.spent
+        frame = self._count(self._frame([]) + "\n")
+        spent = self.spent or frame
+        for place in self._places():
+            price = self._prices[place]
+            if place in self.kept:
+                continue
+            if spent + price <= budget:
+                self.kept.add(place)
+                spent += price
+            elif self.section.in_order and frame + price <= sure:
+                break
+        self.spent = spent if self.kept else 0
+        return self.spent - before
+
+    def _places(self) -> Sequence[int]:
+        """The order in which lines ask for room; they are written in their own order."""
+        return self.section.asking or range(len(self.section.lines))
+
+    def text(self) -> str:
+        return self._frame([self.section.lines[place] for place in sorted(self.kept)])
+
+    def _frame(self, lines: list[str]) -> str:
+        return _block([PREFACE] if self._preface else [], self.section.tag, lines)
+
+    def shown(self) -> list[Hit]:
+        return [hit for n, hit in enumerate(self.section.hits) if hit and n in self.kept]
+
+    def missed(self) -> list[Hit]:
+        hits = enumerate(self.section.hits)
+        return [left_out(hit, NO_ROOM) for n, hit in hits if hit and n not in self.kept]
 
 
-def _places(section: Section) -> Sequence[int]:
-    """The order in which lines ask for room; they are written in their own order."""
-    places = range(len(section.lines))
-    if not section.weightiest_first:
-        return places
-    weights = [hit.record.importance if hit else 0.0 for hit in section.hits]
-    return sorted(places, key=lambda place: (-weights[place], place))
+def left_out(hit: Hit, reason: str) -> Hit:
+    """A near miss says why it is one."""
+    return replace(hit, why=(*hit.why, Why(stage="left out", value=0.0, detail=reason)))
 
 
 def _block(before: list[str], tag: str, lines: list[str]) -> str:
@@ -123,15 +166,25 @@ def as_text(answer: Answer) -> str:
         for kind, tag in SECTION_OF_KIND.items():
             here = [h for h in answer.hits if (h.record.scope, h.record.kind) == (scope, kind)]
             if here:
-                lines = [memory_line(hit.record) for hit in here]
+                lines = [memory_line(hit.record, cite=True) for hit in here]
                 parts.append("\n".join([f"<{tag} of={quoted(scope)}>", *lines, f"</{tag}>"]))
     return "\n".join(parts)
 
 
-def memory_section(tag: str, hits: Iterable[Hit], *, weightiest_first: bool = False) -> Section:
+def memory_section(
+    tag: str, hits: Iterable[Hit], *, share: float = 0.0, cite: bool = False
+) -> Section:
     listed = tuple(hits)
-    lines = tuple(memory_line(hit.record) for hit in listed)
-    return Section(tag=tag, lines=lines, hits=listed, weightiest_first=weightiest_first)
+    lines = tuple(memory_line(hit.record, cite=cite) for hit in listed)
+    return Section(tag=tag, lines=lines, hits=listed, share=share)
+
+
+def stable_section(hits: Sequence[Hit], *, cite: bool = False) -> Section:
+    """The block that opens every packet. ``hits`` ask for room in their order; they stand in the
+    order they were learned, which no score, use or clock can change."""
+    placed = sorted(range(len(hits)), key=lambda n: (hits[n].record.learned_at, hits[n].record.id))
+    section = memory_section(STABLE_SECTION, (hits[n] for n in placed), cite=cite)
+    return replace(section, asking=tuple(placed.index(n) for n in range(len(hits))))
 
 
 def text_section(tag: str, text: str) -> Section:
@@ -140,11 +193,19 @@ def text_section(tag: str, text: str) -> Section:
     return Section(tag=tag, lines=lines, hits=(None,) * len(lines))
 
 
-def memory_line(record: Record) -> str:
-    about = [f"id {record.id}", f"{record.at:%Y-%m-%d}", record.type]
+def memory_line(record: Record, *, cite: bool = False) -> str:
+    """One memory, with when it was; whoever wants to ``cite`` also gets its id, type and trust.
+    What is doubtful says so in any case."""
+    about = [f"id {record.id}"] if cite else []
+    about.append(f"{record.at:%Y-%m-%d}")
+    if cite:
+        about.append(record.type)
     if record.status != "active":
         about.append(record.status)
-    about.append(f"trust {TRUST_WORDS[record.trust]}")
+    if cite:
+        about.append(f"trust {TRUST_WORDS[record.trust]}")
+    elif record.trust == 0:
+        about.append(TRUST_WORDS[0])
     steps = record.data.get("steps")
     body = f"{quoted(record.text)}{_steps(steps)}"
     return f"- {body} ({', '.join(about)})"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from recollect.types import Message
 
@@ -11,7 +13,8 @@ def units(messages: Sequence[Message]) -> list[range]:
     """The log in pieces that must stay together: a message alone, or a call, its answers and
     whatever stands between them, in whatever order they came."""
     ends = list(range(len(messages)))
-    for start, end in _pairs(messages):
+    for caller, answerer, _ in call_pairs(messages):
+        start, end = sorted((caller, answerer))
         ends[start] = max(ends[start], end)
     pieces: list[range] = []
     begin = reach = 0
@@ -25,22 +28,21 @@ def units(messages: Sequence[Message]) -> list[range]:
     return pieces
 
 
-def _pairs(messages: Sequence[Message]) -> list[tuple[int, int]]:
-    """Call and answer by position. An id may be used again later: an answer belongs to the
-    nearest call before it, and only if there is none, to the nearest after it."""
+def call_pairs(messages: Sequence[Message]) -> list[tuple[int, int, str]]:
+    """Who called, who answered, and the id of the call, by position. An id may be used again
+    later: an answer belongs to the nearest call before it, and only if there is none, to the
+    nearest after it."""
     callers: dict[str, list[int]] = {}
     for index, message in enumerate(messages):
         for call in message.calls:
             callers.setdefault(call.id, []).append(index)
-    pairs: list[tuple[int, int]] = []
+    pairs: list[tuple[int, int, str]] = []
     for index, message in enumerate(messages):
         for id_ in message.answers:
-            before = [caller for caller in callers.get(id_, ()) if caller <= index]
-            after = [caller for caller in callers.get(id_, ()) if caller > index]
-            if before:
-                pairs.append((before[-1], index))
-            elif after:
-                pairs.append((index, after[0]))
+            known = callers.get(id_, ())
+            place = bisect_right(known, index)
+            if known:
+                pairs.append((known[place - 1] if place else known[0], index, id_))
     return pairs
 
 
@@ -59,3 +61,62 @@ def fitting_tail(
         kept = part + kept
         spent += price
     return kept, spent
+
+
+def newest_said(messages: Sequence[Message]) -> Message | None:
+    """The user's newest message: what the model is to answer."""
+    for message in reversed(messages):
+        if message.role == "user" and not message.answers and message.text.strip():
+            return message
+    return None
+
+
+def window(
+    messages: Sequence[Message], budget: int, cost: Callable[[Message], int]
+) -> tuple[list[Message], int, list[str]]:
+    """What is shown of a conversation, its price, and what has to be said about it. The user's
+    newest message is always there, cut where it is too long by itself."""
+    kept, spent = fitting_tail(messages, budget, cost)
+    asked = newest_said(messages)
+    notes: list[str] = []
+    if asked is not None and asked not in kept:
+        shown = cut_to(asked, budget, cost)
+        if shown is None:
+            notes.append("the budget has no room for the newest message of the user")
+        else:
+            after = messages[list(messages).index(asked) + 1 :]
+            rest, price = fitting_tail(after, budget - cost(shown), cost)
+            kept, spent = [shown, *rest], price + cost(shown)
+            if shown is not asked:
+                notes.append("the newest message of the user is cut: it does not fit the budget")
+            if len(rest) < len(after):
+                notes.append(f"{len(after) - len(rest)} messages after it did not fit the budget")
+    older = len(messages) - len(kept) if asked is None or asked in kept else 0
+    if older:
+        notes.append(f"{older} older messages did not fit the budget")
+    return kept, spent, notes
+
+
+def cut_to(message: Message, budget: int, cost: Callable[[Message], int]) -> Message | None:
+    """The message, its middle left out as far as needed; None if not even a word of it fits."""
+    if cost(message) <= budget:
+        return message
+    low, high = 0, len(message.text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if cost(_shortened(message, middle)) <= budget:
+            low = middle
+        else:
+            high = middle - 1
+    return _shortened(message, low) if low else None
+
+
+def _shortened(message: Message, length: int) -> Message:
+    """Two thirds from its beginning and one third from its end: requests stand at either."""
+    text = message.text
+    head = -(-2 * length // 3)
+    tail = text[len(text) - (length - head) :] if length > head else ""
+    missing = len(text) - length
+    return replace(
+        message, text=f"{text[:head]} [... {missing:,} characters cut ...] {tail}", original=""
+    )

@@ -6,19 +6,11 @@ import re
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from recollect.text.analysis import asks, fold
+from recollect.text.analysis import asks
+from recollect.text.dates import time_spans
+from recollect.text.normal import fold
+from recollect.text.words import pattern
 
-_VERBS = (
-    "told said mentioned recommended recommend suggested suggest gave give provided listed shared"
-    " wrote explained described advised proposed asked answered showed helped created came"
-)
-_OF_ASSISTANT = re.compile(
-    rf"\byou(?:'ve| have| had)?(?: \w+)? (?:{'|'.join(_VERBS.split())})\b"
-    r"|\bdid you\b|\byour (?:suggest|recommend|answer|advice|list|repl|respon|explan)"
-    r"|\bremind me\b|\b(?:previous|last|earlier) (?:chat|conversation|discussion)"
-    r"|你.{0,4}(?:说|推荐|建议|告诉|提到|回答)",
-    re.IGNORECASE,
-)
 _SENTENCE = re.compile(r"[^?？]*[?？]+|[^?？]+$")
 
 # An event is often told later: after a day within a week, after longer times within a month.
@@ -36,7 +28,7 @@ class Period(NamedTuple):
 
 def asks_for_the_assistant(text: str) -> bool:
     """Is it about what the assistant itself once said?"""
-    return _OF_ASSISTANT.search(text) is not None
+    return pattern("questions.of_assistant").search(text) is not None
 
 
 def names(text: str, author: str) -> bool:
@@ -54,8 +46,6 @@ def parts(text: str, most: int) -> tuple[str, ...]:
 
 def periods(text: str, now: datetime) -> tuple[Period, ...]:
     """The times that a question asked at ``now`` names, up to when they may have been told."""
-    from recollect.text.dates.expressions import time_spans  # here: most questions name no time
-
     found = []
     for span in time_spans(text, now):
         told = span.end + TOLD_WITHIN.get(span.precision, TOLD_LATER)

@@ -15,7 +15,8 @@ from recollect.profiles import Profile
 from recollect.rank.fusion import fused
 from recollect.rank.question import asks_for_the_assistant, names, periods
 from recollect.scopes import root_of
-from recollect.text.analysis import asks, fold, terms
+from recollect.text.analysis import asks, terms
+from recollect.text.normal import fold
 from recollect.types import Hit, Record, Why
 
 SECONDS_PER_DAY = 86_400.0

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from recollect.errors import Conflict, Invalid
 from recollect.scopes import SYSTEM_ROOT, root_of
-from recollect.types import Batch, Message, Record
+from recollect.types import MARKS, Batch, Item, Message, Record
 
 _NEVER_CHANGES = (
     "scope",
@@ -25,22 +25,23 @@ _NEVER_CHANGES = (
 
 def check_batch(batch: Batch) -> None:
     """Invalid unless the batch says something, about one root only."""
-    if not (takes_a_number(batch) or batch.used or batch.sweep or batch.drop_space or batch.mark):
+    if not (takes_a_number(batch) or batch.items or _is_housekeeping(batch)):
         raise Invalid("an empty batch; put something into it")
-    if batch.mark is not None and batch.mark.scope != SYSTEM_ROOT:
-        raise Invalid(f"a mark belongs to {SYSTEM_ROOT!r}, not to {batch.mark.scope!r}")
+    if batch.root == SYSTEM_ROOT:
+        raise Invalid(f"{SYSTEM_ROOT!r} is no tenant; the registry keeps what is the store's own")
     if root_of(batch.root) != batch.root:
         raise Invalid(f"{batch.root!r} is no root; name its first pair only")
-    foreign = next((scope for scope in _scopes(batch) if root_of(scope) != batch.root), None)
+    scopes = scopes_of(batch)
+    foreign = next((scope for scope in scopes if root_of(scope) != batch.root), None)
     if foreign is not None:
         raise Invalid(f"scope {foreign!r} is not of the batch's root {batch.root!r}; split it")
-    _check_texts(batch)
+    _check_texts(batch, scopes)
     if batch.vectors and not batch.space:
         raise Invalid("vectors without the name of their space; set batch.space")
 
 
 def takes_a_number(batch: Batch) -> bool:
-    """Is it journalled? Use counters, sweeps, dropped spaces and marks alone are not."""
+    """Is it journalled? Housekeeping and marks alone are not."""
     return bool(
         batch.messages
         or batch.sessions
@@ -48,13 +49,23 @@ def takes_a_number(batch: Batch) -> bool:
         or batch.summaries
         or batch.records
         or batch.relations
-        or batch.items
+        or any(map(is_journalled, batch.items))
         or batch.vectors
         or batch.erase
     )
 
 
-def _scopes(batch: Batch) -> Iterator[str]:
+def is_journalled(item: Item) -> bool:
+    return item.namespace != MARKS
+
+
+def _is_housekeeping(batch: Batch) -> bool:
+    return bool(batch.used or batch.sweep or batch.drop_space or batch.prune)
+
+
+def scopes_of(batch: Batch) -> set[str]:
+    """Every scope that it names, its root excepted."""
+    scopes: set[str] = set()
     for things in (
         batch.messages,
         batch.sessions,
@@ -63,15 +74,18 @@ def _scopes(batch: Batch) -> Iterator[str]:
         batch.relations,
         batch.items,
     ):
-        yield from (thing.scope for thing in things)
-    yield from (record.session_scope for record in batch.records if record.session_scope)
-    yield from (move.session.scope for move in batch.cursors)
-    yield from (erase.scope for erase in batch.erase if erase.scope)
+        scopes.update([thing.scope for thing in things])
+    for record in batch.records:
+        if record.session_scope:
+            scopes.add(record.session_scope)
+    scopes.update([move.session.scope for move in batch.cursors])
+    scopes.update([erase.scope for erase in batch.erase if erase.scope])
+    return scopes
 
 
-def _check_texts(batch: Batch) -> None:
+def _check_texts(batch: Batch, scopes: Iterable[str]) -> None:
     """Invalid if a database could not give a name or a text back as it is."""
-    names = list(_names(batch))
+    names = [*scopes, *_names(batch)]
     if "\x00" in "".join(names):
         name = next(name for name in names if "\x00" in name)
         raise Invalid(f"a NUL character in the name {name[:80]!r}; leave it out")
@@ -83,7 +97,7 @@ def _check_texts(batch: Batch) -> None:
 
 
 def _names(batch: Batch) -> Iterator[str]:
-    yield from (batch.id, batch.change, batch.space, *_scopes(batch))
+    yield from (batch.id, batch.change, batch.space)
     yield from (session.id for session in batch.sessions)
     for message in batch.messages:
         yield from (message.id, message.session)
@@ -93,7 +107,7 @@ def _names(batch: Batch) -> Iterator[str]:
         yield from (summary.id, summary.session)
     for record in batch.records:
         yield from (record.id, record.session, record.session_scope, record.hash, record.origin)
-    for item in (*batch.items, *([batch.mark] if batch.mark else ())):
+    for item in batch.items:
         yield from (item.namespace, item.key)
 
 

@@ -19,9 +19,9 @@ from recollect.testing.values import (
     make_item,
     make_message,
     make_move,
-    make_query,
     make_record,
     make_relation,
+    make_search,
     make_summary,
     moment,
     unit,
@@ -30,15 +30,18 @@ from recollect.types import (
     Batch,
     CursorMove,
     Erase,
+    Find,
     Item,
+    Listing,
     Message,
-    Query,
     Record,
     Relation,
+    Search,
     Session,
     SessionKey,
     Summary,
     Vector,
+    Where,
 )
 
 ROOTS = ("org:acme", "org:acme2")
@@ -317,7 +320,6 @@ def _filters() -> dict[str, st.SearchStrategy[Any]]:
         "kinds": st.sampled_from([(), (), ("semantic",), ("episodic", "procedural")]),
         "tags": st.sampled_from([(), (), (), ("cafe",), ("X", "y"), ("slot:a/b",)]),
         "statuses": st.sampled_from([("active", "disputed"), EVERY_STATUS, ("superseded",), ()]),
-        "hashes": st.sampled_from([(), (), (), ("h1",)]),
         "since": moments,
         "until": moments,
         "as_of": moments,
@@ -325,21 +327,30 @@ def _filters() -> dict[str, st.SearchStrategy[Any]]:
     }
 
 
-def listings() -> st.SearchStrategy[Query]:
-    return st.builds(
-        Query,
-        **_filters(),
-        order=st.sampled_from(["match", "recent", "important", "id"]),
-        after=st.sampled_from(["", "r2"]),
-        limit=st.sampled_from([0, 2, 100]),
-    )
+def _where() -> st.SearchStrategy[Where]:
+    return st.builds(Where, **_filters())
 
 
-def searches() -> st.SearchStrategy[Query]:
+def listings() -> st.SearchStrategy[Listing | Find]:
+    rest: dict[str, st.SearchStrategy[Any]] = {
+        "where": _where(),
+        "order": st.sampled_from(["recent", "important", "id", "newest"]),
+        "after": st.sampled_from(["", "r2"]),
+        "limit": st.sampled_from([0, 2, 100]),
+    }
+    keys: dict[str, st.SearchStrategy[Any]] = {
+        "hashes": st.sampled_from([("h1",), ("h1", "h2")]),
+        "origins": st.sampled_from([(), (), ("o",)]),
+        "derived_from": st.sampled_from([(), (), (RECORDS[0],)]),
+    }
+    return st.one_of(st.builds(Listing, **rest), st.builds(Find, **rest, **keys))
+
+
+def searches() -> st.SearchStrategy[Search]:
     texts, vectors = st.sampled_from(QUERIES), st.sampled_from(VECTORS)
     return st.builds(
-        Query,
-        **_filters(),
+        Search,
+        where=_where(),
         text=texts,
         vector=st.one_of(st.none(), vectors),
         space=st.sampled_from(SPACES),
@@ -347,10 +358,10 @@ def searches() -> st.SearchStrategy[Query]:
     )
 
 
-def standing_queries() -> list[Query]:
+def standing_queries() -> list[Search]:
     """What is searched for after every step."""
     return [
-        make_query(
+        make_search(
             root,
             text="ann deploys soup in 北京",
             vector=VECTORS[3],

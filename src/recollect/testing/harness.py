@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
+from unittest import SkipTest
 
 from recollect.errors import RecollectError
 from recollect.ports import Store
@@ -20,9 +21,32 @@ class Contract:
     async def open_store(self) -> Store:
         raise NotImplementedError("return an empty store of the backend that is tested")
 
+    async def open_second(self, store: Store) -> Store | None:  # noqa: ARG002 - as below
+        """Another handle on what this open store holds; None if it allows only one."""
+        return None
+
+    def elsewhere(self, store: Store) -> tuple[str, str] | None:  # noqa: ARG002 - as below
+        """How another process opens what this open store holds: "module:function", awaited with
+        one text, and that text. None if only one process may open it."""
+        return None
+
+    def trips(self, store: Store) -> int:
+        """How often commits of this store have gone to its engine and back, in all. Without a
+        network: how often they have read or written."""
+        count: int = getattr(store, "trips")  # noqa: B009 - it is no part of the port
+        return count
+
     async def reopen(self, store: Store) -> Store | None:  # noqa: ARG002 - for backends to use
         """A second opening of what this (closed) store wrote; None if it forgets."""
         return None
+
+
+async def second_handle(contract: Contract, store: Store) -> Store:
+    """Another handle on the same; SkipTest, saying why, if there can be none."""
+    other = await contract.open_second(store)
+    if other is None:
+        raise SkipTest("this store is opened once at a time")
+    return other
 
 
 def clause(body: Callable[[C, Store], Awaitable[None]]) -> Callable[[C], None]:

@@ -11,13 +11,14 @@ from recollect.testing.values import EVERY_STATUS, NOW, ROOT
 from recollect.types import (
     Entry,
     Item,
+    Listing,
     Message,
-    Query,
     Record,
     Relation,
     Session,
     SessionKey,
     Summary,
+    Where,
     Work,
 )
 
@@ -45,10 +46,8 @@ async def snapshot(
     space: str = "",
 ) -> Snapshot:
     """All of a root, each list in an order that does not depend on the store."""
-    everything = Query(
-        scopes=(root,), now=now, descend=True, statuses=EVERY_STATUS, order="id", limit=PLENTY
-    )
-    records = [hit.record for hit in await store.search(everything)]
+    everything = Where(scopes=(root,), now=now, descend=True, statuses=EVERY_STATUS)
+    records = await store.listing(Listing(where=everything, order="id", limit=PLENTY))
     relations = await store.relations(root, [record.id for record in records])
     sessions = await store.sessions(root, limit=PLENTY)
     keys = [SessionKey(session.scope, session.id) for session in sessions]

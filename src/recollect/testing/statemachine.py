@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import TypeVar
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
@@ -21,8 +22,10 @@ from recollect.stores.dict import DictStore
 from recollect.testing import draws
 from recollect.testing.draws import DrawnBatch
 from recollect.testing.snapshots import snapshot
-from recollect.testing.values import NOW
-from recollect.types import Batch, Query, SessionKey
+from recollect.testing.values import NOW, ask
+from recollect.types import Batch, Find, Listing, Search, SessionKey
+
+Asked = TypeVar("Asked", Search, Listing, Listing | Find)
 
 
 @dataclass(frozen=True)
@@ -73,19 +76,19 @@ class StoreMachine(RuleBasedStateMachine):
         self._commit_to_both(data.draw(st.sampled_from(self._batches)))
 
     @rule(query=draws.listings())
-    def list_records(self, query: Query) -> None:
-        query = replace(query, now=self._now)
-        self._compare(lambda store: store.search(query))
+    def list_records(self, query: Listing | Find) -> None:
+        query = _at(query, self._now)
+        self._compare(lambda store: ask(store, query))
 
     @rule(query=draws.searches())
-    def search(self, query: Query) -> None:
-        query = replace(query, now=self._now)
+    def search(self, query: Search) -> None:
+        query = _at(query, self._now)
         self._compare(lambda store: _scores(store, query))
 
     @rule(query=draws.searches(), limit=st.integers(0, 3))
-    def search_the_best(self, query: Query, limit: int) -> None:
+    def search_the_best(self, query: Search, limit: int) -> None:
         """Of equally good hits a store may choose either, so only the scores are compared."""
-        query = replace(query, now=self._now, limit=limit)
+        query = replace(_at(query, self._now), limit=limit)
         self._compare(lambda store: _best_scores(store, query))
 
     @rule(root=st.sampled_from([None, *draws.ROOTS]), ids=draws.record_ids())
@@ -139,6 +142,10 @@ def store_machine(open_other: Callable[[], Awaitable[Store]]) -> type[StoreMachi
     return Machine
 
 
+def _at(asked: Asked, now: datetime) -> Asked:
+    return replace(asked, where=replace(asked.where, now=now))
+
+
 async def _awaited(call: Awaitable[Store]) -> Store:
     return await call
 
@@ -158,11 +165,11 @@ async def _everything(store: Store, now: datetime) -> object:
         await snapshot(store, root, now=now, namespaces=draws.NAMESPACES, space=space)
         for root in draws.ROOTS
     ]
-    found = [await _scores(store, replace(one, now=now)) for one in draws.standing_queries()]
+    found = [await _scores(store, _at(one, now)) for one in draws.standing_queries()]
     return held, found, await store.roots()
 
 
-async def _scores(store: Store, query: Query) -> object:
+async def _scores(store: Store, query: Search) -> object:
     return {
         hit.record.id: (
             hit.record,
@@ -174,7 +181,7 @@ async def _scores(store: Store, query: Query) -> object:
     }
 
 
-async def _best_scores(store: Store, query: Query) -> object:
+async def _best_scores(store: Store, query: Search) -> object:
     hits = await store.search(query)
     words = sorted((_rounded(hit.keyword) for hit in hits), reverse=True)
     near = sorted(

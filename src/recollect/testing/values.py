@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Mapping
+from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any, Literal
@@ -16,18 +17,21 @@ from recollect.types import (
     Batch,
     CursorMove,
     Erase,
+    Find,
     Item,
+    Listing,
     Message,
-    Query,
     Record,
     Relation,
     Role,
+    Search,
     Session,
     SessionKey,
     Status,
     Summary,
     Type,
     Vector,
+    Where,
 )
 
 NOW = datetime(2026, 5, 3, 12, 30, 15, 123456, tzinfo=UTC)
@@ -132,24 +136,51 @@ async def one_record(store: Store, id_: str, now: datetime = NOW) -> Record:
     return record
 
 
-def make_query(*scopes: str, **fields: Any) -> Query:
-    """A query of these scopes at NOW with room for everything a test writes."""
-    return Query(scopes=scopes or (ROOT,), **{"now": NOW, "limit": 1000, **fields})
+_FILTERS = {field.name for field in fields(Where)}
+_KEYS = {"hashes", "origins", "lineage", "derived_from"}
+
+Asked = Search | Listing | Find
 
 
-async def found_ids(store: Store, *scopes: str, **fields: Any) -> list[str]:
-    """The ids that a query answers with, in its order."""
-    return [hit.record.id for hit in await store.search(make_query(*scopes, **fields))]
+def make_query(*scopes: str, **given: Any) -> Asked:
+    """A question to these scopes at NOW with room for everything a test writes: a search if it has
+    words or a vector, a look-up if it has a key, else a listing."""
+    where: dict[str, Any] = {"scopes": scopes or (ROOT,), "now": NOW}
+    where |= {name: value for name, value in given.items() if name in _FILTERS}
+    rest: dict[str, Any] = {"limit": 1000}
+    rest |= {name: value for name, value in given.items() if name not in _FILTERS}
+    if "text" in rest or "vector" in rest:
+        return Search(where=Where(**where), **rest)
+    kind = Find if any(rest.get(key) for key in _KEYS) else Listing
+    return kind(where=Where(**where), **rest)
 
 
-async def scores_of(store: Store, query: Query) -> dict[str, tuple[float, float | None]]:
+def make_search(*scopes: str, **given: Any) -> Search:
+    asked = make_query(*scopes, **given)
+    assert isinstance(asked, Search)
+    return asked
+
+
+async def ask(store: Store, asked: Asked) -> list[Record]:
+    """The records that a question of any kind is answered with."""
+    if isinstance(asked, Search):
+        return [hit.record for hit in await store.search(asked)]
+    return await (store.listing(asked) if isinstance(asked, Listing) else store.find(asked))
+
+
+async def found_ids(store: Store, *scopes: str, **given: Any) -> list[str]:
+    """The ids that a question is answered with, in order."""
+    return [record.id for record in await ask(store, make_query(*scopes, **given))]
+
+
+async def scores_of(store: Store, search: Search) -> dict[str, tuple[float, float | None]]:
     """Keyword and similarity by id, rounded to what float32 can promise."""
     return {
         hit.record.id: (
             round(hit.keyword, 5),
             None if hit.similarity is None else round(hit.similarity, 5),
         )
-        for hit in await store.search(query)
+        for hit in await store.search(search)
     }
 
 

@@ -1,4 +1,7 @@
-"""Words: one analyser and one BM25 for every store, in any script.
+"""One tokeniser and one BM25 for every store, in any script.
+
+``words`` are what a text is searched by, ``pieces`` what it is compared by: there, numbers and
+marks count and digits are no part of a word.
 
 Words are case-folded, stripped of accents and stemmed (English). Scripts that are written
 without blanks (Chinese, Japanese, Thai, ...) and Korean, whose particles stick to the word,
@@ -10,10 +13,12 @@ from __future__ import annotations
 
 import math
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
+
+from recollect.text.normal import fold
+from recollect.text.words import word_set
 
 if TYPE_CHECKING:
     import Stemmer
@@ -42,36 +47,16 @@ _TOKEN = re.compile(
     rf"(?P<dense>[{_DENSE}]+)"
     rf"|(?P<word>(?:[^\W_{_DENSE}]|[{_MARKS}])+(?:['\u2019](?:[^\W_{_DENSE}])+)*)"
 )
+_LETTER = "(?:[^\\W\\d_]|[\u0300-\u036f\u0900-\u0dff])"
+_PIECE = re.compile(
+    rf"(?P<dense>[{_DENSE}]+)"
+    r"|(?P<number>(?<!\w)[-\u2212]?\d+(?:[.,]\d+)*|\d+(?:[.,]\d+)*)"
+    rf"|(?P<word>{_LETTER}+(?:'{_LETTER}+)*)"
+    r"|(?P<mark>[$€£¥₽₹₩%‰°<>=≤≥≠±×÷^+#])"
+    r"|(?P<comma>[,;])"
+    r"|(?P<stop>[.!?]+)"
+)
 _ASCII_TOKEN = re.compile(r"[a-z0-9]+(?:'[a-z0-9]+)*")
-_ACCENTS = re.compile("[\u0300-\u036f\u0591-\u05c7\u064b-\u0652\u0670]")
-
-# What names no topic.
-STOP_WORDS = frozenset(
-    """a about after again all also am an and any are as at be because been before being but by
-    can could did do does doing done for from get got had has have having he her here hers him his
-    how i if in into is it its just let me might more most much must my no nor not now of off on
-    one or our ours out over own please she should so some such than that the their them then
-    there these they this those to too under until up us very was we were what when where which
-    while who whom whose why will with would you your yours im ive id dont didnt doesnt isnt wasnt
-    cant wont whats thats tell know""".split()
-)
-
-# What no query looks for: only what holds a sentence together. Words such as "before", "own" or
-# "one" may be what is asked for, and where they are common, their weight is small by itself.
-QUERY_STOP_WORDS = frozenset(
-    """a am an and are arent as at be been by did didnt do does doesnt dont for from had has have he
-    her him his how i id im in is isnt it its ive me my of on or our she that thats the their them
-    they this to us was wasnt we were what whats when where which who whom whose why with you
-    your""".split()
-)
-
-
-def fold(text: str) -> str:
-    """Compatibility forms and case folded, accents gone: "Straße Café" -> "strasse cafe"."""
-    if text.isascii():
-        return text.lower()
-    decomposed = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", text).casefold())
-    return unicodedata.normalize("NFC", _ACCENTS.sub("", decomposed))
 
 
 def words(text: str) -> Iterator[str]:
@@ -80,6 +65,12 @@ def words(text: str) -> Iterator[str]:
     pattern = _ASCII_TOKEN if folded.isascii() else _TOKEN
     for match in pattern.finditer(folded):
         yield match.group()
+
+
+def pieces(text: str) -> Iterator[re.Match[str]]:
+    """Dense runs, numbers, words, marks, commas and stops as they are written; ``lastgroup`` says
+    which."""
+    return _PIECE.finditer(text)
 
 
 def terms(text: str) -> list[str]:
@@ -93,6 +84,11 @@ def terms(text: str) -> list[str]:
         for size in (min(short, len(word)), short + 1):
             found.extend(word[i : i + size] for i in range(len(word) - size + 1))
     return found
+
+
+def is_stop_word(word: str) -> bool:
+    """A word that names no topic."""
+    return word in word_set("search.stop_words")
 
 
 def asks(text: str) -> bool:
@@ -111,10 +107,11 @@ def query_terms(text: str) -> tuple[str, ...]:
     """What a query looks for: each term once, without stop words unless it has only those."""
     found: dict[str, None] = {}
     kept: dict[str, None] = {}
+    stop_words = word_set("search.query_stop_words")
     for word in words(text):
         single = dict.fromkeys(terms(word))
         found.update(single)
-        if word.replace("\u2019", "").replace("'", "") not in QUERY_STOP_WORDS:
+        if word.replace("\u2019", "").replace("'", "") not in stop_words:
             kept.update(single)
     return tuple(kept or found)
 

@@ -8,14 +8,12 @@ from datetime import UTC, datetime
 from typing import Any, get_args
 
 from recollect.errors import Invalid
+from recollect.types.arguments import LIMIT_MAX, NAME_LENGTH_MAX, TAGS_MAX
+from recollect.types.arguments import When as When
 
 RECORD_BYTES_MAX = 1 << 20
 MESSAGE_BYTES_MAX = 16 << 20
-NAME_LENGTH_MAX = 512
-LIMIT_MAX = 1000
-TAGS_MAX = 64
 
-When = datetime | str | int | float
 
 NAIVE_NOTE = "time without offset read as UTC"
 REPAIRED_NOTE = "unstorable characters replaced by U+FFFD"

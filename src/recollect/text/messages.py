@@ -1,4 +1,4 @@
-"""Turning what agents send (strings, OpenAI- and Anthropic-shaped messages) into Message values.
+"""Turning what agents send into Message values; ``dialects`` knows the shapes.
 
 Nothing is lost: whatever role, text and tool calls do not say stays in ``original``.
 """
@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from recollect.errors import Invalid
+from recollect.text.dialects import Body, Part, bodies_of, parts_of, plain_json
 from recollect.text.inputs import (
     MESSAGE_BYTES_MAX,
     When,
@@ -20,12 +21,10 @@ from recollect.text.inputs import (
     clean_text,
     clean_value,
     moment,
-    one_of,
 )
 from recollect.text.redact import Redactor, Secret
-from recollect.types import TRUST_OF_SOURCE, Message, Role, Source, ToolCall
-
-MessageInput = str | Mapping[str, Any]
+from recollect.types import TRUST_OF_SOURCE, Message, Source, ToolCall
+from recollect.types.arguments import MessageInput as MessageInput
 
 SOURCE_OF_ROLE: Mapping[str, Source] = {
     "user": "user",
@@ -39,7 +38,7 @@ SOURCE_OF_ROLE: Mapping[str, Source] = {
 
 # Fields that ``Message`` carries by itself when the content is plain text.
 _PLAIN = {"role", "content", "id", "at", "author"}
-_NOT_SECRET = {"role", "id", "at", "tool_call_id", "type"}
+_NOT_SECRET = {"role", "id", "at", "tool_call_id", "type", "kind", "call_id"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +71,7 @@ def take_in(messages: MessageInput | Iterable[MessageInput], intake: Intake) -> 
     taken: list[Taken] = []
     for number, raw in enumerate(listed):
         try:
-            taken.append(_take_in_one(raw, intake))
+            taken.extend(_take_in_one(raw, intake))
         except Invalid as error:
             raise Invalid(f"message {number}: {error}") from None
     return taken
@@ -87,31 +86,43 @@ def _iterated(messages: Any) -> Iterable[Any]:
         ) from None
 
 
-def _take_in_one(raw: Any, intake: Intake) -> Taken:
+def _take_in_one(raw: Any, intake: Intake) -> Iterable[Taken]:
     if isinstance(raw, str):
         raw = {"role": "user", "content": raw}
-    elif not isinstance(raw, Mapping) and hasattr(raw, "model_dump"):
-        raw = raw.model_dump(exclude_none=True)
+    elif not isinstance(raw, Mapping):
+        raw = plain_json(raw)
     if not isinstance(raw, Mapping):
         raise Invalid(
             f"a message is text or a mapping with role and content, not {type(raw).__name__}"
         )
-    role: Role = one_of(raw.get("role", "user"), Role, "role")
     at, note = moment(_time_of(raw), "at")
-    body, findings = _redacted({k: v for k, v in raw.items() if k != "at"}, intake.redactor)
-    text, repaired = clean_text(text_of(body), "a message", MESSAGE_BYTES_MAX)
-    source = intake.source or SOURCE_OF_ROLE[role]
+    named = _id_of(raw)
+    bodies = bodies_of({k: v for k, v in raw.items() if k != "at"})
+    for number, body in enumerate(bodies):
+        name = f"{named}/{number}" if named and number else named
+        yield _taken(body, intake, name or intake.new_id(), at, note)
+
+
+def _taken(body: Body, intake: Intake, id_: str, at: datetime | None, note: str) -> Taken:
+    safe, findings = _redacted(body.original, intake.redactor)
+    parts = parts_of(safe)
+    text, repaired = clean_text(text_of(parts), "a message", MESSAGE_BYTES_MAX)
+    source = intake.source or SOURCE_OF_ROLE[body.role]
     message = Message(
-        id=clean_name(raw["id"], "id") if raw.get("id") else intake.new_id(),
+        id=id_,
         scope=intake.scope,
         session=intake.session,
-        role=role,
+        role=body.role,
         text=text,
         at=at or intake.now,
-        original=_original(body),
-        calls=_calls_of(body),
-        answers=_answers_of(body),
-        author=_author_of(raw) or intake.author,
+        original=_original(safe),
+        calls=tuple(
+            ToolCall(id=part.id, name=part.name, arguments=part.arguments)
+            for part in parts
+            if part.kind == "call"
+        ),
+        answers=tuple(part.id for part in parts if part.kind == "answer"),
+        author=_author_of(body.original) or intake.author,
         source=source,
         trust=TRUST_OF_SOURCE[source],
         pending=intake.pending,
@@ -119,6 +130,10 @@ def _take_in_one(raw: Any, intake: Intake) -> Taken:
     )
     said = (note, repaired, redaction_note(findings))
     return Taken(message=message, notes=tuple(note for note in said if note))
+
+
+def _id_of(raw: Mapping[str, Any]) -> str:
+    return clean_name(raw["id"], "id") if raw.get("id") and not raw.get("lc") else ""
 
 
 def _time_of(raw: Mapping[str, Any]) -> When | None:
@@ -156,68 +171,9 @@ def _original(body: Mapping[str, Any]) -> str:
     return json.dumps(body, ensure_ascii=False, separators=(",", ":"))
 
 
-def text_of(body: Mapping[str, Any]) -> str:
-    """The readable part of a message: its text blocks and tool results, in order."""
-    return "\n".join(part for part in _texts(body.get("content")) if part)
-
-
-def _texts(content: Any) -> Iterable[str]:
-    if content is None:
-        return
-    if isinstance(content, str):
-        yield content
-    elif isinstance(content, Mapping):
-        yield from _texts([content])
-    elif isinstance(content, list):
-        for block in content:
-            if isinstance(block, str):
-                yield block
-            elif isinstance(block, Mapping):
-                if isinstance(block.get("text"), str):
-                    yield block["text"]
-                elif block.get("type") == "tool_result":
-                    yield from _texts(block.get("content"))
-            else:
-                raise Invalid(f"content holds a {type(block).__name__}; use text or blocks")
-    else:
-        raise Invalid(f"content must be text or a list of blocks, not {type(content).__name__}")
-
-
-def _blocks(body: Mapping[str, Any], kind: str) -> Iterable[Mapping[str, Any]]:
-    content = body.get("content")
-    for block in content if isinstance(content, list) else ():
-        if isinstance(block, Mapping) and block.get("type") == kind:
-            yield block
-
-
-def _calls_of(body: Mapping[str, Any]) -> tuple[ToolCall, ...]:
-    calls: list[ToolCall] = []
-    listed = body.get("tool_calls") or []
-    if not isinstance(listed, list):
-        raise Invalid("tool_calls must be a list")
-    for call in listed:
-        if not isinstance(call, Mapping):
-            raise Invalid("a tool call is a mapping with id and function")
-        function = call.get("function")
-        named = function if isinstance(function, Mapping) else call
-        calls.append(_call(call.get("id"), named.get("name"), named.get("arguments")))
-    calls.extend(
-        _call(block.get("id"), block.get("name"), block.get("input"))
-        for block in _blocks(body, "tool_use")
-    )
-    return tuple(calls)
-
-
-def _call(id_: Any, name: Any, arguments: Any) -> ToolCall:
-    if arguments is not None and not isinstance(arguments, str):
-        arguments = json.dumps(arguments, ensure_ascii=False)
-    return ToolCall(id=str(id_ or ""), name=str(name or ""), arguments=arguments or "")
-
-
-def _answers_of(body: Mapping[str, Any]) -> tuple[str, ...]:
-    answered = [str(body["tool_call_id"])] if body.get("tool_call_id") else []
-    answered += [str(b.get("tool_use_id") or "") for b in _blocks(body, "tool_result")]
-    return tuple(answered)
+def text_of(parts: Iterable[Part]) -> str:
+    """The readable part of a message: its text and what tools answered, in order."""
+    return "\n".join(p.text for p in parts if p.kind in ("text", "answer") and p.text)
 
 
 def searchable_text(message: Message) -> str:

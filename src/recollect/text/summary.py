@@ -11,7 +11,9 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from recollect.text.normal import one_line
 from recollect.text.tokens import TokenCount
+from recollect.text.words import pattern
 from recollect.types import Message
 
 LINE_CHARACTERS_MAX = 240
@@ -21,21 +23,6 @@ WEIGHTS = {"intent": 9, "decision": 6, "error": 5, "outcome": 5, "tool": 3, "use
 
 _LABELLED = re.compile(rf"- ({'|'.join(WEIGHTS)}): (.+)")
 _SENTENCE = re.compile(r"(?<=[.!?。！？])\s+|\n+")
-_ERROR = re.compile(
-    r"\b(error|exception|traceback|failed|failure|refused|denied|timed? ?out|not found|fehler|"
-    r"erreur|fallo|ошибка)\b|错误|失败|エラー|오류",
-    re.IGNORECASE,
-)
-_DECISION = re.compile(
-    r"\b(decid\w*|agreed?|let'?s|we will|we'll|i will|i'll|plan\w*|chose\w*|choose|use|using|"
-    r"instead|must|never|always|entschieden|beschlossen|décidé|decidido|решили)\b|决定|決め",
-    re.IGNORECASE,
-)
-_OUTCOME = re.compile(
-    r"\b(done|finished|fixed|works?|completed?|merged|deployed|solved|passes|passed|erledigt|"
-    r"fertig|terminé|listo|готово)\b|完成|できました",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,30 +81,31 @@ def _lines_of(message: Message, order: int, begun: bool) -> Iterable[SummaryLine
     if not text or message.role in ("system", "developer"):
         return
     if message.answers or message.role in ("tool", "function"):
-        label = "error" if _ERROR.search(text) else "tool"
-        yield SummaryLine(label=label, text=_telling(text, _ERROR), order=order)
+        label = "error" if pattern("summary.error").search(text) else "tool"
+        yield SummaryLine(label=label, text=_telling(text, "error"), order=order)
     elif message.role == "user":
         label = "user" if begun else "intent"
-        yield SummaryLine(label=label, text=_telling(text, _DECISION), order=order)
+        yield SummaryLine(label=label, text=_telling(text, "decision"), order=order)
     else:
         yield _assistant_line(text, order)
 
 
 def _assistant_line(text: str, order: int) -> SummaryLine:
-    for label, pattern in (("decision", _DECISION), ("outcome", _OUTCOME), ("error", _ERROR)):
-        if pattern.search(text):
-            return SummaryLine(label=label, text=_telling(text, pattern), order=order)
+    for label in ("decision", "outcome", "error"):
+        if pattern(f"summary.{label}").search(text):
+            return SummaryLine(label=label, text=_telling(text, label), order=order)
     return SummaryLine(label="said", text=short(_SENTENCE.split(text)[0]), order=order)
 
 
-def _telling(text: str, pattern: re.Pattern[str]) -> str:
+def _telling(text: str, label: str) -> str:
     """The sentence that matters, or the first."""
+    cue = pattern(f"summary.{label}")
     sentences = [part for part in _SENTENCE.split(text[:20_000]) if part.strip()]
-    return short(next((part for part in sentences if pattern.search(part)), sentences[0]))
+    return short(next((part for part in sentences if cue.search(part)), sentences[0]))
 
 
 def short(text: str, limit: int = LINE_CHARACTERS_MAX) -> str:
-    flat = " ".join(text.split())
+    flat = one_line(text)
     return flat if len(flat) <= limit else flat[: limit - 3].rstrip() + "..."
 
 

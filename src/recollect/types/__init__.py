@@ -46,7 +46,13 @@ ItemStatus = Literal[
     "restored",
     "failed",
 ]
-Order = Literal["match", "recent", "important", "id", "newest"]
+# Whose messages a packet's look like.
+Shape = Literal["openai", "anthropic", "gemini"]
+UpkeepStep = Literal[
+    "archive", "supersede", "settle", "dispute", "merge", "importance", "profile", "procedure"
+]
+# By id upwards, downwards; the others: ties by the next, at last by id.
+Order = Literal["recent", "important", "id", "newest"]
 WorkKind = Literal["fold", "embed", "expire", "review"]
 ReviewKind = Literal["disputed", "quarantined", "held", "stuck"]
 ReviewAction = Literal["approve", "reject", "edit", "merge"]
@@ -216,9 +222,13 @@ class Relation:
     version: int = 0
 
 
+MARKS = "idempotency"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """A small named value: policies, leases, tombstones, settings of the store."""
+    """A small named value: policies, proposals, tombstones. Those of the namespace ``MARKS`` say
+    that a write was done; they are kept with it, but the journal does not speak of them."""
 
     scope: str
     namespace: str
@@ -278,7 +288,7 @@ class Batch:
     used: tuple[str, ...] = ()  # record ids that were useful; counted, not journalled
     sweep: bool = False  # drop what expired before ``at``; not journalled
     drop_space: str = ""  # drop the root's vectors of this space; not journalled
-    mark: Item | None = None  # of the store's own root, whatever the batch's; not journalled
+    prune: tuple[int, ...] = ()  # entries of the journal to drop, never its last; not journalled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -308,23 +318,16 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Query:
-    """What to look for. With ``text`` or ``vector`` it is a search, without both a listing.
-
-    ``scopes`` are of one root; each also shows its parents, and with ``descend`` everything
-    below it. An empty filter lets everything pass. With ``as_of`` or ``known_at`` the four
-    times decide instead of today's status (quarantined records stay out).
+class Where:
+    """Which records. ``scopes`` are of one root; each also shows its parents, and with
+    ``descend`` everything below it. What is empty lets everything pass. With ``as_of`` or
+    ``known_at`` the four times decide instead of today's status (quarantined records stay out).
     """
 
     scopes: tuple[str, ...]
     now: datetime
     descend: bool = False
     exact: bool = False  # only the named scopes, no parents
-    text: str = ""
-    vector: Vector | None = None
-    space: str = ""
-    similar_above: float = -2.0  # what the vector arm finds must be more similar than this
-    around: bool = False  # score turns together with their neighbours, see ``neighbours``
     kinds: tuple[Kind, ...] = ()
     types: tuple[Type, ...] = ()
     durabilities: tuple[Durability, ...] = ()
@@ -333,17 +336,48 @@ class Query:
     sources: tuple[Source, ...] = ()
     authors: tuple[str, ...] = ()
     session: str = ""
-    lineage: tuple[str, ...] = ()  # made from any of these messages (needs session)
-    derived_from: tuple[str, ...] = ()  # made from any of these records
-    hashes: tuple[str, ...] = ()
-    origins: tuple[str, ...] = ()
     since: datetime | None = None  # on Record.at, inclusive
     until: datetime | None = None  # on Record.at, exclusive
     as_of: datetime | None = None
     known_at: datetime | None = None
-    order: Order = "match"  # for listings: "match" reads as "recent"; "newest": ids downwards
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search:
+    """What to look for: by words, by meaning, or by both."""
+
+    where: Where
+    text: str = ""
+    vector: Vector | None = None
+    space: str = ""  # of the vector
+    similar_above: float = -2.0  # what the vector arm finds must be more similar than this
+    around: bool = False  # score turns together with their neighbours, see ``index.neighbours``
+    limit: int = 12  # per arm
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """What to go through, in an order."""
+
+    where: Where
+    order: Order = "recent"
     after: str = ""  # with order "id" or "newest": start behind this id
-    limit: int = 12  # for searches: per arm
+    limit: int = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Find:
+    """What to look up by a key, of which a store has an index: a record must have one of the
+    values of each key that is given. Answered like a listing."""
+
+    where: Where
+    hashes: tuple[str, ...] = ()
+    origins: tuple[str, ...] = ()
+    lineage: tuple[str, ...] = ()  # made from any of these messages (needs ``where.session``)
+    derived_from: tuple[str, ...] = ()  # made from any of these records
+    order: Order = "recent"
+    after: str = ""
+    limit: int = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -397,12 +431,14 @@ class Usage:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReceiptItem:
     """What became of one thing. For messages ``id`` is the message's and ``record`` that of
-    the searchable turn; for everything else ``id`` is the record's."""
+    the searchable turn; for everything else ``id`` is the record's. ``step`` is what upkeep
+    would do to it, in the receipt of a dry run."""
 
     id: str
     status: ItemStatus
     reason: str = ""
     record: str = ""
+    step: UpkeepStep | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,12 +8,13 @@ newest summary covers is folded.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from recollect.changes import Change
 from recollect.engine import Engine
-from recollect.errors import Conflict, Invalid, Unavailable
+from recollect.errors import Conflict, Invalid
 from recollect.models.prompts import summarize
 from recollect.packet.buffers import PENDING, consumed_up_to
 from recollect.packet.policy import Policy, fold_count, policy_from, policy_of
@@ -22,16 +23,23 @@ from recollect.ports import Store
 from recollect.scopes import root_of
 from recollect.text.summary import extract_summary, formatted, short
 from recollect.text.trust import heard
-from recollect.types import CursorMove, Message, ReceiptItem, Session, SessionKey, Summary, Work
-from recollect.upkeep.heard import retired_messages
-from recollect.upkeep.leases import failed, hold, lagging, may_try, release, succeeded
+from recollect.types import (
+    CursorMove,
+    Message,
+    ReceiptItem,
+    Session,
+    SessionKey,
+    Summary,
+    Usage,
+    Work,
+)
+from recollect.upkeep.heard import retired, turns_of
+from recollect.upkeep.questions import Answered, asked_once
 
 How = Literal["model", "extract"]
 
 READER = "fold"
-LEASE_SECONDS = 300  # longer than all tries of a model call together
 ROOM_FOR_COUNTING = 1.5  # our count errs on the high side
-SESSIONS_PER_ROUND = 100
 MESSAGES_AT_ONCE = 500
 TOKENS_PER_MESSAGE = 5  # role and separators, on the safe side
 
@@ -45,13 +53,16 @@ class Window:
     messages: list[Message]
     more: bool  # there are newer messages still
 
+    @property
+    def key(self) -> SessionKey:
+        return SessionKey(self.session.scope, self.session.id)
 
-async def fold_due_sessions(engine: Engine) -> list[ReceiptItem]:
-    """One round over the sessions that have messages nobody has looked at yet."""
+
+async def fold_sessions(engine: Engine, store: Store, work: Iterable[Work]) -> list[ReceiptItem]:
+    """Go over sessions that have messages nobody has looked at yet."""
     items: list[ReceiptItem] = []
-    for store in (engine.store, engine.volatile):
-        for one in await lagging(store, engine.now(), READER, SESSIONS_PER_ROUND):
-            items += await _fold_session(engine, store, one)
+    for one in work:
+        items += await _fold_session(engine, store, one)
     return items
 
 
@@ -63,16 +74,17 @@ async def _fold_session(engine: Engine, store: Store, work: Work) -> list[Receip
         if window is None:
             return items
         count = messages_to_fold(engine, window)
+        summary = await _summarised(engine, store, window, count) if count else None
+        if isinstance(summary, Answered):
+            trouble = summary.trouble
+            failure = [ReceiptItem(id=key.id, status="failed", reason=trouble)] if trouble else []
+            return [*items, *failure]
         try:
-            text, how, note = await _summarised(engine, store, window, count)
-            if note:
-                return [*items, ReceiptItem(id=key.id, status="failed", reason=note)]
-            await _commit(engine, store, window, window.messages[:count], text, how)
+            await _commit(engine, store, window, summary)
         except Conflict:
             return items  # another worker was faster; its work stands
-        if count:
-            last = window.messages[count - 1].seq
-            said = f"folded up to {last} ({how})"
+        if summary is not None:
+            said = f"folded up to {summary.to_seq} ({summary.how})"
             items.append(ReceiptItem(id=key.id, status="stored", reason=said))
         if not window.more:
             return items
@@ -80,48 +92,39 @@ async def _fold_session(engine: Engine, store: Store, work: Work) -> list[Receip
 
 async def _summarised(
     engine: Engine, store: Store, window: Window, count: int
-) -> tuple[str, How, str]:
-    """The new summary and how it was made, or a note why there is none yet. A model that fails
-    leaves the session as it is: the packet shows its newest messages, and it is tried again."""
-    if not count:
-        return "", "extract", ""
+) -> Summary | Answered[str]:
+    """The new summary, or why there is none yet. A model that fails leaves the session as it is:
+    the packet shows its newest messages, and it is tried again."""
     policy = session_policy(engine, window.session)
     before = window.summary.text if window.summary else ""
     folding = window.messages[:count]
-    folded = heard(folding, await retired_messages(engine, store, folding))
+    folded = heard(folding, retired(await turns_of(engine, store, folding)))
     models = engine.models
     if models is None or models.model_for("summarize") is None or store is engine.volatile:
         text = extract_summary(before, folded, policy.summary_tokens, engine.counter.count)
-        return text, "extract", ""
-    scope, work = window.session.scope, f"fold/{window.session.id}"
-    waits = await may_try(engine, store, scope, work)
-    if waits:
-        return "", "model", waits
-    # A holder of its own: two rounds in one process must not both pay either.
-    holder = engine.new_id()
-    if not await hold(engine, store, scope, work, LEASE_SECONDS, holder):
-        return "", "model", "another worker is at it"
-    try:
-        if await _was_folded_meanwhile(store, window):
-            return "", "model", "another worker was faster"
-        text = await _asked(engine, window, folded, policy)
-    except (Unavailable, Invalid) as error:
-        await failed(engine, store, scope, work, str(error))
-        return "", "model", f"no summary yet, will be tried again: {error}"
-    finally:
-        await release(engine, store, scope, work, holder)
-    await succeeded(engine, store, scope, work)
-    return text, "model", ""
+        return _summary(engine, window, folding, text, "extract")
+
+    async def is_done() -> bool:
+        newest = await store.summaries(window.key, limit=1, newest=True)
+        return [one.id for one in newest] != ([window.summary.id] if window.summary else [])
+
+    answered = await asked_once(
+        engine,
+        store,
+        window.session.scope,
+        f"fold/{window.session.id}",
+        is_done=is_done,
+        ask=lambda: _asked(engine, window, folded, policy),
+        yet="no summary yet",
+    )
+    if answered.made is None:
+        return answered
+    return _summary(engine, window, folding, answered.made, "model")
 
 
-async def _was_folded_meanwhile(store: Store, window: Window) -> bool:
-    """Between reading the session and holding the lease, another worker may have finished."""
-    key = SessionKey(window.session.scope, window.session.id)
-    newest = await store.summaries(key, limit=1, newest=True)
-    return [summary.id for summary in newest] != ([window.summary.id] if window.summary else [])
-
-
-async def _asked(engine: Engine, window: Window, folded: Sequence[Message], policy: Policy) -> str:
+async def _asked(
+    engine: Engine, window: Window, folded: Sequence[Message], policy: Policy
+) -> tuple[str, Usage]:
     assert engine.models is not None
     prompt = summarize(
         previous=window.summary.text if window.summary else "",
@@ -133,9 +136,9 @@ async def _asked(engine: Engine, window: Window, folded: Sequence[Message], poli
     text = str(reply.data["summary"]).strip()
     if not text:
         raise Invalid("the model answered with an empty summary")
-    if engine.counter.count(text) <= policy.summary_tokens * ROOM_FOR_COUNTING:
-        return text
-    return short(text, policy.summary_tokens * 2)
+    if engine.counter.count(text) > policy.summary_tokens * ROOM_FOR_COUNTING:
+        text = short(text, policy.summary_tokens * 2)
+    return text, reply.usage
 
 
 async def read_window(engine: Engine, store: Store, key: SessionKey) -> Window | None:
@@ -179,38 +182,20 @@ def messages_to_fold(engine: Engine, window: Window) -> int:
     return fold_count(window.messages, policy, lambda message: message_cost(engine, message))
 
 
-async def _commit(
-    engine: Engine,
-    store: Store,
-    window: Window,
-    folded: Sequence[Message],
-    text: str,
-    how: How,
-) -> None:
+async def _commit(engine: Engine, store: Store, window: Window, summary: Summary | None) -> None:
     """The summary, if there is one, and the reader's new place, together."""
-    session = window.session
-    key = SessionKey(session.scope, session.id)
+    session, key = window.session, window.key
+    change = Change(engine, root_of(key.scope), "fold", store=store, actor="maintenance")
     place = session.cursors.get(READER, 0)
-    seen = window.messages[-1].seq if window.messages else session.last_seq
-    if not window.more:
-        seen = session.last_seq
-    move = CursorMove(session=key, reader=READER, old=place, new=max(place, seen))
-    moves = [move] if move.new > move.old else []
-    summaries = (_summary(engine, window, folded, text, how),) if folded else ()
-    if folded and key.id == PENDING:
-        consumed = consumed_up_to(key, dict(session.cursors), folded[-1].seq)
-        moves += [consumed] if consumed else []
-    if not moves and not summaries:
-        return
-    batch = engine.batch(
-        root_of(key.scope),
-        "fold",
-        actor="maintenance",
-        change="",
-        cursors=tuple(moves),
-        summaries=summaries,
-    )
-    await engine.commit(store, batch)
+    seen = window.messages[-1].seq if window.more else session.last_seq
+    if seen > place:
+        change.cursors.append(CursorMove(session=key, reader=READER, old=place, new=seen))
+    if summary is not None:
+        change.summaries.append(summary)
+        if key.id == PENDING:
+            consumed = consumed_up_to(key, dict(session.cursors), summary.to_seq)
+            change.cursors += [consumed] if consumed else []
+    await change.commit()
 
 
 def _summary(

@@ -1,24 +1,28 @@
-"""Which messages of a log nothing is to be made of any more: those whose turns were retired, by
-revoking where they came from or by undoing that they were heard. The log itself keeps them."""
+"""What was heard: the turns of messages, and which of those nothing is to be made of any more,
+because their turns were retired by revoking where they came from or by undoing that they were
+heard. The log itself keeps them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from recollect.engine import Engine
 from recollect.ports import Store
 from recollect.scopes import root_of
 from recollect.text.messages import turn_id
-from recollect.types import Message
+from recollect.types import Message, Record
 
 
-async def retired_messages(
-    engine: Engine, store: Store, messages: Iterable[Message]
-) -> frozenset[str]:
-    """The ids of those among these messages of one session."""
-    turns = {turn_id(one.scope, one.session, one.id): one for one in messages}
-    if not turns:
-        return frozenset()
-    root = root_of(next(iter(turns.values())).scope)
-    records = await store.records(root, tuple(turns), now=engine.now())
-    return frozenset(turns[one.id].id for one in records if one.status == "archived")
+async def turns_of(engine: Engine, store: Store, messages: Sequence[Message]) -> dict[str, Record]:
+    """The turns of these messages of one root, by message id."""
+    ids = {turn_id(one.scope, one.session, one.id): one.id for one in messages}
+    if not ids:
+        return {}
+    root = root_of(messages[0].scope)
+    found = await store.records(root, tuple(ids), now=engine.now())
+    return {ids[turn.id]: turn for turn in found}
+
+
+def retired(turns: dict[str, Record]) -> frozenset[str]:
+    """The ids of the messages among them that are not to be heard."""
+    return frozenset(id_ for id_, turn in turns.items() if turn.status == "archived")

@@ -2,24 +2,39 @@
 
 A lease keeps two workers from paying for the same model call; when its holder dies it runs
 out. Attempts are kept beside it: work that failed five times is *stuck*, which every round of
-upkeep says again until somebody has looked.
+upkeep says again until somebody has looked. Both are cells of the registry, by root and scope.
 """
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from recollect.engine import Engine
 from recollect.errors import Conflict
-from recollect.ports import Store
+from recollect.ports import Cell, Store, cell_key
 from recollect.scopes import root_of
-from recollect.types import Item, Work
+from recollect.types import Work
 
 ATTEMPTS_MAX = 5
 FIRST_PAUSE_SECONDS = 30
 DAY_SECONDS = 86_400
 LAGGING_LOOKED_AT = 100_000
+PAGE = 500
+CLOCKS_DIFFER = timedelta(seconds=10)  # between machines that keep the time
+
+LEASE, TRIES = "lease", "work"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tries:
+    """A piece of work that failed: how often, why, and when it may be tried again."""
+
+    scope: str
+    key: str
+    value: Any
 
 
 async def lagging(store: Store, now: datetime, reader: str, most: int) -> list[Work]:
@@ -38,23 +53,34 @@ async def hold(
     engine: Engine, store: Store, scope: str, key: str, seconds: int, holder: str
 ) -> bool:
     """Take a lease, or keep one's own; False if another holder has it."""
-    known = await _item(engine, store, scope, "lease", key)
-    if known is not None and known.value != holder:
+    now = engine.now()
+    name = _key(LEASE, scope, key)
+    known = await _cell(store, name, now)
+    if known is not None and known.value["holder"] != holder and _is_believed(known, now):
         return False
-    until = engine.now() + timedelta(seconds=seconds)
-    return await _put(engine, store, scope, "lease", key, holder, known, until)
+    value = {"holder": holder, "seconds": seconds}
+    return await _put(store, name, value, known, now, now + timedelta(seconds=seconds))
+
+
+def _is_believed(lease: Cell, now: datetime) -> bool:
+    """A lease that ends further ahead than it was long was taken by a clock that is wrong, or
+    was before this one was set right: it would keep everybody out for as long as that."""
+    length = timedelta(seconds=lease.value["seconds"])
+    return lease.expires_at is not None and lease.expires_at - now <= length + CLOCKS_DIFFER
 
 
 async def release(engine: Engine, store: Store, scope: str, key: str, holder: str) -> None:
     """Give a lease back before it runs out."""
-    known = await _item(engine, store, scope, "lease", key)
-    if known is not None and known.value == holder:
-        await _put(engine, store, scope, "lease", key, "", known, engine.now())
+    now = engine.now()
+    name = _key(LEASE, scope, key)
+    known = await _cell(store, name, now)
+    if known is not None and known.value["holder"] == holder:
+        await _put(store, name, known.value, known, now, now)
 
 
 async def may_try(engine: Engine, store: Store, scope: str, key: str) -> str:
     """ "" if the work may be tried now, else why not."""
-    known = await _item(engine, store, scope, "work", key)
+    known = await _cell(store, _key(TRIES, scope, key), engine.now())
     if known is None:
         return ""
     if known.value["attempts"] >= ATTEMPTS_MAX:
@@ -76,68 +102,68 @@ async def failed(
 ) -> int:
     """Count a failed try; the pause doubles with each and is no shorter than ``retry_after``.
     Work that was not even ``tried``, because a budget is used up for one, only waits."""
-    known = await _item(engine, store, scope, "work", key)
+    now = engine.now()
+    name = _key(TRIES, scope, key)
+    known = await _cell(store, name, now)
     attempts = (known.value["attempts"] if known else 0) + int(tried)
     pause = max(FIRST_PAUSE_SECONDS * 2 ** max(attempts - 1, 0), min(retry_after, DAY_SECONDS))
     value = {
         "attempts": attempts,
         "error": error[:300],
-        "next": (engine.now() + timedelta(seconds=pause)).isoformat(),
+        "next": (now + timedelta(seconds=pause)).isoformat(),
     }
-    await _put(engine, store, scope, "work", key, value, known, None)
+    await _put(store, name, value, known, now, None)
     return attempts
 
 
 async def succeeded(engine: Engine, store: Store, scope: str, key: str) -> None:
     """Forget earlier failures."""
-    known = await _item(engine, store, scope, "work", key)
+    now = engine.now()
+    name = _key(TRIES, scope, key)
+    known = await _cell(store, name, now)
     if known is not None:
-        await _put(engine, store, scope, "work", key, known.value, known, engine.now())
+        await _put(store, name, known.value, known, now, now)
+
+
+async def tries(engine: Engine, store: Store, root: str = "") -> AsyncIterator[Tries]:
+    """What failed and was not done since, in one root or in all of them."""
+    prefix, after = cell_key(TRIES, *([root] if root else []), ""), ""
+    while page := await store.registry.list(prefix, now=engine.now(), after=after, limit=PAGE):
+        for cell in page:
+            _, _, scope, key = cell.key.split("\t", 3)
+            yield Tries(scope=scope, key=key, value=cell.value)
+        after = page[-1].key
 
 
 async def forgive(engine: Engine) -> int:
     """Forget the failures of all work of this handle's scopes that waits or is stuck: somebody
     has looked. The number of pieces of work that may be tried again."""
     forgiven = 0
-    for root in await engine.all_roots():
-        for store in engine.stores_of(root):
-            items = await store.items(root, "work", now=engine.now(), limit=LAGGING_LOOKED_AT)
-            for item in items:
-                if not engine.may_change(item.scope):
-                    continue
-                over = (engine, store, item.scope, "work", item.key, item.value, item)
-                forgiven += await _put(*over, engine.now())
+    for store in (engine.store, engine.volatile):
+        for root in sorted({root_of(scope) for scope in engine.bound}) or [""]:
+            async for one in tries(engine, store, root):
+                if engine.may_change(one.scope):
+                    await succeeded(engine, store, one.scope, one.key)
+                    forgiven += 1
     return forgiven
 
 
-async def _item(engine: Engine, store: Store, scope: str, namespace: str, key: str) -> Item | None:
-    found = await store.items(
-        root_of(scope), namespace, now=engine.now(), scopes=(scope,), keys=(key,)
-    )
+def _key(kind: str, scope: str, key: str) -> str:
+    return cell_key(kind, root_of(scope), scope, key)
+
+
+async def _cell(store: Store, key: str, now: datetime) -> Cell | None:
+    found = await store.registry.get((key,), now=now)
     return found[0] if found else None
 
 
 async def _put(
-    engine: Engine,
-    store: Store,
-    scope: str,
-    namespace: str,
-    key: str,
-    value: Any,
-    known: Item | None,
-    expires_at: datetime | None,
+    store: Store, key: str, value: Any, known: Cell | None, now: datetime, until: datetime | None
 ) -> bool:
-    item = Item(
-        scope=scope,
-        namespace=namespace,
-        key=key,
-        value=value,
-        expires_at=expires_at,
-        version=known.version if known else 0,
-    )
-    batch = engine.batch(root_of(scope), namespace, actor=engine.name, change="", items=(item,))
+    version = known.version if known else 0
+    cell = Cell(key=key, value=value, expires_at=until, version=version)
     try:
-        await engine.commit(store, batch)
+        await store.registry.put(cell, now=now)
     except Conflict:
         return False
     return True

@@ -5,25 +5,28 @@ from __future__ import annotations
 import asyncio
 import logging
 from dataclasses import replace
+from functools import partial
+from hashlib import blake2b
 
+from recollect.changes import Change, claim_space
 from recollect.engine import Engine
 from recollect.errors import Conflict, Invalid, RecollectError, Unavailable
 from recollect.index.vectors import says_nothing
 from recollect.models.calls import sum_of
-from recollect.scopes import SYSTEM_ROOT, root_of
 from recollect.types import Receipt, ReceiptItem, Usage, Vector, Work
+from recollect.upkeep.agenda import Agenda, agendas
 from recollect.upkeep.consolidate import consolidate, consolidate_due
-from recollect.upkeep.fold import fold_due_sessions
-from recollect.upkeep.learn import learn_due_sessions
-from recollect.upkeep.leases import forgive, hold
+from recollect.upkeep.fold import fold_sessions
+from recollect.upkeep.learn import LearnRound, learn_sessions
+from recollect.upkeep.leases import forgive, hold, release
 
 log = logging.getLogger(__name__)
 
 PAUSE_SECONDS = 5.0
 PAUSE_SECONDS_BUSY = 0.2
 PAUSE_SECONDS_MAX = 300.0
-LEASE_SECONDS = 30
-WORK_PER_ROUND = 500
+UPKEEP = "upkeep"  # the lease of a root
+LEASE_SECONDS = 120
 VECTORS_PER_COMMIT = 100
 PAUSE_SECONDS_FAILING = 60.0
 LOOK_SECONDS = 600.0  # between two looks for roots that were not consolidated for long
@@ -44,6 +47,7 @@ async def maintain(
         return await consolidate(engine, scope=scope, dry_run=True, force=force)
     if retry:
         await forgive(asker)
+    engine = await engine.steady()
     done = await _as_seen(engine, await one_round(_whole(engine), everything=True))
     consolidated = await consolidate(engine, scope=scope, force=force)
     return Receipt(
@@ -68,52 +72,93 @@ async def _as_seen(engine: Engine, done: Receipt) -> Receipt:
     return Receipt(items=tuple(i for i in done.items if i.id in own or i.record in own))
 
 
-async def one_round(engine: Engine, *, everything: bool = False) -> Receipt:
+async def one_round(engine: Engine, *, everything: bool = False, shared: bool = False) -> Receipt:
     """Count uses, add missing vectors, learn, fold, drop what has expired; say what was done.
-    With ``everything`` turns do not wait for more before they are learned from."""
+    With ``everything`` turns do not wait for more before they are learned from; when ``shared``
+    other processes do rounds too, and each root is the work of one of them."""
     await flush_uses(engine)
+    engine = await engine.steady()
     trouble = await engine.vector_trouble()
-    items: list[ReceiptItem] = []
-    usage = Usage()
-    if engine.embedder and not trouble:
-        space = engine.embedder.space
-        work = await engine.store.due(
-            engine.now(), kinds=("embed",), space=space, limit=WORK_PER_ROUND
-        )
-        items, usage = await embed_work(engine, work, space)
-    learned = await learn_due_sessions(engine, everything=everything)
-    items += learned.items
-    items += await fold_due_sessions(engine)
-    items += await _expire(engine)
+    space = engine.embedder.space if engine.embedder and not trouble else ""
+    done = LearnRound()
+    look = partial(agendas, engine, engine.store, space=space, everything=everything)
+    due = await look()
+    for root in sorted(due, key=partial(_turn, engine)) if shared else due:
+        if not shared:
+            await _work_in(engine, root, due[root], done, everything=everything)
+        elif await hold(engine, engine.store, root, UPKEEP, LEASE_SECONDS, engine.name):
+            try:
+                now_due = await look()  # another process may have done it since
+                if root in now_due:
+                    await _work_in(engine, root, now_due[root], done, everything=everything)
+            finally:
+                await release(engine, engine.store, root, UPKEEP, engine.name)
+    await _work_on_volatile(engine, done, everything=everything)
     await engine.store.scrub()  # finishes what a reader kept a forget() from finishing
     notes = [f"no vectors added: {trouble}"] if trouble and engine.embedder else []
-    changes = list(learned.changes.values())
-    notes += [f"learned in {root}: change {change}" for root, change in learned.changes.items()]
+    changes = list(done.changes.values())
+    notes += [f"learned in {root}: change {change}" for root, change in done.changes.items()]
     return Receipt(
-        items=tuple(items),
+        items=tuple(done.items),
         change=changes[0] if len(changes) == 1 else "",
         notes=tuple(notes),
-        usage=sum_of(usage, learned.usage),
+        usage=done.usage,
     )
+
+
+def _turn(engine: Engine, root: str) -> bytes:
+    """Each process has an order of its own, so that they do not wait for each other."""
+    return blake2b(f"{engine.name} {root}".encode(), digest_size=8).digest()
+
+
+async def _work_in(
+    engine: Engine, root: str, due: Agenda, done: LearnRound, *, everything: bool
+) -> None:
+    store = engine.store
+    if due.embed and engine.embedder:
+        embedded, usage = await embed_work(engine, due.embed, engine.embedder.space)
+        done.items += embedded
+        done.usage = sum_of(done.usage, usage)
+    await learn_sessions(engine, store, due.learn, done, everything=everything)
+    done.items += await fold_sessions(engine, store, due.fold)
+    if due.expire:
+        await Change(engine, root, "expire", actor="maintenance").commit(sweep=True)
+    # Marks and the like are nobody's memories: they go without a word.
+    done.items += [
+        ReceiptItem(id=one.id, status="erased", reason="expired")
+        for one in due.expire
+        if one.detail != "item"
+    ]
+
+
+async def _work_on_volatile(engine: Engine, done: LearnRound, *, everything: bool) -> None:
+    """Sessions of this process alone; nobody else sees them."""
+    store = engine.volatile
+    for due in (await agendas(engine, store, space="", everything=everything)).values():
+        await learn_sessions(engine, store, due.learn, done, everything=everything)
+        done.items += await fold_sessions(engine, store, due.fold)
 
 
 async def flush_uses(engine: Engine) -> None:
     """Counters are a hint, not a memory: losing them to a full disk is no error."""
-    if not engine.used:
-        return
-    used = engine.used.copy()
-    engine.used.clear()  # the same counter serves every narrowed handle
-    found = await engine.find_records(tuple(used))
     by_root: dict[str, list[str]] = {}
-    for record, store in found.values():
-        if store is engine.store:
-            by_root.setdefault(root_of(record.scope), []).extend([record.id] * used[record.id])
+    for (root, id_), times in engine.used.items():
+        by_root.setdefault(root, []).extend([id_] * times)
+    engine.used.clear()  # the same counter serves every narrowed handle
     for root, ids in by_root.items():
-        batch = engine.batch(root, "uses", actor="", change="", used=tuple(ids))
+        change = Change(engine, root, "uses")
+        change.used += ids if root not in engine.volatile_roots else await _kept(engine, root, ids)
         try:
-            await engine.commit(engine.store, batch)
+            await change.commit()
         except Unavailable:
             return
+
+
+async def _kept(engine: Engine, root: str, ids: list[str]) -> list[str]:
+    """Those that are not in this process only."""
+    found = await engine.store.records(root, list(dict.fromkeys(ids)), now=engine.now())
+    here = {record.id for record in found}
+    return [id_ for id_ in ids if id_ in here]
 
 
 async def embed_work(
@@ -147,12 +192,11 @@ async def _embed_some(
     }
     if found:
         if not await engine.space():
-            await engine.claim_space(space)
-        batch = engine.batch(
-            root, "embed", actor="maintenance", change="", vectors=found, space=space
-        )
+            await claim_space(engine, space)
+        change = Change(engine, root, "embed", actor="maintenance")
+        change.vectors, change.space = found, space
         try:
-            await engine.commit(engine.store, batch)
+            await change.commit()
         except (Conflict, Invalid):
             # A record went away meanwhile; the next round sees what is left.
             return [], embedded.usage
@@ -171,17 +215,6 @@ def _added(vector: Vector) -> str:
     return "found by keyword only: it means nothing to the embedder, or may not be sent to it"
 
 
-async def _expire(engine: Engine) -> list[ReceiptItem]:
-    work = await engine.store.due(engine.now(), kinds=("expire",), limit=WORK_PER_ROUND)
-    for root in dict.fromkeys(w.root for w in work):
-        batch = engine.batch(root, "expire", actor="maintenance", change="", sweep=True)
-        await engine.commit(engine.store, batch)
-    # Leases and the like are nobody's memories: they go without a word.
-    return [
-        ReceiptItem(id=w.id, status="erased", reason="expired") for w in work if w.detail != "item"
-    ]
-
-
 async def run_in_background(engine: Engine) -> None:
     """Rounds of upkeep for as long as the memory is open. What fails is said once and tried
     again later, less and less often; a full disk must not fill the log too."""
@@ -190,14 +223,11 @@ async def run_in_background(engine: Engine) -> None:
     while True:
         await asyncio.sleep(pause)
         try:
-            if await hold(
-                engine, engine.store, SYSTEM_ROOT, "maintain", LEASE_SECONDS, engine.name
-            ):
-                receipt = await one_round(engine)
-                if asyncio.get_running_loop().time() >= look_again:
-                    look_again = asyncio.get_running_loop().time() + LOOK_SECONDS
-                    await consolidate_due(engine)
-                pause = _pause_after(receipt, pause)
+            receipt = await one_round(engine, shared=True)
+            if asyncio.get_running_loop().time() >= look_again:
+                look_again = asyncio.get_running_loop().time() + LOOK_SECONDS
+                await consolidate_due(engine)
+            pause = _pause_after(receipt, pause)
         except RecollectError as error:
             if pause < PAUSE_SECONDS_MAX:
                 log.warning("upkeep failed: %s", error, extra={"action": "maintain"})

@@ -3,34 +3,49 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from recollect.engine import Engine
 from recollect.errors import Invalid
+from recollect.index.filters import passes
 from recollect.packet.buffers import note_lines, notes_key, session_name
 from recollect.packet.policy import policy_of
-from recollect.packet.shapes import Shape, shaped
+from recollect.packet.said import Said, only_asks
+from recollect.packet.shapes import opening_words, shaped
+from recollect.packet.stable import STABLE, by_weight
 from recollect.packet.text import (
-    STABLE_SECTION,
-    Packed,
     Section,
     alone,
     content_hash,
+    left_out,
     memory_section,
     pack,
     quoted,
+    stable_section,
     text_section,
 )
-from recollect.packet.window import fitting_tail
+from recollect.packet.window import newest_said, window
 from recollect.ports import Store
 from recollect.scopes import root_of
 from recollect.text.inputs import When, one_of, utc_moment
 from recollect.text.tokens import Counter
 from recollect.text.trust import without_recalled
-from recollect.types import Hit, Message, Packet, Query, SessionKey, Usage
+from recollect.types import (
+    KIND_OF_TYPE,
+    Hit,
+    Listing,
+    Message,
+    Order,
+    Packet,
+    SessionKey,
+    Shape,
+    Status,
+    Usage,
+    Where,
+)
 from recollect.upkeep.fold import TOKENS_PER_MESSAGE, message_cost
 from recollect.verbs.confirm import waiting
 from recollect.verbs.procedures import triggered
@@ -39,10 +54,18 @@ from recollect.verbs.recall import Question, recall, spoken_over
 TOKENS_MAX = 100_000_000
 WINDOW_MESSAGES_MAX = 200
 PROCEDURES_MAX = 200
+FOUND_MAX = 60  # memories found for the query, where the profile names no number
+WHOLE_MAX = 200  # a scope with no more memories than this may come whole
+NEAR_MISSES_MAX = 50
 STABLE_SHARE = 0.35
 MESSAGES_SHARE = 0.5
-STABLE = "stable"  # the items in which upkeep keeps its choice
+ASKED_SHARE = 0.75  # what the user's newest message may take before it is cut
+# What each kind of memory is sure of; what one does not use, the others may.
+SHARES = {"pending": 0.35, "facts": 0.35, "procedures": 0.1, "episodes": 0.1, "turns": 0.1}
 EPISODE_TYPES = ("episode", "summary", "interaction")
+BESIDE_TURNS = tuple(type_ for type_ in KIND_OF_TYPE if type_ != "turn")
+BELIEVED: tuple[Status, ...] = ("active", "disputed")
+PERSON = 3  # the trust that a person's own words have
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +77,10 @@ class ContextWish:
     scope: str | Iterable[str] | None = None
     tokens: int | None = None
     shape: str = "openai"
+    threshold: float | None = None
+    as_of: When | None = None
+    known_at: When | None = None
+    cite: bool = False
     now: When | None = None
 
 
@@ -62,10 +89,11 @@ class Gathered:
     """Everything that could go into the packet, best first."""
 
     stable: list[Hit]
-    facts: list[Hit]
-    episodes: list[Hit]
-    procedures: list[Hit]
-    spare: list[Hit]
+    found: list[Hit]  # for the query, the best first
+    spare: list[Hit]  # found too, but beyond what the profile takes
+    rest: list[Hit]  # of a small scope, what was not found
+    recent: list[Hit]  # episodes
+    procedures: list[Hit]  # triggered by the query
     summary: str
     state: str
     block: str
@@ -77,68 +105,141 @@ class Gathered:
 
 
 async def context(engine: Engine, wanted: ContextWish, counter: Counter) -> Packet:
-    budget = _budget(wanted, engine)
+    budget = _budget(wanted)
     shape: Shape = one_of(wanted.shape, Shape, "shape")
     gathered = await _gather(engine, wanted)
-    messages = gathered.messages
 
     def price(message: Message) -> int:
         return message_cost(engine, message)
 
-    # Anthropic takes no system message among the others.
+    # Anthropic and Gemini take no system message among the others.
     apart = engine.profile.summary_as_message and shape == "openai" and bool(gathered.summary)
     summary = alone(_summary_section(gathered))
     summary_price = counter.count(summary) + TOKENS_PER_MESSAGE if apart else 0
-    if summary_price > budget:
+    if budget is not None and summary_price > budget:
         gathered.notes.append("the summary did not fit the budget")
         gathered.summary, summary_price, apart = "", 0, False
-    budget -= summary_price
-    reserved = min(sum(map(price, messages)), int(budget * MESSAGES_SHARE))
+    if opening := opening_words(shape):
+        summary_price += counter.count(opening) + TOKENS_PER_MESSAGE
+    left = None if budget is None else max(0, budget - summary_price)
+    reserved = _reserved(gathered.messages, left, price)
+    kept, spent, notes = window(gathered.messages, reserved, price)
+    shown = _chosen(gathered, kept)
     packed = pack(
-        memory_section(STABLE_SECTION, gathered.stable, weightiest_first=True),
-        _sections(gathered, with_summary=not apart),
-        stable_budget=int(budget * STABLE_SHARE),
-        budget=budget - reserved,
+        stable_section(gathered.stable, cite=wanted.cite),
+        _sections(gathered, shown, with_summary=not apart, cite=wanted.cite),
+        stable_budget=int((engine.profile.context_tokens if left is None else left) * STABLE_SHARE),
+        budget=engine.profile.context_tokens if left is None else left - spent,
         count=counter.count,
     )
     text_tokens = counter.count(packed.text) if packed.text else 0
-    kept, spent = fitting_tail(messages, budget - text_tokens, price)
-    notes = gathered.notes + _left_out(messages, kept, packed)
+    if left is not None and len(kept) < len(gathered.messages):
+        # What the memories did not need, the conversation may have.
+        kept, spent, notes = window(gathered.messages, left - text_tokens, price)
     listed = shaped(kept, shape)
     if apart:
         listed = [{"role": "system", "content": summary}, *listed]
-        spent += summary_price
-    if shape == "anthropic" and any(m.role in ("system", "developer") for m in kept):
-        notes.append("system messages are left out of messages: Anthropic takes them apart")
+    if shape != "openai" and any(m.role in ("system", "developer") for m in kept):
+        whose = shape.capitalize()
+        notes.append(f"system messages are left out of messages: {whose} takes them apart")
+    delivered = [m for m in gathered.pending if _pending_line(m) in packed.tail]
+    notes += _about_pending(gathered.pending, delivered)
+    if packed.near_misses:
+        notes.append(f"{len(packed.near_misses)} memories did not fit the budget")
+    near = [*packed.near_misses, *shown.missed]
     return Packet(
         text=packed.text,
         stable_text=packed.stable_text,
-        tokens=text_tokens + spent,
+        tokens=text_tokens + spent + (summary_price if listed else 0),
         counter=counter.name,
         hash=content_hash(packed.stable_text),
         hits=tuple(packed.hits),
         messages=tuple(listed),
-        pending=tuple(m for m in gathered.pending if _pending_line(m) in packed.tail),
-        near_misses=(*packed.near_misses, *gathered.spare),
-        notes=tuple(notes),
+        pending=tuple(delivered),
+        near_misses=tuple(near[:NEAR_MISSES_MAX]),
+        notes=tuple(gathered.notes + notes),
         usage=gathered.usage,
     )
 
 
-def _budget(wanted: ContextWish, engine: Engine) -> int:
-    tokens = engine.profile.context_tokens if wanted.tokens is None else wanted.tokens
+def _budget(wanted: ContextWish) -> int | None:
+    tokens = wanted.tokens
+    if tokens is None:
+        return None
     if isinstance(tokens, bool) or not isinstance(tokens, int) or not 0 <= tokens <= TOKENS_MAX:
         raise Invalid(f"tokens must be a whole number from 0 to {TOKENS_MAX}, not {tokens!r}")
     return tokens
 
 
-def _left_out(messages: Sequence[Message], kept: Sequence[Message], packed: Packed) -> list[str]:
-    notes = []
-    if len(kept) < len(messages):
-        notes.append(f"{len(messages) - len(kept)} older messages did not fit the budget")
-    if packed.near_misses:
-        notes.append(f"{len(packed.near_misses)} memories did not fit the budget")
-    return notes
+def _reserved(
+    messages: Sequence[Message], left: int | None, price: Callable[[Message], int]
+) -> int:
+    """What the conversation is sure of: half, and more if the user's newest message needs it."""
+    whole = sum(map(price, messages))
+    if left is None:
+        return whole
+    asked = newest_said(messages)
+    need = min(price(asked), int(left * ASKED_SHARE)) if asked else 0
+    return max(min(whole, int(left * MESSAGES_SHARE)), need)
+
+
+def _about_pending(pending: Sequence[Message], delivered: Sequence[Message]) -> list[str]:
+    waiting_on = len(pending) - len(delivered)
+    if not waiting_on:
+        return []
+    return [f"{waiting_on} pending messages did not fit the budget and wait on; none is lost"]
+
+
+@dataclass(slots=True, kw_only=True)
+class ShownMemories:
+    """The memories that may go in, each said once, by section; and what was left out and why."""
+
+    facts: list[Hit]
+    procedures: list[Hit]
+    episodes: list[Hit]
+    turns: list[Hit]
+    missed: list[Hit]
+
+
+def _chosen(gathered: Gathered, kept: Sequence[Message]) -> ShownMemories:
+    said = Said()
+    said.hear((*kept, *gathered.pending))
+    for text in (gathered.summary, gathered.channel_summary):
+        said.tell(text)
+    for hit in gathered.stable:
+        said.add(hit.record)
+    shown = ShownMemories(facts=[], procedures=[], episodes=[], turns=[], missed=[])
+    for hit in gathered.spare:
+        shown.missed.append(left_out(hit, "the profile takes only the best"))
+    # Facts before the turns they came from and before profiles made of them; questions last.
+    found = sorted(gathered.found, key=_precedence)
+    places = (
+        (shown.facts, [h for h in (*found, *gathered.rest) if h.record.kind == "semantic"]),
+        (shown.procedures, [h for h in (*gathered.procedures, *found) if _is_procedure(h)]),
+        (shown.episodes, [h for h in (*found, *gathered.recent) if _is_episode(h)]),
+        (shown.turns, [h for h in found if h.record.type == "turn"]),
+    )
+    for place, hits in places:
+        for hit in hits:
+            reason = said.repeats(hit.record)
+            if not reason:
+                said.add(hit.record)
+                place.append(hit)
+            elif reason != "said already":
+                shown.missed.append(left_out(hit, reason))
+    return shown
+
+
+def _precedence(hit: Hit) -> tuple[bool, bool]:
+    return _only_asks(hit), hit.record.type != "turn" and bool(hit.record.derived_from)
+
+
+def _is_procedure(hit: Hit) -> bool:
+    return hit.record.kind == "procedural"
+
+
+def _is_episode(hit: Hit) -> bool:
+    return hit.record.kind == "episodic" and hit.record.type != "turn"
 
 
 async def _gather(engine: Engine, wanted: ContextWish) -> Gathered:
@@ -148,32 +249,35 @@ async def _gather(engine: Engine, wanted: ContextWish) -> Gathered:
     messages, summary, block, state = await _window(engine, wanted, scopes[0])
     pending, channel_summary = await _pending(engine, scopes)
     query = wanted.query if wanted.query is not None else _last_said(messages)
-    stable = await _preseeded(engine, scopes, moment)
+    times = _times(wanted)
+    shelf = await Shelf.of(engine, scopes, moment, times)
+    stable = await _preseeded(shelf)
+    most = engine.profile.context_records
     question = Question(
         text=query,
         scope=scopes,
-        limit=engine.profile.context_records * 2 + len(stable) + len(messages),
+        limit=2 * FOUND_MAX + len(messages),
         # Whole days: a packet asked for twice on one day reads the same.
         now=moment.replace(hour=0, minute=0, second=0, microsecond=0),
+        threshold=wanted.threshold,
         prefer_facts=True,
-        choose=engine.profile.context_records,
+        choose=most,
+        **times,
     )
     answer = await recall(engine, question, count_uses=False)
-    seen = _Seen(stable, messages)
-    found = [hit for hit in answer.hits if query.strip() and seen.is_new(hit)]
-    best = found[: engine.profile.context_records]
-    engine.used.update(hit.record.id for hit in best)
-    recent = await _recent_episodes(engine, scopes, moment)
-    triggered = await _triggered(engine, scopes, moment, query)
-    fresh = _Seen([*stable, *best], messages)
+    found = _distinct(answer.hits, messages, stable) if query.strip() else []
+    best = found[: most or FOUND_MAX]
+    engine.used.update((root_of(hit.record.scope), hit.record.id) for hit in best)
+    # Whoever sets a bar wants nothing below it.
+    barred = most or wanted.threshold is not None or engine.profile.threshold
+    rest = [] if barred else [hit for hit in shelf.whole or () if hit.record.kind == "semantic"]
     return Gathered(
         stable=stable,
-        facts=[h for h in best if h.record.kind == "semantic"],
-        episodes=[h for h in best if h.record.kind == "episodic"]
-        + [h for h in recent if fresh.is_new(h)],
-        procedures=[h for h in best if h.record.kind == "procedural"]
-        + [h for h in triggered if fresh.is_new(h)],
-        spare=found[engine.profile.context_records :],
+        found=best,
+        spare=found[most:] if most else found[FOUND_MAX:],
+        rest=rest,
+        recent=await _recent_episodes(shelf),
+        procedures=await _triggered(shelf, query),
         summary=summary,
         state=state,
         block=block,
@@ -185,30 +289,61 @@ async def _gather(engine: Engine, wanted: ContextWish) -> Gathered:
     )
 
 
-class _Seen:
-    """What the packet says already: no memory twice, whatever layer or scope it came from."""
+def _times(wanted: ContextWish) -> dict[str, Any]:
+    """Another moment of the world, or of our books, if one was asked for."""
+    found = {name: utc_moment(getattr(wanted, name), name)[0] for name in ("as_of", "known_at")}
+    return {name: moment for name, moment in found.items() if moment is not None}
 
-    def __init__(self, hits: Iterable[Hit], messages: Iterable[Message]) -> None:
-        self._keys: set[str] = set()
-        for hit in hits:
-            self._keys |= self._keys_of(hit)
-        self._messages = {(m.scope, m.session, m.id) for m in messages}
 
-    def is_new(self, hit: Hit) -> bool:
-        keys = self._keys_of(hit)
-        record = hit.record
-        shown = record.type == "turn" and all(
-            (*record.session_key, id_) in self._messages for id_ in record.lineage
-        )
-        if shown or keys & self._keys:
-            return False
-        self._keys |= keys
-        return True
+def _distinct(hits: Iterable[Hit], messages: Sequence[Message], stable: Iterable[Hit]) -> list[Hit]:
+    """Each memory once, and nothing that stands in the window. What only asks comes last: it
+    must not take the place of a statement."""
+    said = Said()
+    said.hear(messages)
+    for hit in stable:
+        said.add(hit.record)
+    found: list[Hit] = []
+    for hit in sorted(hits, key=_only_asks):
+        if hit.record.type != "turn" or not said.repeats(hit.record):
+            said.add(hit.record)
+            found.append(hit)
+    return found
 
-    @staticmethod
-    def _keys_of(hit: Hit) -> set[str]:
-        record = hit.record
-        return {key for key in (record.id, record.origin, record.hash) if key}
+
+def _only_asks(hit: Hit) -> bool:
+    return hit.record.type == "turn" and only_asks(hit.record.text)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shelf:
+    """What is believed in the asked scopes, turns excepted: read at once where it is little
+    (``whole``), else by what is asked for."""
+
+    engine: Engine
+    scopes: list[str]
+    now: datetime
+    times: Mapping[str, Any]
+    whole: list[Hit] | None = None
+
+    @classmethod
+    async def of(
+        cls, engine: Engine, scopes: list[str], now: datetime, times: Mapping[str, Any]
+    ) -> Shelf:
+        shelf = cls(engine=engine, scopes=scopes, now=now, times=times)
+        profile = engine.profile
+        if profile.context_records and not (profile.preseeded or profile.recent_episodes):
+            return shelf
+        hits = await shelf.listed(order="important", limit=WHOLE_MAX + 1, types=BESIDE_TURNS)
+        return replace(shelf, whole=hits) if len(hits) <= WHOLE_MAX else shelf
+
+    async def listed(self, *, order: Order, limit: int, **filters: Any) -> list[Hit]:
+        asked = {"statuses": BELIEVED, **filters, **self.times}
+        if self.whole is None:
+            return await _listed(
+                self.engine, self.scopes, self.now, order=order, limit=limit, **asked
+            )
+        where = Where(scopes=tuple(self.scopes), now=self.now, **asked)
+        return [hit for hit in self.whole if passes(hit.record, where)]
 
 
 def _scopes_of(engine: Engine, wanted: ContextWish) -> list[str]:
@@ -228,15 +363,18 @@ async def _window(
     if wanted.session is None:
         return [], "", "", ""
     key = SessionKey(scope, session_name(wanted.session))
+    noted = notes_key(scope, key.id)
     messages: list[Message] = []
     summary = block = state = ""
     for store in engine.stores_of(root_of(scope)):
-        folded, said = await _unfolded(engine, store, key)
-        messages += folded
-        summary = said or summary
-        notes, noted = await _unfolded(engine, store, notes_key(scope, key.id))
-        block = note_lines(noted, notes) or block
-        for session in await store.sessions(root_of(scope), (key,)):
+        for session in await store.sessions(root_of(scope), (key, noted)):
+            here = SessionKey(session.scope, session.id)
+            found, said = await _unfolded(engine, store, here)
+            if here == noted:
+                block = note_lines(said, found) or block
+                continue
+            messages += found
+            summary = said or summary
             state = json.dumps(dict(session.state), ensure_ascii=False) if session.state else state
     return messages, summary, block, state
 
@@ -272,49 +410,58 @@ def _last_said(messages: Sequence[Message]) -> str:
     return ""
 
 
-async def _listed(engine: Engine, scopes: list[str], now: datetime, **filters: Any) -> list[Hit]:
+async def _listed(
+    engine: Engine,
+    scopes: list[str],
+    now: datetime,
+    *,
+    order: Order,
+    limit: int,
+    **filters: Any,
+) -> list[Hit]:
     """Records by filter from every store and root, deduplicated across scopes."""
     by_root, _ = await engine.read_scopes(scopes, descend=False)
     found: list[Hit] = []
     for root, named in by_root.items():
         for store in engine.stores_of(root):
-            query = Query(scopes=named, now=now, **filters)
-            hits = await store.search(query)
-            hidden = await spoken_over(store, query, root, [hit.record for hit in hits])
-            found += [hit for hit in hits if hit.record.id not in hidden]
+            where = Where(scopes=named, now=now, **filters)
+            listed = await store.listing(Listing(where=where, order=order, limit=limit))
+            hidden = await spoken_over(store, where, root, listed)
+            found += [Hit(record=record) for record in listed if record.id not in hidden]
     return found
 
 
-async def _preseeded(engine: Engine, scopes: list[str], now: datetime) -> list[Hit]:
-    """The most important core memories, in the order they were learned: an order that no
-    score, use or clock can change. Where there are more than fit, those that upkeep chose stay
-    until it chooses again."""
-    most = engine.profile.preseeded
+async def _preseeded(shelf: Shelf) -> list[Hit]:
+    """Core memories, those first that are to have room first. A person's own come before those
+    of the scopes above. Where there are more than the profile takes, those that upkeep chose stay
+    until it chooses again. Nothing that an agent or a page wrote is among them: what is always
+    there is what people said."""
+    most = shelf.engine.profile.preseeded
     if not most:
         return []
-    hits = await _listed(
-        engine,
-        scopes,
-        now,
+    hits = await shelf.listed(
+        order="important",
+        limit=2 * most,
         kinds=("semantic",),
         durabilities=("core",),
         statuses=("active",),
-        order="important",
-        limit=most * 2,
     )
-    seen = _Seen((), ())
-    chosen_before = await _chosen_before(engine, hits, now) if len(hits) > most else frozenset()
+    said = Said()
+    chosen_before: frozenset[str] = frozenset()
+    if len(hits) > most:
+        chosen_before = await _chosen_before(shelf.engine, hits, shelf.now)
+    by_id = {hit.record.id: hit for hit in hits}
+    people = [h.record for h in hits if h.record.trust >= PERSON or h.record.source == "file"]
     best = sorted(
-        hits,
-        key=lambda h: (
-            h.record.id not in chosen_before,
-            -h.record.importance,
-            h.record.learned_at,
-            h.record.id,
-        ),
+        by_weight(people, chosen_before),
+        key=lambda record: (record.scope not in shelf.scopes, record.id not in chosen_before),
     )
-    chosen = [hit for hit in best if seen.is_new(hit)][:most]
-    return sorted(chosen, key=lambda hit: (hit.record.learned_at, hit.record.id))
+    chosen: list[Hit] = []
+    for record in best:
+        if len(chosen) < most and not said.repeats(record):
+            said.add(record)
+            chosen.append(by_id[record.id])
+    return chosen
 
 
 async def _chosen_before(engine: Engine, hits: Sequence[Hit], now: datetime) -> frozenset[str]:
@@ -327,34 +474,38 @@ async def _chosen_before(engine: Engine, hits: Sequence[Hit], now: datetime) -> 
     return frozenset(found)
 
 
-async def _recent_episodes(engine: Engine, scopes: list[str], now: datetime) -> list[Hit]:
-    most = engine.profile.recent_episodes
+async def _recent_episodes(shelf: Shelf) -> list[Hit]:
+    most = shelf.engine.profile.recent_episodes
     if not most:
         return []
-    hits = await _listed(engine, scopes, now, types=EPISODE_TYPES, order="recent", limit=most)
+    hits = await shelf.listed(order="recent", limit=most, types=EPISODE_TYPES)
     return sorted(hits, key=lambda hit: hit.record.at, reverse=True)[:most]
 
 
-async def _triggered(engine: Engine, scopes: list[str], now: datetime, query: str) -> list[Hit]:
+async def _triggered(shelf: Shelf, query: str) -> list[Hit]:
     """Procedures one of whose triggers is in the query, the most used and successful first."""
-    if not query.strip() or not engine.profile.preseeded:
+    if not query.strip() or not shelf.engine.profile.preseeded:
         return []
-    hits = await _listed(
-        engine, scopes, now, kinds=("procedural",), order="important", limit=PROCEDURES_MAX
-    )
+    hits = await shelf.listed(order="important", limit=PROCEDURES_MAX, kinds=("procedural",))
     return triggered(hits, query)
 
 
-def _sections(gathered: Gathered, *, with_summary: bool) -> list[Section]:
+def _sections(
+    gathered: Gathered, shown: ShownMemories, *, with_summary: bool, cite: bool
+) -> list[Section]:
+    def memories(tag: str, hits: list[Hit]) -> Section:
+        return memory_section(tag, hits, share=SHARES[tag], cite=cite)
+
     return [
         *([_summary_section(gathered)] if with_summary else []),
         text_section("task-state", gathered.state),
         text_section("memory-block", gathered.block),
         text_section("channel-summary", gathered.channel_summary),
         _pending_section(gathered.pending),
-        memory_section("facts", gathered.facts),
-        memory_section("episodes", gathered.episodes),
-        memory_section("procedures", gathered.procedures),
+        memories("facts", shown.facts),
+        memories("procedures", shown.procedures),
+        memories("episodes", shown.episodes),
+        memories("turns", shown.turns),
     ]
 
 
@@ -364,7 +515,9 @@ def _summary_section(gathered: Gathered) -> Section:
 
 def _pending_section(messages: Sequence[Message]) -> Section:
     lines = tuple(map(_pending_line, messages))
-    return Section(tag="pending-messages", lines=lines, hits=(None,) * len(lines), in_order=True)
+    hits = (None,) * len(lines)
+    share = SHARES["pending"]
+    return Section(tag="pending-messages", lines=lines, hits=hits, share=share, in_order=True)
 
 
 def _pending_line(message: Message) -> str:

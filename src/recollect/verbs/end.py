@@ -8,51 +8,39 @@ receipt says so. The log stays either way.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
-from recollect.engine import ATTEMPTS_MAX, Engine
-from recollect.errors import Conflict, NotFound, Unavailable
+from recollect.changes import Change, retried
+from recollect.engine import Engine, every_message, every_summary
+from recollect.errors import Conflict, NotFound
+from recollect.lifecycle.status import held
 from recollect.packet.buffers import session_name
 from recollect.ports import Store
 from recollect.scopes import root_of
-from recollect.text.analysis import STOP_WORDS, words
+from recollect.text.analysis import is_stop_word, words
 from recollect.text.inputs import clean_text
 from recollect.text.summary import extract_summary, short
 from recollect.text.trust import SUSPICION, derived_trust, heard, strong_suspicion
+from recollect.text.words import pattern
 from recollect.types import (
     TRUST_OF_SOURCE,
     ItemStatus,
     Message,
     Receipt,
-    ReceiptItem,
     Record,
     Session,
     SessionKey,
     Summary,
 )
-from recollect.upkeep.heard import retired_messages
+from recollect.upkeep.heard import retired, turns_of
 
 MESSAGES_READ_MAX = 2000
-PAGE = 500
 KEYWORDS = 6
 TRIVIAL_USER_WORDS = 25
-
-_CORRECTION = re.compile(
-    r"\b(no,|not that|actually|i meant|that'?s wrong|correction|instead of|nein,|eigentlich|"
-    r"non,|no, es|нет,)|不是|其实|違い",
-    re.IGNORECASE,
-)
-_PREFERENCE = re.compile(
-    r"\b(i (?:really )?(?:prefer|like|love|hate|dislike|want|need|always|never)|my favou?rite|"
-    r"please (?:always|never|don'?t)|ich (?:mag|bevorzuge|hasse)|je préfère|prefiero|предпочитаю)"
-    r"|我喜欢|我讨厌|好き",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,13 +62,11 @@ async def end(
     key = SessionKey(engine.write_scope(scope), session_name(session))
     result = clean_text(outcome, "outcome")[0].strip() if outcome is not None else ""
     redacted = engine.redactor.redact(result).text
-    for _ in range(ATTEMPTS_MAX):
-        over = await _read(engine, key, redacted)
-        try:
-            return await _write(engine, over, actor)
-        except Conflict:
-            continue  # a message came in, or another process ended it too: look again
-    raise Unavailable("the session changes faster than it can be ended; try again")
+
+    async def attempt(_: Conflict | None) -> Receipt:
+        return await _write(engine, await _read(engine, key, redacted), actor)
+
+    return await retried(attempt, "the session changes faster than it can be ended; try again")
 
 
 async def _read(engine: Engine, key: SessionKey, outcome: str) -> Over:
@@ -98,7 +84,7 @@ async def _read(engine: Engine, key: SessionKey, outcome: str) -> Over:
             return Over(
                 store=store,
                 session=sessions[0],
-                messages=heard(messages, await retired_messages(engine, store, messages)),
+                messages=heard(messages, retired(await turns_of(engine, store, messages))),
                 before=summary.text if summary else "",
                 lineage=(*folded, *(message.id for message in messages)),
                 outcome=outcome,
@@ -109,12 +95,9 @@ async def _read(engine: Engine, key: SessionKey, outcome: str) -> Over:
 
 async def _folded(store: Store, key: SessionKey) -> tuple[list[str], Summary | None]:
     """The ids of all messages that were folded, and the newest summary."""
-    ids: list[str] = []
-    last: Summary | None = None
-    while page := await store.summaries(key, after=last.to_seq if last else 0, limit=1000):
-        ids += [id_ for summary in page for id_ in summary.lineage]
-        last = page[-1]
-    return ids, last
+    found = [summary async for summary in every_summary(store, key)]
+    ids = [id_ for summary in found for id_ in summary.lineage]
+    return ids, found[-1] if found else None
 
 
 async def _least_trust(
@@ -126,56 +109,35 @@ async def _least_trust(
 ) -> int:
     """Folded messages count too: what they said lives on in the summary."""
     values = [message.trust for message in unfolded]
-    after, last = 0, summary.to_seq if summary else 0
-    while after < last and (
-        page := await store.messages(key, now=engine.now(), after=after, limit=PAGE)
-    ):
-        values += [message.trust for message in page if message.seq <= last]
-        after = page[-1].seq
+    if summary is not None:
+        folded = every_message(store, key, engine.now(), until=summary.to_seq)
+        values += [message.trust async for message in folded]
     return derived_trust(values or [TRUST_OF_SOURCE["assistant"]])
 
 
 async def _write(engine: Engine, over: Over, actor: str) -> Receipt:
     session = over.session
-    change = engine.new_id()
-    ended = replace(session, ended_at=engine.now())
+    root = root_of(session.scope)
+    change = Change(engine, root, "end", store=over.store, actor=actor, id=engine.new_id())
+    change.sessions.append(replace(session, ended_at=engine.now()))
     reason = trivial(over)
     record = None if reason else _episode(engine, over)
-    known = record and await over.store.records(
-        root_of(session.scope), (record.id,), now=engine.now()
-    )
-    if known:
+    if record and await over.store.records(root, (record.id,), now=engine.now()):
         record, reason = None, "already kept, and nothing was said since"
-    vectors, space, note = await engine.embed_for_writing([record] if record else [])
-    batch = engine.batch(
-        root_of(session.scope),
-        "end",
-        actor=actor,
-        change=change,
-        sessions=(ended,),
-        records=(record,) if record else (),
-        vectors=vectors,
-        space=space,
+    if record is None:
+        await change.commit()
+        change.tell(session.id, "skipped", reason)
+        return change.receipt()
+    change.put(record)
+    note = await change.embed()
+    await change.commit()
+    is_held = record.status == "quarantined"
+    told = f"not recalled until approved: it {record.data[SUSPICION]}" if is_held else ""
+    fate: ItemStatus = "quarantined" if is_held else "stored"
+    change.tell(
+        record.id, "volatile" if over.store is engine.volatile else fate, told, record=record.id
     )
-    await engine.commit(over.store, batch)
-    volatile = over.store is engine.volatile
-    item = ReceiptItem(
-        id=record.id if record else session.id,
-        status=("volatile" if volatile else _fate(record)) if record else "skipped",
-        reason=reason or _why_held(record),
-        record=record.id if record else "",
-    )
-    return Receipt(items=(item,), change=change, notes=(note,) if note else ())
-
-
-def _fate(record: Record) -> ItemStatus:
-    return "quarantined" if record.status == "quarantined" else "stored"
-
-
-def _why_held(record: Record | None) -> str:
-    if record is None or record.status != "quarantined":
-        return ""
-    return f"not recalled until approved: it {record.data[SUSPICION]}"
+    return change.receipt(note)
 
 
 def trivial(over: Over) -> str:
@@ -186,7 +148,7 @@ def trivial(over: Over) -> str:
     if over.outcome or over.before or any(message.calls for message in over.messages):
         return ""
     text = " ".join(message.text for message in said)
-    if _CORRECTION.search(text) or _PREFERENCE.search(text):
+    if pattern("sessions.correction").search(text) or pattern("sessions.preference").search(text):
         return ""
     if len(said) <= 2 and len(text.split()) <= TRIVIAL_USER_WORDS:
         return "a trivial exchange: kept in the log only"
@@ -211,10 +173,8 @@ def _episode(engine: Engine, over: Over) -> Record:
     if session.channel:
         data["channel"] = session.channel
     doubt = strong_suspicion(text) if over.trust < TRUST_OF_SOURCE["user"] else ""
-    if doubt:
-        data[SUSPICION] = doubt
     name = "\0".join(("end", session.scope, session.id, str(session.last_seq), over.outcome))
-    return Record(
+    record = Record(
         id=hashlib.blake2b(name.encode(), digest_size=16).hexdigest(),
         scope=session.scope,
         kind="episodic",
@@ -225,13 +185,13 @@ def _episode(engine: Engine, over: Over) -> Record:
         importance=importance(over),
         durability=engine.profile.durability_of_type["episode"],
         source="assistant",
-        status="quarantined" if doubt else "active",
         trust=over.trust,
         session=session.id,
         lineage=over.lineage,
         valid_from=session.started_at,
         expires_at=now + timedelta(seconds=ttl) if ttl else None,
     )
+    return held(record, doubt)
 
 
 def _told(summary: str, over: Over) -> str:
@@ -254,8 +214,8 @@ def importance(over: Over) -> float:
     text = " ".join(message.text for message in over.messages if message.role == "user")
     value = 0.3
     value += 0.3 if over.outcome else 0.0
-    value += 0.2 if _CORRECTION.search(text) else 0.0
-    value += 0.2 if _PREFERENCE.search(text) else 0.0
+    value += 0.2 if pattern("sessions.correction").search(text) else 0.0
+    value += 0.2 if pattern("sessions.preference").search(text) else 0.0
     value += 0.1 if any(message.calls for message in over.messages) else 0.0
     return round(min(value, 1.0), 2)
 
@@ -265,5 +225,5 @@ def _keywords(messages: Sequence[Message]) -> list[str]:
     for message in messages:
         if message.role in ("user", "assistant"):
             found = (word for word in words(message.text[:5000]) if len(word) > 3)
-            counts.update(word for word in found if word not in STOP_WORDS)
+            counts.update(word for word in found if not is_stop_word(word))
     return [word for word, _ in counts.most_common(KEYWORDS)]

@@ -14,28 +14,34 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import IO, get_args
 
-from recollect.engine import Engine
+from recollect.engine import (
+    Engine,
+    every_entry,
+    every_message,
+    every_session,
+    every_summary,
+)
 from recollect.errors import Invalid, Unavailable
-from recollect.forgotten.tombstones import NAMESPACE as TOMBSTONE
+from recollect.forgotten import NAMESPACE as TOMBSTONE
+from recollect.models.budgets import days_of, kept_until
 from recollect.ports import Store
 from recollect.scopes import is_visible
 from recollect.types import (
+    MARKS,
     Entry,
     Item,
-    Message,
-    Query,
+    Listing,
     Receipt,
     ReceiptItem,
     Record,
     Relation,
-    Session,
     SessionKey,
     Status,
-    Summary,
+    Where,
 )
 from recollect.types.serial import FORMAT, NAMES, TYPES, VERSION, Value, json_line, line_of
 from recollect.verbs.imported import NAMESPACE as KEPT
@@ -45,7 +51,8 @@ PAGE = 500
 ENTRIES_PAGE = 20  # an entry may speak of a thousand things
 EVERY_STATUS: tuple[Status, ...] = get_args(Status)
 # Who works on what right now: means nothing in another place or at another time.
-PASSING = ("lease", "work", "idempotency")
+PASSING = ("lease", "work", "budget", MARKS)
+USAGE = "usage"
 
 LAST = "\U0010ffff"  # sorts behind every scope
 PARTIAL_NOTE = (
@@ -125,6 +132,7 @@ async def _write_all(
         await _write_sessions(writing, part)
         await _write_records(writing, part)
         await _write_items(writing, part)
+        await _write_usage(writing, part)
         async for entry in _entries(part):
             writing.value(entry)
     end = {
@@ -140,43 +148,17 @@ async def _write_all(
 
 
 async def _write_sessions(writing: ExportWriting, part: ExportPart) -> None:
-    after: SessionKey | None = None
-    while page := await part.store.sessions(part.root, after=after, limit=PAGE):
-        for session in page:
-            if not part.holds(session.scope):
-                continue
-            writing.value(replace(session, cursors=dict(sorted(session.cursors.items()))))
-            async for message in _messages(part, session):
-                writing.value(message)
-            async for summary in _summaries(part, session):
-                writing.value(summary)
-        after = SessionKey(page[-1].scope, page[-1].id)
-
-
-async def _messages(part: ExportPart, session: Session) -> AsyncIterator[Message]:
-    key, after = SessionKey(session.scope, session.id), 0
-    while page := await part.store.messages(key, now=part.now, after=after, limit=PAGE):
-        for message in page:
-            if message.seq > session.last_seq:
-                return  # came after the session was read
-            yield message
-        after = page[-1].seq
-
-
-async def _summaries(part: ExportPart, session: Session) -> AsyncIterator[Summary]:
-    key, after = SessionKey(session.scope, session.id), 0
-    limit = PAGE
-    while page := await part.store.summaries(key, after=after, limit=limit):
-        last = page[-1].to_seq
-        if len(page) == limit and page[0].to_seq == last:
-            limit *= 2  # more summaries end at one message than fit a page
+    """What came after a session was read is left out."""
+    async for session in every_session(part.store, part.root):
+        if not part.holds(session.scope):
             continue
-        if len(page) == limit:
-            page = [summary for summary in page if summary.to_seq < last]
-        for summary in page:
-            if summary.to_seq <= session.last_seq:
-                yield summary
-        after = page[-1].to_seq
+        writing.value(replace(session, cursors=dict(sorted(session.cursors.items()))))
+        key, last = SessionKey(session.scope, session.id), session.last_seq
+        async for message in every_message(part.store, key, part.now, until=last):
+            writing.value(message)
+        async for summary in every_summary(part.store, key):
+            if summary.to_seq <= last:
+                writing.value(summary)
 
 
 async def _write_records(writing: ExportWriting, part: ExportPart) -> None:
@@ -196,18 +178,20 @@ async def _write_records(writing: ExportWriting, part: ExportPart) -> None:
 
 
 async def _record_pages(part: ExportPart) -> AsyncIterator[list[Record]]:
-    query = Query(
-        scopes=part.scopes,
-        now=part.now,
-        descend=part.descend,
-        exact=True,
-        statuses=EVERY_STATUS,
+    query = Listing(
+        where=Where(
+            scopes=part.scopes,
+            now=part.now,
+            descend=part.descend,
+            exact=True,
+            statuses=EVERY_STATUS,
+        ),
         order="id",
         limit=PAGE,
     )
-    while hits := await part.store.search(query):
-        yield [hit.record for hit in hits]
-        query = replace(query, after=hits[-1].record.id)
+    while found := await part.store.listing(query):
+        yield found
+        query = replace(query, after=found[-1].id)
 
 
 async def _relations_from(part: ExportPart, records: list[Record]) -> list[Relation]:
@@ -235,6 +219,20 @@ async def _write_items(writing: ExportWriting, part: ExportPart) -> None:
             last = replace(last, scope=LAST, key="")
 
 
+async def _write_usage(writing: ExportWriting, part: ExportPart) -> None:
+    """What the root has spent, as items: it is kept elsewhere, but it is the root's."""
+    if not part.holds(part.root):
+        return
+    async for _, day, parts in days_of(part.store.registry, part.root, now=part.now):
+        until = kept_until(date.fromisoformat(day))
+        for what, spent in parts.items():
+            key, value = f"{day}/{what}", dict(spent)
+            item = Item(
+                scope=part.root, namespace=USAGE, key=key, value=value, expires_at=until, version=1
+            )
+            writing.value(item)
+
+
 def _travels(item: Item, part: ExportPart) -> bool:
     if item.namespace in PASSING or item.namespace == KEPT:
         return False
@@ -245,12 +243,9 @@ def _travels(item: Item, part: ExportPart) -> bool:
 
 async def _entries(part: ExportPart) -> AsyncIterator[Entry]:
     """This store's journal, then what earlier imports brought along."""
-    after = 0
-    while page := await part.store.journal(part.root, after=after, limit=ENTRIES_PAGE):
-        for entry in page:
-            if await _is_inside(part, entry):
-                yield entry
-        after = page[-1].seq
+    async for entry in every_entry(part.store, part.root, size=ENTRIES_PAGE):
+        if await _is_inside(part, entry):
+            yield entry
     async for item in kept_items(part.store, part.root, part.now):
         kept = entry_of(item)
         if kept and await _is_inside(part, kept):

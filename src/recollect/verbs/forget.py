@@ -7,27 +7,21 @@ too with ``sources=True``.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
 
-from recollect.engine import ATTEMPTS_MAX, Engine
+from recollect.changes import Change, retried
+from recollect.engine import Engine
 from recollect.errors import Conflict, Unavailable
-from recollect.forgotten.tombstones import NAMESPACE, buried, key_of, message_mark, text_mark
-from recollect.scopes import SYSTEM_ROOT
-from recollect.text.compare import text_hash
-from recollect.text.messages import searchable_text
-from recollect.types import Erase, Item, Receipt, ReceiptItem, SessionKey
+from recollect.forgotten import stones_for
+from recollect.scopes import is_within
+from recollect.types import Erase, ItemStatus, Receipt, ReceiptItem, Session
+from recollect.upkeep.consolidate.marks import drop_marks
+from recollect.upkeep.leases import succeeded, tries
 from recollect.verbs.imported import silence
-from recollect.verbs.selection import (
-    Doomed,
-    Selection,
-    checked,
-    follow_derivations,
-    select,
-    slices,
-)
+from recollect.verbs.selection import Doomed, Selection, checked, follow_derivations, select
 
-ERASED_PER_COMMIT = 100
+LATECOMERS_MAX = 16
 
 
 async def forget(engine: Engine, selection: Selection, *, actor: str) -> Receipt:
@@ -40,8 +34,13 @@ async def forget(engine: Engine, selection: Selection, *, actor: str) -> Receipt
     notes: list[str] = []
     for group in doomed:
         if not selection.dry_run and not group.empty:
-            await _erase(engine, group, actor, change)
-            await _erase_latecomers(engine, group, actor, change)
+            erasing = Change(
+                engine, group.root, "forget", store=group.store, actor=actor, id=change
+            )
+            await _erase(erasing, group)
+            await _erase_latecomers(erasing, group)
+        if not selection.dry_run and wanted.whole and not selection.ids:
+            await _clear_registry(engine, group, selection)
     gone = selection.dry_run or await _scrubbed(doomed)
     if not gone:
         notes.append("a reader holds an old snapshot open; erased bytes go when it ends")
@@ -58,8 +57,7 @@ async def forget(engine: Engine, selection: Selection, *, actor: str) -> Receipt
     )
 
 
-async def _erase(engine: Engine, doomed: Doomed, actor: str, change: str) -> None:
-    tombstones = await _tombstones(engine, doomed)
+async def _erase(change: Change, doomed: Doomed) -> None:
     erasures: list[Erase] = [
         *(Erase(kind="record", id=id_, scope=r.scope) for id_, r in doomed.records.items()),
         *(
@@ -68,23 +66,46 @@ async def _erase(engine: Engine, doomed: Doomed, actor: str, change: str) -> Non
         ),
         *doomed.summaries.values(),
     ]
-    for start in range(0, max(len(erasures), len(tombstones)), ERASED_PER_COMMIT):
-        part: dict[str, Any] = {
-            "erase": tuple(erasures[start : start + ERASED_PER_COMMIT]),
-            "items": tuple(tombstones[start : start + ERASED_PER_COMMIT]),
-        }
-        batch = engine.batch(doomed.root, "forget", actor=actor, change=change, **part)
-        await engine.commit(doomed.store, batch)
-    for key in sorted(doomed.sessions):
-        await _clear_state(engine, doomed, key, actor, change)
-    await silence(engine, doomed.store, doomed.root, erasures, actor=actor, change=change)
+
+    sessions: Iterable[Session] = doomed.sessions.values()
+
+    async def attempt(conflict: Conflict | None) -> None:
+        nonlocal sessions
+        change.clear()
+        if change.store is change.engine.store:
+            change.items += await stones_for(
+                change.engine, change.root, doomed.records.values(), doomed.messages
+            )
+        if conflict is not None and doomed.sessions:
+            keys = list(doomed.sessions)
+            sessions = await change.store.sessions(change.root, keys, limit=len(keys))
+        # The sessions themselves stay: somebody may just be writing into one.
+        change.sessions += [replace(one, state={}) for one in sessions if one.state]
+        change.erasures += erasures
+        await change.commit_in_parts()
+
+    too_fast = "what is to be forgotten keeps changing; forget it again"
+    await retried(attempt, too_fast)
+    await silence(change, erasures)
 
 
-async def _erase_latecomers(engine: Engine, doomed: Doomed, actor: str, change: str) -> None:
+async def _clear_registry(engine: Engine, doomed: Doomed, selection: Selection) -> None:
+    """What failed there, and why, is not tried again; what was brought back is gone."""
+    scope = engine.write_scope(selection.scope)
+    async for one in tries(engine, doomed.store, doomed.root):
+        below = selection.descend and is_within(one.scope, scope)
+        session = selection.session in (None, one.key.partition("/")[2])
+        if session and (one.scope == scope or below):
+            await succeeded(engine, doomed.store, one.scope, one.key)
+    if selection.session is None and selection.descend and scope == doomed.root:
+        await drop_marks(engine, doomed.root)
+
+
+async def _erase_latecomers(change: Change, doomed: Doomed) -> None:
     """Whoever read it before it was gone may have written something made of it meanwhile."""
-    for _ in range(ATTEMPTS_MAX):
+    for _ in range(LATECOMERS_MAX):
         known, summed = set(doomed.records), set(doomed.summaries)
-        await follow_derivations(engine, doomed, sources=False)
+        await follow_derivations(change.engine, doomed, sources=False, again=True)
         late = Doomed(
             store=doomed.store,
             root=doomed.root,
@@ -93,48 +114,8 @@ async def _erase_latecomers(engine: Engine, doomed: Doomed, actor: str, change: 
         )
         if not late.records and not late.summaries:
             return
-        await _erase(engine, late, actor, change)
+        await _erase(change, late)
     raise Unavailable("what is made of it comes faster than it can be erased; forget it again")
-
-
-async def _clear_state(
-    engine: Engine, doomed: Doomed, key: SessionKey, actor: str, change: str
-) -> None:
-    """The session itself stays: somebody may just be writing into it."""
-    for _ in range(ATTEMPTS_MAX):
-        known = await doomed.store.sessions(doomed.root, (key,))
-        if not known or not known[0].state:
-            return
-        cleared = (replace(known[0], state={}),)
-        batch = engine.batch(doomed.root, "forget", actor=actor, change=change, sessions=cleared)
-        try:
-            await engine.commit(doomed.store, batch)
-            return
-        except Conflict:
-            continue
-    raise Unavailable(f"the state of session {key.id!r} keeps changing; forget it again")
-
-
-async def _tombstones(engine: Engine, doomed: Doomed) -> list[Item]:
-    if doomed.store is engine.volatile or doomed.root == SYSTEM_ROOT:
-        return []
-    key = await key_of(engine, doomed.root, create=True)
-    marks: dict[str, str] = {}
-    for record in doomed.records.values():
-        marks[text_mark(key, record.scope, text_hash(record.text))] = record.scope
-    for (session, id_), message in doomed.messages.items():
-        marks[message_mark(key, session.scope, session.id, id_)] = session.scope
-        marks[text_mark(key, session.scope, text_hash(searchable_text(message)))] = session.scope
-    now = engine.now().isoformat()
-    known: dict[str, Item] = {}
-    for part in slices(list(marks)):
-        known |= await buried(engine, doomed.root, part)
-    return [
-        replace(known[mark], value=now)
-        if mark in known
-        else Item(scope=scope, namespace=NAMESPACE, key=mark, value=now)
-        for mark, scope in marks.items()
-    ]
 
 
 async def _scrubbed(doomed: list[Doomed]) -> bool:
@@ -148,7 +129,7 @@ def _items(engine: Engine, doomed: Doomed, *, dry_run: bool, gone: bool) -> list
     """One line per thing; a message and its turn are one. What others made of it goes too, but
     is not named to whoever cannot see it."""
     reason = "dry run: would be erased" if dry_run else "" if gone else "bytes go later"
-    status: Any = "pending" if reason else "erased"
+    status: ItemStatus = "pending" if reason else "erased"
     turns = {
         (r.session_key, r.lineage[0]): r.id
         for r in doomed.records.values()

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
-from recollect.engine import Engine
+from recollect.changes import Change
+from recollect.engine import every_item
 from recollect.errors import Invalid
 from recollect.ports import Store
 from recollect.types import Entry, Erase, Item, Touch
@@ -34,34 +34,26 @@ def entry_of(item: Item) -> Entry | None:
         return None
 
 
-async def kept_items(store: Store, root: str, now: datetime) -> AsyncIterator[Item]:
-    last: Item | None = None
-    while page := await store.items(root, NAMESPACE, now=now, after=last, limit=PAGE):
-        for item in page:
-            yield item
-        last = page[-1]
+def kept_items(store: Store, root: str, now: datetime) -> AsyncIterator[Item]:
+    return every_item(store, root, NAMESPACE, now, size=PAGE)
 
 
-async def silence(
-    engine: Engine, store: Store, root: str, erasures: Sequence[Erase], *, actor: str, change: str
-) -> None:
+async def silence(change: Change, erasures: Sequence[Erase]) -> None:
     """Make the kept entries say no more about what is being erased than that it was touched.
     An item is erased and made anew: a changed one would leave its old value in the journal."""
     gone = frozenset((erase.kind, erase.id) for erase in erasures)
     waiting: list[Item] = []
-    async for item in kept_items(store, root, engine.now()):
+    async for item in kept_items(change.store, change.root, change.engine.now()):
         entry = entry_of(item)
         silent = entry and without_details(entry, gone)
         if silent and silent != entry:
             waiting.append(replace(item, value=to_plain(silent), version=0))
-    for start in range(0, len(waiting), REWRITTEN_PER_COMMIT):
-        part = waiting[start : start + REWRITTEN_PER_COMMIT]
-        erase = tuple(
-            Erase(kind="item", id=item.key, scope=item.scope, namespace=NAMESPACE) for item in part
-        )
-        parts: dict[str, Any] = {"items": tuple(part), "erase": erase}
-        batch = engine.batch(root, "forget", actor=actor, change=change, **parts)
-        await engine.commit(store, batch)
+    change.clear()
+    change.items += waiting
+    change.erasures += [
+        Erase(kind="item", id=item.key, scope=item.scope, namespace=NAMESPACE) for item in waiting
+    ]
+    await change.commit_in_parts(REWRITTEN_PER_COMMIT)
 
 
 def without_details(entry: Entry, gone: frozenset[tuple[str, str]]) -> Entry:

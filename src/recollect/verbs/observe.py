@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, timedelta
-from typing import Any
 
-from recollect.engine import ATTEMPTS_MAX, Engine
-from recollect.errors import Conflict, Unavailable
-from recollect.forgotten.tombstones import buried_messages
+from recollect.changes import Change, retried
+from recollect.engine import Engine
+from recollect.errors import Conflict
+from recollect.forgotten import Tombstones
+from recollect.lifecycle.status import held
 from recollect.packet.buffers import CONSUMED, NOTES, PENDING, buffer_policy, session_name
 from recollect.packet.policy import policy_of
-from recollect.ports import Store
 from recollect.profiles import Profile
-from recollect.scopes import root_of
-from recollect.text.compare import text_hash
 from recollect.text.inputs import When, clean_name, expiry, one_of
 from recollect.text.messages import Intake, MessageInput, Taken, searchable_text, take_in, turn_id
 from recollect.text.trust import SUSPICION, doubt_about, without_recalled
@@ -28,7 +26,6 @@ from recollect.types import (
     Session,
     SessionKey,
     Source,
-    Usage,
 )
 from recollect.upkeep.learn import READER as LEARNER
 
@@ -40,56 +37,22 @@ TWICE = "stands twice in this call"
 OTHER_TEXT = "this id already names a message with another text"
 
 
-@dataclass(slots=True, kw_only=True)
-class ObserveWriting:
-    """One observe call under way. ``store`` changes to the volatile one when the disk fails."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Incoming:
+    """The messages of one call and the session they go to."""
 
-    engine: Engine
-    store: Store
     key: SessionKey
     channel: str
-    actor: str
-    change: str
     taken: list[Taken]
-    items: list[ReceiptItem] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    why_volatile: str = ""
-    embedded: int = 0
+    first: Mapping[str, Taken]  # by id: the second of two with one id is skipped
 
 
 async def observe(
     engine: Engine,
-    session: str,
+    session: str | SessionKey,
     messages: MessageInput | Iterable[MessageInput],
     *,
-    scope: str | None,
-    channel: str,
-    author: str,
-    source: str | None,
-    pending: bool,
-    expires_at: When | None,
-    actor: str,
-) -> Receipt:
-    named = session_name(session)
-    key = SessionKey(engine.write_scope(scope), PENDING if pending else named)
-    return await observe_in(
-        engine,
-        key,
-        messages,
-        channel=channel,
-        author=author,
-        source=source,
-        pending=pending,
-        expires_at=expires_at,
-        actor=actor,
-    )
-
-
-async def observe_in(
-    engine: Engine,
-    key: SessionKey,
-    messages: MessageInput | Iterable[MessageInput],
-    *,
+    scope: str | None = None,
     channel: str = "",
     author: str = "",
     source: str | None = None,
@@ -97,46 +60,41 @@ async def observe_in(
     expires_at: When | None = None,
     actor: str = "",
 ) -> Receipt:
-    """The same for any session, also for those of our own."""
+    """A ``session`` of our own is given by its key."""
+    if isinstance(session, SessionKey):
+        key = session
+    else:
+        named = session_name(session)
+        key = SessionKey(engine.write_scope(scope), PENDING if pending else named)
     taken = take_in(messages, _intake(engine, key, author, source, pending, expires_at))
-    authors = {one.message.author for one in taken}
-    writing = ObserveWriting(
-        engine=engine,
-        store=engine.store,
+    said = Incoming(
         key=key,
         channel=clean_name(channel, "channel") if channel else "",
-        actor=actor,
-        change=engine.new_id(),
         taken=taken,
+        first={one.message.id: one for one in reversed(taken)},
     )
-    if not await engine.persists(key.scope, authors):
-        _turn_volatile(writing, "kept in this process only: opted out of persistence")
-    first = {one.message.id: one for one in reversed(taken)}
-    chunks = list(_chunks([one for one in taken if first[one.message.id] is one]))
+    authors = {one.message.author for one in taken}
+    change = await Change.of_scope(engine, key.scope, "observe", authors=authors, actor=actor)
+    chunks = list(_chunks([one for one in taken if said.first[one.message.id] is one]))
     for chunk in chunks:
-        await _store_chunk(writing, chunk, last=chunk is chunks[-1])
-    return _receipt(writing)
+        await _store_chunk(change, said, chunk, last=chunk is chunks[-1])
+    return _receipt(change, said)
 
 
-def _receipt(writing: ObserveWriting, *items: ReceiptItem) -> Receipt:
+def _receipt(change: Change, said: Incoming, *items: ReceiptItem) -> Receipt:
     """What became of all, with these ``items`` of a last chunk that is about to be committed."""
-    first = {one.message.id: one for one in reversed(writing.taken)}
-    by_id = {item.id: item for item in (*writing.items, *items)}
-    return Receipt(
-        items=tuple(_answered(one, first[one.message.id], by_id) for one in writing.taken),
-        change=writing.change,
-        notes=tuple(dict.fromkeys(writing.notes)),
-        usage=Usage(texts_embedded=writing.embedded),
-    )
+    by_id = {item.id: item for item in (*change.told, *items)}
+    answers = tuple(_answered(one, said.first[one.message.id], by_id) for one in said.taken)
+    return replace(change.receipt(), items=answers)
 
 
 def _answered(one: Taken, first: Taken, items: dict[str, ReceiptItem]) -> ReceiptItem:
-    """What became of a message; the second of two with one id is skipped."""
     item = items[one.message.id]
     if one is first:
         return item
     same = one.message.text == first.message.text
-    return replace(item, status="skipped", reason=TWICE if same else OTHER_TEXT)
+    reason = TWICE if same else OTHER_TEXT
+    return ReceiptItem(id=item.id, status="skipped", reason=reason, record=item.record)
 
 
 def _intake(
@@ -163,12 +121,6 @@ def _intake(
     )
 
 
-def _turn_volatile(writing: ObserveWriting, why: str) -> None:
-    writing.store = writing.engine.volatile
-    writing.engine.volatile_roots.add(root_of(writing.key.scope))
-    writing.why_volatile = why
-
-
 def _chunks(taken: list[Taken]) -> Iterator[list[Taken]]:
     chunk: list[Taken] = []
     size = 0
@@ -183,66 +135,48 @@ def _chunks(taken: list[Taken]) -> Iterator[list[Taken]]:
         yield chunk
 
 
-async def _store_chunk(writing: ObserveWriting, chunk: list[Taken], *, last: bool) -> None:
-    skipped = await _forgotten(writing, chunk)
-    turns = {one.message.id: turn_of(one.message, writing) for one in chunk}
-    records = [turns[one.message.id] for one in chunk if one.message.id not in skipped]
-    vectors, space, note = await writing.engine.embed_for_writing([r for r in records if r])
-    writing.embedded += len(vectors)
-    writing.notes += [note] if note else []
+async def _store_chunk(change: Change, said: Incoming, chunk: list[Taken], *, last: bool) -> None:
+    skipped = await _forgotten(change, chunk)
+    turns = {one.message.id: _turn(change.engine, one.message, said.channel) for one in chunk}
+    heard = [turns[one.message.id] for one in chunk if one.message.id not in skipped]
+    change.notes.append(await change.embed(turn for turn in heard if turn))
 
     def items() -> list[ReceiptItem]:
-        return [_item(one, turns[one.message.id], skipped, writing) for one in chunk]
+        return [_item(one, turns[one.message.id], skipped, change.why_volatile) for one in chunk]
 
-    for _ in range(ATTEMPTS_MAX):
-        messages = [one.message for one in chunk if one.message.id not in skipped]
-        if not messages:
-            break
-        kept = {m.id: record for m in messages if (record := turns[m.id])}
-        ids = {record.id for record in kept.values()}
-        try:
-            await _commit(
-                writing,
-                (lambda: _receipt(writing, *items())) if last else None,
-                messages=tuple(messages),
-                records=tuple(kept.values()),
-                vectors={id_: vector for id_, vector in vectors.items() if id_ in ids},
-                space=space,
-            )
-            break
-        except Conflict as conflict:
-            await _learn_from(conflict, writing, chunk, turns, skipped)
-        except Unavailable as error:
-            if writing.store is writing.engine.volatile:
-                raise
-            _turn_volatile(writing, f"kept in this process only: {error}")
-    else:
-        raise Unavailable("the session changes faster than it can be written; try again")
-    writing.items += items()
+    async def attempt(conflict: Conflict | None) -> None:
+        if conflict is not None:
+            skipped.update(await _known(conflict, change, said.key, chunk, turns))
+        change.clear()
+        change.messages += [one.message for one in chunk if one.message.id not in skipped]
+        if change.messages:
+            change.put(*(turn for one in change.messages if (turn := turns[one.id])))
+            await _open_session(change, said)
+            await change.commit(answer=(lambda: _receipt(change, said, *items())) if last else None)
+
+    too_fast = "the session changes faster than it can be written; try again"
+    await retried(attempt, too_fast, on_unavailable=change.or_volatile)
+    change.told += items()
 
 
-async def _commit(
-    writing: ObserveWriting, answer: Callable[[], Receipt] | None, **parts: Any
-) -> None:
-    engine, key = writing.engine, writing.key
-    root = root_of(key.scope)
-    found = await writing.store.sessions(root, (key,))
-    if not found:
-        session = Session(
-            scope=key.scope,
-            id=key.id,
-            channel=writing.channel,
-            policy=str(buffer_policy(key.id, engine.profile) or policy_of(engine.profile)),
-            cursors=dict.fromkeys(_readers(engine.profile, key.id), 0),
-            started_at=engine.now(),
-        )
-        parts["sessions"] = (session,)
-    else:
-        if writing.channel and found[0].channel != writing.channel:
-            parts["sessions"] = (replace(found[0], channel=writing.channel),)
-        parts["cursors"] = tuple(_new_readers(found[0], engine.profile))
-    batch = engine.batch(root, "observe", actor=writing.actor, change=writing.change, **parts)
-    await engine.commit(writing.store, batch, answer=answer)
+async def _open_session(change: Change, said: Incoming) -> None:
+    """Make the session if there is none, and see to its channel and its readers."""
+    key, profile = said.key, change.engine.profile
+    found = await change.store.sessions(change.root, (key,))
+    if found:
+        if said.channel and found[0].channel != said.channel:
+            change.sessions.append(replace(found[0], channel=said.channel))
+        change.cursors += _new_readers(found[0], profile)
+        return
+    session = Session(
+        scope=key.scope,
+        id=key.id,
+        channel=said.channel,
+        policy=str(buffer_policy(key.id, profile) or policy_of(profile)),
+        cursors=dict.fromkeys(_readers(profile, key.id), 0),
+        started_at=change.engine.now(),
+    )
+    change.sessions.append(session)
 
 
 def _readers(profile: Profile, session: str) -> list[str]:
@@ -264,26 +198,23 @@ def _new_readers(session: Session, profile: Profile) -> Iterator[CursorMove]:
         yield CursorMove(session=key, reader=LEARNER, old=0, new=session.last_seq)
 
 
-def _text_hash(message: Message) -> str:
-    return text_hash(searchable_text(message))
+async def _forgotten(change: Change, chunk: list[Taken]) -> dict[str, str]:
+    stones = await Tombstones.of(change.engine.store, change.root, change.engine.now())
+    buried = await stones.messages([one.message for one in chunk]) if stones else ()
+    return dict.fromkeys((id_ for _, id_ in buried), "forgotten before")
 
 
-async def _forgotten(writing: ObserveWriting, chunk: list[Taken]) -> dict[str, str]:
-    messages = [one.message for one in chunk]
-    buried = await buried_messages(writing.engine, messages, _text_hash)
-    return dict.fromkeys(buried, "forgotten before")
-
-
-async def _learn_from(
+async def _known(
     conflict: Conflict,
-    writing: ObserveWriting,
+    change: Change,
+    key: SessionKey,
     chunk: list[Taken],
-    turns: dict[str, Record | None],
-    skipped: dict[str, str],
-) -> None:
-    """Messages that are in the log already are skipped; a session made meanwhile is reread."""
+    turns: Mapping[str, Record | None],
+) -> dict[str, str]:
+    """Messages that are in the log already, and what to say about each; a session that was made
+    meanwhile is merely read again."""
     if conflict.kind in ("session", "cursor"):
-        return
+        return {}
     taken_ids = set(conflict.ids)
     known = [
         one.message
@@ -293,32 +224,26 @@ async def _learn_from(
     ]
     if conflict.kind not in ("message", "record") or not known:
         raise conflict
-    stored = await writing.store.messages(
-        writing.key, now=writing.engine.now(), ids=[m.id for m in known], limit=len(known)
+    stored = await change.store.messages(
+        key, now=change.engine.now(), ids=[m.id for m in known], limit=len(known)
     )
     texts = {message.id: message.text for message in stored}
-    for message in known:
-        same = texts.get(message.id, message.text) == message.text
-        skipped[message.id] = "already stored" if same else OTHER_TEXT
+    same = {message.id: texts.get(message.id, message.text) == message.text for message in known}
+    return {id_: "already stored" if alike else OTHER_TEXT for id_, alike in same.items()}
 
 
 def _item(
-    one: Taken, turn: Record | None, skipped: dict[str, str], writing: ObserveWriting
+    one: Taken, turn: Record | None, skipped: Mapping[str, str], why_volatile: str
 ) -> ReceiptItem:
-    message = one.message
-    record = turn.id if turn else ""
-    if message.id in skipped:
-        return ReceiptItem(
-            id=message.id, status="skipped", reason=skipped[message.id], record=record
-        )
-    reasons = [*one.notes, *_about_search(message, turn)]
-    if writing.why_volatile:
-        reasons.append(writing.why_volatile)
-    held = turn is not None and turn.status == "quarantined"
+    id_, record = one.message.id, turn.id if turn else ""
+    if id_ in skipped:
+        return ReceiptItem(id=id_, status="skipped", reason=skipped[id_], record=record)
+    is_held = turn is not None and turn.status == "quarantined"
+    reasons = [*one.notes, *_about_search(one.message, turn), why_volatile]
     return ReceiptItem(
-        id=message.id,
-        status="volatile" if writing.why_volatile else "quarantined" if held else "stored",
-        reason="; ".join(reasons),
+        id=id_,
+        status="volatile" if why_volatile else "quarantined" if is_held else "stored",
+        reason="; ".join(filter(None, reasons)),
         record=record,
     )
 
@@ -341,32 +266,21 @@ def _about_search(message: Message, turn: Record | None) -> Iterator[str]:
         yield f"only the first {TURN_CHARACTERS_MAX:,} characters are searchable"
 
 
-def turn_of(message: Message, writing: ObserveWriting) -> Record | None:
+def _turn(engine: Engine, message: Message, channel: str) -> Record | None:
     """The searchable side of a message, without what was recalled into it; None if there is
     nothing to search. Notes belong to their session alone."""
     text = without_recalled(searchable_text(message))[:TURN_CHARACTERS_MAX]
     if not text.strip() or message.session.startswith(NOTES):
         return None
-    return _turn(message, text, writing.channel, writing.engine.profile, writing.engine)
-
-
-def _turn(message: Message, text: str, channel: str, profile: Profile, engine: Engine) -> Record:
-    data: dict[str, Any] = {"role": message.role}
-    if channel:
-        data["channel"] = channel
-    doubt = doubt_about(message)
-    if doubt:
-        data[SUSPICION] = doubt
-    return Record(
+    record = Record(
         id=turn_id(message.scope, message.session, message.id),
         scope=message.scope,
         kind="episodic",
         type="turn",
         text=text,
         learned_at=engine.now(),
-        data=data,
-        durability=profile.durability_of_type["turn"],
-        status="quarantined" if doubt else "active",
+        data={"role": message.role, "channel": channel} if channel else {"role": message.role},
+        durability=engine.profile.durability_of_type["turn"],
         source=message.source,
         trust=message.trust,
         author=message.author,
@@ -375,3 +289,4 @@ def _turn(message: Message, text: str, channel: str, profile: Profile, engine: E
         valid_from=message.at.astimezone(UTC),
         expires_at=message.expires_at,
     )
+    return held(record, doubt_about(message))

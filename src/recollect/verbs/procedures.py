@@ -10,8 +10,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from recollect.engine import ATTEMPTS_MAX, Engine
-from recollect.errors import Conflict, Invalid, NotFound, Unavailable
+from recollect.changes import Change, retried
+from recollect.engine import Engine
+from recollect.errors import Conflict, Invalid, NotFound
 from recollect.lifecycle.procedures import (
     counted_data,
     name_hash,
@@ -20,13 +21,14 @@ from recollect.lifecycle.procedures import (
     tally,
     version_of,
 )
+from recollect.lifecycle.status import superseded
 from recollect.ports import Store
 from recollect.scopes import parents, root_of, visible_from
 from recollect.text.analysis import terms
 from recollect.text.compare import text_hash
 from recollect.text.inputs import clean_name, clean_tags, clean_text, count
 from recollect.text.messages import redaction_note
-from recollect.types import LIVE, Answer, Hit, Query, Receipt, ReceiptItem, Record, Relation, Why
+from recollect.types import LIVE, Answer, Hit, ItemStatus, Listing, Receipt, Record, Where, Why
 from recollect.verbs.recall import Question, recall
 
 STEPS_MAX = 50
@@ -64,25 +66,28 @@ async def save_procedure(
 ) -> Receipt:
     saved = _checked(engine, name, steps, triggers, text, tags)
     place = engine.write_scope(scope)
-    persists = await engine.persists(place)
-    store = engine.store if persists else engine.volatile
-    if not persists:
-        engine.volatile_roots.add(root_of(place))
-    for _ in range(ATTEMPTS_MAX):
-        known = await named(engine, store, place, saved.name)
+    change = await Change.of_scope(engine, place, "procedure", actor=actor)
+    change.notes += saved.notes
+
+    async def attempt(_: Conflict | None) -> Receipt:
+        known = await named(engine, change.store, place, saved.name)
         if known is not None and _is_unchanged(known, saved):
-            item = ReceiptItem(id=known.id, status="merged", reason="known, and unchanged")
-            return Receipt(items=(item,), notes=saved.notes)
-        try:
-            receipt = await _write(engine, store, place, saved, known, actor)
-        except Conflict:
-            continue  # another process saved it too: look again
-        if persists:
-            return receipt
-        reason = "kept in this process only: opted out of persistence"
-        items = tuple(replace(i, status="volatile", reason=reason) for i in receipt.items)
-        return replace(receipt, items=items)
-    raise Unavailable("this procedure changes faster than it can be saved; try again")
+            change.tell(known.id, "merged", "known, and unchanged")
+            return change.receipt(wrote=False)
+        change.clear()
+        record = _record(engine, place, saved, known)
+        change.put(*([superseded(known, record.learned_at)] if known else []), record)
+        if known:
+            change.link(record, "supersedes", known)
+        note = await change.embed()
+        await change.commit()
+        reason = f"version {version_of(record)}" + (f", supersedes {known.id}" if known else "")
+        status: ItemStatus = "volatile" if change.why_volatile else "stored"
+        change.tell(record.id, status, change.why_volatile or reason)
+        return change.receipt(note)
+
+    too_fast = "this procedure changes faster than it can be saved; try again"
+    return await retried(attempt, too_fast)
 
 
 def _checked(
@@ -144,47 +149,22 @@ def _told(saved: Saved) -> str:
     return saved.text or saved.name
 
 
-async def _write(
-    engine: Engine, store: Store, scope: str, saved: Saved, known: Record | None, actor: str
-) -> Receipt:
-    now, id_ = engine.now(), engine.new_id()
+def _record(engine: Engine, scope: str, saved: Saved, known: Record | None) -> Record:
+    id_ = engine.new_id()
     version = version_of(known) + 1 if known else 1
-    record = Record(
+    return Record(
         id=id_,
         scope=scope,
         kind="procedural",
         type="procedure",
         text=_told(saved),
-        learned_at=now,
+        learned_at=engine.now(),
         data=procedure_data(saved.name, saved.steps, saved.triggers, version=version),
         tags=saved.tags,
         durability=engine.profile.durability_of_type["procedure"],
         origin=id_,
         hash=name_hash(saved.name),
     )
-    vectors, space, note = await engine.embed_for_writing([record])
-    change = engine.new_id()
-    old = (replace(known, status="superseded", retired_at=now),) if known else ()
-    edges = (
-        (Relation(scope=scope, source=id_, target=known.id, kind="supersedes", learned_at=now),)
-        if known
-        else ()
-    )
-    batch = engine.batch(
-        root_of(scope),
-        "procedure",
-        actor=actor,
-        change=change,
-        records=(*old, record),
-        relations=edges,
-        vectors=vectors,
-        space=space,
-    )
-    await engine.commit(store, batch)
-    reason = f"version {version}" + (f", supersedes {known.id}" if known else "")
-    notes = (*saved.notes, note) if note else saved.notes
-    item = ReceiptItem(id=id_, status="stored", reason=reason)
-    return Receipt(items=(item,), change=change, notes=notes)
 
 
 async def procedure_used(
@@ -196,27 +176,24 @@ async def procedure_used(
     if len(said) > NOTE_CHARACTERS_MAX:
         raise Invalid(f"a note is at most {NOTE_CHARACTERS_MAX} characters long")
     safe = engine.redactor.redact(said).text
-    for _ in range(ATTEMPTS_MAX):
-        record, store = await _found(engine, clean_name(id_or_name, "id_or_name"), scope)
-        engine.write_scope(record.scope)
-        counted = replace(record, data=counted_data(record.data, success, engine, safe))
-        change = engine.new_id()
-        batch = engine.batch(
-            root_of(record.scope),
-            "procedure used",
-            actor=actor,
-            change=change,
-            records=(counted,),
-            used=(record.id,),
+    wanted = clean_name(id_or_name, "id_or_name")
+
+    async def attempt(_: Conflict | None) -> Receipt:
+        record, store = await _found(engine, wanted, scope)
+        root = root_of(engine.write_scope(record.scope))
+        change = Change(
+            engine, root, "procedure used", store=store, actor=actor, id=engine.new_id()
         )
-        try:
-            await engine.commit(store, batch)
-        except Conflict:
-            continue
+        counted = replace(record, data=counted_data(record.data, success, engine, safe))
+        change.put(counted)
+        change.used.append(record.id)
+        await change.commit()
         reason = "{successes} successes, {failures} failures".format(**counted.data)
-        item = ReceiptItem(id=record.id, status="stored", reason=reason)
-        return Receipt(items=(item,), change=change)
-    raise Unavailable("this procedure changes faster than it can be counted; try again")
+        change.tell(record.id, "stored", reason)
+        return change.receipt()
+
+    too_fast = "this procedure changes faster than it can be counted; try again"
+    return await retried(attempt, too_fast)
 
 
 async def _found(engine: Engine, id_or_name: str, scope: str | None) -> tuple[Record, Store]:
@@ -249,16 +226,9 @@ async def find_procedures(
     listed: list[Hit] = []
     for root, scopes in by_root.items():
         for store in engine.stores_of(root):
-            listed += await store.search(
-                Query(
-                    scopes=scopes,
-                    now=engine.now(),
-                    descend=descend,
-                    kinds=("procedural",),
-                    order="important",
-                    limit=LISTED_MAX,
-                )
-            )
+            where = Where(scopes=scopes, now=engine.now(), descend=descend, kinds=("procedural",))
+            ours = Listing(where=where, order="important", limit=LISTED_MAX)
+            listed += [Hit(record=record) for record in await store.listing(ours)]
     first = [_explained(hit) for hit in triggered(listed, query)]
     seen = {hit.record.id for hit in first}
     rest = [hit for hit in answer.hits if hit.record.id not in seen and is_offered(hit.record)]

@@ -27,7 +27,7 @@ from recollect.rank.stages import (
     related,
     replacing,
 )
-from recollect.scopes import is_within
+from recollect.scopes import is_within, root_of
 from recollect.text.inputs import (
     RECORD_BYTES_MAX,
     When,
@@ -38,7 +38,19 @@ from recollect.text.inputs import (
     several_of,
     share,
 )
-from recollect.types import Answer, Kind, Query, Record, Status, Type, Usage, Vector
+from recollect.types import (
+    Answer,
+    Hit,
+    Kind,
+    Listing,
+    Record,
+    Search,
+    Status,
+    Type,
+    Usage,
+    Vector,
+    Where,
+)
 
 EXPANDED_HITS = 6
 EXPANDED_RECORDS_MAX = 12
@@ -82,20 +94,26 @@ async def recall(engine: Engine, question: Question, *, count_uses: bool = True)
         notes.append(f"searched every scope this handle may see ({len(by_root)} roots)")
     asked = Asked(
         text=query.text,
-        now=query.now,
+        now=query.where.now,
         profile=engine.profile,
         embedder=engine.embedder.space.split("/")[0] if vector and engine.embedder else "",
         threshold=None if question.threshold is None else share(question.threshold, "threshold"),
         prefer_facts=question.prefer_facts,
     )
     space = engine.embedder.space if vector and engine.embedder else ""
-    query = replace(query, vector=vector, space=space, descend=descend)
+    where = replace(query.where, descend=descend)
+    query = replace(query, where=where, vector=vector, space=space)
     questions = await _single_questions(engine, query, asked, theirs) or [(query, asked)]
     found: list[Candidate] = []
     for root, scopes in by_root.items():
         for store in engine.stores_of(root):
-            here = [(replace(one, scopes=scopes), about) for one, about in questions]
+            seen = replace(where, scopes=scopes)
+            here = [(replace(one, where=seen), about) for one, about in questions]
             found += await _ranked_in(store, here, root)
+    compared = any(candidate.hit.similarity is not None for candidate in found)
+    if vector and not compared and await engine.vector_trouble():
+        # Another process moved the store to a new space a moment ago.
+        return await recall(engine, question, count_uses=count_uses)
     best = sorted(found, key=order)
     chosen, note, usage = await _reranked(engine, question, above_threshold(best, asked), limit)
     notes += [note] if note else []
@@ -109,7 +127,7 @@ async def recall(engine: Engine, question: Question, *, count_uses: bool = True)
     return Answer(hits=hits, notes=tuple(notes), usage=usage)
 
 
-def _query(engine: Engine, question: Question, limit: int) -> tuple[Query, list[str]]:
+def _query(engine: Engine, question: Question, limit: int) -> tuple[Search, list[str]]:
     """The query without its scopes, and notes about what was assumed."""
     text, _ = clean_text(question.text, "the query", RECORD_BYTES_MAX)
     times: dict[str, datetime | None] = {}
@@ -123,10 +141,9 @@ def _query(engine: Engine, question: Question, limit: int) -> tuple[Query, list[
         notes.append("the time range ends before it starts: nothing can match")
     now = (times["now"] or engine.now()).astimezone(UTC)
     statuses: Any = ("active", "disputed") if question.statuses is None else question.statuses
-    query = Query(
+    where = Where(
         scopes=(),
         now=now,
-        text=text if text.strip() else "",
         kinds=several_of(question.kinds, Kind, "kind"),
         types=several_of(question.types, Type, "type"),
         tags=clean_tags(question.tags),
@@ -135,6 +152,10 @@ def _query(engine: Engine, question: Question, limit: int) -> tuple[Query, list[
         until=until,
         as_of=times["as_of"],
         known_at=times["known_at"],
+    )
+    query = Search(
+        where=where,
+        text=text if text.strip() else "",
         # Twice as many as asked for, so that a second look has something to choose from.
         limit=max(engine.profile.candidates, 2 * limit),
         around=engine.profile.neighbours,
@@ -163,8 +184,8 @@ def _arms(engine: Engine, text: str, vector: Vector | None, trouble: str) -> lis
 
 
 async def _single_questions(
-    engine: Engine, query: Query, asked: Asked, scopes: Sequence[str]
-) -> list[tuple[Query, Asked]]:
+    engine: Engine, query: Search, asked: Asked, scopes: Sequence[str]
+) -> list[tuple[Search, Asked]]:
     """Several questions in one text, each by itself, so that none drowns the others."""
     found = []
     for text in parts(query.text, engine.profile.questions_max):
@@ -174,31 +195,39 @@ async def _single_questions(
 
 
 async def _ranked_in(
-    store: Store, questions: Sequence[tuple[Query, Asked]], root: str
+    store: Store, questions: Sequence[tuple[Search, Asked]], root: str
 ) -> list[Candidate]:
     """The best of all questions."""
     query, asked = questions[0]
-    ranked = of_equal_say([rank(await store.search(one), about) for one, about in questions])
+    ranked = of_equal_say([rank(await _found(store, one), about) for one, about in questions])
     best: dict[str, Candidate] = {}
     for candidate in (*ranked, *await _brought_along(store, query, root, ranked, asked)):
         known = best.get(candidate.record.id)
         if known is None or known.score < candidate.score:
             best[candidate.record.id] = candidate
     records = [candidate.record for candidate in best.values()]
-    hidden = await spoken_over(store, query, root, records)
+    hidden = await spoken_over(store, query.where, root, records)
     seen = [candidate for id_, candidate in best.items() if id_ not in hidden]
     return one_per_source(seen, asked) if "one_per_source" in asked.profile.stages else seen
 
 
+async def _found(store: Store, query: Search) -> list[Hit]:
+    """Without words and meaning: the newest."""
+    if query.text or query.vector is not None:
+        return await store.search(query)
+    newest = Listing(where=query.where, limit=query.limit)
+    return [Hit(record=record) for record in await store.listing(newest)]
+
+
 async def spoken_over(
-    store: Store, query: Query, root: str, records: Sequence[Record]
+    store: Store, where: Where, root: str, records: Sequence[Record]
 ) -> frozenset[str]:
     """Which of these are replaced, for this query, by a record of a scope below theirs: a scope
     cannot retire what its parents say, only speak over it. Whoever asks for history sees them."""
-    history = query.as_of or query.known_at or not {*query.statuses} <= {"active", "disputed"}
-    mixed = query.descend or len(query.scopes) > 1
-    above = {one.id: one.scope for one in records if mixed or one.scope not in query.scopes}
-    if history or not query.statuses or not above:
+    history = where.as_of or where.known_at or not {*where.statuses} <= {"active", "disputed"}
+    mixed = where.descend or len(where.scopes) > 1
+    above = {one.id: one.scope for one in records if mixed or one.scope not in where.scopes}
+    if history or not where.statuses or not above:
         return frozenset()
     edges = [
         edge
@@ -210,23 +239,24 @@ async def spoken_over(
     ]
     if not edges:
         return frozenset()
-    seen = Query(scopes=query.scopes, now=query.now, descend=query.descend)
-    sources = await store.records(root, [edge.source for edge in edges], now=query.now)
+    seen = Where(scopes=where.scopes, now=where.now, descend=where.descend)
+    sources = await store.records(root, [edge.source for edge in edges], now=where.now)
     live = {record.id for record in sources if passes(record, seen)}
     return frozenset(edge.target for edge in edges if edge.source in live)
 
 
 async def _brought_along(
-    store: Store, query: Query, root: str, ranked: list[Candidate], asked: Asked
+    store: Store, query: Search, root: str, ranked: list[Candidate], asked: Asked
 ) -> list[Candidate]:
     """Records that the best hits are related to. Both ends must be visible and pass the
     filters; a retired edge leads nowhere."""
     sources = {candidate.record.id: candidate for candidate in ranked[:EXPANDED_HITS]}
     if not sources or not query.text:
         return []
+    books = query.where.known_at or query.where.now
     leads: dict[str, tuple[Candidate, str]] = {}
     for edge in await store.relations(root, tuple(sources)):
-        if edge.retired_at is not None and edge.retired_at <= (query.known_at or query.now):
+        if edge.retired_at is not None and edge.retired_at <= books:
             continue
         for near, far in ((edge.source, edge.target), (edge.target, edge.source)):
             if near in sources and far not in leads:
@@ -238,14 +268,14 @@ async def _brought_along(
         replacing(record, leads[record.id][0])
         if _says_otherwise_now(record, *leads[record.id], query)
         else related(record, *leads[record.id], asked)
-        for record in await store.records(root, ids, now=query.now)
-        if passes(record, query)
+        for record in await store.records(root, ids, now=query.where.now)
+        if passes(record, query.where)
     ]
 
 
-def _says_otherwise_now(record: Record, turn: Candidate, kind: str, query: Query) -> bool:
+def _says_otherwise_now(record: Record, turn: Candidate, kind: str, query: Search) -> bool:
     """Does it replace what the turn said? Whoever asks about the past wants the turn itself."""
-    past = query.as_of is not None or query.known_at is not None
+    past = query.where.as_of is not None or query.where.known_at is not None
     return kind == "supersedes" and turn.record.type == "turn" != record.type and not past
 
 
@@ -278,7 +308,7 @@ async def _reranked(
 
 def _count_uses(engine: Engine, kept: Iterable[Candidate]) -> None:
     """Buffered: a search must not wait for a write."""
-    engine.used.update(hit.record.id for hit in kept)
+    engine.used.update((root_of(hit.record.scope), hit.record.id) for hit in kept)
     if len(engine.used) > USED_BUFFER_MAX:
         engine.used.clear()
 

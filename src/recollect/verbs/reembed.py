@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from recollect.changes import Change, claim_space
 from recollect.engine import Engine
 from recollect.errors import Conflict, Denied, Invalid, Unavailable
 from recollect.models.calls import sum_of
-from recollect.scopes import SYSTEM_ROOT
 from recollect.types import Receipt, ReceiptItem, Usage
 from recollect.upkeep.loop import embed_work
 
@@ -31,11 +31,11 @@ async def reembed(engine: Engine, progress: Progress | None = None) -> Receipt:
     if engine.embedder is None:
         raise Invalid("there is no embedder to move to; open the store with the new one")
     target = engine.embedder.space
-    active = await engine.space_item()
+    active = await engine.space_cell()
     embedded, usage = await _embed_everything(engine, target, progress or (lambda _: None))
     old = str(active.value) if active else ""
     if active is None:
-        await engine.claim_space(target)
+        await claim_space(engine, target)
     elif old != target:
         await _cut_over(engine, target)
     item = ReceiptItem(id=target, status="stored", reason=f"{embedded} records embedded")
@@ -63,14 +63,12 @@ async def _embed_everything(engine: Engine, target: str, progress: Progress) -> 
 
 async def _cut_over(engine: Engine, target: str) -> None:
     """One compare-and-set; then the old vectors go, root by root."""
-    active = await engine.space_item()
+    active = await engine.space_cell()
     if active is None or active.value == target:
         return
     old = str(active.value)
-    moved = replace(active, value=target)
-    batch = engine.batch(SYSTEM_ROOT, "cut over", actor="reembed", change="", items=(moved,))
     try:
-        await engine.commit(engine.store, batch)
+        await engine.store.registry.put(replace(active, value=target), now=engine.now())
     except Conflict:
         raise Unavailable("somebody else moved the store meanwhile; look and try again") from None
     await drop_vectors(engine, old)
@@ -78,5 +76,4 @@ async def _cut_over(engine: Engine, target: str) -> None:
 
 async def drop_vectors(engine: Engine, space: str) -> None:
     for root in await engine.all_roots():
-        batch = engine.batch(root, "drop space", actor="reembed", change="", drop_space=space)
-        await engine.commit(engine.store, batch)
+        await Change(engine, root, "drop space", actor="reembed").commit(drop_space=space)

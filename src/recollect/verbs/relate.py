@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from recollect.changes import Change
 from recollect.engine import Engine
 from recollect.errors import Conflict, Invalid, NotFound
 from recollect.scopes import root_of
 from recollect.text.inputs import one_of
-from recollect.types import Receipt, ReceiptItem, Relation, RelationKind
+from recollect.types import Receipt, RelationKind
 
 
 async def relate(engine: Engine, source: str, kind: str, target: str, *, actor: str) -> Receipt:
@@ -19,23 +20,17 @@ async def relate(engine: Engine, source: str, kind: str, target: str, *, actor: 
     if source == target or root_of(first.scope) != root_of(second.scope):
         raise Invalid("a relation links two different records of one root")
     engine.write_scope(first.scope)
-    edge = Relation(
-        scope=first.scope,
-        source=source,
-        target=target,
-        kind=relation,
-        learned_at=engine.now(),
+    change = Change(
+        engine, root_of(first.scope), "relate", store=store, actor=actor, id=engine.new_id()
     )
-    change = engine.new_id()
-    batch = engine.batch(
-        root_of(first.scope), "relate", actor=actor, change=change, relations=(edge,)
-    )
+    change.link(first, relation, second)
     id_ = f"{source} {relation} {target}"
     try:
-        await engine.commit(store, batch)
+        await change.commit()
     except Conflict as conflict:
         if conflict.kind == "record":  # one is gone, or lives in another store
             raise Invalid(f"a relation needs both records: {conflict}") from None
-        item = ReceiptItem(id=id_, status="merged", reason="this relation is known")
-        return Receipt(items=(item,))
-    return Receipt(items=(ReceiptItem(id=id_, status="stored"),), change=change)
+        change.tell(id_, "merged", "this relation is known")
+        return change.receipt(wrote=False)
+    change.tell(id_, "stored")
+    return change.receipt()

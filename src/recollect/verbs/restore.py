@@ -2,25 +2,31 @@
 
 The backup still holds it. So the tombstones of the current store are laid over the restored one:
 what they stand for is erased there, with everything derived, and the tombstones come along. An
-opt-out that was declared since stays in force too.
+opt-out that was declared since stays in force too, and a key that was revoked stays revoked.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
 
-from recollect.engine import Engine
-from recollect.forgotten.burials import Burials, secret_of
-from recollect.forgotten.tombstones import NAMESPACE
+from recollect.access.keys import carry_revocations
+from recollect.changes import Change, slices
+from recollect.engine import (
+    Engine,
+    chunked,
+    every_item,
+    every_message,
+    every_record,
+    every_root,
+    every_session,
+)
+from recollect.forgotten import NAMESPACE, Tombstones, secret_of
 from recollect.ports import Store
-from recollect.types import Item, Message, Query, Receipt, ReceiptItem, SessionKey
+from recollect.types import Item, Listing, Receipt, ReceiptItem, SessionKey, Where
 from recollect.verbs.export import EVERY_STATUS
 from recollect.verbs.forget import forget
 from recollect.verbs.selection import Selection
 
-PAGE = 500
-ITEMS_PER_COMMIT = 100
 ACTOR = "restore"
 OTHER_KEY = "the backup has tombstones of its own, so those of the old file were not added"
 
@@ -29,87 +35,54 @@ async def bury_again(restored: Engine, current: Store) -> Receipt:
     """Erase from the restored store what the current one has forgotten."""
     items: list[ReceiptItem] = []
     notes: list[str] = []
-    after = ""
-    while page := await current.roots(after=after, limit=PAGE):
-        for root in page:
-            burials = await Burials.of(current, root, restored.now())
-            if burials is not None:
-                same_key = await _carry_key(restored, burials)
-                items += await _bury(restored, burials)
-                if same_key:
-                    await _carry_stones(restored, burials)
-                else:
-                    notes.append(f"{root}: {OTHER_KEY}")
-            await _carry_opt_outs(restored, current, root)
-        after = page[-1]
+    await carry_revocations(restored, current)
+    async for root in every_root(current):
+        stones = await Tombstones.of(current, root, restored.now())
+        if stones is not None:
+            same_key = await _carry_key(restored, stones)
+            items += await _bury(restored, stones)
+            if same_key:
+                # With the times of the first erasure: who told us again since, wanted it known.
+                async for page in chunked(every_item(current, root, NAMESPACE, restored.now())):
+                    await _write(restored, root, page)
+            else:
+                notes.append(f"{root}: {OTHER_KEY}")
+        await _carry_opt_outs(restored, current, root)
     return Receipt(items=tuple(items), notes=tuple(notes))
 
 
-async def _bury(restored: Engine, burials: Burials) -> list[ReceiptItem]:
+async def _bury(restored: Engine, stones: Tombstones) -> list[ReceiptItem]:
+    store, now = restored.store, restored.now()
     erased: list[ReceiptItem] = []
     by_session: dict[SessionKey, list[str]] = {}
-    async for messages in _logs(restored, burials.root):
-        for key, id_ in await burials.messages(messages):
-            by_session.setdefault(key, []).append(id_)
+    async for session in every_session(store, stones.root):
+        log = every_message(store, SessionKey(session.scope, session.id), now)
+        async for messages in chunked(log):
+            for key, id_ in await stones.messages(messages):
+                by_session.setdefault(key, []).append(id_)
     for key, ids in by_session.items():
         wanted = Selection(ids=ids, session=key.id, scope=key.scope)
         erased += (await forget(restored, wanted, actor=ACTOR)).items
-    found = [id_ async for id_ in _buried_records(restored, burials)]
+    where = Where(scopes=(stones.root,), now=now, descend=True, exact=True, statuses=EVERY_STATUS)
+    query = Listing(where=where, order="id")
+    found: list[str] = []
+    async for records in chunked(every_record(store, query)):
+        found += await stones.records(records)
     if found:
         erased += (await forget(restored, Selection(ids=found), actor=ACTOR)).items
     return [replace(item, reason="forgotten since the backup") for item in erased]
 
 
-async def _logs(engine: Engine, root: str) -> AsyncIterator[list[Message]]:
-    after: SessionKey | None = None
-    while page := await engine.store.sessions(root, after=after, limit=PAGE):
-        for session in page:
-            key, seq = SessionKey(session.scope, session.id), 0
-            while messages := await engine.store.messages(
-                key, now=engine.now(), after=seq, limit=PAGE
-            ):
-                yield messages
-                seq = messages[-1].seq
-        after = SessionKey(page[-1].scope, page[-1].id)
-
-
-async def _buried_records(engine: Engine, burials: Burials) -> AsyncIterator[str]:
-    query = Query(
-        scopes=(burials.root,),
-        now=engine.now(),
-        descend=True,
-        exact=True,
-        statuses=EVERY_STATUS,
-        order="id",
-        limit=PAGE,
-    )
-    while hits := await engine.store.search(query):
-        records = [hit.record for hit in hits]
-        for id_ in await burials.records(records):
-            yield id_
-        query = replace(query, after=records[-1].id)
-
-
-async def _carry_key(restored: Engine, burials: Burials) -> bool:
+async def _carry_key(restored: Engine, stones: Tombstones) -> bool:
     """Have both stores the same key now? Erasing makes one where there is none, so this is
     the first thing to do."""
     now = restored.now()
-    ours = await secret_of(burials.store, burials.root, now)
+    ours = await secret_of(stones.store, stones.root, now)
     assert ours is not None
-    known = await secret_of(restored.store, burials.root, now)
+    known = await secret_of(restored.store, stones.root, now)
     if known is None:
-        await _write(restored, burials.root, [ours])
+        await _write(restored, stones.root, [ours])
     return known is None or known.value == ours.value
-
-
-async def _carry_stones(restored: Engine, burials: Burials) -> None:
-    """With the times of the first erasure: who told us again since then, wanted it known."""
-    last: Item | None = None
-    while page := await burials.store.items(
-        burials.root, NAMESPACE, now=restored.now(), after=last, limit=PAGE
-    ):
-        await _write(restored, burials.root, page)
-        last = page[-1]
 
 
 async def _carry_opt_outs(restored: Engine, current: Store, root: str) -> None:
@@ -124,8 +97,7 @@ async def _carry_opt_outs(restored: Engine, current: Store, root: str) -> None:
 
 async def _write(restored: Engine, root: str, items: list[Item]) -> None:
     """Each item as it is given, whatever the restored store has in its place."""
-    for start in range(0, len(items), ITEMS_PER_COMMIT):
-        part = items[start : start + ITEMS_PER_COMMIT]
+    for part in slices(items):
         known: dict[tuple[str, str], Item] = {}
         for item in await restored.store.items(
             root,
@@ -140,6 +112,6 @@ async def _write(restored: Engine, root: str, items: list[Item]) -> None:
             for item in part
             if (here := known.get((item.scope, item.key))) is None or here.value != item.value
         ]
-        if changed:
-            batch = restored.batch(root, "restore", actor=ACTOR, change="", items=tuple(changed))
-            await restored.commit(restored.store, batch)
+        change = Change(restored, root, "restore", actor=ACTOR)
+        change.items += changed
+        await change.commit()

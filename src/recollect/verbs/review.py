@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, get_args
 
-from recollect.engine import Engine
+from recollect.engine import Engine, every_item, every_record
 from recollect.lifecycle.disputes import disputes_of
 from recollect.ports import Store
 from recollect.scopes import is_visible
 from recollect.text.inputs import count
 from recollect.text.trust import SUSPICION
-from recollect.types import Item, Query, Record, ReviewItem, ReviewKind, Status
-from recollect.upkeep.consolidate.proposals import held_steps
+from recollect.types import Item, Listing, Record, ReviewItem, ReviewKind, Status, Where
+from recollect.upkeep.consolidate.commits import held_steps
 from recollect.upkeep.leases import ATTEMPTS_MAX as TRIES_MAX
+from recollect.upkeep.leases import TRIES as WORK
+from recollect.upkeep.leases import Tries, tries
 
 PROPOSALS = "proposal"
 CONSOLIDATION = "consolidate/"
-WORK = "work"
-PAGE = 500
 TOUCHED_MAX = 50
 
 _ORDER: tuple[ReviewKind, ...] = get_args(ReviewKind)
@@ -48,7 +48,7 @@ async def review(engine: Engine, *, scope: str | None, limit: int) -> tuple[Revi
         found += await _disputed(desk, limit)
         found += await _quarantined(desk, limit, held)
         found += [one for item in proposals if (one := await held_item(desk, item))]
-        found += [stuck_item(item) async for item in items_of(desk, WORK) if is_stuck(item)]
+    found += [stuck_item(one) async for _, one in stuck(engine, scope)]
     found.sort(key=lambda one: (_ORDER.index(one.kind), one.since or engine.now(), one.id))
     return tuple(found[:limit])
 
@@ -64,29 +64,19 @@ async def desks_of(engine: Engine, scope: str | None) -> list[Desk]:
 
 
 async def items_of(desk: Desk, namespace: str) -> AsyncIterator[Item]:
-    last: Item | None = None
-    now = desk.engine.now()
-    while page := await desk.store.items(desk.root, namespace, now=now, after=last, limit=PAGE):
-        for item in page:
-            if desk.has(item.scope) and isinstance(item.value, Mapping):
-                yield item
-        last = page[-1]
+    async for item in every_item(desk.store, desk.root, namespace, desk.engine.now()):
+        if desk.has(item.scope) and isinstance(item.value, Mapping):
+            yield item
 
 
-async def _records(desk: Desk, status: Status) -> AsyncIterator[Record]:
-    query = Query(
-        scopes=desk.scopes,
-        now=desk.engine.now(),
-        descend=True,
-        exact=True,
-        statuses=(status,),
+def _records(desk: Desk, status: Status) -> AsyncIterator[Record]:
+    query = Listing(
+        where=Where(
+            scopes=desk.scopes, now=desk.engine.now(), descend=True, exact=True, statuses=(status,)
+        ),
         order="id",
-        limit=PAGE,
     )
-    while hits := await desk.store.search(query):
-        for hit in hits:
-            yield hit.record
-        query = replace(query, after=hits[-1].record.id)
+    return every_record(desk.store, query)
 
 
 # Disputes
@@ -212,21 +202,36 @@ def _moment(value: Any) -> datetime | None:
 # Work that failed too often
 
 
-def is_stuck(item: Item) -> bool:
-    attempts = item.value.get("attempts")
+async def stuck(engine: Engine, scope: str | None) -> AsyncIterator[tuple[Store, Tries]]:
+    """With the store that it is in. For who may see everything it is one look, however many
+    roots there are."""
+    if scope is None and not engine.bound:
+        for store in (engine.store, engine.volatile):
+            async for one in tries(engine, store):
+                if is_stuck(one):
+                    yield store, one
+        return
+    for desk in await desks_of(engine, scope):
+        async for one in tries(engine, desk.store, desk.root):
+            if is_stuck(one) and desk.has(one.scope):
+                yield desk.store, one
+
+
+def is_stuck(work: Tries) -> bool:
+    attempts = work.value.get("attempts")
     return isinstance(attempts, int) and attempts >= TRIES_MAX
 
 
-def work_id(item: Item) -> str:
-    return f"{WORK}/{item.scope}/{item.key}"
+def work_id(work: Tries) -> str:
+    return f"{WORK}/{work.scope}/{work.key}"
 
 
-def stuck_item(item: Item) -> ReviewItem:
+def stuck_item(work: Tries) -> ReviewItem:
     return ReviewItem(
-        id=work_id(item),
+        id=work_id(work),
         kind="stuck",
-        scope=item.scope,
-        why=f"{item.key} failed {item.value['attempts']} times: {item.value.get('error', '')}",
-        since=_moment(item.value.get("next")),
+        scope=work.scope,
+        why=f"{work.key} failed {work.value['attempts']} times: {work.value.get('error', '')}",
+        since=_moment(work.value.get("next")),
         actions=("approve",),
     )

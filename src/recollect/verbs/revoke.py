@@ -8,24 +8,26 @@ stay in the log; nothing is learned from them again, because their turns are ret
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
 
-from recollect.engine import ATTEMPTS_MAX, Engine
-from recollect.errors import Conflict, Unavailable
+from recollect.changes import Change, retried, slices
+from recollect.engine import Engine
+from recollect.errors import Conflict
 from recollect.lifecycle.disputes import disputes_of, freed
-from recollect.lifecycle.match import disputed_again
+from recollect.lifecycle.match import disputed_again, live_equal
+from recollect.lifecycle.status import archived, cut, revived
 from recollect.types import (
     LIVE,
     TRUST_OF_SOURCE,
+    Find,
     Message,
-    Query,
     Receipt,
     ReceiptItem,
     Record,
     Relation,
     Status,
+    Where,
 )
 from recollect.verbs.selection import (
     EVERY_STATUS,
@@ -35,59 +37,64 @@ from recollect.verbs.selection import (
     follow_derivations,
     messages_of,
     select,
-    slices,
 )
 
-PER_COMMIT = 100
 COPIES_MAX = 100
 _NO_SUPPORT: tuple[Status, ...] = ("archived", "quarantined")
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Retiring:
-    """What a revocation does in one store and root."""
+    """What a revocation does in one store and root, and why."""
 
     doomed: Doomed
-    records: dict[str, Record] = field(default_factory=dict)  # as they will be
-    relations: list[Relation] = field(default_factory=list)
+    change: Change
     revived: dict[str, str] = field(default_factory=dict)  # id -> why
     survivors: dict[str, str] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
+
+    @property
+    def engine(self) -> Engine:
+        return self.change.engine
+
+    def revive(self, record: Record, why: str) -> None:
+        self.change.put(record)
+        self.revived[record.id] = why
 
 
 async def revoke(engine: Engine, selection: Selection, *, actor: str) -> Receipt:
     wanted = checked(selection, "revoke")
     change = engine.new_id()
-    for _ in range(ATTEMPTS_MAX):
+
+    async def attempt(_: Conflict | None) -> Receipt:
         doomed, missing = await select(engine, selection, wanted)
-        plans = [await _planned(engine, group, selection.ids) for group in doomed]
-        try:
-            if not selection.dry_run:
-                for plan in plans:
-                    await _commit(engine, plan, actor, change)
-            return _receipt(engine, plans, missing, change, dry_run=selection.dry_run)
-        except Conflict:
-            continue  # something changed meanwhile: look again; what is retired stays so
-    raise Unavailable("these memories change faster than they can be revoked; try again")
+        plans = [await _planned(engine, group, selection.ids, actor, change) for group in doomed]
+        receipt = _receipt(plans, missing, change, dry_run=selection.dry_run)
+        for plan in [] if selection.dry_run else plans:
+            await _commit(plan)
+        return receipt
+
+    # What is retired stays so when it is looked at again.
+    too_fast = "these memories change faster than they can be revoked; try again"
+    return await retried(attempt, too_fast)
 
 
-async def _planned(engine: Engine, doomed: Doomed, named: Collection[str]) -> Retiring:
+async def _planned(
+    engine: Engine, doomed: Doomed, named: Collection[str], actor: str, id_: str
+) -> Retiring:
     await follow_derivations(engine, doomed, sources=False)
-    plan = Retiring(doomed=doomed)
-    plan.survivors = await _survivors(engine, doomed, frozenset(named))
-    going = [record for id_, record in doomed.records.items() if id_ not in plan.survivors]
+    change = Change(engine, doomed.root, "revoke", store=doomed.store, actor=actor, id=id_)
+    survivors = await _survivors(engine, doomed, frozenset(named))
+    plan = Retiring(doomed=doomed, change=change, survivors=survivors)
+    going = [record for id_, record in doomed.records.items() if id_ not in survivors]
     retired = [record for record in going if record.retired_at is None]
     now = engine.now()
-    plan.records = {
-        record.id: replace(record, status="archived", retired_at=now) for record in retired
-    }
-    await _revive(engine, plan, [record for record in retired if record.status in LIVE])
+    change.put(*(archived(record, now) for record in retired))
+    await _revive(plan, [record for record in retired if record.status in LIVE])
     disputes = await disputes_of(engine, doomed.store, doomed.root, retired)
-    for record in freed(disputes, plan.records):
+    for record in freed(disputes, change.records):
         if engine.may_change(record.scope):
-            plan.records[record.id] = record
-            plan.revived[record.id] = "nothing speaks against it any more"
-    _tell(plan)
+            plan.revive(record, "nothing speaks against it any more")
+    change.notes += _told(doomed)
     return plan
 
 
@@ -132,77 +139,66 @@ async def _sources(
     return ids
 
 
-async def _revive(engine: Engine, plan: Retiring, fallen: Iterable[Record]) -> None:
+async def _revive(plan: Retiring, fallen: Iterable[Record]) -> None:
     """What only the fallen had replaced is believed again, and no longer closed."""
     store, root = plan.doomed.store, plan.doomed.root
     fallen_ids = {record.id for record in fallen}
     for ids in slices(sorted(fallen_ids)):
         edges = [edge for edge in await store.relations(root, ids) if _replaces(edge)]
         targets = {edge.target for edge in edges if edge.source in fallen_ids}
-        replaced = await store.records(root, sorted(targets), now=engine.now())
-        for old in replaced:
-            await _revive_one(engine, plan, old, fallen_ids)
+        for old in await store.records(root, sorted(targets), now=plan.engine.now()):
+            await _revive_one(plan, old, fallen_ids)
 
 
 def _replaces(edge: Relation) -> bool:
     return edge.kind == "supersedes" and edge.retired_at is None
 
 
-async def _revive_one(engine: Engine, plan: Retiring, old: Record, fallen: Collection[str]) -> None:
+async def _revive_one(plan: Retiring, old: Record, fallen: Collection[str]) -> None:
     if old.id in plan.doomed.records or old.status != "superseded":
         return
-    store, root = plan.doomed.store, plan.doomed.root
-    edges = [edge for edge in await store.relations(root, (old.id,)) if _replaces(edge)]
-    onto = [edge for edge in edges if edge.target == old.id]
+    engine, change = plan.engine, plan.change
+    edges = await change.store.relations(change.root, (old.id,))
+    onto = [edge for edge in edges if _replaces(edge) and edge.target == old.id]
     if any(edge.source not in fallen for edge in onto):
         return
-    reason = await _why_not_revived(engine, plan, old)
+    reason = await _why_not_revived(plan, old)
     if reason:
         if engine.may_see(old.scope):
-            plan.notes.append(f"{old.id}, which it had replaced, stays retired: {reason}")
+            change.notes.append(f"{old.id}, which it had replaced, stays retired: {reason}")
         return
     now = engine.now()
     ended = any(plan.doomed.records[edge.source].valid_from == old.valid_to for edge in onto)
-    end = None if ended else old.valid_to
-    plan.records[old.id] = replace(old, status="active", retired_at=None, valid_to=end)
-    plan.revived[old.id] = "what had replaced it was revoked"
-    plan.relations += [replace(edge, retired_at=now) for edge in onto]
-    for closed in await _closed_copies(engine, plan, old):
-        plan.records[closed.id] = replace(closed, status="archived", retired_at=now)
+    plan.revive(revived(old, None if ended else old.valid_to), "what had replaced it was revoked")
+    change.draw(*(cut(edge, now) for edge in onto))
+    change.put(*(archived(closed, now) for closed in await _closed_copies(plan, old)))
 
 
-async def _why_not_revived(engine: Engine, plan: Retiring, old: Record) -> str:
+async def _why_not_revived(plan: Retiring, old: Record) -> str:
+    engine, change = plan.engine, plan.change
     if not engine.may_change(old.scope):
         return f"{old.scope} is not this handle's"
-    same = Query(
-        scopes=(old.scope,),
-        now=engine.now(),
-        exact=True,
-        statuses=LIVE,
-        hashes=(old.hash,),
-        limit=1,
-    )
-    known = await plan.doomed.store.search(same) if old.hash else []
-    twins = [plan.records[id_] for id_ in plan.revived if plan.records[id_].hash == old.hash]
-    if known or any(twin.scope == old.scope for twin in twins if twin.hash):
+    known = await live_equal(change.store, old.scope, old.hash, engine.now())
+    back = [change.records[id_] for id_ in plan.revived]
+    twins = [one for one in back if old.hash and (one.scope, one.hash) == (old.scope, old.hash)]
+    if known or twins:
         return "the same was said again since"
-    believed = replace(old, status="active", retired_at=None)
-    others = list(plan.records.values())
-    against = await disputed_again(engine, plan.doomed.store, believed, pending=others)
+    believed = revived(old, old.valid_to)
+    others = list(change.records.values())
+    against = await disputed_again(engine, change.store, believed, pending=others)
     return "something that is known by now speaks against it" if against else ""
 
 
-async def _closed_copies(engine: Engine, plan: Retiring, old: Record) -> list[Record]:
+async def _closed_copies(plan: Retiring, old: Record) -> list[Record]:
     """Being replaced had left a copy that says until when it was true."""
-    made = Query(
-        scopes=(plan.doomed.root,),
-        now=engine.now(),
-        descend=True,
-        statuses=EVERY_STATUS,
+    made = Find(
+        where=Where(
+            scopes=(plan.doomed.root,), now=plan.engine.now(), descend=True, statuses=EVERY_STATUS
+        ),
         derived_from=(old.id,),
         limit=COPIES_MAX,
     )
-    found = [hit.record for hit in await plan.doomed.store.search(made)]
+    found = await plan.doomed.store.find(made)
     return [
         one
         for one in found
@@ -210,73 +206,66 @@ async def _closed_copies(engine: Engine, plan: Retiring, old: Record) -> list[Re
     ]
 
 
-def _tell(plan: Retiring) -> None:
-    doomed = plan.doomed
+def _told(doomed: Doomed) -> Iterator[str]:
     if doomed.messages:
-        plan.notes.append(
+        yield (
             f"{len(doomed.messages)} messages stay in the log, and nothing is learned from them; "
             "forget() erases them"
         )
     sessions = sorted({erase.session for erase in doomed.summaries.values()})
     if sessions:
-        plan.notes.append(
-            f"the summaries of {', '.join(sessions)} may still tell of it; forget() erases them"
-        )
+        yield f"the summaries of {', '.join(sessions)} may still tell of it; forget() erases them"
 
 
-async def _commit(engine: Engine, plan: Retiring, actor: str, change: str) -> None:
-    """The edges with the first part: a revived record and its edge belong together."""
-    revived_first = sorted(plan.records.values(), key=lambda one: one.id not in plan.revived)
-    for start in range(0, len(revived_first), PER_COMMIT):
-        parts: dict[str, Any] = {"records": tuple(revived_first[start : start + PER_COMMIT])}
-        if start == 0:
-            parts["relations"] = tuple(plan.relations)
-        batch = engine.batch(plan.doomed.root, "revoke", actor=actor, change=change, **parts)
-        await engine.commit(plan.doomed.store, batch)
+async def _commit(plan: Retiring) -> None:
+    """What is believed again first, each part with its edges: a record that an edge still hides
+    would be neither."""
+    change = plan.change
+    records, edges = change.records, list(change.relations.values())
+    for ids in slices(list(plan.revived)):
+        change.clear()
+        change.put(*(records.pop(id_) for id_ in ids))
+        change.draw(*(edge for edge in edges if edge.target in ids))
+        await change.commit()
+    change.clear()
+    change.put(*records.values())
+    await change.commit_in_parts()
 
 
 def _receipt(
-    engine: Engine,
-    plans: list[Retiring],
-    missing: list[ReceiptItem],
-    change: str,
-    *,
-    dry_run: bool,
+    plans: list[Retiring], missing: list[ReceiptItem], change: str, *, dry_run: bool
 ) -> Receipt:
     """What others made of it falls or stays too, but is not named to whoever cannot see it."""
     survivors = {
         id_: why
         for plan in plans
         for id_, why in plan.survivors.items()
-        if engine.may_see(plan.doomed.records[id_].scope)
+        if plan.engine.may_see(plan.doomed.records[id_].scope)
     }
-    notes = [note for plan in plans for note in plan.notes]
+    notes = [note for plan in plans for note in plan.change.notes]
     notes += [f"{id_} stays: {why}" for id_, why in survivors.items()]
     items = [
-        item
+        _item(record, plan.revived.get(id_, ""), dry_run=dry_run)
         for plan in plans
-        for item in _items(plan, dry_run=dry_run)
-        if engine.may_see(plan.records[item.record].scope)
+        for id_, record in plan.change.records.items()
+        if plan.engine.may_see(record.scope)
     ]
-    done = bool(items) and not dry_run
     return Receipt(
         items=(*missing, *items),
-        change=change if done else "",
+        change=change if items and not dry_run else "",
         survivors=tuple(survivors),
         notes=tuple(notes),
     )
 
 
-def _items(plan: Retiring, *, dry_run: bool) -> Iterable[ReceiptItem]:
-    for id_, record in plan.records.items():
-        revived = plan.revived.get(id_)
-        what = revived or "archived"
-        message = record.lineage[0] if record.type == "turn" and record.lineage else ""
-        yield ReceiptItem(
-            id=message or id_,
-            status="pending" if dry_run else "restored" if revived else "stored",
-            reason=f"dry run: would be {'believed again' if revived else what}"
-            if dry_run
-            else what,
-            record=id_,
-        )
+def _item(record: Record, back: str, *, dry_run: bool) -> ReceiptItem:
+    message = record.lineage[0] if record.type == "turn" and record.lineage else ""
+    reason = back or "archived"
+    if dry_run:
+        reason = f"dry run: would be {'believed again' if back else 'archived'}"
+    return ReceiptItem(
+        id=message or record.id,
+        status="pending" if dry_run else "restored" if back else "stored",
+        reason=reason,
+        record=record.id,
+    )

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import get_args
 
-from recollect.engine import Engine
+from recollect.changes import slices
+from recollect.engine import Engine, every_message, every_record, every_session, every_summary
 from recollect.errors import Invalid
 from recollect.packet.buffers import NOTES
 from recollect.ports import Store
@@ -17,13 +18,16 @@ from recollect.scopes import is_visible, root_of
 from recollect.text.inputs import When, clean_name, moment, one_of
 from recollect.types import (
     Erase,
+    Find,
+    Listing,
     Message,
-    Query,
     ReceiptItem,
     Record,
+    Session,
     SessionKey,
     Source,
     Status,
+    Where,
 )
 
 PAGE = 500
@@ -79,7 +83,7 @@ class Doomed:
     records: dict[str, Record] = field(default_factory=dict)
     messages: dict[MessageKey, Message] = field(default_factory=dict)
     summaries: dict[str, Erase] = field(default_factory=dict)
-    sessions: set[SessionKey] = field(default_factory=set)  # whose state goes too
+    sessions: dict[SessionKey, Session] = field(default_factory=dict)  # whose state goes too
     survivors: dict[str, str] = field(default_factory=dict)  # id -> what it is
 
     @property
@@ -184,7 +188,7 @@ async def _select_in(
     wanted: Filter,
 ) -> Doomed:
     doomed = Doomed(store=store, root=root)
-    query = Query(
+    where = Where(
         scopes=scopes,
         now=engine.now(),
         descend=descend,
@@ -196,50 +200,41 @@ async def _select_in(
         since=wanted.since,
         until=wanted.until,
     )
-    async for record in _listed(store, query):
+    async for record in every_record(store, Listing(where=where, order="id")):
         doomed.records[record.id] = record
-    async for key in _sessions_in(store, root, scopes, descend, wanted.session):
+    async for session in _sessions_in(store, root, scopes, descend, wanted.session):
+        key = SessionKey(session.scope, session.id)
         if wanted.whole:
-            doomed.sessions.add(key)
-        async for message in _log(engine, store, key):
+            doomed.sessions[key] = session
+        async for message in every_message(store, key, engine.now()):
             if wanted.takes(message):
                 doomed.messages[key, message.id] = message
     return doomed
 
 
-async def _listed(store: Store, query: Query) -> AsyncIterator[Record]:
-    after = ""
-    while hits := await store.search(replace(query, order="id", after=after, limit=PAGE)):
-        for hit in hits:
-            yield hit.record
-        after = hits[-1].record.id
-
-
 async def _sessions_in(
     store: Store, root: str, scopes: tuple[str, ...], descend: bool, wanted: str
-) -> AsyncIterator[SessionKey]:
-    after: SessionKey | None = None
-    while page := await store.sessions(root, after=after, limit=PAGE):
-        for session in page:
-            inside = is_visible(session.scope, scopes, descend=descend, exact=True)
-            if inside and (not wanted or session.id in (wanted, NOTES + wanted)):
-                yield SessionKey(session.scope, session.id)
-        after = SessionKey(page[-1].scope, page[-1].id)
+) -> AsyncIterator[Session]:
+    if wanted and not descend:
+        keys = [SessionKey(scope, id_) for scope in scopes for id_ in (wanted, NOTES + wanted)]
+        for session in await store.sessions(root, keys, limit=len(keys)):
+            yield session
+        return
+    async for session in every_session(store, root):
+        inside = is_visible(session.scope, scopes, descend=descend, exact=True)
+        if inside and (not wanted or session.id in (wanted, NOTES + wanted)):
+            yield session
 
 
-async def _log(engine: Engine, store: Store, key: SessionKey) -> AsyncIterator[Message]:
-    after = 0
-    while page := await store.messages(key, now=engine.now(), after=after, limit=PAGE):
-        for message in page:
-            yield message
-        after = page[-1].seq
-
-
-async def follow_derivations(engine: Engine, doomed: Doomed, sources: bool) -> None:
+async def follow_derivations(
+    engine: Engine, doomed: Doomed, sources: bool, *, again: bool = False
+) -> None:
     """Until nothing new turns up: turns take their message, messages and records take what was
-    made of them, and with ``sources`` records take what they were made of."""
+    made of them, and with ``sources`` records take what they were made of. ``again``: all this
+    was done before; only what was made of it since is looked for."""
     seen_records: set[str] = set()
     seen_messages: set[MessageKey] = set()
+    followed = set(doomed.records) if again else set()
     while True:
         records = [r for id_, r in doomed.records.items() if id_ not in seen_records]
         messages = [k for k in doomed.messages if k not in seen_messages]
@@ -248,32 +243,34 @@ async def follow_derivations(engine: Engine, doomed: Doomed, sources: bool) -> N
         seen_records.update(record.id for record in records)
         seen_messages.update(messages)
         await _add_made_of(engine, doomed, records, messages)
-        await _add_sources(engine, doomed, records, sources)
+        fresh = [record for record in records if record.id not in followed]
+        await _add_sources(engine, doomed, fresh, sources)
     for id_ in (*doomed.records, *(key[1] for key in doomed.messages)):
         doomed.survivors.pop(id_, None)
     await _add_summaries(doomed)
 
 
+def _everywhere(engine: Engine, doomed: Doomed) -> Where:
+    return Where(scopes=(doomed.root,), now=engine.now(), descend=True, statuses=EVERY_STATUS)
+
+
 async def _add_made_of(
     engine: Engine, doomed: Doomed, records: list[Record], messages: list[MessageKey]
 ) -> None:
-    everywhere = Query(scopes=(doomed.root,), now=engine.now(), descend=True, statuses=EVERY_STATUS)
-    for ids in slices([record.id for record in records]):
-        async for record in _listed(doomed.store, replace(everywhere, derived_from=ids)):
+    everywhere = _everywhere(engine, doomed)
+    for ids in slices([record.id for record in records], PAGE):
+        made = Find(where=everywhere, derived_from=tuple(ids), order="id")
+        async for record in every_record(doomed.store, made):
             doomed.records.setdefault(record.id, record)
     by_session: dict[SessionKey, list[str]] = {}
     for key, id_ in messages:
         by_session.setdefault(key, []).append(id_)
     for key, message_ids in by_session.items():
-        for ids in slices(message_ids):
-            query = replace(everywhere, session=key.id, lineage=ids)
-            async for record in _listed(doomed.store, query):
+        for ids in slices(message_ids, PAGE):
+            said = Find(where=replace(everywhere, session=key.id), lineage=tuple(ids), order="id")
+            async for record in every_record(doomed.store, said):
                 if record.session_key == key:  # another scope may have a session of that name
                     doomed.records.setdefault(record.id, record)
-
-
-def slices(ids: list[str]) -> Iterable[tuple[str, ...]]:
-    return (tuple(ids[start : start + PAGE]) for start in range(0, len(ids), PAGE))
 
 
 async def _add_sources(
@@ -308,7 +305,9 @@ async def messages_of(
             wanted.setdefault(record.session_key, {}).update(dict.fromkeys(record.lineage))
     found: dict[MessageKey, Message] = {}
     for key, ids in wanted.items():
-        for part in slices(list(ids)):
+        known = [id_ for id_ in ids if (key, id_) in doomed.messages]
+        found |= {(key, id_): doomed.messages[key, id_] for id_ in known}
+        for part in slices([id_ for id_ in ids if (key, id_) not in found], PAGE):
             page = await doomed.store.messages(key, now=engine.now(), ids=part, limit=len(part))
             found |= {(key, message.id): message for message in page}
     return found
@@ -330,12 +329,13 @@ class _Origins:
 async def _origins_of(engine: Engine, doomed: Doomed, records: list[Record]) -> _Origins:
     origins = _Origins({}, {})
     now = engine.now()
-    for ids in slices(list(dict.fromkeys(id_ for r in records for id_ in r.derived_from))):
+    for ids in slices(list(dict.fromkeys(id_ for r in records for id_ in r.derived_from)), PAGE):
         for record in await doomed.store.records(doomed.root, ids, now=now):
             origins.sources[record.id] = record
-    everywhere = Query(scopes=(doomed.root,), now=now, descend=True, statuses=EVERY_STATUS)
-    for ids in slices(list(dict.fromkeys(r.origin for r in records if r.origin))):
-        async for record in _listed(doomed.store, replace(everywhere, origins=ids)):
+    everywhere = _everywhere(engine, doomed)
+    for ids in slices(list(dict.fromkeys(r.origin for r in records if r.origin)), PAGE):
+        copied = Find(where=everywhere, origins=tuple(ids), order="id")
+        async for record in every_record(doomed.store, copied):
             origins.copies.setdefault(record.origin, []).append(record)
     return origins
 
@@ -347,10 +347,7 @@ async def _add_summaries(doomed: Doomed) -> None:
     for (key, _), message in doomed.messages.items():
         first[key] = min(message.seq, first.get(key, message.seq))
     for key, seq in first.items():
-        after = seq - 1
-        while page := await doomed.store.summaries(key, after=after, limit=PAGE):
-            for summary in page:
-                doomed.summaries[summary.id] = Erase(
-                    kind="summary", id=summary.id, scope=key.scope, session=key.id
-                )
-            after = page[-1].to_seq
+        async for summary in every_summary(doomed.store, key, after=seq - 1):
+            doomed.summaries[summary.id] = Erase(
+                kind="summary", id=summary.id, scope=key.scope, session=key.id
+            )

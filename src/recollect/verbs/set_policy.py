@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from recollect.changes import Change
 from recollect.engine import Engine
 from recollect.errors import Denied
 from recollect.scopes import parse_scope, root_of
 from recollect.text.inputs import clean_name
-from recollect.types import Item, Receipt, ReceiptItem
+from recollect.types import Item, Receipt
 
 
 async def set_policy(
@@ -25,7 +26,8 @@ async def set_policy(
         value={"persist": bool(persist)},
         version=known[0].version if known else 0,
     )
-    change = engine.new_id()
-    batch = engine.batch(root, "policy", actor=actor, change=change, items=(item,))
-    await engine.commit(engine.store, batch)
-    return Receipt(items=(ReceiptItem(id=f"policy/{key}", status="stored"),), change=change)
+    change = Change(engine, root, "policy", actor=actor, id=engine.new_id())
+    change.items.append(item)
+    await change.commit()
+    change.tell(f"policy/{key}", "stored")
+    return change.receipt()

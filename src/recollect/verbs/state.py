@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from recollect.engine import ATTEMPTS_MAX, Engine
-from recollect.errors import Conflict, Invalid, NotFound, Unavailable
+from recollect.changes import Change, retried
+from recollect.engine import Engine
+from recollect.errors import Conflict, Invalid, NotFound
 from recollect.packet.buffers import notes_key, session_name
 from recollect.scopes import root_of
 from recollect.text.inputs import clean_name, clean_value
-from recollect.types import Receipt, ReceiptItem, SessionKey
-from recollect.verbs.observe import observe_in
+from recollect.types import Receipt, SessionKey
+from recollect.verbs.observe import observe
 
 STATE_CHARACTERS_MAX = 20_000
 
@@ -23,28 +24,19 @@ async def set_state(
     key = SessionKey(engine.write_scope(scope), session_name(session))
     cleaned = _checked(engine, state)
     root = root_of(key.scope)
-    for _ in range(ATTEMPTS_MAX):
+
+    async def attempt(_: Conflict | None) -> Receipt:
         for store in engine.stores_of(root):
-            known = await store.sessions(root, (key,))
-            if not known:
-                continue
-            change = engine.new_id()
-            batch = engine.batch(
-                root,
-                "state",
-                actor=actor,
-                change=change,
-                sessions=(replace(known[0], state=cleaned),),
-            )
-            try:
-                await engine.commit(store, batch)
-            except Conflict:
-                break  # somebody changed the session: read it again
-            item = ReceiptItem(id=key.id, status="stored")
-            return Receipt(items=(item,), change=change)
-        else:
-            raise NotFound(f"there is no session {key.id!r} in {key.scope!r}")
-    raise Unavailable("the session changes faster than its state can be written; try again")
+            for session in await store.sessions(root, (key,)):
+                change = Change(engine, root, "state", store=store, actor=actor, id=engine.new_id())
+                change.sessions.append(replace(session, state=cleaned))
+                await change.commit()
+                change.tell(key.id, "stored")
+                return change.receipt()
+        raise NotFound(f"there is no session {key.id!r} in {key.scope!r}")
+
+    too_fast = "the session changes faster than its state can be written; try again"
+    return await retried(attempt, too_fast)
 
 
 async def note(
@@ -54,7 +46,7 @@ async def note(
     message = {"role": "note", "content": text, "author": clean_name(role, "role")}
     if not text or not text.strip():
         raise Invalid("there is nothing to note: the text is empty")
-    return await observe_in(engine, key, [message], actor=actor)
+    return await observe(engine, key, [message], actor=actor)
 
 
 def _checked(engine: Engine, state: Mapping[str, Any]) -> Mapping[str, Any]:

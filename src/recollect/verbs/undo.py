@@ -8,27 +8,25 @@ brings back is disputed if something learned since speaks against it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from datetime import datetime
+from dataclasses import dataclass, replace
 from typing import Any
 
+from recollect.changes import PER_COMMIT, Change, EdgeKey, edge_key, slices
 from recollect.engine import Engine
 from recollect.errors import Conflict, NotFound
 from recollect.lifecycle.match import disputed_again
+from recollect.lifecycle.status import archived, cut, undone
 from recollect.ports import Store
 from recollect.text.inputs import clean_name
-from recollect.types import LIVE, Entry, Query, Receipt, ReceiptItem, Record, Relation, Touch
+from recollect.types import LIVE, Entry, Find, Receipt, Record, Relation, Touch, Where
 from recollect.verbs.lists.changes import visible_entries
 
 ENTRIES_MAX = 10_000
-PAGE = 100
-_TIMES = {f.name for f in (*fields(Record), *fields(Relation)) if "datetime" in str(f.type)}
 _KEPT = {
     "message": "the message log is kept; forget() erases it",
     "session": "the session stays",
     "summary": "summaries are never edited",
     "cursor": "cursors never go back",
-    "vector": "vectors follow their record",
     "item": "settings are changed by setting them again",
 }
 
@@ -42,39 +40,30 @@ class Reversal:
     last_after: Mapping[str, Any] | None
 
 
-@dataclass(slots=True, kw_only=True)
-class UndoPlan:
-    records: dict[str, Record] = field(default_factory=dict)
-    relations: dict[str, Relation] = field(default_factory=dict)
-    revived: list[str] = field(default_factory=list)  # believed again, after not being so
-    items: list[ReceiptItem] = field(default_factory=list)
-    blockers: list[str] = field(default_factory=list)
-
-
 async def undo(engine: Engine, change: str, *, scope: str | None, actor: str) -> Receipt:
     clean_name(change, "change")
     entries, store = await _entries_of(engine, change, scope)
-    root = entries[0].root
-    plan = UndoPlan()
+    plan = Change(
+        engine, entries[0].root, f"undo {change}", store=store, actor=actor, id=engine.new_id()
+    )
     reversals = _collapse(entries)
-    await _plan_records(engine, store, root, reversals, plan)
-    await _plan_relations(store, root, reversals, plan)
-    await _dispute(engine, store, root, plan)
-    for reversal in reversals:
-        reason = _KEPT.get(reversal.touch.kind)
-        if reason and reversal.touch.kind != "vector":
-            item = ReceiptItem(id=reversal.touch.id, status="skipped", reason=reason)
-            plan.items.append(item)
-    if plan.blockers:
+    revived, blockers = await _plan_records(plan, reversals)
+    blockers += await _plan_relations(plan, reversals)
+    await _dispute(plan, revived)
+    for touch in (reversal.touch for reversal in reversals):
+        if touch.kind in _KEPT:
+            plan.tell(touch.id, "skipped", _KEPT[touch.kind])
+    if blockers:
         raise Conflict(
             f"change {change} cannot be undone, later changes build on it: "
-            + "; ".join(plan.blockers)
+            + "; ".join(blockers)
             + ". Undo those first",
             kind="record",
         )
-    undone = engine.new_id()
-    await _apply(engine, store, root, plan, actor=actor, change=undone, of=change)
-    return Receipt(items=tuple(plan.items), change=undone)
+    # What goes makes room first: two versions of one procedure share their name.
+    plan.records = dict(sorted(plan.records.items(), key=lambda one: one[1].status in LIVE))
+    await plan.commit_in_parts()
+    return plan.receipt()
 
 
 async def _entries_of(engine: Engine, change: str, scope: str | None) -> tuple[list[Entry], Store]:
@@ -113,81 +102,58 @@ def _collapse(entries: Sequence[Entry]) -> list[Reversal]:
     return list(found.values())
 
 
-async def _plan_records(
-    engine: Engine, store: Store, root: str, reversals: list[Reversal], plan: UndoPlan
-) -> None:
+async def _plan_records(plan: Change, reversals: list[Reversal]) -> tuple[list[Record], list[str]]:
+    """Those that are believed again after not being so, and what stands in the way."""
+    now = plan.engine.now()
     touched = {r.touch.id: r for r in reversals if r.touch.kind == "record"}
-    current = {r.id: r for r in await store.records(root, tuple(touched), now=engine.now())}
+    current = {r.id: r for r in await plan.store.records(plan.root, tuple(touched), now=now)}
     created = [id_ for id_, r in touched.items() if r.first_before is None and id_ in current]
-    await _block_dependents(engine, store, root, created, touched, plan)
+    blockers = await _dependents(plan, created, touched)
+    revived: list[Record] = []
     for id_, reversal in touched.items():
-        record = current.get(id_)
+        record, before = current.get(id_), reversal.first_before
         if record is None or reversal.last_after is None:
-            reason = "erased for good"
-            plan.items.append(ReceiptItem(id=id_, status="skipped", reason=reason))
+            plan.tell(id_, "skipped", "erased for good")
         elif record.version != reversal.last_after.get("version"):
-            plan.blockers.append(await _who_changed(store, root, record, reversal))
+            blockers.append(await _who_changed(plan, record, reversal))
+        elif before is None:
+            plan.put(archived(record, now))
+            plan.tell(id_, "restored", "archived: the change had created it")
         else:
-            before = plan.records[id_] = _reversed(record, reversal, engine.now())
-            plan.items.append(ReceiptItem(id=id_, status="restored", reason=_said(reversal)))
-            if before.status in LIVE and record.status not in LIVE:
-                plan.revived.append(id_)
+            back = undone(record, before)
+            plan.put(back)
+            plan.tell(id_, "restored")
+            if back.status in LIVE and record.status not in LIVE:
+                revived.append(back)
+    return revived, blockers
 
 
-def _said(reversal: Reversal) -> str:
-    return "archived: the change had created it" if reversal.first_before is None else ""
-
-
-def _reversed(record: Record, reversal: Reversal, now: datetime) -> Record:
-    if reversal.first_before is None:
-        return replace(record, status="archived", retired_at=now)
-    return replace(record, **_fields_of(Record, reversal.first_before))
-
-
-def _fields_of(kind: type, before: Mapping[str, Any]) -> dict[str, Any]:
-    """Journal values are JSON: times come back as times, lists as tuples."""
-    known = {f.name for f in fields(kind)} - {"version", "uses", "used_at"}
-    restored: dict[str, Any] = {}
-    for name, value in before.items():
-        if name not in known:
-            continue
-        if name in _TIMES and isinstance(value, str):
-            value = datetime.fromisoformat(value)
-        restored[name] = tuple(value) if isinstance(value, list) else value
-    return restored
-
-
-async def _block_dependents(
-    engine: Engine,
-    store: Store,
-    root: str,
-    created: list[str],
-    touched: Mapping[str, Reversal],
-    plan: UndoPlan,
-) -> None:
+async def _dependents(
+    plan: Change, created: list[str], touched: Mapping[str, Reversal]
+) -> list[str]:
     """Records made from what the change created stand in the way while they are believed."""
-    for start in range(0, len(created), PAGE):
-        query = Query(
-            scopes=(root,),
-            now=engine.now(),
-            descend=True,
-            derived_from=tuple(created[start : start + PAGE]),
-            limit=PAGE,
+    found: list[str] = []
+    for ids in slices(created):
+        query = Find(
+            where=Where(scopes=(plan.root,), now=plan.engine.now(), descend=True),
+            derived_from=tuple(ids),
+            limit=PER_COMMIT,
         )
-        plan.blockers += [
-            f"{_named(engine, hit.record)} was made from it"
-            for hit in await store.search(query)
-            if hit.record.id not in touched
+        found += [
+            f"{_named(plan.engine, record)} was made from it"
+            for record in await plan.store.find(query)
+            if record.id not in touched
         ]
+    return found
 
 
 def _named(engine: Engine, record: Record) -> str:
     return f"record {record.id}" if engine.may_see(record.scope) else "something of others"
 
 
-async def _who_changed(store: Store, root: str, record: Record, reversal: Reversal) -> str:
+async def _who_changed(plan: Change, record: Record, reversal: Reversal) -> str:
     version = (reversal.last_after or {}).get("version", 0)
-    entries = await store.journal(root, touching=record.id, limit=ENTRIES_MAX)
+    entries = await plan.store.journal(plan.root, touching=record.id, limit=ENTRIES_MAX)
     later = [
         entry.change
         for entry in entries
@@ -197,69 +163,44 @@ async def _who_changed(store: Store, root: str, record: Record, reversal: Revers
     return f"record {record.id} was changed by {', '.join(dict.fromkeys(later)) or 'others'}"
 
 
-async def _plan_relations(
-    store: Store, root: str, reversals: list[Reversal], plan: UndoPlan
-) -> None:
+async def _plan_relations(plan: Change, reversals: list[Reversal]) -> list[str]:
+    """What stands in the way of it."""
+    touched: dict[EdgeKey, Reversal] = {}
     for reversal in reversals:
-        if reversal.touch.kind != "relation":
-            continue
-        source, kind, target = reversal.touch.id.split(" ")
-        found = [
-            edge
-            for edge in await store.relations(root, (source,))
-            if (edge.source, edge.kind, edge.target) == (source, kind, target)
-        ]
-        after = reversal.last_after or {}
-        if not found:
-            plan.items.append(
-                ReceiptItem(id=reversal.touch.id, status="skipped", reason="erased for good")
-            )
-        elif found[0].version != after.get("version"):
-            plan.blockers.append(f"relation {reversal.touch.id} was changed later")
+        if reversal.touch.kind == "relation":
+            source, kind, target = reversal.touch.id.split(" ")
+            touched[source, kind, target] = reversal
+    known = await _edges(plan, [source for source, _, _ in touched])
+    blockers: list[str] = []
+    for key, reversal in touched.items():
+        edge, before = known.get(key), reversal.first_before
+        if edge is None:
+            plan.tell(reversal.touch.id, "skipped", "erased for good")
+        elif edge.version != (reversal.last_after or {}).get("version"):
+            blockers.append(f"relation {reversal.touch.id} was changed later")
         else:
-            plan.relations[reversal.touch.id] = _reversed_edge(found[0], reversal)
-            plan.items.append(ReceiptItem(id=reversal.touch.id, status="restored"))
+            plan.draw(cut(edge, edge.learned_at) if before is None else undone(edge, before))
+            plan.tell(reversal.touch.id, "restored")
+    return blockers
 
 
-def _reversed_edge(edge: Relation, reversal: Reversal) -> Relation:
-    if reversal.first_before is None:
-        return replace(edge, retired_at=edge.learned_at)
-    return replace(edge, **_fields_of(Relation, reversal.first_before))
+async def _edges(plan: Change, ids: Sequence[str]) -> dict[EdgeKey, Relation]:
+    found = [edge for part in slices(ids) for edge in await plan.store.relations(plan.root, part)]
+    return {edge_key(edge): edge for edge in found}
 
 
-async def _dispute(engine: Engine, store: Store, root: str, plan: UndoPlan) -> None:
+async def _dispute(plan: Change, revived: Sequence[Record]) -> None:
     """What is believed again meets what was learned since. Where both cannot be true, a person
     has to decide."""
-    for id_ in plan.revived:
+    for record in revived:
         pending = list(plan.records.values())
-        outcome = await disputed_again(engine, store, plan.records[id_], pending=pending)
+        record = plan.records[record.id]
+        outcome = await disputed_again(plan.engine, plan.store, record, pending=pending)
         if outcome is None:
             continue
-        plan.records |= {record.id: record for record in outcome.records}
-        plan.items.append(ReceiptItem(id=id_, status="disputed", reason=outcome.reason))
-        drawn = {
-            f"{edge.source} {edge.kind} {edge.target}": edge.version
-            for edge in await store.relations(root, (id_,))
-        }
+        plan.put(*outcome.records)
+        plan.tell(record.id, "disputed", outcome.reason)
+        drawn = await _edges(plan, (record.id,))
         for edge in outcome.relations:
-            name = f"{edge.source} {edge.kind} {edge.target}"
-            plan.relations[name] = replace(edge, version=drawn.get(name, 0))
-
-
-async def _apply(
-    engine: Engine, store: Store, root: str, plan: UndoPlan, *, actor: str, change: str, of: str
-) -> None:
-    """In bounded commits of one change, so that the undo can itself be undone. What goes makes
-    room first: two versions of one procedure share their name."""
-    records = sorted(plan.records.values(), key=lambda record: record.status in LIVE)
-    relations = list(plan.relations.values())
-    for start in range(0, max(len(records), len(relations)), PAGE):
-        batch = engine.batch(
-            root,
-            f"undo {of}",
-            actor=actor,
-            change=change,
-            records=tuple(records[start : start + PAGE]),
-            relations=tuple(relations[start : start + PAGE]),
-        )
-        await engine.commit(store, batch)
+            known = drawn.get(edge_key(edge))
+            plan.draw(replace(edge, version=known.version if known else 0))

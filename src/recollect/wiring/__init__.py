@@ -2,41 +2,29 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import random
 import secrets
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from recollect.engine import Engine, active_space
-from recollect.errors import Incompatible, Invalid
-from recollect.models.budgets import Budgets, Price
-from recollect.models.careful import Careful, Patience, Persists
-from recollect.models.embedder import CarefulEmbedder
-from recollect.ports import Clock, Embedder, EmbeddingService, Model, NewId, Store
+from recollect.errors import Invalid
+from recollect.ports import Clock, Embedder, Model, NewId, Store
 from recollect.profiles import Profile
 from recollect.scopes import parse_scope
-from recollect.settings import PREFIX, Settings, active_profile, amount
+from recollect.settings import PREFIX, Settings, active_profile
 from recollect.stores.dict import DictStore
 from recollect.text.redact import Redactor, redactor_from
 from recollect.text.tokens import ESTIMATE, Counter, TokenCount
-from recollect.types import Receipt, ReceiptItem
+from recollect.types.arguments import StorePath
 from recollect.types.ids import ROOM, as_uuid
-from recollect.verbs.restore import bury_again
-
-if TYPE_CHECKING:
-    from recollect.models.providers.llm import Place
-    from recollect.models.providers.minilm.weights import Status
-    from recollect.stores.sqlite.doctor import DoctorReport
-
-# Stores that come with an extra: scheme -> what to install.
-EXTRAS = {"redis": "redis", "rediss": "redis", "postgresql": "postgres", "surrealkv": "surreal"}
+from recollect.wiring.models import careful_embedder, model_folder, open_careful, place_for
+from recollect.wiring.stores import factory_of, scheme_of, sqlite_file
 
 
 def read_settings(environ: Mapping[str, str] | None = None, **overrides: str | None) -> Settings:
@@ -46,7 +34,7 @@ def read_settings(environ: Mapping[str, str] | None = None, **overrides: str | N
 
 
 async def open_engine(
-    store: str | os.PathLike[str] | None = None,
+    store: StorePath | None = None,
     *,
     embedder: str | Embedder | None = None,
     profile: str | None = None,
@@ -86,10 +74,11 @@ async def open_engine(
             default_scope=parse_scope(chosen.scope),
             rules_only=chosen.learn == "rules",
             name=new_uuid7(),
+            journal_days=chosen.journal_days,
             bound=(parse_scope(scope),) if scope else (),
             counter=Counter(name="injected", count=count_tokens) if count_tokens else ESTIMATE,
         )
-        engine.embedder = _careful_embedder(engine, chosen)
+        engine.embedder = careful_embedder(engine, chosen)
         given = {"": model} if model is not None and not isinstance(model, str) else None
         engine.models = open_careful(
             chosen,
@@ -105,9 +94,7 @@ async def open_engine(
         raise
 
 
-def store_address(
-    store: str | os.PathLike[str] | None, settings: Settings, profile: Profile
-) -> str:
+def store_address(store: StorePath | None, settings: Settings, profile: Profile) -> str:
     if store is not None and not isinstance(store, str | os.PathLike):
         raise Invalid(f"store must be a path or a URL, not {type(store).__name__}")
     address = os.fspath(store) if store is not None else settings.store
@@ -128,96 +115,18 @@ def _default_folder(settings: Settings) -> Path:
 
 def store_file(address: str) -> Path | None:
     """The SQLite file an address names; None for a store that is no file."""
-    scheme, colon, rest = address.partition(":")
-    if scheme == "dict" and colon:
-        return None
-    if "://" in address and scheme != "sqlite":
-        known = EXTRAS.get(scheme)
-        if known:
-            raise Incompatible(f"the {known} store is not part of this version yet")
-        raise Invalid(f"unknown store {address!r}; use a path, sqlite:///path or dict:")
-    path = rest.removeprefix("//") if scheme == "sqlite" and colon else address
-    if not path:
-        raise Invalid("the store path is empty")
-    return Path(path).expanduser()
+    return sqlite_file(address) if scheme_of(address) == "sqlite" else None
 
 
 async def open_store(address: str, settings: Settings) -> Store:
-    file = store_file(address)
-    if file is None:
-        return DictStore()
-    from recollect.stores.sqlite import SqliteStore  # numpy and apsw only when needed
-
-    return await SqliteStore.open(file, cache_bytes=settings.cache_mb << 20)
+    factory = factory_of(scheme_of(address))  # numpy and drivers only when needed
+    return await factory(address, cache_bytes=settings.cache_mb << 20)
 
 
-def check_store(store: str | None, profile: str | None, *, rebuild: bool) -> DoctorReport:
-    """Examine the store file; with ``rebuild`` make its indexes anew first."""
-    from recollect.stores.sqlite import doctor
-
-    file = _file_of(store, profile)
-    if rebuild:
-        doctor.rebuild(file)
-    return doctor.check(file)
-
-
-def file_of(store: str | None, profile: str | None) -> Path | None:
+def file_of(store: StorePath | None, profile: str | None) -> Path | None:
     """The file that a store with these options is in; None if it is in none."""
     settings = read_settings(profile=profile)
     return store_file(store_address(store, settings, active_profile(settings, os.environ)))
-
-
-def _file_of(store: str | None, profile: str | None) -> Path:
-    file = file_of(store, profile)
-    if file is None:
-        raise Invalid("this needs a store file; a dict: store is gone with its process")
-    return file
-
-
-def backup_store(
-    store: str | None,
-    profile: str | None,
-    target: str,
-    *,
-    force: bool = False,
-    progress: Callable[[int, int], None] | None = None,
-) -> DoctorReport:
-    """Copy the store file while others use it; the answer is the doctor's report on the copy."""
-    from recollect.stores.sqlite.backup import backup
-
-    return backup(_file_of(store, profile), target, force=force, progress=progress)
-
-
-async def restore_store(store: str | None, profile: str | None, backup: str) -> Receipt:
-    """Put a backup in the place of the store file, without what was forgotten since."""
-    from recollect.stores.sqlite.backup import discard, prepare_restore, state_of, swap_in
-
-    file = _file_of(store, profile)
-    copy = await asyncio.to_thread(prepare_restore, backup, file)
-    try:
-        state = state_of(file)
-        erased = await _forget_again(copy, file, profile) if file.exists() else Receipt(items=())
-        aside = await asyncio.to_thread(swap_in, copy, file, state)
-    finally:
-        discard(copy)
-    notes = [f"the replaced file is {aside}"] if aside else []
-    if erased.items:
-        notes.append(f"{backup} itself still holds what was forgotten since; make a new backup")
-    done = ReceiptItem(id=str(file), status="restored", reason=f"from {backup}")
-    return Receipt(items=(done, *erased.items), notes=(*notes, *erased.notes))
-
-
-async def _forget_again(copy: str, file: Path, profile: str | None) -> Receipt:
-    current = await open_store(str(file), read_settings(profile=profile))
-    try:
-        restored = await open_engine(copy, embedder="none", profile=profile)
-        try:
-            return await bury_again(restored, current)
-        finally:
-            await restored.store.close()
-            await restored.volatile.close()
-    finally:
-        await current.close()
 
 
 async def _embedder(
@@ -231,169 +140,11 @@ async def _embedder(
         settings=settings,
         profile=profile,
         environ=os.environ,
-        model=_place(settings, ""),
+        model=place_for(settings, ""),
         minilm_folder=model_folder("minilm"),
     )
     begun = await active_space(store, _utc_now())
     return embedder_for(chosen_name(wanted, settings), begun, given)
-
-
-def _careful_embedder(engine: Engine, settings: Settings) -> Embedder | None:
-    """A service is asked with care; an embedder in this process needs none."""
-    service: object = engine.embedder
-    if not isinstance(service, EmbeddingService):
-        return engine.embedder
-    return CarefulEmbedder(
-        service,
-        store=engine.store,
-        clock=engine.clock,
-        new_id=engine.new_id,
-        chance=random.random,
-        budgets=_budgets(settings),
-        price_of=lambda _: _price_at(getattr(service, "place", None)),
-    )
-
-
-def _price_at(place: Place | None) -> Price | None:
-    from recollect.models.providers.llm.prices import known_price
-
-    found = known_price(place) if place else None
-    return Price(tokens_in=found[0], tokens_out=found[1]) if found else None
-
-
-def model_folder(name: str) -> Path:
-    """Where a local model is kept."""
-    if sys.platform == "darwin":
-        base = Path("~/Library/Caches")
-    else:
-        base = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache")
-    return base.expanduser() / "recollect" / "models" / name
-
-
-def model_status(name: str) -> Status:
-    from recollect.models.providers.minilm import weights
-
-    _known_model(name)
-    return weights.status(model_folder(name))
-
-
-def pull_model(name: str, progress: Callable[[str], None]) -> Path:
-    """Get a local model from wherever it can be had; see providers.minilm.weights.pull."""
-    from recollect.models.providers.minilm import weights
-
-    _known_model(name)
-    settings = read_settings()
-    source = settings.model_folder or None
-    return weights.pull(model_folder(name), source=source, progress=progress)
-
-
-def _known_model(name: str) -> None:
-    if name != "minilm":
-        raise Invalid(f"there is no local model {name!r}; there is minilm")
-
-
-# Operations that may have a model of their own -> the setting that names it.
-OPERATIONS = {
-    "summarize": "model_summarize",
-    "extract": "model_extract",
-    "rerank": "model_rerank",
-    "consolidate": "model_consolidate",
-}
-
-
-def open_model(settings: Settings, operation: str = "") -> Model | None:
-    """The language model for an operation (for all of them: ""); None if none is set. Nothing is
-    imported and nobody is asked before the first question."""
-    from recollect.models.providers.llm import ProviderModel
-    from recollect.wiring.embedder import first_set
-
-    place = _place(settings, operation)
-    if place is None:
-        return None
-    variables = _key_variables(settings, place)
-    return ProviderModel(
-        place,
-        key=first_set(variables, os.environ),
-        key_hint=" or ".join(variables),
-        seconds=settings.model_timeout_seconds,
-    )
-
-
-def open_careful(
-    settings: Settings,
-    *,
-    store: Store,
-    clock: Clock,
-    new_id: NewId,
-    persists: Persists | None = None,
-    models: Mapping[str, Model] | None = None,
-) -> Careful | None:
-    """The models of these settings, or those given, asked with care; None if there is none."""
-    if models is None:
-        found = {operation: open_model(settings, operation) for operation in ("", *OPERATIONS)}
-        models = {operation: model for operation, model in found.items() if model is not None}
-    if not models:
-        return None
-    return Careful(
-        models,
-        store=store,
-        clock=clock,
-        new_id=new_id,
-        chance=random.random,
-        budgets=_budgets(settings),
-        patience=Patience(seconds=settings.model_timeout_seconds),
-        price_of=_prices(settings),
-        persists=persists,
-    )
-
-
-def _budgets(settings: Settings) -> Budgets:
-    return Budgets(
-        tokens_per_call=settings.tokens_per_call,
-        tokens_per_day=settings.tokens_per_day,
-        money_per_day=settings.money_per_day,
-    )
-
-
-def _place(settings: Settings, operation: str) -> Place | None:
-    from recollect.models.providers.llm import place_of
-
-    own = getattr(settings, OPERATIONS[operation]) if operation in OPERATIONS else ""
-    name = own or settings.model
-    if not name:
-        return None
-    ollama = settings.ollama_url if name.startswith("ollama:") else ""
-    return place_of(name, settings.model_url or ollama)
-
-
-def _key_variables(settings: Settings, place: Place) -> tuple[str, ...]:
-    from recollect.models.providers.llm import KEY_VARIABLES
-
-    own = settings.model_key_env
-    return (own,) if own else KEY_VARIABLES[place.provider]
-
-
-def _prices(settings: Settings) -> Callable[[str], Price | None]:
-    """By the name of a model: the price that is set, else the one the provider asks."""
-    places = [_place(settings, operation) for operation in ("", *OPERATIONS)]
-    by_name = {place.name: place for place in places if place is not None}
-    set_price = _set_price(settings.model_price)
-
-    def price_of(name: str) -> Price | None:
-        place = by_name.get(name)  # a model that was handed in has no place that we know
-        return set_price or (_price_at(place) if place else None)
-
-    return price_of
-
-
-def _set_price(text: str) -> Price | None:
-    if not text:
-        return None
-    tokens_in, slash, tokens_out = text.partition("/")
-    if not slash:
-        raise Invalid(f"RECOLLECT_MODEL_PRICE={text!r}: write dollars per million as 0.15/0.60")
-    variable = "RECOLLECT_MODEL_PRICE"
-    return Price(tokens_in=amount(variable, tokens_in), tokens_out=amount(variable, tokens_out))
 
 
 def _utc_now() -> datetime:

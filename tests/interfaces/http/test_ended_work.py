@@ -16,8 +16,8 @@ from recollect.engine import Engine
 from recollect.errors import NotFound
 from recollect.interfaces.http import build_app
 from recollect.interfaces.http.long_work import KEPT, Job, Jobs
-from recollect.interfaces.http.workbook import ALIVE
 from recollect.memory import AsyncMemory
+from recollect.memory.workbook import ALIVE
 from recollect.types import Receipt, ReceiptItem
 from tests.interfaces.http.conftest import served
 from tests.interfaces.http.test_long_work import begun, finished
@@ -75,7 +75,7 @@ def test_X12_work_that_is_made_to_end_does_not_run_for_ever(ending: type[BaseExc
         raise ending
 
     async def scenario(engine: Engine, _: Clock) -> None:
-        jobs, ann = Jobs(engine), Somebody()
+        jobs, ann = Jobs(AsyncMemory(engine)), Somebody()
         job = await ended(jobs, (await jobs.begin(ann, "maintain", dies)).id, ann)  # type: ignore[arg-type]
         assert job.state == "failed"
         assert job.ended_at is not None
@@ -89,11 +89,11 @@ def test_X12_work_that_is_made_to_end_does_not_run_for_ever(ending: type[BaseExc
 
 def test_X12_work_that_was_stopped_before_its_first_step_has_ended() -> None:
     async def scenario(engine: Engine, _: Clock) -> None:
-        jobs, ann = Jobs(engine), Somebody()
+        jobs, ann = Jobs(AsyncMemory(engine)), Somebody()
         job = await jobs.begin(ann, "maintain", never)  # type: ignore[arg-type]
         await jobs.close()
         assert job.state == "failed"
-        assert (await Jobs(engine).get(ann, job.id)).state == "failed"  # type: ignore[arg-type]
+        assert (await Jobs(AsyncMemory(engine)).get(ann, job.id)).state == "failed"  # type: ignore[arg-type]
 
     with_engine(scenario)
 
@@ -103,7 +103,7 @@ def test_X12_the_server_after_a_kill_says_what_became_of_work() -> None:
 
     async def scenario(engine: Engine, clock: Clock) -> None:
         ann: Any = Somebody()
-        first, second = Jobs(engine), Jobs(engine)
+        first, second = Jobs(AsyncMemory(engine)), Jobs(AsyncMemory(engine))
         running = await first.begin(ann, "reembed", never)
         over = await first.begin(ann, "import", done)
         await ended(first, over.id, ann)
@@ -146,7 +146,7 @@ def test_work_that_goes_on_says_so() -> None:
 
     async def scenario(engine: Engine, clock: Clock) -> None:
         ann: Any = Somebody()
-        first, second = Jobs(engine), Jobs(engine)
+        first, second = Jobs(AsyncMemory(engine)), Jobs(AsyncMemory(engine))
         job = await first.begin(ann, "reembed", never)
         clock.now += ALIVE - timedelta(seconds=1)
         await first._note(job)

@@ -11,8 +11,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from recollect.interfaces.http import build_app, idempotency
-from recollect.memory import AsyncMemory
+from recollect.interfaces.http import build_app
+from recollect.memory import AsyncMemory, once
 from tests.interfaces.http.conftest import ServeApp, Served, served
 
 
@@ -40,7 +40,10 @@ WRITES: dict[str, dict[str, Any]] = {
 def test_X3_the_same_key_and_body_answer_again_and_change_nothing(
     ann: httpx2.Client, verb: str
 ) -> None:
-    ann.post("/v1/observe", json={"session": "once", "messages": [{"content": "x", "id": "x"}]})
+    ann.post(
+        "/v1/observe",
+        json={"session": "once", "messages": [{"role": "user", "content": "x", "id": "x"}]},
+    )
     first = ann.post(f"/v1/{verb}", json=WRITES[verb], headers=keyed(f"key of {verb}"))
     assert first.status_code == 200, first.text
     changes = ann.get("/v1/changes").json()
@@ -114,7 +117,7 @@ def test_it_holds_after_a_restart_and_for_a_day(tmp_path: Path) -> None:
             assert again.content == first.content
             assert count(ann) == 1
         items = server.run(
-            server.engine.store.items("system:store", "idempotency", now=server.engine.now())
+            server.engine.store.items("user:ann", "idempotency", now=server.engine.now())
         )
         left = [(item.expires_at - server.engine.now()).total_seconds() for item in items]
         assert [round(seconds / 3600) for seconds in left] == [24]
@@ -179,10 +182,11 @@ def test_X2_a_server_killed_at_any_commit_does_not_write_twice(
         door = server.app.state.door
         with server.client() as client:
             client.post(f"/v1/{needed}", json=body)
-            door._engine = replace(server.engine, store=Dying(server.engine.store, commits, behind))
+            dying = replace(server.engine, store=Dying(server.engine.store, commits, behind))
+            door._memory = AsyncMemory(dying)
             died = client.post(f"/v1/{verb}", json=KILLED[verb], headers=keyed("killed"))
             assert died.status_code in (200, 500)  # some are done before
-            door._engine = server.engine
+            door._memory = AsyncMemory(server.engine)
             again = client.post(f"/v1/{verb}", json=KILLED[verb], headers=keyed("killed"))
             assert again.status_code == 200, again.text
             assert died.status_code == 500 or again.content == died.content
@@ -205,7 +209,7 @@ def test_a_keyed_observe_is_one_commit(serve_app: ServeApp) -> None:
         body = {"session": "s", "messages": ["to claim the space of vectors"]}
         client.post("/v1/observe", json=body, headers=keyed("zero"))
         counting = Counting(server.engine.store, 1000, behind=False)
-        server.app.state.door._engine = replace(server.engine, store=counting)
+        server.app.state.door._memory = AsyncMemory(replace(server.engine, store=counting))
         for number, key in enumerate(("one", "two", "two"), start=1):
             body = {"session": "s", "messages": [key]}
             client.post("/v1/observe", json=body, headers=keyed(key))
@@ -246,7 +250,7 @@ def test_ids_are_uuids_in_the_order_of_their_making_and_the_same_each_time() -> 
     from recollect.wiring import new_uuid7
 
     def ids_behind(first: str) -> list[str]:
-        make = idempotency._ids(first)
+        make = once._ids(first)
         return [make() for _ in range(5000)]
 
     one, two = new_uuid7(), new_uuid7()

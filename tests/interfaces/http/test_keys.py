@@ -14,9 +14,9 @@ import httpx2
 import pytest
 
 from recollect.access import keys
+from recollect.access.quotas import Buckets
 from recollect.interfaces.http import build_app
 from recollect.interfaces.http.callers import is_loopback
-from recollect.interfaces.http.limits import Buckets
 from recollect.memory import AsyncMemory
 from recollect.settings import Settings
 from tests.interfaces.http.conftest import ServeApp, Served, served
@@ -246,7 +246,7 @@ def test_a_bucket_fills_up_again() -> None:
 
 
 def test_buckets_do_not_grow_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recollect.interfaces.http.limits.BUCKETS_MAX", 10)
+    monkeypatch.setattr("recollect.access.quotas.BUCKETS_MAX", 10)
     buckets = Buckets(2, lambda: 0.0)
     for number in range(100):
         buckets.take(str(number))
@@ -302,8 +302,8 @@ def test_X12_the_count_is_in_the_store_within_seconds(quota_server: Callable[[],
             ann.post("/v1/remember", json={"text": "one"})
         store, engine = server.engine.store, server.engine
         for _ in range(100):
-            items = server.run(store.items("system:store", "quota", now=engine.now()))
-            if items:
+            cells = server.run(store.registry.list("quota\t", now=engine.now()))
+            if cells:
                 break
             time.sleep(0.1)
-        assert [item.value for item in items] == [1]
+        assert [cell.value for cell in cells] == [1]

@@ -10,8 +10,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from recollect.interfaces.http import models
-from recollect.interfaces.http.models import RecallBody
+from recollect.interfaces.http.models import RequestBody
 from recollect.interfaces.render import as_json
 from recollect.memory import AsyncMemory
 from recollect.types import Answer, Entry, Hit, Message, Packet, Receipt, Record, Why
@@ -39,9 +38,7 @@ def test_every_verb_has_a_route(admin: httpx2.Client) -> None:
 def test_every_argument_of_a_verb_can_be_sent() -> None:
     """And no other; a verb that gets an argument gets it here too."""
     told_otherwise = {"confirm", "export_to", "import_from", "reembed"}
-    asked = {kind.__name__: set(kind.model_fields) for kind in RecallBody.__subclasses__()}
-    for base in (models.Write, models.Select):
-        asked |= {kind.__name__: set(kind.model_fields) for kind in base.__subclasses__()}
+    asked = {kind.__name__: set(kind.model_fields) for kind in RequestBody.__subclasses__()}
     for verb in verbs() - told_otherwise:
         name = "".join(part.capitalize() for part in verb.split("_"))
         if name in asked:

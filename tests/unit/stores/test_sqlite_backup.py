@@ -17,7 +17,7 @@ import pytest
 from recollect import Incompatible, Invalid, Memory, NotFound, Receipt, Unavailable
 from recollect.stores.sqlite import doctor, migrate
 from recollect.stores.sqlite.backup import backup
-from recollect.wiring import backup_store, restore_store
+from recollect.wiring.files import backup_store, restore_store
 
 SCOPE = "user:ann"
 

@@ -174,7 +174,9 @@ def test_an_older_file_is_migrated(memory_db: Path, monkeypatch: pytest.MonkeyPa
         await put(store, make_record("a"))
 
     with_store(memory_db, write)
-    later = migrate.Migration(2, "0002_later.sql", "CREATE TABLE later (a)")
+    later = migrate.Migration(
+        len(migrate.migrations()) + 1, "9999_later.sql", "CREATE TABLE later (a)"
+    )
     known = (*migrate.migrations(), later)
     monkeypatch.setattr(migrate, "migrations", lambda: known)
 
@@ -183,7 +185,7 @@ def test_an_older_file_is_migrated(memory_db: Path, monkeypatch: pytest.MonkeyPa
 
     with_store(memory_db, still_there)
     assert run_sql(memory_db, "SELECT count(*) FROM later") == [(0,)]
-    assert run_sql(memory_db, "PRAGMA user_version") == [(2,)]
+    assert run_sql(memory_db, "PRAGMA user_version") == [(later.number,)]
 
 
 def test_words_are_cut_anew_when_the_analyser_changed(
@@ -244,7 +246,8 @@ from recollect.stores.sqlite import SqliteStore
 from recollect.stores.sqlite.migrate import migrations
 from recollect.testing.values import found_ids, make_record, put
 
-migrations(), analysis.terms("load the stemmer")  # whoever we become may not read our files
+# Whoever we become may not read our files.
+migrations(), analysis.query_terms("load the stemmer and words")
 if os.getuid() == 0:
     os.setgid(65534)
     os.setuid(65534)

@@ -9,21 +9,22 @@ from typing import get_args, get_type_hints
 import numpy as np
 import pytest
 
+from recollect.index.codes import DURABILITIES, KINDS, SOURCES, STATUSES, TYPES
+from recollect.index.derived import terms_blob
+from recollect.index.postings import Postings, merged, segment_of
 from recollect.stores.dict import DictStore
 from recollect.stores.sqlite import SqliteStore, erase
-from recollect.stores.sqlite.derived import terms_blob
-from recollect.stores.sqlite.postings import Postings, merged, segment_of
-from recollect.stores.sqlite.rows import (
-    DURABILITIES,
-    KINDS,
-    RELATIONS,
-    ROLES,
-    SOURCES,
-    STATUSES,
-    TOUCHES,
-    TYPES,
+from recollect.stores.sqlite.rows import RELATIONS, ROLES, TOUCHES
+from recollect.testing.values import (
+    ROOT,
+    ask,
+    make_batch,
+    make_query,
+    make_record,
+    make_search,
+    moment,
+    put,
 )
-from recollect.testing.values import ROOT, make_batch, make_query, make_record, moment, put
 from recollect.types import (
     Durability,
     Erase,
@@ -76,7 +77,7 @@ def test_O1_the_nearest_are_the_exact_ones_among_near_equals(tmp_path: Path, see
             query = np.array(probe, dtype="<f4")
             exact = matrix.astype(np.float64) @ query.astype(np.float64)
             best = np.argsort(-exact, kind="stable")[:10]
-            hits = await store.search(make_query(vector=query.tobytes(), space="s", limit=10))
+            hits = await store.search(make_search(vector=query.tobytes(), space="s", limit=10))
             found = sorted(hits, key=lambda hit: -(hit.similarity or 0))
             assert [hit.record.id for hit in found] == [ids[row] for row in best]
             assert [hit.similarity for hit in found] == pytest.approx(exact[best].tolist())
@@ -105,7 +106,7 @@ def test_equal_vectors_and_equal_times_are_told_apart_by_id(tmp_path: Path) -> N
             make_query(limit=5, text="same"),
             make_query(limit=5, vector=vector, space="s"),
         ):
-            assert [hit.record.id for hit in await store.search(query)] == ids[:5]
+            assert [record.id for record in await ask(store, query)] == ids[:5]
         await store.close()
 
     asyncio.run(run())
@@ -138,7 +139,7 @@ def test_scores_equal_the_references_through_many_small_changes(tmp_path: Path) 
             batch = make_batch(*things, root=ROOT)
             await reference.commit(batch)
             await tight.commit(batch)
-            query = make_query(
+            query = make_search(
                 chance.choice(scopes),
                 text=" ".join(chance.choices(words, k=3)),
                 descend=chance.random() < 0.3,
@@ -162,9 +163,9 @@ def test_an_index_that_lost_most_of_its_rows_is_built_anew(tmp_path: Path) -> No
         ids = [f"r{number:04}" for number in range(1500)]
         await put(store, *(make_record(id_, "same", expires_at=moment(1)) for id_ in ids[:1400]))
         await put(store, *(make_record(id_, "same") for id_ in ids[1400:]))
-        assert len(await store.search(make_query(text="same", limit=5))) == 5
+        assert len(await store.search(make_search(text="same", limit=5))) == 5
         await store.commit(make_batch(root=ROOT, at=moment(2), sweep=True))
-        query = make_query(text="same", limit=2000)
+        query = make_search(text="same", limit=2000)
         assert len(await store.search(query)) == 100
         assert len(await store.search(query)) == 100
         [index] = [index for index, _ in store._cache._indexes.values()]
@@ -184,7 +185,7 @@ def test_a_store_that_missed_the_list_of_what_is_gone_loads_anew(
         other = await SqliteStore.open(tmp_path / "memory.db")
         await put(one, *(make_record(f"r{n}", "same", expires_at=moment(1)) for n in range(9)))
         await put(one, make_record("kept", "same"))
-        query = make_query(text="same")
+        query = make_search(text="same")
         assert len(await other.search(query)) == 10
         await one.commit(make_batch(root=ROOT, at=moment(2), sweep=True))
         [hit] = await other.search(query)

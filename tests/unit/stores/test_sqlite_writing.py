@@ -19,8 +19,8 @@ from recollect.testing.values import (
     found_ids,
     make_batch,
     make_message,
-    make_query,
     make_record,
+    make_search,
     put,
 )
 from recollect.types import Erase
@@ -107,7 +107,7 @@ def test_X2_a_store_sees_what_another_one_wrote_and_erased(tmp_path: Path) -> No
         assert await found_ids(other, text="whale") == ["b"]
         await put(one, Erase(kind="record", id="b"), make_record("c", "grey whale"))
         assert await found_ids(other, text="whale") == ["c"]
-        query = make_query(text="whale")
+        query = make_search(text="whale")
         assert await other.search(query) == await one.search(query)
         await one.close()
         await other.close()

@@ -10,9 +10,15 @@ from collections.abc import Sequence
 
 from recollect.errors import RecollectError
 from recollect.interfaces.cli.output import INTERRUPTED
-from recollect.interfaces.cli.parser import build_parser
 
 __all__ = ["build_parser", "main"]
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser with every command. Made when it is needed: it reads the verbs' signatures."""
+    from recollect.interfaces.cli import parser
+
+    return parser.build_parser()
 
 
 def main(argv: Sequence[str] | None = None) -> int:

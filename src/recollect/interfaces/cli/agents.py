@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,8 @@ if TYPE_CHECKING:
 
 
 def mcp(arguments: argparse.Namespace) -> int:
+    import asyncio
+
     try:
         with loading():
             from recollect.interfaces.mcp import stdio
@@ -23,7 +24,7 @@ def mcp(arguments: argparse.Namespace) -> int:
             f"`recollect mcp` needs the extra server ({error.name} is missing): "
             "pip install 'recollect[server]'"
         ) from None
-    from recollect.scopes import parse_scope
+    from recollect.memory.arguments import parse_scope
     from recollect.wiring import read_settings
 
     # What is wrong here stops the start; what is wrong with the store is told to whoever asks.

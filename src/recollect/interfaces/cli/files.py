@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import shutil
 import sys
 import tempfile
 from dataclasses import replace
 
+from recollect.interfaces.cli.options import given
 from recollect.interfaces.cli.output import (
     INTERRUPTED,
     UNSOUND,
@@ -26,7 +26,7 @@ SOME_FAILED = 9
 
 
 def doctor(arguments: argparse.Namespace) -> int:
-    from recollect.wiring import check_store
+    from recollect.wiring.files import check_store
 
     repaired = repair(arguments) if arguments.workspace else []
     if arguments.workspace and arguments.store is None:
@@ -50,20 +50,16 @@ def doctor(arguments: argparse.Namespace) -> int:
 def export(arguments: argparse.Namespace) -> int:
     with open_memory(arguments) as memory:
         if arguments.file != "-":
-            receipt = memory.export_to(arguments.file, scope=arguments.scope)
+            receipt = memory.export_to(arguments.file, **given(arguments))
             return show_receipt(arguments, receipt)
-        receipt = memory.export_to(sys.stdout.buffer, scope=arguments.scope)
+        receipt = memory.export_to(sys.stdout.buffer, **given(arguments))
     for line in screen_for(arguments).receipt(receipt):
         print(line, file=sys.stderr)
     return 0
 
 
 def import_(arguments: argparse.Namespace) -> int:
-    options = {
-        "dry_run": arguments.dry_run,
-        "partial": arguments.partial,
-        "actor": arguments.actor,
-    }
+    options = given(arguments)
     with open_memory(arguments) as memory:
         if arguments.file != "-":
             return _show_import(arguments, memory.import_from(arguments.file, **options))
@@ -87,7 +83,7 @@ def _show_import(arguments: argparse.Namespace, receipt: Receipt) -> int:
 
 
 def backup(arguments: argparse.Namespace) -> int:
-    from recollect.wiring import backup_store
+    from recollect.wiring.files import backup_store
 
     report = backup_store(
         arguments.store,
@@ -111,7 +107,9 @@ def _bar(done: int, total: int) -> None:
 
 
 def restore(arguments: argparse.Namespace) -> int:
-    from recollect.wiring import restore_store
+    import asyncio
+
+    from recollect.wiring.files import restore_store
 
     question = f"replace the store by {arguments.backup}?"
     if not arguments.yes and sys.stdin.isatty() and not agreed(question):

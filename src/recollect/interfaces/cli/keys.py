@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -13,21 +12,21 @@ from recollect.types import ALL_RIGHTS
 
 if TYPE_CHECKING:  # loaded when a command needs it: every command waits for what stands here
     from recollect.access.keys import Key
-    from recollect.engine import Engine
 
 T = TypeVar("T")
 
 
-def with_engine(arguments: argparse.Namespace, work: Callable[[Engine], Awaitable[T]]) -> T:
+def with_engine(arguments: argparse.Namespace, work: Callable[[Any], Awaitable[T]]) -> T:
     """Do something with the store itself; whoever has the file may."""
-    from recollect.wiring import open_engine
+    import asyncio
+
+    from recollect.memory import AsyncMemory
 
     async def opened() -> T:
-        engine = await open_engine(arguments.store, profile=arguments.profile, embedder="none")
-        try:
-            return await work(engine)
-        finally:
-            await engine.store.close()
+        async with await AsyncMemory.open(
+            arguments.store, profile=arguments.profile, embedder="none", background=False
+        ) as memory:
+            return await work(memory.engine)
 
     return asyncio.run(opened())
 

@@ -12,8 +12,10 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from recollect.interfaces.answers import LIST_NAMES
 from recollect.interfaces.render import Screen, as_json
-from recollect.types import Receipt
+from recollect.types import Answer, Packet, Receipt
+from recollect.types.pages import Page, Stats
 
 if TYPE_CHECKING:
     from recollect.sync import Memory
@@ -46,10 +48,6 @@ def open_memory(arguments: argparse.Namespace) -> Memory:
     )
 
 
-def given(arguments: argparse.Namespace, *names: str) -> dict[str, Any]:
-    return {name: getattr(arguments, name) for name in names}
-
-
 def agreed(question: str) -> bool:
     print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")
@@ -64,6 +62,32 @@ def show_receipt(arguments: argparse.Namespace, receipt: Receipt) -> int:
     if arguments.json:
         return print_json(as_json(receipt))
     return print_lines(screen_for(arguments).receipt(receipt))
+
+
+def show(arguments: argparse.Namespace, found: Any) -> int:
+    """Whatever a verb answers with."""
+    name = LIST_NAMES.get(arguments.verb)
+    if arguments.json:
+        return print_json({name: as_json(found)} if name else as_json(found))
+    screen = screen_for(arguments)
+    if isinstance(found, Receipt):
+        return print_lines(screen.receipt(found))
+    if isinstance(found, Answer):
+        return print_lines(screen.answer(found, explain=arguments.explain))
+    if isinstance(found, Packet):
+        return print_lines(screen.packet(found))
+    if isinstance(found, Stats):
+        return print_lines(screen.stats(found))
+    items = found.items if isinstance(found, Page) else found
+    print_lines(line for item in items for line in screen.item(item))
+    return print_lines(_behind(found)) if isinstance(found, Page) else 0
+
+
+def _behind(page: Page[Any]) -> Iterator[str]:
+    if not page.items:
+        yield "nothing there"
+    if page.next:
+        yield f"more: --cursor {page.next}"
 
 
 def print_json(value: Any) -> int:

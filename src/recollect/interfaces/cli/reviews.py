@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import os
-import sys
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
-from recollect.errors import Invalid, NotFound
+from recollect.errors import Invalid
+from recollect.interfaces.cli.options import given
 from recollect.interfaces.cli.output import (
-    INTERRUPTED,
-    agreed,
-    given,
     open_memory,
     print_json,
     print_lines,
@@ -22,9 +17,6 @@ from recollect.interfaces.cli.output import (
 )
 from recollect.interfaces.render import Screen, as_json, visible
 from recollect.types import Receipt, Record, ReviewItem
-
-if TYPE_CHECKING:
-    from recollect.engine import Engine
 
 KIND_COLOURS = {"disputed": "33", "quarantined": "31", "held": "36", "stuck": "35"}
 
@@ -73,33 +65,31 @@ def _record(screen: Screen, record: Record, mark: str) -> Iterable[str]:
 
 
 def decide(arguments: argparse.Namespace) -> int:
+    import asyncio
+
     _use_workspace(arguments)
     if arguments.action == "approve":
         receipt = asyncio.run(_approved(arguments))
         return show_receipt(arguments, receipt)
-    options = {name: getattr(arguments, name, None) for name in ("text", "into")}
     with open_memory(arguments) as memory:
-        receipt = memory.resolve(arguments.id, arguments.action, actor=arguments.actor, **options)
-    return show_receipt(arguments, receipt)
+        return show_receipt(arguments, memory.resolve(**given(arguments)))
 
 
 async def _approved(arguments: argparse.Namespace) -> Receipt:
     """An update of MEMORY.md is applied here: the library knows nothing of Markdown files."""
     from recollect.interfaces.markdown.proposals import approve_update, held_update
     from recollect.memory import AsyncMemory
-    from recollect.wiring import open_engine
 
-    engine: Engine = await open_engine(
-        arguments.store, profile=arguments.profile, embedder=arguments.embedder
-    )
-    memory = AsyncMemory(engine)
-    try:
-        item = await held_update(engine, arguments.id)
+    async with await AsyncMemory.open(
+        arguments.store,
+        profile=arguments.profile,
+        embedder=arguments.embedder,
+        background=False,
+    ) as memory:
+        item = await held_update(memory.engine, arguments.id)
         if item is not None:
-            return await approve_update(engine, item, arguments.actor)
+            return await approve_update(memory.engine, item, arguments.actor)
         return await memory.resolve(arguments.id, "approve", actor=arguments.actor)
-    finally:
-        await memory.close()
 
 
 def _use_workspace(arguments: argparse.Namespace) -> None:
@@ -116,19 +106,3 @@ def _use_workspace(arguments: argparse.Namespace) -> None:
         raise Invalid(f"{arguments.workspace} has no store of its own; use --store")
     arguments.store = store
     arguments.profile = arguments.profile or PROFILE
-
-
-def revoke(arguments: argparse.Namespace) -> int:
-    options = given(
-        arguments, "ids", "session", "scope", "descend", "author", "source", "since", "until",
-        "actor",
-    )  # fmt: skip
-    with open_memory(arguments) as memory:
-        if not (arguments.yes or arguments.dry_run) and sys.stdin.isatty():
-            planned = memory.revoke(**options, dry_run=True)
-            if not agreed(f"retire {len(planned.items)} memories? undo takes it back"):
-                return INTERRUPTED
-        receipt = memory.revoke(**options, dry_run=arguments.dry_run)
-    show_receipt(arguments, receipt)
-    lost = arguments.ids and all(item.status == "skipped" for item in receipt.items)
-    return NotFound.exit_code if lost else 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -52,6 +51,8 @@ def print_findings(arguments: argparse.Namespace, path: str, done: list[str]) ->
 
 
 def sync(arguments: argparse.Namespace) -> int:
+    import asyncio
+
     receipt = asyncio.run(_sync(arguments))
     show_receipt(arguments, receipt)
     return SOME_FAILED if _has_failed(receipt) else 0

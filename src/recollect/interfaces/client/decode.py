@@ -7,22 +7,25 @@ from dataclasses import fields
 from typing import Any, TypeVar
 
 from recollect.errors import Incompatible, Invalid
+from recollect.interfaces.answers import LIST_NAMES, kind_of
+from recollect.memory.arguments import verb_spec
 from recollect.types import Answer, Hit, Packet
+from recollect.types.pages import Page
 from recollect.types.serial import from_plain
-from recollect.verbs.lists.values import Page
 
 T = TypeVar("T")
 Read = Callable[[Any], T]
 
+_NESTED: dict[Any, tuple[str, ...]] = {Answer: ("hits",), Packet: ("hits", "near_misses")}
 _SCORES = {field.name for field in fields(Hit)} - {"record"}
 
 
-def one(kind: type[T]) -> Read[T]:
-    """Reads a value of this kind."""
+def one(kind: type[T], *nested: str) -> Read[T]:
+    """Reads a value of this kind; ``nested`` are its members with hits."""
 
     def read(raw: Any) -> T:
         try:
-            return from_plain(kind, raw)
+            return from_plain(kind, _nested(raw, *nested) if nested else raw)
         except Invalid as error:
             raise Incompatible(
                 f"the server answers in a way that this version does not know: {error}; "
@@ -32,25 +35,17 @@ def one(kind: type[T]) -> Read[T]:
     return read
 
 
-def several(name: str, kind: type[T]) -> Read[tuple[T, ...]]:
-    """Reads the list under this name."""
-    read_one = one(kind)
-    return lambda raw: tuple(map(read_one, _member(raw, name)))
-
-
-def page(kind: type[T]) -> Read[Page[T]]:
-    read_one = one(kind)
+def reader_of(verb: str) -> Read[Any]:
+    """Reads what the server answers to a verb."""
+    how, kind = kind_of(verb_spec(verb).answers)
+    if how == "one":
+        return one(kind, *_NESTED.get(kind, ()))
+    read, name = one(kind), LIST_NAMES.get(verb, "items")
+    if how == "list":
+        return lambda raw: tuple(map(read, _member(raw, name)))
     return lambda raw: Page(
-        items=tuple(map(read_one, _member(raw, "items"))), next=str(_member(raw, "next"))
+        items=tuple(map(read, _member(raw, "items"))), next=str(_member(raw, "next"))
     )
-
-
-def answer(raw: Any) -> Answer:
-    return one(Answer)(_nested(raw, "hits"))
-
-
-def packet(raw: Any) -> Packet:
-    return one(Packet)(_nested(raw, "hits", "near_misses"))
 
 
 def _nested(raw: Any, *names: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from recollect.errors import Invalid
-from recollect.text.inputs import moment
+from recollect.memory.arguments import moment
 
 TIMES = ("since", "until")
 

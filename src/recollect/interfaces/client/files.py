@@ -8,8 +8,8 @@ from typing import IO, Any
 
 from recollect.interfaces.client.connection import Connection
 from recollect.interfaces.client.failures import error_of_problem
-from recollect.verbs.export import Target, target_opened
-from recollect.verbs.import_ import Source, source_opened
+from recollect.memory.files import source_opened, target_opened
+from recollect.types.arguments import FileSource, FileTarget
 
 PIECE_BYTES = 1 << 18
 WAIT_SECONDS = 20
@@ -32,14 +32,14 @@ async def finished(
     return work
 
 
-async def download(line: Connection, path: str, target: Target) -> None:
+async def download(line: Connection, path: str, target: FileTarget) -> None:
     with target_opened(target) as file:
         async with line.stream(path) as pieces:
             async for piece in pieces:
                 await asyncio.to_thread(file.write, piece)
 
 
-async def upload(line: Connection, source: Source, query: list[tuple[str, str]]) -> Any:
+async def upload(line: Connection, source: FileSource, query: list[tuple[str, str]]) -> Any:
     with source_opened(source) as (file, _):
         if file.seekable():
             file.seek(0)  # a local memory reads it from its beginning too

@@ -11,23 +11,23 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.routing import Route
 
 from recollect.errors import RecollectError
 from recollect.interfaces.http.bodies import Bodies, BodyLimits
 from recollect.interfaces.http.callers import Door, Entrance
-from recollect.interfaces.http.direct import Direct
 from recollect.interfaces.http.guards import App, Guard, Receive, Scope, Send
-from recollect.interfaces.http.heads import Heads
 from recollect.interfaces.http.idempotency import Running
 from recollect.interfaces.http.long_work import Jobs
 from recollect.interfaces.http.mcp import mcp_route
-from recollect.interfaces.http.metrics import Measured, Metrics
+from recollect.interfaces.http.metrics import Metrics
 from recollect.interfaces.http.openapi import describe
 from recollect.interfaces.http.problems import problem, problem_of
-from recollect.interfaces.http.routes import TAGS, VERBS, all_routes
-from recollect.interfaces.http.routes.health import Health
+from recollect.interfaces.http.routes import TAGS, all_routes
 from recollect.memory import AsyncMemory
+from recollect.memory.health import Health
 from recollect.settings import Settings
+from recollect.types.arguments import StorePath
 from recollect.wiring import read_settings
 
 OPEN_PATHS = ("/health", "/openapi.json")
@@ -39,7 +39,7 @@ Mounted = Callable[[], AbstractAsyncContextManager[App]]
 
 
 def build_app(
-    store: str | None = None,
+    store: StorePath | None = None,
     *,
     profile: str | None = None,
     embedder: str | None = None,
@@ -52,7 +52,7 @@ def build_app(
     open ``memory`` is handed in: whoever opened it closes it. ``mcp`` is at ``/mcp``, behind
     the same checks as every route."""
     chosen = settings or read_settings(profile=profile)
-    branch = Branch()
+    branch = McpBranch()
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -63,7 +63,7 @@ def build_app(
                 await stack.enter_async_context(opened)
             await stack.enter_async_context(_running(app, opened, chosen))
             if mcp is not None:
-                branch.mcp = await stack.enter_async_context(mcp())
+                branch.app = await stack.enter_async_context(mcp())
             yield
 
     app = FastAPI(
@@ -73,12 +73,13 @@ def build_app(
         docs_url=None,  # they would load scripts from elsewhere
         redoc_url=None,
         redirect_slashes=False,
-        generate_unique_id_function=lambda route: route.name,
         openapi_tags=[{"name": name, "description": said} for name, said in TAGS.items()],
     )
-    app.include_router(all_routes())
+    app.router.routes += all_routes()
     app.state.metrics = Metrics()
-    _add_layers(app, chosen, branch, limits or BodyLimits(body_bytes=chosen.body_mb << 20))
+    if mcp is not None:
+        app.router.routes += [Route(path, branch) for path in (MCP_PATH, f"{MCP_PATH}/")]
+    _add_layers(app, chosen, limits or BodyLimits(body_bytes=chosen.body_mb << 20))
     _add_handlers(app)
     describe(app, OPEN_PATHS)
     return app
@@ -87,12 +88,11 @@ def build_app(
 @asynccontextmanager
 async def _running(app: FastAPI, memory: AsyncMemory, settings: Settings) -> AsyncIterator[None]:
     """What lives as long as the server does."""
-    engine = memory._engine
     app.state.memory = memory
-    app.state.door = Door(engine, rate=settings.rate, writes_per_day=settings.writes_per_day)
-    app.state.jobs = Jobs(engine)
+    app.state.door = Door(memory, rate=settings.rate, writes_per_day=settings.writes_per_day)
+    app.state.jobs = Jobs(memory)
     app.state.running = Running()
-    app.state.health = Health(engine)
+    app.state.health = Health(memory)
     counting = asyncio.create_task(app.state.door.quotas.run())
     try:
         yield
@@ -103,40 +103,26 @@ async def _running(app: FastAPI, memory: AsyncMemory, settings: Settings) -> Asy
             await app.state.door.quotas.flush()
 
 
-def _add_layers(app: FastAPI, settings: Settings, branch: Branch, limits: BodyLimits) -> None:
+def _add_layers(app: FastAPI, settings: Settings, limits: BodyLimits) -> None:
     """The last one added is the first to see a request."""
-    app.add_middleware(Direct, routes=[route for topic in VERBS for route in topic.router.routes])
-    app.add_middleware(Heads)
-    app.add_middleware(Branching, branch=branch)
     app.add_middleware(Bodies, streamed=STREAMED, limits=limits)
     app.add_middleware(Entrance, open_paths=OPEN_PATHS)
-    app.add_middleware(Guard, hosts=_listed(settings.hosts), origins=_listed(settings.origins))
-    app.add_middleware(Measured, metrics=app.state.metrics)
+    hosts, origins = _listed(settings.hosts), _listed(settings.origins)
+    app.add_middleware(Guard, metrics=app.state.metrics, hosts=hosts, origins=origins)
 
 
 def _listed(text: str) -> list[str]:
     return [part for part in text.replace(",", " ").split() if part]
 
 
-class Branch:
-    """Where MCP will be once the server has started."""
+class McpBranch:
+    """Where MCP is once the server has started; with or without a slash behind it."""
 
-    mcp: App | None = None
-
-
-class Branching:
-    """Leads what is for MCP to it; with or without a slash behind it."""
-
-    def __init__(self, app: App, *, branch: Branch) -> None:
-        self._app = app
-        self._branch = branch
+    app: App | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        mcp = self._branch.mcp
-        if mcp and scope["type"] == "http" and scope["path"].rstrip("/") == MCP_PATH:
-            await mcp(scope, receive, send)
-        else:
-            await self._app(scope, receive, send)
+        assert self.app is not None, "requests come when the server has started"
+        await self.app(scope, receive, send)
 
 
 def _add_handlers(app: FastAPI) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Any
 
@@ -12,11 +11,11 @@ from starlette.requests import HTTPConnection
 
 from recollect.access import keys
 from recollect.access.keys import Key
-from recollect.engine import Engine
+from recollect.access.quotas import FAILURES_PER_MINUTE, Buckets, Quotas, TooMany
 from recollect.errors import Denied
+from recollect.interfaces.caller import Caller
 from recollect.interfaces.http.guards import App, Receive, Scope, Send
-from recollect.interfaces.http.limits import FAILURES_PER_MINUTE, Buckets, Quotas
-from recollect.interfaces.http.problems import TooMany, Unknown
+from recollect.interfaces.http.problems import Unknown
 from recollect.memory import AsyncMemory
 
 DEVICE_HEADER = "x-recollect-device"
@@ -25,69 +24,32 @@ ONLY_HERE = "no key was made yet, so only the server's own machine may ask; make
 CALLER = "recollect.caller"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Caller:
-    """Whoever sent a request. Never close its ``memory``: it shares the server's store."""
-
-    memory: AsyncMemory
-    engine: Engine
-    key: Key | None  # None: no keys were made yet, and this is the same machine
-    quotas: Quotas
-
-    @property
-    def name(self) -> str:
-        """For whatever belongs to one caller: its key's id."""
-        return self.key.id if self.key else ""
-
-    @property
-    def actor(self) -> str:
-        """For the journal: which key it was."""
-        if self.key is None:
-            return "http"
-        return f"key:{self.key.id}" + (f" {self.key.name}" if self.key.name else "")
-
-    def acting_for(self, said: str) -> str:
-        """The same with the actor that the request names; only a key can be relied on."""
-        if self.key is None:
-            return said or self.actor
-        return f"{self.actor} for {said}" if said else self.actor
-
-    async def before_write(self) -> None:
-        """Counts a write; TooMany if there were too many today."""
-        if self.key is not None:
-            await self.quotas.take(self.key.id)
-
-    @property
-    def is_master(self) -> bool:
-        """May see what belongs to no scope, such as the work of other keys."""
-        return "admin" in self.engine.rights and not self.engine.bound
-
-
 class Door:
     """Lets callers in. Open while no key was ever made; once there was one, it stays closed to
     whoever has none, even when all keys are revoked."""
 
-    def __init__(self, engine: Engine, *, rate: int = 0, writes_per_day: int = 0) -> None:
-        self._engine = engine
+    def __init__(self, memory: AsyncMemory, *, rate: int = 0, writes_per_day: int = 0) -> None:
+        self._memory = memory
         self._keys_exist = False
         self._rate = Buckets(rate)
         self._failures = Buckets(FAILURES_PER_MINUTE)
-        self.quotas = Quotas(engine, writes_per_day)
-        self._let_in: dict[str, tuple[Key, Engine]] = {}  # in this turn of the loop, by secret
+        self.quotas = Quotas(memory.engine, writes_per_day)
+        self._let_in: dict[str, tuple[Key, AsyncMemory]] = {}  # in this turn of the loop, by secret
 
     async def caller(self, connection: HTTPConnection) -> Caller:
         """Unknown, Denied, NotFound (of a device) or TooMany if there is none."""
-        key, engine = await self._known(connection)
+        key, memory = await self._known(connection)
         wait = self._rate.take(key.id if key else "")
         if wait:
             raise TooMany("this key asks too often; slow down", wait)
         device = connection.headers.get(DEVICE_HEADER)
         if device is not None:
-            scope = await keys.scope_of_device(engine, device)
-            engine = engine.narrowed((scope,), engine.rights)
-        return Caller(memory=AsyncMemory(engine), engine=engine, key=key, quotas=self.quotas)
+            scope = await keys.scope_of_device(memory.engine, device)
+            engine = memory.engine
+            memory = AsyncMemory(engine.narrowed((scope,), engine.rights))
+        return Caller(memory=memory, via="http", key=key, quotas=self.quotas)
 
-    async def _known(self, connection: HTTPConnection) -> tuple[Key | None, Engine]:
+    async def _known(self, connection: HTTPConnection) -> tuple[Key | None, AsyncMemory]:
         header = connection.headers.get("authorization", "")
         scheme, _, secret = header.partition(" ")
         if scheme.lower() == "bearer" and secret.strip():
@@ -99,15 +61,16 @@ class Door:
             raise self._failed(connection, NEEDS_KEY)
         if not is_loopback(connection.client.host if connection.client else ""):
             raise self._failed(connection, ONLY_HERE)
-        return None, self._engine
+        return None, self._memory
 
-    async def _with_key(self, secret: str) -> tuple[Key, Engine]:
+    async def _with_key(self, secret: str) -> tuple[Key, AsyncMemory]:
         """Requests that arrived together look up a key together; the next ones look again, so a
         key that was revoked, by whichever process, is refused from then on."""
         here = self._let_in
         if secret not in here:
             asyncio.get_running_loop().call_soon(self._forget_who_came)
-            here[secret] = await keys.with_key(self._engine, secret)
+            key, engine = await keys.with_key(self._memory.engine, secret)
+            here[secret] = key, AsyncMemory(engine)
         return here[secret]
 
     def _forget_who_came(self) -> None:
@@ -118,7 +81,7 @@ class Door:
         return TooMany("too many requests without a valid key", wait) if wait else Unknown(said)
 
     async def _any_keys(self) -> bool:
-        self._keys_exist = self._keys_exist or await keys.any_key_was_made(self._engine)
+        self._keys_exist = self._keys_exist or await keys.any_key_was_made(self._memory.engine)
         return self._keys_exist
 
 

@@ -23,7 +23,7 @@ from recollect.types import (
     Why,
     Work,
 )
-from recollect.verbs.lists import Consent, Due, Page, Spent, Stats
+from recollect.types.pages import Consent, Due, Spent, Stats
 
 _AT = datetime(2026, 5, 3, 8, 0, tzinfo=UTC)
 
@@ -84,69 +84,59 @@ _review = ReviewItem(
     actions=("approve", "reject"),
 )
 
-RECEIPT: Any = as_json(
-    Receipt(
+_relation = Relation(
+    scope="org:acme",
+    source="0197a3c0-one",
+    target="0197a3c0-two",
+    kind="supports",
+    learned_at=_AT,
+    version=1,
+)
+_spent = Spent(
+    scope="org:acme",
+    day="2026-05-03",
+    operation="summarize",
+    model="openai:gpt-4o-mini",
+    calls=3,
+    tokens_in=5200,
+    tokens_out=410,
+    cost=0.001026,
+)
+_work = Work(kind="embed", root="user:ann", scope="user:ann", id="0197a3c0-one")
+
+# One of each kind of value that verbs answer with.
+VALUES: dict[Any, Any] = {
+    Receipt: Receipt(
         items=(ReceiptItem(id="0197a3c0-one", status="stored"),),
         change="0197a3c0-change",
         usage=Usage(texts_embedded=1),
-    )
-)
-ANSWER: Any = as_json(Answer(hits=(_hit,), notes=("keyword and vector search",)))
-PACKET: Any = as_json(_packet)
-RECORD: Any = as_json(_record)
-RECORDS: Any = {"records": [RECORD]}
-ENTRIES: Any = {"entries": [as_json(_entry)]}
-REVIEW: Any = {"items": [as_json(_review)]}
-RECORD_PAGE: Any = as_json(Page(items=(_record,), next="bGF0ZXI"))
-SESSION_PAGE: Any = as_json(
-    Page(items=(Session(scope="user:ann", id="chat/42", last_seq=12, started_at=_AT, version=1),))
-)
-MESSAGE_PAGE: Any = as_json(Page(items=(_message,)))
-MESSAGES: Any = {"messages": [as_json(_message)]}
-ENTRY_PAGE: Any = as_json(Page(items=(_entry,), next="bGF0ZXI"))
-RELATIONS: Any = {
-    "relations": [
-        as_json(
-            Relation(
-                scope="org:acme",
-                source="0197a3c0-one",
-                target="0197a3c0-two",
-                kind="supports",
-                learned_at=_AT,
-                version=1,
-            )
-        )
-    ]
-}
-USAGE_PAGE: Any = as_json(
-    Page(
-        items=(
-            Spent(
-                scope="org:acme",
-                day="2026-05-03",
-                operation="summarize",
-                model="openai:gpt-4o-mini",
-                calls=3,
-                tokens_in=5200,
-                tokens_out=410,
-                cost=0.001026,
-            ),
-        )
-    )
-)
-DUE: Any = as_json(
-    Due(work=(Work(kind="embed", root="user:ann", scope="user:ann", id="0197a3c0-one"),), stuck=())
-)
-STATS: Any = as_json(
-    Stats(
+    ),
+    Answer: Answer(hits=(_hit,), notes=("keyword and vector search",)),
+    Packet: _packet,
+    Record: _record,
+    Entry: _entry,
+    ReviewItem: _review,
+    Session: Session(scope="user:ann", id="chat/42", last_seq=12, started_at=_AT, version=1),
+    Message: _message,
+    Relation: _relation,
+    Spent: _spent,
+    Due: Due(work=(_work,), stuck=()),
+    Stats: Stats(
         records=2,
         sessions=1,
         kinds={"episodic": 1, "semantic": 1},
         types={"fact": 1, "turn": 1},
         statuses={"active": 2},
-    )
-)
-POLICIES: Any = {"policies": [as_json(Consent(scope="user:ann", author="", persist=False))]}
+    ),
+    Consent: Consent(scope="user:ann", author="", persist=False),
+}
+
+
+def example_of(kind: Any) -> Any:
+    """A value of this kind as JSON."""
+    return as_json(VALUES[kind])
+
+
 JOB: Any = {
     "id": "0197a3c0-work",
     "operation": "maintain",
@@ -154,7 +144,7 @@ JOB: Any = {
     "progress": 0,
     "begun_at": as_json(_AT),
     "ended_at": as_json(_AT),
-    "receipt": RECEIPT,
+    "receipt": example_of(Receipt),
     "problem": None,
     "file": None,
 }
@@ -182,4 +172,40 @@ EPISODES: Any = {
     ],
     "count": 1,
     "available": True,
+}
+
+# Requests as they look, by the name of their body.
+REQUESTS: dict[str, Any] = {
+    "Observe": {
+        "session": "chat/42",
+        "scope": "user:ann",
+        "messages": [{"role": "user", "content": "I moved to Berlin in May", "id": "m1"}],
+    },
+    "Remember": {"text": "Deploys go out on Tuesdays", "scope": "org:acme", "tags": ["deploy"]},
+    "Recall": {"query": "when do we deploy?", "scope": "org:acme:agent:cto", "limit": 6},
+    "ContextBody": {"session": "chat/42", "query": "where does Ann live?", "scope": "user:ann"},
+    "Confirm": {"pending": [{"id": "m7", "scope": "user:ann", "session": "~pending"}]},
+    "SetState": {"session": "chat/42", "scope": "user:ann", "state": {"step": "testing"}},
+    "End": {"session": "chat/42", "scope": "user:ann", "outcome": "the flat is booked"},
+    "Note": {"session": "chat/42", "scope": "user:ann", "text": "waits for the landlord"},
+    "Relate": {"source": "0197a3c0-one", "kind": "supports", "target": "0197a3c0-two"},
+    "SaveProcedure": {
+        "name": "deploy",
+        "scope": "org:acme",
+        "steps": ["run the tests", "tag the release", "watch the dashboard"],
+        "triggers": ["deploy"],
+    },
+    "ProcedureUsed": {"id_or_name": "deploy", "scope": "org:acme", "success": True},
+    "FindProcedures": {"query": "how do we deploy?", "scope": "org:acme"},
+    "Forget": {"ids": ["0197a3c0-one"], "dry_run": True},
+    "Revoke": {"scope": "org:acme", "source": "web", "dry_run": True},
+    "Archive": {"ids": ["0197a3c0-one"]},
+    "Get": {"ids": ["0197a3c0-one", "0197a3c0-two"]},
+    "Undo": {"change": "0197a3c0-change"},
+    "Resolve": {"id": "0197a3c0-one", "action": "approve"},
+    "SetPolicy": {"scope": "user:ann", "persist": False},
+    "Maintain": {"dry_run": True, "scope": "user:ann"},
+    "Export": {"scope": "user:ann"},
+    "CreateKey": {"name": "kitchen", "scopes": ["user:ann"], "rights": ["read", "write"]},
+    "MapDevice": {"device": "kitchen", "scope": "user:ann"},
 }

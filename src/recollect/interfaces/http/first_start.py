@@ -12,28 +12,30 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recollect.access import keys
-from recollect.engine import Engine
 from recollect.errors import Invalid
 from recollect.interfaces.http.callers import is_loopback
-from recollect.ports import Embedder
+from recollect.memory import AsyncMemory
 from recollect.types import ALL_RIGHTS
 
 FIRST_KEY = "first start"
 
 
-async def check_and_admit(engine: Engine, host: str, keeping: Keeping) -> str:
-    """The secret of the first key, or "" if there are keys. Invalid if others could connect and
-    nobody has a key that works."""
-    if not is_loopback(host) and not await keys.any_key_works(engine):
+async def check(memory: AsyncMemory, host: str, keeping: Keeping) -> None:
+    """Invalid if others could connect and nobody has a key that works."""
+    if not is_loopback(host) and not await keys.any_key_works(memory.engine):
         raise Invalid(
             f"{host} can be reached from other machines, and no key works; make one first: "
             f"{keeping.command('keys create --scope user:ann')} (or --right all for every scope), "
             "or listen on 127.0.0.1"
         )
-    if await keys.any_key_was_made(engine):
+
+
+async def admit(memory: AsyncMemory) -> str:
+    """The secret of the first key, or "" if there are keys."""
+    if await keys.any_key_was_made(memory.engine):
         return ""
     _, secret = await keys.create_key(
-        engine, name=FIRST_KEY, rights=sorted(ALL_RIGHTS), actor="serve"
+        memory.engine, name=FIRST_KEY, rights=sorted(ALL_RIGHTS), actor="serve"
     )
     return secret
 
@@ -44,13 +46,13 @@ class Keeping:
     other command needs."""
 
     file: Path | None
-    embedder: Embedder | None
+    space: str  # of its vectors; "" if it has none
     options: str = ""
 
     def told(self) -> str:
         if self.file is None:
             return "Its memory is in this process only, and gone when it ends."
-        meaning = f" and by meaning ({self.embedder.space})" if self.embedder else ""
+        meaning = f" and by meaning ({self.space})" if self.space else ""
         return f"Its memory is {shown(self.file)}, searched by words{meaning}."
 
     def command(self, *words: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from contextlib import suppress
 from typing import Any
@@ -17,6 +18,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 
 from recollect.errors import RecollectError
+from recollect.interfaces.http.metrics import Metrics, method_of, route_of
 from recollect.interfaces.http.problems import Refused, problem, problem_of
 
 Scope = MutableMapping[str, Any]
@@ -56,10 +58,18 @@ EXPOSED = "ETag, Location, Retry-After, X-Recollect-Degraded, Mcp-Session-Id"
 class Guard:
     """The outermost layer, around every route and around MCP too."""
 
-    def __init__(self, app: App, *, hosts: Iterable[str] = (), origins: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        app: App,
+        *,
+        metrics: Metrics,
+        hosts: Iterable[str] = (),
+        origins: Iterable[str] = (),
+    ) -> None:
         """``hosts`` are names this server answers to beside the loopback; ``origins`` are pages
         elsewhere that may use it."""
         self._app = app
+        self._metrics = metrics
         self._hosts = frozenset(name.lower() for name in (*LOOPBACK, *hosts))
         self._origins = frozenset(origin.lower().rstrip("/") for origin in origins)
 
@@ -68,16 +78,28 @@ class Guard:
             return await self._app(scope, receive, send)
         if scope["type"] != "http":
             return await send({"type": "websocket.close", "code": 1008})
-        headers = Headers(scope=scope)
+        # HEAD is GET without its body, as RFC 9110 wants it.
+        method, head = scope["method"], scope["method"] == "HEAD"
+        inner = {**scope, "method": "GET"} if head else scope
+        sending = _Sending(send, head=head)
+        begun = time.perf_counter()
+        self._metrics.running += 1
         try:
-            origin = self._checked_sender(scope, headers)
+            await self._checked(inner, receive, sending)
+        finally:
+            self._metrics.running -= 1
+            seconds = time.perf_counter() - begun
+            self._metrics.add(method_of(method), route_of(inner), sending.status, seconds)
+
+    async def _checked(self, scope: Scope, receive: Receive, send: _Sending) -> None:
+        try:
+            send.origin = self._checked_sender(scope, Headers(scope=scope))
         except Refused as refused:
             answer = problem(refused.status, str(refused), headers={"Connection": "close"})
             return await answer(scope, receive, send)
-        sending = _Sending(send, origin)
-        if origin and scope["method"] == "OPTIONS":
-            return await Response(status_code=204, headers=PREFLIGHT)(scope, receive, sending)
-        return await self._answered(scope, receive, sending)
+        if send.origin and scope["method"] == "OPTIONS":
+            return await Response(status_code=204, headers=PREFLIGHT)(scope, receive, send)
+        return await self._answered(scope, receive, send)
 
     async def _answered(self, scope: Scope, receive: Receive, send: _Sending) -> None:
         """Whatever goes wrong inside is told as a problem, and never in the words of a trace."""
@@ -92,7 +114,7 @@ class Guard:
         except Exception as error:
             _log_crash(scope, error)
             answer = problem(500, "the server failed to do this; it was logged")
-        if not send.begun:
+        if not send.status:
             return await answer(scope, receive, send)
         raise ConnectionAbortedError  # half an answer is out: the connection must end
 
@@ -124,24 +146,30 @@ class Guard:
 
 
 class _Sending:
-    """Sends, adds the headers that every answer carries, and knows whether it has begun."""
+    """Sends, adds the headers that every answer carries, and knows whether it has begun. Of the
+    answer to HEAD only the head."""
 
-    def __init__(self, send: Send, origin: str) -> None:
+    def __init__(self, send: Send, *, head: bool) -> None:
         self._send = send
-        self._origin = origin
-        self.begun = False
+        self._head = head
+        self.origin = ""
+        self.status = 0  # of the answer; 0: it has not begun
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            self.begun = True
+            self.status = message["status"]
             headers = MutableHeaders(scope=message)
             headers["X-Content-Type-Options"] = "nosniff"
             headers.setdefault("Cache-Control", "no-store")
-            if self._origin:
-                headers["Access-Control-Allow-Origin"] = self._origin
+            if self.origin:
+                headers["Access-Control-Allow-Origin"] = self.origin
                 headers["Access-Control-Expose-Headers"] = EXPOSED
                 headers.add_vary_header("Origin")
-        await self._send(message)
+            await self._send(message)
+            if self._head:  # at once: of a stream nobody waits for the end
+                await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+        elif not self._head:
+            await self._send(message)
 
 
 def _check_size(scope: Scope) -> None:

@@ -14,13 +14,14 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import IO, Any, Literal
 
-from recollect.engine import Engine
+from recollect.access.quotas import TooMany
 from recollect.errors import NotFound, RecollectError
+from recollect.interfaces.caller import Caller
 from recollect.interfaces.http.answers import json_bytes, outward
-from recollect.interfaces.http.callers import Caller
-from recollect.interfaces.http.problems import TooMany, body_of, described, told
-from recollect.interfaces.http.workbook import ALIVE, Entry, Workbook, short
+from recollect.interfaces.http.problems import body_of, described, told
 from recollect.interfaces.render import as_json
+from recollect.memory import AsyncMemory
+from recollect.memory.workbook import ALIVE, Entry, Workbook, short
 from recollect.types import Receipt
 
 log = logging.getLogger(__name__)
@@ -101,9 +102,9 @@ class Job:
 class Jobs:
     """All work of this server. What is over is kept for a while."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-        self._book = Workbook(engine)
+    def __init__(self, memory: AsyncMemory) -> None:
+        self._engine = memory.engine
+        self._book = Workbook(self._engine)
         self._jobs: dict[str, Job] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._closing = False

@@ -7,7 +7,8 @@ from contextlib import asynccontextmanager
 
 from starlette.requests import HTTPConnection
 
-from recollect.interfaces.http.callers import Caller, caller_of
+from recollect.interfaces.caller import Caller
+from recollect.interfaces.http.callers import caller_of
 from recollect.interfaces.http.guards import App
 from recollect.interfaces.http.problems import told
 from recollect.interfaces.mcp.mount import McpRoute

@@ -1,12 +1,11 @@
-"""Counters for Prometheus: requests by route and status, and how long they took."""
+"""Counters for Prometheus: requests by route and status, and how long they took. A route's label is
+its pattern, never what a caller wrote."""
 
 from __future__ import annotations
 
-import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator
-
-from recollect.interfaces.http.guards import App, Message, Receive, Scope, Send
+from collections.abc import Iterator, MutableMapping
+from typing import Any
 
 BOUNDS = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 NO_ROUTE = "none"
@@ -50,39 +49,14 @@ class Metrics:
         yield f'{name}_count{{route="{route}"}} {total}'
 
 
-class Measured:
-    """The layer that counts. A route's label is its pattern, never what a caller wrote."""
-
-    def __init__(self, app: App, *, metrics: Metrics) -> None:
-        self._app = app
-        self._metrics = metrics
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            return await self._app(scope, receive, send)
-        status = 0
-
-        async def noting(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-            await send(message)
-
-        begun = time.perf_counter()
-        self._metrics.running += 1
-        try:
-            await self._app(scope, receive, noting)
-        finally:
-            self._metrics.running -= 1
-            method = scope["method"] if scope["method"] in METHODS else "other"
-            seconds = time.perf_counter() - begun
-            self._metrics.add(method, route_of(scope), status, seconds)
-
-
 METHODS = frozenset(("GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH"))
 
 
-def route_of(scope: Scope) -> str:
+def method_of(method: str) -> str:
+    return method if method in METHODS else "other"
+
+
+def route_of(scope: MutableMapping[str, Any]) -> str:
     if scope["path"] == "/mcp" or scope["path"].startswith("/mcp/"):
         return "/mcp"
     return getattr(scope.get("route"), "path", "") or NO_ROUTE

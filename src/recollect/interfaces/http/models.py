@@ -1,39 +1,20 @@
-"""What requests may say. The names are those of the verbs; what they mean is checked there."""
+"""What requests may say: bodies and query strings, made from the signatures of the verbs."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+import inspect
+from collections.abc import Mapping
+from datetime import datetime
+from types import new_class
+from typing import Annotated, Any, Union, get_origin
 
+from fastapi import Query
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator, WithJsonSchema
 
-from recollect.text.inputs import LIMIT_MAX, TAGS_MAX
-from recollect.types import (
-    Durability,
-    Kind,
-    RelationKind,
-    ReviewAction,
-    Right,
-    Source,
-    Status,
-    Type,
-)
-
-IDS_MAX = 1000
-MESSAGES_MAX = 1000
-SCOPES_MAX = 100
-STEPS_MAX = 200
-QUERY_MAX = 100_000
-
-When = str | int | float
-Name = Annotated[str, Field(min_length=1, max_length=512)]
-Scope = Annotated[str, Field(max_length=4096)]
-Scopes = Scope | Annotated[list[Scope], Field(min_length=1, max_length=SCOPES_MAX)]
-Limit = Annotated[int, Field(ge=1, le=LIMIT_MAX)]
-Share = Annotated[float, Field(ge=0, le=1)]
-Ids = Annotated[list[Name], Field(max_length=IDS_MAX)]
-Tags = Annotated[list[Name], Field(max_length=TAGS_MAX)]
-Actor = Annotated[str, Field(max_length=200)]
-Question = Annotated[str, Field(max_length=QUERY_MAX)]  # in an address
+from recollect.interfaces.http.examples import REQUESTS
+from recollect.memory.arguments import Argument, bare, element_of, members, verb_spec
+from recollect.types import Right
+from recollect.types.arguments import MESSAGES_MAX, SCOPES_MAX, Between, Like, Name, Scope, When
 
 
 def _is_text(value: Any) -> str:
@@ -44,239 +25,130 @@ def _is_text(value: Any) -> str:
 
 
 Text = Annotated[str, PlainValidator(_is_text), WithJsonSchema({"type": "string"})]
-OneMessage = Annotated[Text | dict[str, Any], Field(description="text, or role and content")]
+
+# What a verb takes and a request does not say by that name.
+ELSEWHERE = {
+    ("confirm", "packet"): "only its pending messages count: the body has them",
+    ("export_to", "path"): "the lines are fetched from the work's file",
+    ("import_from", "path"): "the lines are the request's body",
+    ("reembed", "progress"): "the work itself tells it",
+}
 
 
-def example(**said: Any) -> ConfigDict:
-    """Unknown names are refused, "5" is no number, and the documentation shows this."""
-    return ConfigDict(extra="forbid", strict=True, json_schema_extra={"examples": [said]})
+class RequestBody(BaseModel):
+    """Unknown names are refused, and "5" is no number."""
 
-
-class RecallBody(BaseModel):
-    model_config = example()
+    model_config = ConfigDict(extra="forbid", strict=True)
 
     def given(self) -> dict[str, Any]:
         """What was said; the rest is the verb's own default."""
         return {name: getattr(self, name) for name in self.model_fields_set}
 
 
-class Write(RecallBody):
-    actor: Actor = ""
-
-
-class Observe(Write):
-    model_config = example(
-        session="chat/42",
-        scope="user:ann",
-        messages=[{"role": "user", "content": "I moved to Berlin in May", "id": "m1"}],
+def body_of(verb: str) -> type[RequestBody]:
+    """The body that a request for a verb has."""
+    name = "".join(part.capitalize() for part in verb.split("_"))
+    taken = [one for one in verb_spec(verb).arguments if (verb, one.name) not in ELSEWHERE]
+    return _model(
+        {"Context": "ContextBody", "ExportTo": "Export"}.get(name, name),
+        {one.name: json_type(one.hint) for one in taken},
+        {one.name: _field(one) for one in taken},
     )
-    session: Name
-    messages: OneMessage | Annotated[list[OneMessage], Field(max_length=MESSAGES_MAX)]
-    scope: Scope | None = None
-    channel: Annotated[str, Field(max_length=512)] = ""
-    author: Annotated[str, Field(max_length=512)] = ""
-    source: Source | None = None
-    pending: bool = False
-    expires_at: When | None = None
 
 
-class Remember(Write):
-    model_config = example(text="Deploys go out on Tuesdays", scope="org:acme", tags=["deploy"])
-    text: Text
-    scope: Scope | None = None
-    kind: Kind | None = None
-    type: Type | None = None
-    tags: Tags = []
-    importance: Share | None = None
-    confidence: Share = 1.0
-    durability: Durability | None = None
-    valid_from: When | None = None
-    valid_to: When | None = None
-    expires_at: When | None = None
-    source: Source = "user"
-    author: Annotated[str, Field(max_length=512)] = ""
-    data: dict[str, Any] | None = None
-    supersedes: Name | None = None
+def _model(name: str, hints: dict[str, Any], fields: dict[str, Any]) -> type[RequestBody]:
+    config = ConfigDict(json_schema_extra={"examples": [REQUESTS[name]]})
+    namespace = {"__module__": __name__, "__annotations__": hints, "model_config": config, **fields}
+    return new_class(name, (RequestBody,), exec_body=lambda body: body.update(namespace))
 
 
-class Recall(RecallBody):
-    model_config = example(query="when do we deploy?", scope="org:acme:agent:cto", limit=6)
-    query: Text
-    scope: Scopes | None = None
-    limit: Limit | None = None
-    kinds: list[Kind] = []
-    types: list[Type] = []
-    tags: Tags = []
-    statuses: list[Status] | None = None
-    since: When | None = None
-    until: When | None = None
-    as_of: When | None = None
-    known_at: When | None = None
-    threshold: Share | None = None
-    descend: bool = False
-    explain: bool = False
-    fast: bool | None = None
-    now: When | None = None
+def _field(argument: Argument) -> Any:
+    if argument.required:
+        return Field(description=argument.said)
+    return Field(_json_default(argument.default), description=argument.said)
 
 
-class ContextBody(RecallBody):
-    model_config = example(session="chat/42", query="where does Ann live?", scope="user:ann")
-    session: Name | None = None
-    query: Text | None = None
-    scope: Scopes | None = None
-    tokens: int | None = None
-    shape: Literal["openai", "anthropic"] = "openai"
-    now: When | None = None
+def _json_default(default: Any) -> Any:
+    return list(default) if isinstance(default, tuple) else default
+
+
+def query_parameters(verb: str) -> list[inspect.Parameter]:
+    """The same arguments in an address."""
+    return [
+        inspect.Parameter(
+            one.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=one.default,
+            annotation=Annotated[json_type(one.hint, words=True), Query(description=one.said)],
+        )
+        for one in verb_spec(verb).arguments
+        if (verb, one.name) not in ELSEWHERE
+    ]
+
+
+def json_type(hint: Any, *, words: bool = False) -> Any:
+    """The type of an argument as JSON has it; ``words``: as an address has it, where a time is
+    text, and of one or several there are several."""
+    inner, rules = bare(hint)
+    parts = [one for one in members(inner) if one is not datetime]
+    if words:
+        parts = _in_words(parts)
+    if len(parts) > 1:
+        return Union[tuple(json_type(one, words=words) for one in parts)]  # noqa: UP007
+    if parts != [inner]:
+        return json_type(parts[0], words=words)
+    if inner is str and not rules:
+        return Text
+    element = element_of(inner)
+    made = inner if element is None else list[json_type(element, words=words)]  # type: ignore[misc]
+    if get_origin(inner) is Mapping:
+        made = dict[str, Any]
+    for rule in rules:
+        made = Annotated[made, _rule(inner, rule)]
+    return made
+
+
+def _in_words(parts: list[Any]) -> list[Any]:
+    if {*members(When)} - {datetime} <= {*parts}:
+        parts = [one for one in parts if one not in (int, float)]
+    several = [one for one in parts if element_of(bare(one)[0]) is not None]
+    return [one for one in parts if one is type(None) or not several or one in several]
+
+
+def _rule(kind: Any, rule: Any) -> Any:
+    if isinstance(rule, Like):
+        return Field(pattern=rule.pattern)
+    assert isinstance(rule, Between)
+    if kind in (int, float):
+        return Field(ge=rule.least, le=rule.most)
+    return Field(min_length=int(rule.least) or None, max_length=int(rule.most))
+
+
+# What no verb takes.
 
 
 class PendingMessage(BaseModel):
     """A message as the packet had it; the rest of it may be left out."""
 
     model_config = ConfigDict(extra="ignore", strict=True)
-    id: Name
-    scope: Scope
-    session: Name = "~pending"
+    id: json_type(Name)  # type: ignore[valid-type]
+    scope: json_type(Scope)  # type: ignore[valid-type]
+    session: json_type(Name) = "~pending"  # type: ignore[valid-type]
 
 
-class Confirm(RecallBody):
-    model_config = example(pending=[{"id": "m7", "scope": "user:ann", "session": "~pending"}])
-    pending: Annotated[list[PendingMessage], Field(max_length=MESSAGES_MAX)]
-
-
-class SetState(Write):
-    model_config = example(session="chat/42", scope="user:ann", state={"step": "testing"})
-    session: Name
-    state: dict[str, Any]
-    scope: Scope | None = None
-
-
-class End(Write):
-    model_config = example(session="chat/42", scope="user:ann", outcome="the flat is booked")
-    session: Name
-    scope: Scope | None = None
-    outcome: Text | None = None
-
-
-class Note(Write):
-    model_config = example(session="chat/42", scope="user:ann", text="waits for the landlord")
-    session: Name
-    text: Text
-    role: Name = "agent"
-    scope: Scope | None = None
-
-
-class Relate(Write):
-    model_config = example(source="0197a3c0-one", kind="supports", target="0197a3c0-two")
-    source: Name
-    kind: RelationKind
-    target: Name
-
-
-class SaveProcedure(Write):
-    model_config = example(
-        name="deploy",
-        scope="org:acme",
-        steps=["run the tests", "tag the release", "watch the dashboard"],
-        triggers=["deploy"],
-    )
-    name: Name
-    steps: Annotated[list[Text], Field(max_length=STEPS_MAX)]
-    triggers: Tags = []
-    text: Text = ""
-    scope: Scope | None = None
-    tags: Tags = []
-
-
-class ProcedureUsed(Write):
-    model_config = example(id_or_name="deploy", scope="org:acme", success=True)
-    id_or_name: Name
-    success: bool
-    scope: Scope | None = None
-    note: Text = ""
-
-
-class FindProcedures(RecallBody):
-    model_config = example(query="how do we deploy?", scope="org:acme")
-    query: Text
-    scope: Scopes | None = None
-    limit: Limit = 5
-
-
-class Select(Write):
-    ids: Ids = []
-    session: Name | None = None
-    scope: Scope | None = None
-    descend: bool = False
-    author: Name | None = None
-    source: Source | None = None
-    since: When | None = None
-    until: When | None = None
-    dry_run: bool = False
-
-
-class Forget(Select):
-    model_config = example(ids=["0197a3c0-one"], dry_run=True)
-    sources: bool = False
-
-
-class Revoke(Select):
-    model_config = example(scope="org:acme", source="web", dry_run=True)
-
-
-class Archive(Write):
-    model_config = example(ids=["0197a3c0-one"])
-    ids: Ids
-
-
-class Get(RecallBody):
-    model_config = example(ids=["0197a3c0-one", "0197a3c0-two"])
-    ids: Ids
-
-
-class Undo(Write):
-    model_config = example(change="0197a3c0-change")
-    change: Name
-    scope: Scope | None = None
-
-
-class Resolve(Write):
-    model_config = example(id="0197a3c0-one", action="approve")
-    id: Name
-    action: ReviewAction
-    text: Text | None = None
-    into: Name | None = None
-
-
-class SetPolicy(Write):
-    model_config = example(scope="user:ann", persist=False)
-    scope: Scope
-    persist: bool
-    author: Annotated[str, Field(max_length=512)] = ""
-
-
-class Maintain(RecallBody):
-    model_config = example(dry_run=True, scope="user:ann")
-    dry_run: bool = False
-    scope: Scope | None = None
-    force: bool = False
-    retry: bool = False
-
-
-class Export(RecallBody):
-    model_config = example(scope="user:ann")
-    scope: Scopes | None = None
-    descend: bool = True
-
-
-class CreateKey(RecallBody):
-    model_config = example(name="kitchen", scopes=["user:ann"], rights=["read", "write"])
-    name: Annotated[str, Field(max_length=200)] = ""
-    scopes: Annotated[list[Scope], Field(max_length=SCOPES_MAX)] = []
-    rights: list[Right] = ["read", "write"]
-    expires_at: When | None = None
-
-
-class MapDevice(RecallBody):
-    model_config = example(device="kitchen", scope="user:ann")
-    device: Name
-    scope: Scope
+Confirm = _model(
+    "Confirm",
+    {"pending": Annotated[list[PendingMessage], Field(max_length=MESSAGES_MAX)]},
+    {"pending": Field(description="of a packet")},
+)
+CreateKey = _model(
+    "CreateKey",
+    {
+        "name": Annotated[str, Field(max_length=200)],
+        "scopes": Annotated[list[json_type(Scope)], Field(max_length=SCOPES_MAX)],  # type: ignore[misc]
+        "rights": list[Right],
+        "expires_at": json_type(When | None),
+    },
+    {"name": "", "scopes": [], "rights": ["read", "write"], "expires_at": None},
+)
+MapDevice = _model("MapDevice", {"device": json_type(Name), "scope": json_type(Scope)}, {})

@@ -8,6 +8,7 @@ from typing import Any
 
 from starlette.responses import Response
 
+from recollect.access.quotas import TooMany
 from recollect.errors import (
     Conflict,
     Denied,
@@ -30,14 +31,6 @@ STATUS_OF_ERROR: Mapping[type[RecollectError], int] = {
     Incompatible: 500,
     Unavailable: 503,
 }
-
-
-class TooMany(RecollectError):
-    """More than a key may; ``wait`` is how many seconds until it may again."""
-
-    def __init__(self, message: str, wait: float) -> None:
-        super().__init__(message)
-        self.wait = wait
 
 
 class Unknown(Denied):

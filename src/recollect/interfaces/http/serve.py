@@ -11,15 +11,18 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import Any
 
 import uvicorn
 from fastapi import FastAPI
 
 from recollect.errors import Invalid, Unavailable
 from recollect.interfaces.http.app import build_app
+from recollect.interfaces.http.callers import is_loopback
 from recollect.interfaces.http.first_start import (
     Keeping,
-    check_and_admit,
+    admit,
+    check,
     greeting,
     open_to_others,
     options_of,
@@ -46,8 +49,19 @@ def serve(
 ) -> None:
     """Run until told to stop. Without keys only this machine may connect."""
     settings = read_settings(profile=profile, host=host, port=None if port is None else str(port))
-    with _listening(settings) as listener:
+    address = _address(settings)
+    if not is_loopback(settings.host):  # before a port is open to others that nobody may use
+        asyncio.run(_check_keys(store, profile, settings.host))
+    with _listening(settings, address) as listener:
         asyncio.run(_serve(store, profile, embedder, settings, listener))
+
+
+async def _check_keys(store: str | None, profile: str | None, host: str) -> None:
+    """Invalid if others could connect and nobody has a key that works."""
+    async with await AsyncMemory.open(
+        store, profile=profile, embedder="none", background=False
+    ) as memory:
+        await check(memory, host, Keeping(None, "", options_of(store, profile)))
 
 
 async def _serve(
@@ -59,8 +73,9 @@ async def _serve(
 ) -> None:
     async with await AsyncMemory.open(store, profile=profile, embedder=embedder) as memory:
         file = file_of(store, profile)
-        keeping = Keeping(file, memory._engine.embedder, options_of(store, profile))
-        secret = await check_and_admit(memory._engine, settings.host, keeping)
+        used = memory.engine.embedder
+        keeping = Keeping(file, used.space if used else "", options_of(store, profile))
+        secret = await admit(memory)
         app = build_app(memory=memory, settings=settings)
         address = address_of(settings.host, listener.getsockname()[1])
         for trouble in open_to_others(file, own_folder=store is None):
@@ -143,9 +158,10 @@ def _room() -> int:
     return max(1, most - REFUSED_MAX - DESCRIPTORS_ELSE)
 
 
-@contextmanager
-def _listening(settings: Settings) -> Iterator[socket.socket]:
-    """The port is taken before the store is opened: who cannot have it makes no key."""
+Address = tuple[int, int, int, Any]  # family, kind, protocol, and what to bind to
+
+
+def _address(settings: Settings) -> Address:
     if not 0 <= settings.port <= PORT_MAX:  # the system would take another one, and not say so
         raise Invalid(f"port {settings.port} is none; write one from 1 to {PORT_MAX}")
     try:
@@ -154,11 +170,18 @@ def _listening(settings: Settings) -> Iterator[socket.socket]:
         )[0]
     except OSError as error:
         raise Invalid(f"host {settings.host!r} is no address here: {error.strerror}") from None
-    with socket.socket(family, kind, protocol) as listener:
+    return family, kind, protocol, address
+
+
+@contextmanager
+def _listening(settings: Settings, address: Address) -> Iterator[socket.socket]:
+    """The port is taken before the store is opened: who cannot have it makes no key."""
+    *kind, where = address
+    with socket.socket(*kind) as listener:
         if os.name == "posix":
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            listener.bind(address)
+            listener.bind(where)
             listener.listen(BACKLOG)
         except OSError as error:
             raise Unavailable(

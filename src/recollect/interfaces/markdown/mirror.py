@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from recollect.engine import Engine
+from recollect.engine import Engine, every_message, every_summary
 from recollect.errors import Invalid
 from recollect.interfaces.markdown.edits import Written
 from recollect.interfaces.markdown.folders import Folder
@@ -165,12 +165,7 @@ def lines_written(
 
 
 async def summaries_of(engine: Engine, key: SessionKey) -> list[Summary]:
-    found: list[Summary] = []
-    while page := await engine.store.summaries(
-        key, after=found[-1].to_seq if found else 0, limit=PAGE
-    ):
-        found += page
-    return found
+    return [summary async for summary in every_summary(engine.store, key)]
 
 
 def read_history(folder: Folder) -> str:
@@ -273,11 +268,7 @@ async def recent_messages(engine: Engine, session: Session) -> list[Message]:
         return await engine.store.messages(
             key, now=now, after=after, limit=policy.keep, newest=True
         )
-    found: list[Message] = []
-    while page := await engine.store.messages(key, now=now, after=after, limit=PAGE):
-        found += page
-        after = page[-1].seq
-    return found
+    return [message async for message in every_message(engine.store, key, now, after=after)]
 
 
 def message_line(message: Message) -> bytes:

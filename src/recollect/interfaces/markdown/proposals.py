@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from recollect.changes import Change
 from recollect.engine import Engine
 from recollect.errors import Invalid
 from recollect.interfaces.markdown.exchange import update_of
@@ -12,6 +11,7 @@ from recollect.interfaces.markdown.mirror import memory_page
 from recollect.interfaces.markdown.pages import FactLine
 from recollect.interfaces.markdown.updates import PROPOSALS, apply_update
 from recollect.interfaces.markdown.view import facts_of
+from recollect.lifecycle.status import archived
 from recollect.scopes import root_of
 from recollect.types import Erase, Item, Receipt, Record, Summary
 from recollect.verbs.review import CONSOLIDATION, desks_of, held_record, items_of
@@ -71,13 +71,8 @@ def _summary(record: Record) -> Summary:
 
 
 async def _close(engine: Engine, item: Item, record: Record, actor: str, change: str) -> None:
+    closing = Change(engine, root_of(item.scope), "review: approve", actor=actor, id=change)
+    closing.put(archived(record, engine.now()))
     erase = Erase(kind="item", scope=item.scope, namespace=PROPOSALS, id=item.key)
-    batch = engine.batch(
-        root_of(item.scope),
-        "review: approve",
-        actor=actor,
-        change=change,
-        records=(replace(record, status="archived", retired_at=engine.now()),),
-        erase=(erase,),
-    )
-    await engine.commit(engine.store, batch)
+    closing.erasures.append(erase)
+    await closing.commit()

@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
+from recollect.changes import Change, put_item
 from recollect.engine import Engine
 from recollect.errors import Conflict, Invalid
 from recollect.interfaces.markdown.config import Config
@@ -208,9 +209,8 @@ class Mirror:
             value=value,
             version=this.state.version if this.state else 0,
         )
-        batch = self.engine.batch(self.root, "mirror", actor=ACTOR, change="", items=(item,))
         with suppress(Conflict):  # somebody mirrors the same folder elsewhere; both are right
-            await self.engine.commit(self.engine.store, batch)
+            await put_item(self.engine, item, "mirror", actor=ACTOR)
 
     async def _follow_config(self, config: Config) -> None:
         """Sessions that were begun under another window get this one."""
@@ -223,11 +223,10 @@ class Mirror:
             if policy.rule == "window" and policy.above != config.memory_window:
                 changed.append(replace(session, policy=str(wanted)))
         for session in changed:
-            batch = self.engine.batch(
-                self.root, "memory_window", actor=ACTOR, change="", sessions=(session,)
-            )
+            change = Change(self.engine, self.root, "memory_window", actor=ACTOR)
+            change.sessions.append(session)
             with suppress(Conflict):  # it is being changed; the next round sees it again
-                await self.engine.commit(self.engine.store, batch)
+                await change.commit()
 
     # MEMORY.md into the store
 

@@ -7,11 +7,12 @@ applied: it is kept, out of sight of every search, until somebody looks at it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import replace
 
-from recollect.engine import Engine
+from recollect.changes import Change
+from recollect.engine import Engine, every_message
 from recollect.errors import Conflict, Invalid, Unavailable
+from recollect.forgotten import Tombstones
 from recollect.interfaces.markdown.exchange import (
     Consolidation,
     ExchangeModel,
@@ -22,17 +23,16 @@ from recollect.interfaces.markdown.exchange import (
 from recollect.interfaces.markdown.intake import EditOutcome
 from recollect.interfaces.markdown.mirror import memory_page
 from recollect.interfaces.markdown.pages import FactLine, PageLine
-from recollect.interfaces.markdown.view import facts_of, graves_of
+from recollect.interfaces.markdown.view import facts_of
+from recollect.lifecycle.match import live_equal
+from recollect.lifecycle.status import archived, put_away, superseded
 from recollect.scopes import root_of
-from recollect.text.compare import text_hash
 from recollect.types import (
-    LIVE,
     Item,
     Message,
-    Query,
     ReceiptItem,
     Record,
-    Relation,
+    RelationKind,
     SessionKey,
     Summary,
 )
@@ -40,17 +40,6 @@ from recollect.verbs.remember import Statement, record_of
 
 ACTOR = "consolidation"
 PROPOSALS = "proposal"
-PAGE = 500
-
-
-@dataclass(slots=True, kw_only=True)
-class UpdateWriting:
-    """One update on its way into the store."""
-
-    records: list[Record] = field(default_factory=list)
-    relations: list[Relation] = field(default_factory=list)
-    fresh: list[Record] = field(default_factory=list)  # those of the records that are new
-    items: list[ReceiptItem] = field(default_factory=list)
 
 
 async def learn_from(
@@ -79,16 +68,10 @@ async def learn_from(
 
 async def _messages_of(engine: Engine, summary: Summary) -> list[Message]:
     key = SessionKey(summary.scope, summary.session)
-    found: list[Message] = []
-    after = summary.from_seq - 1
-    while after < summary.to_seq:
-        limit = min(PAGE, summary.to_seq - after)
-        page = await engine.store.messages(key, now=engine.now(), after=after, limit=limit)
-        if not page:
-            break
-        found += [message for message in page if message.seq <= summary.to_seq]
-        after = page[-1].seq
-    return found
+    covered = every_message(
+        engine.store, key, engine.now(), after=summary.from_seq - 1, until=summary.to_seq
+    )
+    return [message async for message in covered]
 
 
 async def apply_update(
@@ -101,38 +84,28 @@ async def apply_update(
     outcome: EditOutcome,
 ) -> None:
     """All of it as one change, which the outcome names."""
-    writing = UpdateWriting()
-    now = engine.now()
+    change = Change(engine, root_of(scope), "consolidate", actor=ACTOR, id=engine.new_id())
     for fact, line in update.changed:
         made = _record(engine, scope, line, summary, messages, facts[fact.id])
-        if await _is_wanted(engine, made, messages, writing):
-            _replace(writing, made, facts[fact.id], now)
+        if await _is_wanted(change, made, messages):
+            _replace(change, made, facts[fact.id])
     for line in update.new:
         made = _record(engine, scope, line, summary, messages, None)
-        if await _is_wanted(engine, made, messages, writing):
-            _add(writing, made, "learned from the conversation")
+        if await _is_wanted(change, made, messages):
+            change.put(made)
+            change.tell(made.id, "stored", "learned from the conversation")
     for fact in update.dropped:
-        gone = replace(facts[fact.id], status="archived", retired_at=now)
-        writing.records.append(gone)
-        writing.items.append(ReceiptItem(id=fact.id, status="stored", reason="archived"))
-    if not writing.records:
-        return
-    change = engine.new_id()
-    vectors, space, note = await engine.embed_for_writing(writing.fresh)
-    parts: dict[str, Any] = {
-        "records": tuple(writing.records),
-        "relations": tuple(writing.relations),
-        "vectors": vectors,
-        "space": space,
-    }
-    batch = engine.batch(root_of(scope), "consolidate", actor=ACTOR, change=change, **parts)
+        change.put(archived(facts[fact.id], engine.now()))
+        change.tell(fact.id, "stored", "archived")
+    note = await change.embed()
     try:
-        await engine.commit(engine.store, batch)
+        if not await change.commit():
+            return
     except Conflict as error:
         outcome.notes.append(f"the model's update was not applied, facts changed: {error}")
         return
-    outcome.changes.append(change)
-    outcome.items += writing.items
+    outcome.changes.append(change.id)
+    outcome.items += change.told
     outcome.notes += [note] if note else []
 
 
@@ -163,42 +136,27 @@ def _record(
     )
 
 
-async def _is_wanted(
-    engine: Engine, record: Record, messages: Sequence[Message], writing: UpdateWriting
-) -> bool:
+async def _is_wanted(change: Change, record: Record, messages: Sequence[Message]) -> bool:
     """Not what is known already, and not what was forgotten after it had been said."""
-    if any(one.hash == record.hash for one in writing.fresh):
+    if any(one.hash == record.hash for one in change.records.values() if one.version == 0):
         return False
-    equal = Query(
-        scopes=(record.scope,),
-        now=engine.now(),
-        exact=True,
-        statuses=LIVE,
-        hashes=(record.hash,),
-        limit=1,
-    )
-    if await engine.store.search(equal):
+    store, now = change.store, change.engine.now()
+    if await live_equal(store, record.scope, record.hash, now):
         return False
-    graves = await graves_of(engine, record.scope, [text_hash(record.text)])
-    said = max((message.at for message in messages), default=engine.now())
-    return not any(said <= grave for grave in graves.values())
+    said = max((message.at for message in messages), default=now)
+    stones = await Tombstones.of(store, change.root, now)
+    return stones is None or not await stones.covers(record.scope, record.text, said)
 
 
-def _add(writing: UpdateWriting, made: Record, reason: str) -> None:
-    writing.records.append(made)
-    writing.fresh.append(made)
-    writing.items.append(ReceiptItem(id=made.id, status="stored", reason=reason))
-
-
-def _replace(writing: UpdateWriting, made: Record, old: Record, now: Any) -> None:
+def _replace(change: Change, made: Record, old: Record) -> None:
     """Who is trusted less does not overrule: then both stay, and the file shows the conflict."""
     overrules = made.trust >= old.trust
-    kind: Any = "supersedes" if overrules else "contradicts"
+    kind: RelationKind = "supersedes" if overrules else "contradicts"
     if overrules:
-        writing.records.append(replace(old, status="superseded", retired_at=now))
-    _add(writing, made, f"{kind} {old.id}")
-    edge = Relation(scope=made.scope, source=made.id, target=old.id, kind=kind, learned_at=now)
-    writing.relations.append(edge)
+        change.put(superseded(old, change.engine.now()))
+    change.put(made)
+    change.tell(made.id, "stored", f"{kind} {old.id}")
+    change.link(made, kind, old)
 
 
 async def _hold(
@@ -212,26 +170,26 @@ async def _hold(
     """The text is kept as a quarantined record, so that forgetting finds it like any other."""
     dropped = tuple(fact.id for fact in update.dropped)
     text = engine.redactor.redact(answer.memory_update).text
-    record = Record(
-        id=engine.new_id(),
-        scope=scope,
-        kind="episodic",
-        type="summary",
-        text=text,
-        learned_at=engine.now(),
-        status="quarantined",
-        source="assistant",
-        trust=0,
-        session=summary.session,
-        lineage=summary.lineage,
-        derived_from=dropped,
+    record = put_away(
+        Record(
+            id=engine.new_id(),
+            scope=scope,
+            kind="episodic",
+            type="summary",
+            text=text,
+            learned_at=engine.now(),
+            source="assistant",
+            trust=0,
+            session=summary.session,
+            lineage=summary.lineage,
+            derived_from=dropped,
+        )
     )
     value = {"record": record.id, "summary": summary.id, "dropped": list(dropped)}
-    item = Item(scope=scope, namespace=PROPOSALS, key=record.id, value=value)
-    batch = engine.batch(
-        root_of(scope), "proposal", actor=ACTOR, change="", records=(record,), items=(item,)
-    )
-    await engine.commit(engine.store, batch)
+    change = Change(engine, root_of(scope), "proposal", actor=ACTOR)
+    change.put(record)
+    change.items.append(Item(scope=scope, namespace=PROPOSALS, key=record.id, value=value))
+    await change.commit()
     told = (
         f"the model's update would drop {len(dropped)} of {update.facts} facts: held for review, "
         "not applied"

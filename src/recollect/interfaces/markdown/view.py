@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from datetime import datetime
+from dataclasses import replace
+from typing import Any
 
-from recollect.engine import Engine
-from recollect.forgotten.tombstones import buried, key_of, text_mark
+from recollect.changes import slices
+from recollect.engine import Engine, every_entry, every_record, every_session
+from recollect.forgotten import Tombstones
 from recollect.interfaces.markdown.edits import KnownLine, Written
 from recollect.interfaces.markdown.pages import MEMORY_TYPES, PageLine
 from recollect.scopes import root_of
 from recollect.text.compare import text_hash
-from recollect.types import Entry, Query, Record, Relation, Session, SessionKey
+from recollect.types import Entry, Listing, Record, Relation, Session, Where
 
 PAGE = 500
 HOPS_MAX = 100
@@ -21,60 +23,28 @@ TELLING = ("record", "message", "session", "summary", "relation")
 
 async def facts_of(engine: Engine, scope: str) -> dict[str, Record]:
     """The long-term facts of one scope, in the order they were learned."""
-    found: list[Record] = []
-    after = ""
-    while True:
-        query = Query(
-            scopes=(scope,),
-            now=engine.now(),
-            exact=True,
-            kinds=("semantic",),
-            types=MEMORY_TYPES,
-            order="id",
-            after=after,
-            limit=PAGE,
-        )
-        hits = await engine.store.search(query)
-        if not hits:
-            break
-        found += [hit.record for hit in hits]
-        after = hits[-1].record.id
+    query = _listing(engine, scope, kinds=("semantic",), types=MEMORY_TYPES)
+    found = [record async for record in every_record(engine.store, query)]
     found.sort(key=lambda record: (record.learned_at, record.id))
     return {record.id: record for record in found}
 
 
+def _listing(engine: Engine, scope: str, **filters: Any) -> Listing:
+    where = Where(scopes=(scope,), now=engine.now(), exact=True, **filters)
+    return Listing(where=where, order="id")
+
+
 async def count_of_waiting(engine: Engine, scope: str) -> int:
     """How many facts of a scope are not shown because they look like orders to a model."""
-    query = Query(
-        scopes=(scope,),
-        now=engine.now(),
-        exact=True,
-        kinds=("semantic",),
-        types=MEMORY_TYPES,
-        statuses=("quarantined",),
-        limit=PAGE,
+    query = _listing(
+        engine, scope, kinds=("semantic",), types=MEMORY_TYPES, statuses=("quarantined",)
     )
-    return len(await engine.store.search(query))
+    return len(await engine.store.listing(replace(query, limit=PAGE)))
 
 
 async def episodes_of(engine: Engine, scope: str) -> list[Record]:
-    found: list[Record] = []
-    after = ""
-    while True:
-        query = Query(
-            scopes=(scope,),
-            now=engine.now(),
-            exact=True,
-            types=("episode",),
-            order="id",
-            after=after,
-            limit=PAGE,
-        )
-        hits = await engine.store.search(query)
-        if not hits:
-            return found
-        found += [hit.record for hit in hits]
-        after = hits[-1].record.id
+    query = _listing(engine, scope, types=("episode",))
+    return [record async for record in every_record(engine.store, query)]
 
 
 async def records_by_id(engine: Engine, root: str, ids: Iterable[str]) -> dict[str, Record]:
@@ -95,9 +65,8 @@ async def edges(engine: Engine, root: str, ids: Iterable[str], kind: str) -> lis
     return list(found.values())
 
 
-def _parts(ids: Iterable[str]) -> Iterable[list[str]]:
-    listed = list(dict.fromkeys(ids))
-    return (listed[start : start + PAGE] for start in range(0, len(listed), PAGE))
+def _parts(ids: Iterable[str]) -> Iterable[Sequence[str]]:
+    return slices(list(dict.fromkeys(ids)), PAGE)
 
 
 async def known_about(
@@ -112,11 +81,12 @@ async def known_about(
     superseded = [id_ for id_, record in here.items() if record.status == "superseded"]
     hashes = [text_hash(line.text) for line in lines]
     hashes += [written.hash for written in last.values()]
+    stones = await Tombstones.of(engine.store, root, engine.now())
     return KnownLine(
         facts=facts,
         records={**here, **facts},
         heads=await _heads(engine, root, superseded, facts),
-        graves=await graves_of(engine, scope, hashes),
+        graves=await stones.erased_at(scope, hashes) if stones else {},
     )
 
 
@@ -142,20 +112,6 @@ async def _heads(
     return heads
 
 
-async def graves_of(engine: Engine, scope: str, hashes: Iterable[str]) -> dict[str, datetime]:
-    """When these texts were forgotten, if they were."""
-    root = root_of(scope)
-    key = await key_of(engine, root)
-    if not key:
-        return {}
-    found: dict[str, datetime] = {}
-    for part in _parts(hashes):
-        marks = {text_mark(key, scope, hashed): hashed for hashed in part}
-        for mark, stone in (await buried(engine, root, marks)).items():
-            found[marks[mark]] = datetime.fromisoformat(stone.value)
-    return found
-
-
 async def conflict_groups(
     engine: Engine, root: str, facts: Mapping[str, Record]
 ) -> list[list[Record]]:
@@ -178,22 +134,13 @@ async def conflict_groups(
 
 async def sessions_of(engine: Engine, scope: str) -> AsyncIterator[Session]:
     """The callers' sessions of one scope; those that begin with ~ are recollect's own."""
-    root = root_of(scope)
-    after: SessionKey | None = None
-    while page := await engine.store.sessions(root, after=after, limit=PAGE):
-        for session in page:
-            if session.scope == scope and not session.id.startswith("~"):
-                yield session
-        after = SessionKey(page[-1].scope, page[-1].id)
+    async for session in every_session(engine.store, root_of(scope)):
+        if session.scope == scope and not session.id.startswith("~"):
+            yield session
 
 
 async def entries_after(engine: Engine, root: str, number: int) -> list[Entry]:
-    found: list[Entry] = []
-    while page := await engine.store.journal(
-        root, after=found[-1].seq if found else number, limit=PAGE
-    ):
-        found += page
-    return found
+    return [entry async for entry in every_entry(engine.store, root, after=number)]
 
 
 async def last_number(engine: Engine, root: str) -> int:

@@ -1,4 +1,4 @@
-"""Who asks: the memory as the caller may use it. Tools never name anybody else.
+"""Whose memory a tool uses: the caller's. Tools never name anybody else.
 
 Over HTTP it is the holder of the key, anew with every request; over stdio whoever started the
 process. An argument of a tool may only narrow it.
@@ -9,59 +9,29 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TypeVar
 
+from recollect import make_scope
 from recollect.errors import Invalid
-from recollect.scopes import make_scope
-
-if TYPE_CHECKING:
-    from recollect.memory import AsyncMemory  # loaded behind the first answer: see stdio
-
-
-class Asker(Protocol):
-    """Whoever may use a memory."""
-
-    @property
-    def memory(self) -> AsyncMemory: ...
-
-    @property
-    def actor(self) -> str:
-        """For the journal."""
-        ...
-
-    async def before_write(self) -> None:
-        """Counts a write; raises if there were too many."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolCaller:
-    """Somebody for whom nothing is counted."""
-
-    memory: AsyncMemory
-    actor: str
-
-    async def before_write(self) -> None:
-        return
-
+from recollect.interfaces.caller import Caller
 
 S = TypeVar("S")
 
-_asker: ContextVar[Asker] = ContextVar("recollect_mcp_asker")
+_caller: ContextVar[Caller] = ContextVar("recollect_mcp_caller")
 
 
 @contextmanager
-def asked_by(asker: Asker) -> Iterator[None]:
+def asked_by(caller: Caller) -> Iterator[None]:
     """Inside of it ``current`` is this one."""
-    token = _asker.set(asker)
+    token = _caller.set(caller)
     try:
         yield
     finally:
-        _asker.reset(token)
+        _caller.reset(token)
 
 
-def current() -> Asker:
-    return _asker.get()
+def current() -> Caller:
+    return _caller.get()
 
 
 def scope_for(project: str | None, scope: S | None) -> S | str | None:
@@ -71,7 +41,7 @@ def scope_for(project: str | None, scope: S | None) -> S | str | None:
         return scope
     if scope is not None:
         raise Invalid("give a project or a scope, not both")
-    return _project_scope(current().memory._engine.bound, project)
+    return _project_scope(current().engine.bound, project)
 
 
 def _project_scope(bound: tuple[str, ...], project: str) -> str:

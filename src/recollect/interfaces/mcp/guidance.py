@@ -10,7 +10,7 @@ from pydantic import Field
 
 from recollect.errors import NotFound
 from recollect.interfaces.mcp.caller import current, scope_for
-from recollect.interfaces.mcp.results import packed_hits
+from recollect.memory.shown import packed_hits
 from recollect.types import Hit
 
 INSTRUCTIONS = """\
@@ -67,7 +67,7 @@ async def record(id: str) -> str:
     found = await current().memory.get([id])
     if not found:
         raise NotFound(f"there is no record {id!r}")
-    return packed_hits([Hit(record=found[0])], whole=True).text
+    return packed_hits([Hit(record=found[0])], 0, whole=True).text
 
 
 def prompts() -> list[Prompt]:

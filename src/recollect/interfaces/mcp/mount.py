@@ -20,7 +20,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 
-from recollect.interfaces.mcp.caller import Asker
+from recollect.interfaces.caller import Caller
 from recollect.interfaces.mcp.server import Tell, build_server
 
 Scope = MutableMapping[str, Any]
@@ -40,7 +40,7 @@ class McpRoute:
     words an error for them."""
 
     def __init__(
-        self, let_in: Callable[[HTTPConnection], Awaitable[Asker]], tell: Tell = str
+        self, let_in: Callable[[HTTPConnection], Awaitable[Caller]], tell: Tell = str
     ) -> None:
         self._let_in = let_in
         self._running: dict[Call, asyncio.Task[None]] = {}
@@ -83,14 +83,14 @@ class McpRoute:
             await Response(status_code=202)(scope, receive, answer)
 
 
-async def _asker_of(context: Context[Any, Any]) -> Asker:
+async def _asker_of(context: Context[Any, Any]) -> Caller:
     request = context.request_context.request
     assert isinstance(request, Request)
-    found: Asker = request.scope[_ASKER]
+    found: Caller = request.scope[_ASKER]
     return found
 
 
-def _read(body: bytes, asker: Asker, session: str) -> tuple[str, Call | None]:
+def _read(body: bytes, asker: Caller, session: str) -> tuple[str, Call | None]:
     """What is asked for, and which call it is or cancels; None where nobody could tell."""
     try:
         message = json.loads(body)

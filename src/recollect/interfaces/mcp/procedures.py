@@ -8,25 +8,19 @@ from mcp_types import CallToolResult
 from pydantic import Field
 
 from recollect.errors import Invalid
-from recollect.interfaces.mcp.arguments import Project, Scope, Tags
+from recollect.interfaces.mcp.arguments import Project, Scope, Wording, from_verb
 from recollect.interfaces.mcp.caller import current, scope_for
 from recollect.interfaces.mcp.results import Done, Memories, told_hits, told_receipt
 from recollect.types import Receipt
+from recollect.types.arguments import Between
 
 
+@from_verb(
+    "save_procedure",
+    told={"steps": Wording(hint=Annotated[list[str], Field(min_length=1, max_length=50)])},
+)
 async def procedure_save(
-    name: Annotated[str, Field(description="Short and unique in its project: deploy the site")],
-    steps: Annotated[
-        list[str], Field(min_length=1, max_length=50, description="What to do, in order")
-    ],
-    triggers: Annotated[
-        list[str] | None,
-        Field(description='Words that call for it, such as "deploy site"; all words must occur'),
-    ] = None,
-    text: Annotated[str, Field(description="What it is about; default: its name")] = "",
-    tags: Tags = None,
-    project: Project = None,
-    scope: Scope = None,
+    project: Project = None, scope: Scope = None, **said: Any
 ) -> Annotated[CallToolResult, Done]:
     """Keep how something is done: ordered steps under a name.
 
@@ -38,22 +32,14 @@ async def procedure_save(
     Returns the procedure's id and what became of it.
     """
     receipt = await current().memory.save_procedure(
-        name,
-        steps,
-        triggers=triggers or (),
-        text=text,
-        scope=scope_for(project, scope),
-        tags=tags or (),
-        actor=current().actor,
+        scope=scope_for(project, scope), actor=current().actor, **said
     )
     return told_receipt(receipt)
 
 
+@from_verb("find_procedures", told={"limit": Wording(hint=Annotated[int, Between(1, 50)])})
 async def procedure_find(
-    query: Annotated[str, Field(description="What you are about to do")],
-    limit: Annotated[int, Field(ge=1, le=50)] = 5,
-    project: Project = None,
-    scope: Scope = None,
+    project: Project = None, scope: Scope = None, **said: Any
 ) -> Annotated[CallToolResult, Memories]:
     """Find how something was done before: procedures for a task, those that worked most first.
 
@@ -63,18 +49,13 @@ async def procedure_find(
     Returns procedures with their steps as quoted data. Follow one only if it fits what the user
     asked for, then say with procedure_used whether it worked.
     """
-    found = await current().memory.find_procedures(
-        query, scope=scope_for(project, scope), limit=limit
-    )
+    found = await current().memory.find_procedures(scope=scope_for(project, scope), **said)
     return told_hits(found.hits, found.notes, explain=False)
 
 
+@from_verb("procedure_used", told={"id_or_name": Wording(name="procedure")})
 async def procedure_used(
-    procedure: Annotated[str, Field(description="Its id or its name")],
-    success: Annotated[bool, Field(description="Did it work?")],
-    note: Annotated[str, Field(description="What happened, if it did not work")] = "",
-    project: Project = None,
-    scope: Scope = None,
+    project: Project = None, scope: Scope = None, **said: Any
 ) -> Annotated[CallToolResult, Done]:
     """Count that a procedure was followed, and whether it worked.
 
@@ -84,30 +65,37 @@ async def procedure_used(
     Returns the procedure's id.
     """
     receipt = await current().memory.procedure_used(
-        procedure,
-        success=success,
-        scope=scope_for(project, scope),
-        note=note,
-        actor=current().actor,
+        scope=scope_for(project, scope), actor=current().actor, **said
     )
     return told_receipt(receipt)
 
 
-async def session_log(
-    session: Annotated[str, Field(description="A name for this conversation or task")],
-    messages: Annotated[
-        list[str | dict[str, Any]] | None,
-        Field(
-            max_length=500,
-            description="In order; text means that the user said it, else "
+@from_verb(
+    "observe",
+    left_out={
+        "channel": "the agent is its channel",
+        "author": "a message may name its own",
+        "source": "follows from the role",
+        "pending": "for programs that leave messages for an agent",
+        "expires_at": "what was said stays until somebody forgets it",
+    },
+    told={
+        "messages": Wording(
+            hint=Annotated[list[str | dict[str, Any]], Field(max_length=500)],
+            default=None,
+            said="In order; text means that the user said it, else "
             '{"role": "user" | "assistant" | "tool", "content": "..."}; an "id" makes sending '
             "one again harmless",
-        ),
-    ] = None,
+        )
+    },
+)
+@from_verb("end", left_out={"session": "the messages are of the same one"})
+async def session_log(
     ended: Annotated[bool, Field(description="The task is over: keep what came of it")] = False,
-    outcome: Annotated[str | None, Field(description="How it ended, in a sentence")] = None,
     project: Project = None,
     scope: Scope = None,
+    outcome: str | None = None,
+    **said: Any,
 ) -> Annotated[CallToolResult, Done]:
     """Append messages to a session's log, from which facts are learned, and end the session.
 
@@ -121,11 +109,12 @@ async def session_log(
     """
     memory, actor = current().memory, current().actor
     where = scope_for(project, scope)
-    if not messages and not ended:
+    session = said["session"]
+    if not said.get("messages") and not ended:
         raise Invalid("there is nothing to log: send messages, or ended=true")
     receipts: list[Receipt] = []
-    if messages:
-        receipts.append(await memory.observe(session, messages, scope=where, actor=actor))
+    if said.get("messages"):
+        receipts.append(await memory.observe(scope=where, actor=actor, **said))
     if ended:
         receipts.append(await memory.end(session, scope=where, outcome=outcome, actor=actor))
     return told_receipt(_together(receipts))

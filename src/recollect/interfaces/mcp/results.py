@@ -13,15 +13,10 @@ from mcp_types import CallToolResult, TextContent
 from pydantic import BaseModel, Field
 
 from recollect.interfaces.render import visible, without_paths
-from recollect.packet.text import TRUST_WORDS, Packed, Section, memory_section, pack
-from recollect.text.tokens import ESTIMATE
-from recollect.text.trust import PREFACE
+from recollect.memory.shown import PREFACE, TRUST_WORDS, packed_hits
 from recollect.types import Entry, Hit, Packet, Receipt, Record, ReviewItem, Touch
 
 ANSWER_TOKENS_MAX = 8000
-SECTION_OF_KIND = {"semantic": "facts", "episodic": "episodes", "procedural": "procedures"}
-
-_NOTHING = Section(tag="nothing", lines=(), hits=())
 
 
 class MemoryResult(BaseModel):
@@ -75,7 +70,7 @@ class ContextResult(BaseModel):
     notes: list[str] = []
 
 
-class Change(BaseModel):
+class ChangeResult(BaseModel):
     """One change of the memory."""
 
     class Touched(BaseModel):
@@ -96,7 +91,7 @@ class History(BaseModel):
 
     about: str = PREFACE
     memory: MemoryResult | None = None
-    changes: list[Change]
+    changes: list[ChangeResult]
 
 
 class QuestionResult(BaseModel):
@@ -127,16 +122,12 @@ def told(text: str, value: BaseModel) -> CallToolResult:
     )
 
 
-def refused(message: str) -> CallToolResult:
-    return CallToolResult(content=[TextContent(type="text", text=message)], is_error=True)
-
-
 # Memories
 
 
 def told_hits(hits: Sequence[Hit], notes: Sequence[str], *, explain: bool) -> CallToolResult:
     """In sections, as far as a model can be expected to read."""
-    packed = packed_hits(hits)
+    packed = packed_hits(hits, ANSWER_TOKENS_MAX)
     said = [*map(without_paths, notes)]
     if packed.near_misses:
         left_out = ", ".join(hit.record.id for hit in packed.near_misses)
@@ -147,19 +138,6 @@ def told_hits(hits: Sequence[Hit], notes: Sequence[str], *, explain: bool) -> Ca
         memories=[memory_of(hit.record, hit=hit, explain=explain) for hit in shown], notes=said
     )
     return told("\n".join([packed.text or "Nothing found.", *why, *_noted(said)]), value)
-
-
-def packed_hits(hits: Iterable[Hit], *, whole: bool = False) -> Packed:
-    by_kind: dict[str, list[Hit]] = {}
-    for hit in hits:
-        by_kind.setdefault(SECTION_OF_KIND[hit.record.kind], []).append(hit)
-    sections = [memory_section(tag, listed) for tag, listed in by_kind.items()]
-    count = _free if whole else ESTIMATE.count
-    return pack(_NOTHING, sections, stable_budget=0, budget=ANSWER_TOKENS_MAX, count=count)
-
-
-def _free(_: str) -> int:
-    return 0
 
 
 def memory_of(record: Record, *, hit: Hit | None = None, explain: bool = False) -> MemoryResult:
@@ -237,15 +215,15 @@ def _noted(notes: Iterable[str]) -> list[str]:
 
 def told_history(entries: Sequence[Entry], record: Record | None) -> CallToolResult:
     changes = [_change(entry) for entry in entries]
-    shown = packed_hits([Hit(record=record)] if record else []).text
+    shown = packed_hits([Hit(record=record)] if record else [], ANSWER_TOKENS_MAX).text
     lines = [shown] if shown else []
     lines += [_change_line(change) for change in changes] or ["nothing happened"]
     value = History(memory=memory_of(record) if record else None, changes=changes)
     return told("\n".join(lines), value)
 
 
-def _change(entry: Entry) -> Change:
-    return Change(
+def _change(entry: Entry) -> ChangeResult:
+    return ChangeResult(
         at=entry.at.isoformat(),
         reason=entry.reason,
         actor=entry.actor,
@@ -254,7 +232,7 @@ def _change(entry: Entry) -> Change:
     )
 
 
-def _touched(touch: Touch) -> Change.Touched:
+def _touched(touch: Touch) -> ChangeResult.Touched:
     before, after = touch.before, touch.after
     what = "erased" if after is None else "made" if before is None else "changed"
     names = sorted(
@@ -262,10 +240,10 @@ def _touched(touch: Touch) -> Change.Touched:
         for name in (after or {})
         if before and name != "version" and before.get(name) != (after or {})[name]
     )
-    return Change.Touched(what=what, kind=touch.kind, id=touch.id, fields=names)
+    return ChangeResult.Touched(what=what, kind=touch.kind, id=touch.id, fields=names)
 
 
-def _change_line(change: Change) -> str:
+def _change_line(change: ChangeResult) -> str:
     touched = ", ".join(
         f"{t.what} {t.kind} {t.id}" + (f" ({', '.join(t.fields)})" if t.fields else "")
         for t in change.touched
@@ -283,7 +261,7 @@ def told_review(items: Sequence[ReviewItem]) -> CallToolResult:
     concerned = {
         one.id: Hit(record=one) for item in items for one in (item.record, *item.touches) if one
     }
-    lines = [packed_hits(concerned.values()).text] if concerned else []
+    lines = [packed_hits(concerned.values(), ANSWER_TOKENS_MAX).text] if concerned else []
     lines += [_question_line(item) for item in items]
     return told("\n".join(lines), Review(questions=[_question(item) for item in items]))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import logging
 from collections.abc import Awaitable, Callable, Iterable
+from importlib import import_module
 from typing import Any
 
 from mcp.server.lowlevel.helper_types import ReadResourceContents
@@ -21,35 +22,54 @@ from mcp_types import (
     CallToolResult,
     GetPromptResult,
     InputRequiredResult,
+    TextContent,
     ToolAnnotations,
 )
 from pydantic import AnyUrl, ValidationError
 
 from recollect import __version__
 from recollect.errors import NotFound, RecollectError
-from recollect.interfaces.mcp import guidance, memories, procedures
-from recollect.interfaces.mcp.caller import Asker, asked_by
-from recollect.interfaces.mcp.results import refused
+from recollect.interfaces.caller import Caller
+from recollect.interfaces.mcp.caller import asked_by
 from recollect.interfaces.mcp.schemas import lean
 
 NAME = "recollect"
 
-Who = Callable[[Context[Any, Any]], Awaitable[Asker]]
+Who = Callable[[Context[Any, Any]], Awaitable[Caller]]
 Tell = Callable[[RecollectError], str]
 
-# function, title, reads only, may destroy, the same again changes nothing more
-_TOOLS: tuple[tuple[Callable[..., Any], str, bool, bool, bool], ...] = (
-    (memories.memory_save, "Save a memory", False, False, True),
-    (memories.memory_search, "Search memories", True, False, True),
-    (memories.memory_context, "Memories for a task", False, False, True),
-    (memories.memory_forget, "Forget memories", False, True, True),
-    (memories.memory_history, "History of memories", True, False, True),
-    (memories.memory_review, "Review memories", False, True, False),
-    (procedures.procedure_save, "Save a procedure", False, False, True),
-    (procedures.procedure_find, "Find procedures", True, False, True),
-    (procedures.procedure_used, "Count a procedure's use", False, False, False),
-    (procedures.session_log, "Log a session", False, False, False),
-)
+# where, title, reads only, may destroy, the same again changes nothing more
+_TOOLS: dict[str, tuple[str, str, bool, bool, bool]] = {
+    "memory_save": ("memories", "Save a memory", False, False, True),
+    "memory_search": ("memories", "Search memories", True, False, True),
+    "memory_context": ("memories", "Memories for a task", False, False, True),
+    "memory_forget": ("memories", "Forget memories", False, True, True),
+    "memory_history": ("memories", "History of memories", True, False, True),
+    "memory_review": ("memories", "Review memories", False, True, False),
+    "procedure_save": ("procedures", "Save a procedure", False, False, True),
+    "procedure_find": ("procedures", "Find procedures", True, False, True),
+    "procedure_used": ("procedures", "Count a procedure's use", False, False, False),
+    "session_log": ("procedures", "Log a session", False, False, False),
+}
+
+
+# Verbs that no tool calls, and why.
+NO_TOOL = {
+    **dict.fromkeys(
+        ("records", "relations", "sessions", "messages", "pending", "changes", "usage", "due",
+         "stats", "policies"), "lists are for people and programs that look around"),
+    **dict.fromkeys(
+        ("export_to", "import_from", "maintain", "reembed", "set_policy"),
+        "whoever runs the store decides it"),
+    "get": "memory_history and the resource memory://record/{id} show one",
+    "confirm": "memory_context with received",
+    "undo": "memory_review with the action undo",
+    "relate": "upkeep and memory_save link what belongs together",
+    "revoke": "an agent cannot retire a whole source",
+    "archive": "memory_review retires what was decided about",
+    "note": "a session's log says it: session_log",
+    "set_state": "the state of a task is its program's",
+}  # fmt: skip
 
 
 def build_server(who: Who, tell: Tell = str) -> MCPServer[Any]:
@@ -61,7 +81,9 @@ class MemoryServer(MCPServer[Any]):
     """Refuses arguments that no tool takes, and tells errors in our own words."""
 
     def __init__(self, who: Who, tell: Tell) -> None:
-        tools = [_tool(*one) for one in _TOOLS]
+        from recollect.interfaces.mcp import guidance  # reads the verbs, as the tools do
+
+        tools = [_tool(name, *about) for name, about in _TOOLS.items()]
         super().__init__(
             NAME,
             title="recollect",
@@ -76,7 +98,7 @@ class MemoryServer(MCPServer[Any]):
         self._who = who
         self._tell = tell
         self._arguments = {tool.name: set(tool.parameters["properties"]) for tool in tools}
-        self._writing = {function.__name__ for function, _, reads, _, _ in _TOOLS if not reads}
+        self._writing = {name for name, (_, _, reads, _, _) in _TOOLS.items() if not reads}
         for prompt in guidance.prompts():
             self.add_prompt(prompt)
         self.resource(
@@ -135,13 +157,12 @@ class MemoryServer(MCPServer[Any]):
             said = self._tell(ours) if ours else str(error)
             raise MCPError(code=INVALID_PARAMS, message=said) from None
 
-    async def _asker(self, context: Context[Any, Any] | None) -> Asker:
+    async def _asker(self, context: Context[Any, Any] | None) -> Caller:
         return await self._who(context or Context(mcp_server=self))
 
 
-def _tool(
-    function: Callable[..., Any], title: str, reads: bool, destroys: bool, again: bool
-) -> Tool:
+def _tool(name: str, home: str, title: str, reads: bool, destroys: bool, again: bool) -> Tool:
+    function = getattr(import_module(f"recollect.interfaces.mcp.{home}"), name)
     tool = Tool.from_function(
         function,
         title=title,
@@ -157,6 +178,10 @@ def _tool(
     tool.parameters = {**lean(tool.parameters), "additionalProperties": False}
     tool.fn_metadata.output_schema = lean(tool.fn_metadata.output_schema or {})
     return tool
+
+
+def refused(message: str) -> CallToolResult:
+    return CallToolResult(content=[TextContent(type="text", text=message)], is_error=True)
 
 
 def _ours(error: BaseException) -> RecollectError | None:

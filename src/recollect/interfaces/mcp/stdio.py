@@ -20,7 +20,7 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.stdio import stdio_server
 
 from recollect.errors import RecollectError
-from recollect.interfaces.mcp.caller import Asker, ToolCaller
+from recollect.interfaces.caller import Caller
 from recollect.interfaces.mcp.lines import lines_of
 from recollect.interfaces.mcp.server import build_server
 
@@ -113,10 +113,10 @@ class Opening:
     async def _open_it(self) -> AsyncMemory:
         return await self._open()
 
-    async def asker(self, _: object) -> Asker:
+    async def asker(self, _: object) -> Caller:
         """Waits until it is open."""
         # A call that is cancelled must not take the opening with it.
-        return ToolCaller(memory=await asyncio.shield(self.begin()), actor=self._actor)
+        return Caller(memory=await asyncio.shield(self.begin()), via=self._actor)
 
     async def close(self) -> None:
         if self._opened is None:

@@ -7,22 +7,37 @@ nothing is replaced unless both statements are about the same slot of the same s
 
 from __future__ import annotations
 
-from recollect.lifecycle.merge.claims import claim_of, slot_tag, with_claim
-from recollect.lifecycle.merge.judgement import judge
+from recollect.lifecycle.merge.changes import tags_of_change, tells_change
+from recollect.lifecycle.merge.judgement import (
+    AGAINST,
+    NOBODY,
+    Known,
+    Named,
+    Verdict,
+    VerdictKind,
+    between,
+    claim_of,
+    judge,
+    with_claim,
+)
 from recollect.lifecycle.merge.settlement import Outcome, copies, repeated, replaced, settle
-from recollect.lifecycle.merge.values import Known, Verdict, VerdictKind
 
 __all__ = [
+    "AGAINST",
+    "NOBODY",
     "Known",
+    "Named",
     "Outcome",
     "Verdict",
     "VerdictKind",
+    "between",
     "claim_of",
     "copies",
     "judge",
     "repeated",
     "replaced",
     "settle",
-    "slot_tag",
+    "tags_of_change",
+    "tells_change",
     "with_claim",
 ]

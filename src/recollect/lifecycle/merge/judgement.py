@@ -3,16 +3,67 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Literal
 
-from recollect.lifecycle.merge.claims import claim_of, conflict, same_slot
+from recollect.lifecycle.merge.changes import denies, replaces
 from recollect.lifecycle.merge.texts import adds_words, clash, is_hedged, says_more
-from recollect.lifecycle.merge.values import Known, Verdict, VerdictKind
+from recollect.text.analysis import words
+from recollect.text.claims import claim_in
+from recollect.text.claims.lessons import (
+    CHANGE,
+    CHANGED_BY,
+    SPEAKER,
+    Claim,
+    claim_as_data,
+    claim_from_data,
+)
 from recollect.text.compare import difference
-from recollect.text.compare.parts import read
+from recollect.text.compare.parts import canonical, read
+from recollect.text.words import counted, word_set
 from recollect.types import Record
 
-_FIRST_PERSON = frozenset(("i", "we", "ich"))
+# "outdated": about an earlier time than a known record that has replaced it since.
+VerdictKind = Literal["new", "duplicate", "enriches", "supersedes", "contradicts", "outdated"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """A record that is near the new one. ``similarity`` is their cosine, None if not compared."""
+
+    record: Record
+    similarity: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What a new record is to the known ones; ``targets`` are those it concerns."""
+
+    kind: VerdictKind
+    targets: tuple[Record, ...] = ()
+    reason: str = ""
+
+    @property
+    def target(self) -> Record | None:
+        return self.targets[0] if self.targets else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Named:
+    """Known texts, by their hashes, that the speaker corrected, and those that they may have."""
+
+    corrected: frozenset[str] = frozenset()
+    doubted: frozenset[str] = frozenset()
+
+    @property
+    def hashes(self) -> tuple[str, ...]:
+        return tuple(sorted(self.corrected | self.doubted))
+
+
+NOBODY = Named()
+AGAINST: tuple[VerdictKind, ...] = ("supersedes", "contradicts", "outdated")
+_NEVER = 2.0  # above any cosine: then nothing is a duplicate
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +76,12 @@ class _Finding:
 
 
 def judge(
-    record: Record, known: Sequence[Known], *, duplicate_above: float, corrects: bool = False
+    record: Record,
+    known: Sequence[Known],
+    *,
+    duplicate_above: float,
+    corrects: bool = False,
+    named: Named = NOBODY,
 ) -> Verdict:
     """New, duplicate, enriches, supersedes, contradicts or outdated.
 
@@ -36,7 +92,8 @@ def judge(
     found = [
         finding
         for one in known
-        if (finding := _finding(record, one, duplicate_above, corrects=corrects))
+        if (finding := _named(record, one.record, named))
+        or (finding := _finding(record, one, duplicate_above, corrects=corrects))
     ]
     here = [one for one in found if one.known.scope == record.scope and one.kind == "duplicate"]
     if here:
@@ -53,6 +110,11 @@ def judge(
         if chosen := _of_kind(found, kind):
             return _verdict(kind, chosen)
     return Verdict(kind="new")
+
+
+def between(record: Record, other: Record) -> VerdictKind:
+    """What a record is to another by what both say, however near their meanings are."""
+    return judge(record, [Known(record=other)], duplicate_above=_NEVER).kind
 
 
 _BY_WEIGHT: tuple[VerdictKind, ...] = ("enriches", "duplicate")
@@ -88,6 +150,17 @@ def _finding(record: Record, one: Known, above: float, *, corrects: bool) -> _Fi
     return _Finding(_fate(record, known, against, corrects=corrects), known, against.reason)
 
 
+def _named(record: Record, known: Record, named: Named) -> _Finding | None:
+    """What the speaker pointed at themselves."""
+    if known.id == record.id or known.type == "turn" or known.hash not in named.hashes:
+        return None
+    if record.author != known.author or known.status == "quarantined":
+        return None
+    if known.hash in named.corrected and record.trust >= known.trust:
+        return _Finding("supersedes", known, "its speaker corrected it")
+    return _Finding("contradicts", known, "its speaker corrected something like it")
+
+
 def _share_time(record: Record, known: Record) -> bool:
     """Is there a time at which both are said to be true?"""
     ends = [
@@ -104,8 +177,11 @@ def _share_time(record: Record, known: Record) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Against:
+    """``is_change``: the record tells a change, whatever the date of it."""
+
     reason: str
     is_same_slot: bool
+    is_change: bool = False
 
     def __bool__(self) -> bool:
         return bool(self.reason)
@@ -116,22 +192,54 @@ def _against(record: Record, known: Record) -> _Against:
     if record.kind != "semantic":
         return _Against("", is_same_slot=False)
     claim, other = claim_of(record), claim_of(known)
-    if claim is not None and other is not None:
-        if not same_slot(record, claim, known, other):
-            return _Against("", is_same_slot=False)
+    if claim is not None and other is not None and same_slot(record, claim, known, other):
         if reason := conflict(claim, other):
             return _Against(reason, is_same_slot=True)
+        if claim.value == other.value and denies(record.text) == denies(known.text):
+            return _Against("", is_same_slot=False)
+    if reason := _changed(record, claim, known, other):
+        return _Against(reason, is_same_slot=True, is_change=True)
+    if claim is not None and other is not None and not same_slot(record, claim, known, other):
+        return _Against("", is_same_slot=False)
     reason = clash(record.text, known.text) if _same_speaker(record, known) else ""
     return _Against(reason, is_same_slot=False)
+
+
+def _changed(record: Record, claim: Claim | None, known: Record, other: Claim | None) -> str:
+    """Why the record tells the end or a change of the known one; "" if it does not."""
+    if record.author != known.author or "user_request" in (record.type, known.type):
+        return ""
+    if claim is not None and other is not None and {claim.slot, other.slot} in _BESIDE:
+        return ""
+    cue = record.data.get(CHANGE)
+    return replaces(
+        record.text, record.author, known.text, known.author, cue if isinstance(cue, str) else ""
+    )
+
+
+# Who changes their employer may still have their job.
+_BESIDE: tuple[set[str], ...] = ({"job", "employer"}, {"job", "field"}, {"employer", "field"})
+
+
+def _reached(record: Record) -> datetime:
+    """When what the record tells had surely begun."""
+    told = record.data.get(CHANGED_BY)
+    try:
+        return max(record.at, datetime.fromisoformat(told)) if isinstance(told, str) else record.at
+    except (ValueError, TypeError):
+        return record.at
 
 
 def _fate(record: Record, known: Record, against: _Against, *, corrects: bool) -> VerdictKind:
     """Replace it, dispute it, or file it behind what came later."""
     if max(record.at, known.at) > max(record.learned_at, known.learned_at):
         return "new"  # one of them is not true yet: both hold
+    reached = _reached(record)
+    if against.is_change and reached <= known.at:
+        return "new"  # it tells of a time before
     if record.trust < known.trust or not (against.is_same_slot or corrects):
         return "contradicts"
-    if record.at > known.at or (corrects and record.at == known.at):
+    if reached > known.at or (corrects and reached == known.at):
         return "supersedes"
     dated = record.valid_from is not None and known.valid_from is not None
     if dated and against.is_same_slot and record.at < known.at:
@@ -174,4 +282,64 @@ def _same_speaker(record: Record, known: Record) -> bool:
     """ "I" of two authors are two people."""
     if record.author == known.author:
         return True
-    return not (read(record.text).persons | read(known.text).persons) & _FIRST_PERSON
+    persons = read(record.text).persons | read(known.text).persons
+    return not persons & word_set("compare.first_person")
+
+
+# The claims of records: when do two of them speak against each other?
+
+
+def claim_of(record: Record) -> Claim | None:
+    """The claim that a record carries, or that its text makes. Only facts make claims: an
+    episode tells what happened once."""
+    if record.kind != "semantic":
+        return None
+    return claim_from_data(record.data) or claim_in(record.text, speaker=record.author)
+
+
+def with_claim(record: Record, claim: Claim | None = None) -> Record:
+    """The record with its claim in ``data``, where the stores find it by its slot. Fields of
+    the same names that the caller put there are left alone."""
+    made = claim or claim_of(record)
+    if made is None or not {"subject", "slot", "value"}.isdisjoint(record.data):
+        return record
+    return replace(record, data={**record.data, **claim_as_data(made)})
+
+
+def same_subject(record: Record, claim: Claim, known: Record, other: Claim) -> bool:
+    """Speakers without a name are told apart by who wrote the record."""
+    if claim.subject != other.subject:
+        return False
+    about_speaker = claim.subject == SPEAKER or claim.subject.startswith(f"{SPEAKER}'")
+    return not about_speaker or record.author == known.author
+
+
+def same_slot(record: Record, claim: Claim, known: Record, other: Claim) -> bool:
+    return claim.slot == other.slot and same_subject(record, claim, known, other)
+
+
+def conflict(claim: Claim, other: Claim) -> str:
+    """Why two claims about the same slot cannot both hold; "" if they can."""
+    ours, theirs = _words_of(claim.value), _words_of(other.value)
+    if ours == theirs:
+        return "" if claim.negated == other.negated else "the opposite is known"
+    # "hamburg" and "hamburg, near the port" are no two homes.
+    if claim.negated or other.negated or ours <= theirs or theirs <= ours:
+        return ""
+    if _on_other_days(claim.value, other.value):
+        return ""
+    if claim.exclusive and other.exclusive:
+        return f"another {claim.slot} is known"
+    return ""
+
+
+def _on_other_days(value: str, other: str) -> bool:
+    """A standup at 9:30 on Monday and one at 10:30 on Tuesday are two. With a word that says a
+    change they are not, but that is not for claims to say."""
+    days = counted("dates.weekdays").keys()
+    ours, theirs = days & set(value.split()), days & set(other.split())
+    return bool(ours and theirs and ours != theirs)
+
+
+def _words_of(value: str) -> frozenset[str]:
+    return frozenset(map(canonical, words(value))) or frozenset({value})

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 
-from recollect.lifecycle.merge.values import Verdict, VerdictKind
+from recollect.lifecycle.merge.judgement import Verdict, VerdictKind
+from recollect.lifecycle.status import disputed, past, released, superseded
 from recollect.ports import NewId
 from recollect.scopes import is_within
-from recollect.text.trust import SUSPICION
 from recollect.types import LIVE, Durability, ItemStatus, Record, Relation, RelationKind
 
 STRENGTH: tuple[Durability, ...] = ("ephemeral", "standard", "core")
@@ -19,8 +18,7 @@ STRENGTH: tuple[Durability, ...] = ("ephemeral", "standard", "core")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
     """What became of a record. ``id`` names the one that now says it; ``records`` and
-    ``relations`` belong into one commit; ``unembedded`` are the new rows among the records,
-    which need a vector."""
+    ``relations`` belong into one commit."""
 
     kind: VerdictKind = "new"
     status: ItemStatus
@@ -28,10 +26,6 @@ class Outcome:
     reason: str = ""
     records: tuple[Record, ...] = ()
     relations: tuple[Relation, ...] = ()
-
-    @property
-    def unembedded(self) -> tuple[Record, ...]:
-        return tuple(record for record in self.records if record.version == 0)
 
 
 def copies(record: Record, scopes: Iterable[str], new_id: NewId) -> tuple[Record, ...]:
@@ -86,12 +80,9 @@ def _merged(record: Record, verdict: Verdict, within: Sequence[Record]) -> Outco
     target = verdict.target
     assert target is not None
     if target.scope != record.scope:  # seen from here, but not ours to change
-        doubted = record.status == "active" and target.status == "disputed"
-        copy = replace(
-            record,
-            origin=target.origin or target.id,
-            status="disputed" if doubted else record.status,
-        )
+        copy = replace(record, origin=target.origin or target.id)
+        if record.status == "active" and target.status == "disputed":
+            copy = disputed(copy)
         reason = "a copy of it is visible from here already"
         return Outcome(status=_fate_of(copy), id=copy.id, reason=reason, records=(copy,))
     changed = [(one, repeated(one, record)) for one in within]
@@ -116,9 +107,7 @@ def repeated(known: Record, record: Record) -> Record:
     confirmed = known.status == "quarantined" and record.trust > known.trust
     begins = [one for one in (known.valid_from, record.valid_from) if one is not None]
     return replace(
-        tagged,
-        status="active" if confirmed else known.status,
-        data=without_doubt(known.data) if confirmed else known.data,
+        released(tagged) if confirmed else tagged,
         importance=max(known.importance, record.importance),
         confidence=max(known.confidence, record.confidence),
         durability=max(known.durability, record.durability, key=STRENGTH.index),
@@ -129,11 +118,6 @@ def repeated(known: Record, record: Record) -> Record:
         and record.expires_at
         and max(known.expires_at, record.expires_at),
     )
-
-
-def without_doubt(data: Mapping[str, Any]) -> dict[str, Any]:
-    """A record's data when it is held back no longer."""
-    return {name: value for name, value in data.items() if name != SUSPICION}
 
 
 def _enriched(
@@ -193,7 +177,7 @@ def replaced(
     ``known_at`` an earlier day finds what we believed then."""
     written: list[Record] = []
     for old in olds:
-        written.append(replace(old, status="superseded", retired_at=now))
+        written.append(superseded(old, now))
         if new.valid_from and (old.valid_from is None or old.valid_from < new.valid_from):
             written.append(_closed(old, new.valid_from, now=now, id_=new_id()))
     return tuple(written)
@@ -201,10 +185,8 @@ def replaced(
 
 def _closed(old: Record, end: datetime, *, now: datetime, id_: str) -> Record:
     return replace(
-        old,
+        past(old, min(end, old.valid_to) if old.valid_to else end),
         id=id_,
-        status="superseded",
-        valid_to=min(end, old.valid_to) if old.valid_to else end,
         learned_at=now,
         derived_from=(old.id,),
         uses=0,
@@ -221,14 +203,10 @@ def _disputed(
     *,
     now: datetime,
 ) -> Outcome:
-    """Both stay, marked for a person to decide. What is pinned as core is not put in doubt by
-    somebody who is trusted less."""
-    doubted = replace(record, status="disputed")
-    known = [
-        replace(one, status="disputed")
-        for one in within
-        if one.status == "active" and not (one.durability == "core" and record.trust < one.trust)
-    ]
+    """Both stay, marked for a person to decide."""
+    doubted = disputed(record)
+    active = [one for one in within if one.status == "active"]
+    known = [after for one in active if (after := disputed(one, by=record)) is not one]
     return Outcome(
         kind="contradicts",
         status="disputed",
@@ -241,7 +219,7 @@ def _disputed(
 
 def _filed(record: Record, later: Record, *, now: datetime) -> Outcome:
     """About an earlier time than what is known: kept as what was true until then."""
-    filed = replace(record, status="superseded", valid_to=later.valid_from)
+    filed = past(record, later.valid_from)
     edge = Relation(
         scope=later.scope, source=later.id, target=filed.id, kind="supersedes", learned_at=now
     )

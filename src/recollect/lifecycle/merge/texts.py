@@ -11,18 +11,7 @@ from functools import cache
 from recollect.text.analysis import stem, words
 from recollect.text.compare import differences, opposite_words
 from recollect.text.compare.parts import TextParts, canonical, read
-from recollect.text.compare.words import (
-    DENSE_FILLERS,
-    DENSE_NEGATORS,
-    DENSE_NUMERALS,
-    FILLERS,
-    FUNCTION_WORDS,
-    PAST_AUXILIARIES,
-    PREPOSITIONS,
-    STRONG_PREPOSITIONS,
-    TENS,
-    UNITS,
-)
+from recollect.text.words import counted, word_set
 
 EXTRA_WORDS_MAX = 8
 INSERTED_WORDS_MAX = 2
@@ -32,29 +21,6 @@ _FOLLOWS = frozenset(("content", "dense", "order"))  # differ wherever a sharp o
 _CHANGES_IT = frozenset(
     ("question", "negation", "modality", "opposite", "place", "person", "tense")
 )
-# Before a number these say how much; any other word before it makes it a label ("room 3").
-_MEASURING = frozenset(
-    """costs cost takes take lasts last weighs weigh needs need holds hold contains contain serves
-    earns earn pays pay about around exactly roughly least most limit price total""".split()
-)
-# Two people of two kinds are two people, no contradiction.
-_PEOPLE = frozenset(
-    """man men boy boys guy guys woman women girl girls lady ladies father dad mother mom mum son
-    daughter brother sister husband wife uncle aunt king queen male female mr mrs ms""".split()
-)
-# Verbs that take a side. The opposite of another word in the middle of a sentence often names
-# another thing: "the old server", "the new server".
-_STANCES = frozenset(
-    """like love enjoy prefer adore dislike hate detest loathe enable disable allow permit accept
-    deny forbid reject block refuse prohibit support oppose agree disagree""".split()
-)
-# Say more, yet change what was said, or add a second statement to it.
-_HEDGES = frozenset(
-    """but however until unless if instead except when while only though although and or nor than
-    aber bis sondern wenn obwohl und oder als mais jusque quand et ou pero hasta sino cuando y o
-    ma fino quando e oppure mas ate quando но до если и или""".split()
-)
-_LINKING = FUNCTION_WORDS | PREPOSITIONS | STRONG_PREPOSITIONS
 _SECOND_SENTENCE = re.compile(r"[.!?;:。！？；][\s\"')]+\S|[。！？；]\S|\n\s*\S")
 
 
@@ -85,36 +51,40 @@ def _are_far_apart(a: TextParts, b: TextParts) -> bool:
 def _same_but_for_negation(a: TextParts, b: TextParts) -> bool:
     if abs(len(a.negated) - len(b.negated)) != 1 or set(a.content) != set(b.content):
         return False
-    return _without(a.dense, DENSE_NEGATORS) == _without(b.dense, DENSE_NEGATORS)
+    negators = word_set("compare.dense_negators")
+    return _without(a.dense, negators) == _without(b.dense, negators)
 
 
 def _same_but_for_amount(text: str, other: str, a: TextParts, b: TextParts) -> bool:
     """Two amounts of the same thing. What is told of the past may have happened twice."""
-    if any(one.past_verbs or one.word_set & PAST_AUXILIARIES for one in (a, b)):
+    if any(one.past_verbs or one.word_set & word_set("compare.past_auxiliaries") for one in (a, b)):
         return False
     only_a, only_b = a.numbers - b.numbers, b.numbers - a.numbers
     if not only_a or not only_b or _is_label(text, only_a) or _is_label(other, only_b):
         return False
     plain_a = [word for word in a.content if word not in a.numbers]
     plain_b = [word for word in b.content if word not in b.numbers]
-    return plain_a == plain_b and _without(a.dense, DENSE_NUMERALS) == _without(
-        b.dense, DENSE_NUMERALS
-    )
+    numerals = word_set("compare.dense_numerals")
+    return plain_a == plain_b and _without(a.dense, numerals) == _without(b.dense, numerals)
 
 
 def _is_label(text: str, numbers: frozenset[str]) -> bool:
-    spelled = {word for word, value in (UNITS | TENS).items() if str(value) in numbers}
+    values = {**counted("compare.numbers", "en"), **counted("compare.tens", "en")}
+    spelled = {word for word, value in values.items() if str(value) in numbers}
     before = ""
     for word in words(text):
         if word in numbers or word in spelled:
-            return before not in FUNCTION_WORDS and before not in _MEASURING
+            return not (
+                before in word_set("compare.function_words")
+                or before in word_set("compare.measuring")
+            )
         before = word
     return False
 
 
 def _same_but_for_opposite(a: TextParts, b: TextParts) -> bool:
     for word, against in opposite_words(a, b):
-        if {word, against} & _PEOPLE:
+        if {word, against} & word_set("compare.people"):
             continue
         ours, theirs = canonical(word), canonical(against)
         rest_a = [one for one in a.content if one != ours]
@@ -129,23 +99,24 @@ def _same_but_for_opposite(a: TextParts, b: TextParts) -> bool:
 
 @cache
 def _stances() -> frozenset[str]:
-    return frozenset(map(stem, _STANCES))
+    return frozenset(map(stem, word_set("compare.stances")))
 
 
-def _without(dense: str, parts: Sequence[str] | frozenset[str]) -> str:
+def _without(dense: str, parts: frozenset[str]) -> str:
     for part in sorted(parts, key=len, reverse=True):
         dense = dense.replace(part, "")
-    return "".join(character for character in dense if character not in DENSE_FILLERS)
+    fillers = word_set("compare.dense_fillers")
+    return "".join(character for character in dense if character not in fillers)
 
 
 def adds_words(text: str, known: str) -> bool:
     """Does the text have words with a meaning that the known one has not?"""
-    return not set(read(text).content) - set(read(known).content) <= FILLERS
+    return not set(read(text).content) - set(read(known).content) <= word_set("compare.fillers")
 
 
 def is_hedged(text: str, known: str) -> bool:
     """Does the text add something that changes what the known one says, or a second statement?"""
-    return bool(read(text).word_set & _HEDGES - read(known).word_set)
+    return bool(read(text).word_set & word_set("compare.hedges") - read(known).word_set)
 
 
 def says_more(text: str, known: str) -> bool:
@@ -180,7 +151,8 @@ def _goes_on(text: str, new: TextParts, old: TextParts) -> bool:
     first, last = places[0], places[-1]
     inserted = [word for at, word in enumerate(new.content[:last]) if at not in places]
     inserted = inserted[first:]
-    more = [word for word in (*inserted, *new.content[last + 1 :]) if word not in FILLERS]
+    added, fillers = (*inserted, *new.content[last + 1 :]), word_set("compare.fillers")
+    more = [word for word in added if word not in fillers]
     return (
         0 < len(more) + len(new.identifiers - old.identifiers) <= EXTRA_WORDS_MAX
         and set(new.content[:first]) <= new.dates
@@ -204,8 +176,15 @@ def _fits_around(text: str, last: str, inserted: Sequence[str]) -> bool:
     return (
         (described or not inserted)
         and len(inserted) <= INSERTED_WORDS_MAX
-        and (not follower or follower in _LINKING or follower.endswith(("ed", "ing", "ly")))
+        and (not follower or follower in _linking() or follower.endswith(("ed", "ing", "ly")))
     )
+
+
+@cache
+def _linking() -> frozenset[str]:
+    """Words that begin another part of a sentence."""
+    names = ("function_words", "prepositions", "strong_prepositions")
+    return frozenset().union(*(word_set(f"compare.{name}") for name in names))
 
 
 def _places(content: Sequence[str], wanted: Sequence[str]) -> list[int]:

@@ -70,7 +70,7 @@ def _content_words(text: str) -> Counter[str]:
 
 
 def _is_stop_word(word: str) -> bool:
-    return word.replace("\u2019", "").replace("'", "") in analysis.STOP_WORDS
+    return analysis.is_stop_word(word.replace("\u2019", "").replace("'", ""))
 
 
 def _features(word: str, dimensions: int) -> tuple[Feature, ...]:

@@ -13,10 +13,11 @@ from itertools import islice
 from typing import TypeVar
 
 from recollect.errors import Invalid, Unavailable
+from recollect.ports import Capabilities
 from recollect.scopes import root_of
-from recollect.stores.batches import check_batch
-from recollect.stores.dict.commit import Application
-from recollect.stores.dict.search import count, search
+from recollect.stores.commit import checked, decide, needs_of
+from recollect.stores.dict.registry import DictRegistry
+from recollect.stores.dict.search import count, listing, search
 from recollect.stores.dict.tables import (
     Tables,
     detached_item,
@@ -28,13 +29,15 @@ from recollect.types import (
     LIVE,
     Batch,
     Entry,
+    Find,
     Hit,
     Item,
     Kind,
+    Listing,
     Message,
-    Query,
     Record,
     Relation,
+    Search,
     Session,
     SessionKey,
     Status,
@@ -44,7 +47,7 @@ from recollect.types import (
     WorkKind,
 )
 
-__all__ = ["DictStore"]
+__all__ = ["DictStore", "open_address"]
 
 T = TypeVar("T")
 
@@ -52,21 +55,40 @@ T = TypeVar("T")
 class DictStore:
     """``recollect.ports.Store`` in plain dicts."""
 
-    def __init__(self) -> None:
-        self._tables: Tables | None = Tables()
-        self._changed = asyncio.Condition()  # its lock also keeps commits apart
+    capabilities = Capabilities(
+        name="dict", search="exact", erasure="memory", waits=True, processes=False
+    )
+
+    def __init__(self, beside: DictStore | None = None) -> None:
+        """``beside``: another handle on what that one holds, in the same event loop."""
+        tables = beside._open_tables() if beside else Tables()
+        self._tables: Tables | None = tables
+        self._registry: DictRegistry = beside._registry if beside else DictRegistry(tables.heads)
+        # Its lock also keeps commits apart.
+        self._changed: asyncio.Condition = beside._changed if beside else asyncio.Condition()
+        self._handles: set[int] = beside._handles if beside else set()
+        self._handles.add(id(self))
+        self.trips = 0  # how often a commit went to the tables and back
+
+    @property
+    def registry(self) -> DictRegistry:
+        return self._registry
 
     async def commit(self, batch: Batch) -> int:
         async with self._changed:
             tables = self._open_tables()
-            check_batch(batch)
-            earlier = tables.numbers.get((batch.root, batch.id))
-            if earlier is not None:
-                return earlier
-            with tables.all_or_nothing():
-                seq = Application(tables, batch).run()
+            batch = checked(batch)
+            self.trips += 1
+            held = tables.read(needs_of(batch))
+            if held.number is not None:
+                return held.number
+            changes = decide(batch, held)
+            self.trips += 1
+            tables.write(changes)
+            if batch.used:
+                self._registry.stir(batch.root)
             self._changed.notify_all()
-            return seq
+            return changes.seq
 
     async def records(self, root: str | None, ids: Sequence[str], *, now: datetime) -> list[Record]:
         rows = self._open_tables().rows
@@ -77,8 +99,14 @@ class DictStore:
             if root in (None, root_of(record.scope)) and not is_expired(record, now)
         ]
 
-    async def search(self, query: Query) -> list[Hit]:
-        return search(self._open_tables().rows.values(), query)
+    async def search(self, asked: Search) -> list[Hit]:
+        return search(self._open_tables().rows.values(), asked)
+
+    async def listing(self, asked: Listing) -> list[Record]:
+        return listing(self._open_tables().rows.values(), asked)
+
+    async def find(self, asked: Find) -> list[Record]:
+        return listing(self._open_tables().rows.values(), asked)
 
     async def relations(self, root: str, ids: Sequence[str]) -> list[Relation]:
         asked = set(ids)
@@ -247,12 +275,20 @@ class DictStore:
     async def close(self) -> None:
         async with self._changed:
             self._tables = None
+            self._handles.discard(id(self))
+            if not self._handles:
+                self._registry.close()
             self._changed.notify_all()
 
     def _open_tables(self) -> Tables:
         if self._tables is None:
             raise Unavailable("this store is closed; open it again")
         return self._tables
+
+
+async def open_address(address: str, *, cache_bytes: int) -> DictStore:  # noqa: ARG001
+    """``dict:``, empty each time."""
+    return DictStore()
 
 
 def _item_key(item: Item) -> tuple[str, str, str]:

@@ -9,55 +9,49 @@ from dataclasses import replace
 from datetime import datetime
 
 from recollect.errors import Invalid
-from recollect.index.filters import passes
+from recollect.index.filters import check_asked, has_keys, ordered, passes
 from recollect.index.neighbours import share, usual_length
 from recollect.index.spread import Spread
-from recollect.scopes import is_visible, root_of
-from recollect.stores.dict.surroundings import Around, neighbours
+from recollect.scopes import is_visible
+from recollect.stores.dict.surroundings import RowsAround, neighbours
 from recollect.stores.dict.tables import Row, detached_record, is_expired
 from recollect.text import analysis
-from recollect.types import Hit, Kind, Query, Record, Status, Type, Vector
+from recollect.types import Find, Hit, Kind, Listing, Record, Search, Status, Type, Vector, Where
 
 
-def search(rows: Iterable[Row], query: Query) -> list[Hit]:
-    """The best of both arms, or a listing if the query has neither text nor vector."""
-    if len({root_of(scope) for scope in query.scopes}) > 1:
-        raise Invalid("a query names scopes of one root; ask each root by itself")
-    seen = [row for row in rows if _is_seen(row.record, query)]
-    passing = [row for row in seen if passes(row.record, query)]
-    if query.text or query.vector is not None:
-        return _best_of_both_arms(seen, passing, query)
-    listed = _ordered([row.record for row in passing], query)
-    return [Hit(record=detached_record(record)) for record in listed[: max(0, query.limit)]]
+def search(rows: Iterable[Row], asked: Search) -> list[Hit]:
+    """The best of both arms."""
+    if not check_asked(asked) or not (asked.text or asked.vector is not None):
+        return []
+    seen = [row for row in rows if _is_seen(row.record, asked.where)]
+    passing = [row for row in seen if passes(row.record, asked.where)]
+    return _best_of_both_arms(seen, passing, asked)
 
 
-def _is_seen(record: Record, query: Query) -> bool:
-    return not is_expired(record, query.now) and is_visible(
-        record.scope, query.scopes, descend=query.descend, exact=query.exact
+def listing(rows: Iterable[Row], asked: Listing | Find) -> list[Record]:
+    if not check_asked(asked):
+        return []
+    found = [row.record for row in rows if passes(row.record, asked.where)]
+    if isinstance(asked, Find):
+        found = [record for record in found if has_keys(record, asked)]
+    return [detached_record(record) for record in ordered(found, asked)]
+
+
+def _is_seen(record: Record, where: Where) -> bool:
+    return not is_expired(record, where.now) and is_visible(
+        record.scope, where.scopes, descend=where.descend, exact=where.exact
     )
-
-
-def _ordered(records: list[Record], query: Query) -> list[Record]:
-    by_id = sorted(records, key=lambda record: record.id)
-    if query.order == "id":
-        return [record for record in by_id if record.id > query.after]
-    if query.order == "newest":
-        return [one for one in reversed(by_id) if not query.after or one.id < query.after]
-    recent = sorted(by_id, key=lambda record: record.at, reverse=True)
-    if query.order == "important":
-        return sorted(recent, key=lambda record: record.importance, reverse=True)
-    return recent
 
 
 def count(
     rows: Iterable[Row], scopes: Sequence[str], now: datetime, *, descend: bool
 ) -> dict[tuple[Kind, Type, Status], int]:
-    query = Query(scopes=tuple(scopes), now=now, descend=descend)
-    seen = [row.record for row in rows if _is_seen(row.record, query)]
+    where = Where(scopes=tuple(scopes), now=now, descend=descend)
+    seen = [row.record for row in rows if _is_seen(row.record, where)]
     return dict(Counter((record.kind, record.type, record.status) for record in seen))
 
 
-def _best_of_both_arms(seen: Sequence[Row], passing: Sequence[Row], query: Query) -> list[Hit]:
+def _best_of_both_arms(seen: Sequence[Row], passing: Sequence[Row], query: Search) -> list[Hit]:
     scorer = _Scorer(seen, passing, query)
     rows = {row.record.id: row for row in passing}
     hits = [scorer.hit(row) for row in passing]
@@ -78,7 +72,7 @@ def _best_of_both_arms(seen: Sequence[Row], passing: Sequence[Row], query: Query
 class _Scorer:
     """A query's words and vector against rows, with the statistics of what it can see."""
 
-    def __init__(self, seen: Sequence[Row], passing: Sequence[Row], query: Query) -> None:
+    def __init__(self, seen: Sequence[Row], passing: Sequence[Row], query: Search) -> None:
         self._query = query
         self._weights = _weights(seen, analysis.query_terms(query.text))
         self._average = sum(row.length for row in seen) / len(seen) if seen else 0.0
@@ -107,7 +101,7 @@ class _Scorer:
         }
 
     def with_surroundings(self, hit: Hit, row: Row) -> Hit:
-        around = self._neighbours.get(row.record.id, Around())
+        around = self._neighbours.get(row.record.id, RowsAround())
         counts: dict[str, float] = dict(row.counts)
         length: float = row.length
         weights = analysis.total(weight for weight, _ in around.places)
@@ -152,7 +146,7 @@ def _weights(seen: Sequence[Row], terms: Sequence[str]) -> dict[str, float]:
     }
 
 
-def _similarity(row: Row, query: Query) -> float | None:
+def _similarity(row: Row, query: Search) -> float | None:
     vector = row.vectors.get(query.space)
     if query.vector is None or vector is None:
         return None

@@ -1,17 +1,17 @@
-"""The neighbours of turns, found by sorting; what ``neighbours`` says, written for reading."""
+"""The neighbours of turns, found by sorting."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from recollect.index.neighbours import AFTER, BEFORE, PAUSE_SECONDS
+from recollect.index.neighbours import around
 from recollect.stores.dict.tables import Row
 
 Places = Sequence[tuple[float, Row]]  # neighbours with the weights of their places, nearest first
 
 
-class Around(NamedTuple):
+class RowsAround(NamedTuple):
     """The neighbours of a turn."""
 
     before: Places = ()
@@ -33,29 +33,15 @@ def conversations(rows: Iterable[Row]) -> list[list[Row]]:
     return [sorted(turns, key=lambda row: row.record.at) for turns in found.values()]
 
 
-def neighbours(rows: Iterable[Row]) -> Mapping[str, Around]:
+def neighbours(rows: Iterable[Row]) -> Mapping[str, RowsAround]:
     """By record id; what has none is left out."""
-    found: dict[str, Around] = {}
+    found: dict[str, RowsAround] = {}
     for turns in conversations(rows):
-        for place, row in enumerate(turns):
-            before = _reach(row, reversed(turns[:place]), BEFORE)
-            around = Around(before, _reach(row, turns[place + 1 :], AFTER))
-            if any(_speaker(other) != _speaker(row) for _, other in around.places):
-                found[row.record.id] = around
+        records = [row.record for row in turns]
+        for place, record in enumerate(records):
+            near = around(records, place)
+            if near.places:
+                before = [(weight, turns[other]) for weight, other in near.before]
+                after = [(weight, turns[other]) for weight, other in near.after]
+                found[record.id] = RowsAround(before, after)
     return found
-
-
-def _reach(row: Row, others: Iterable[Row], weights: Sequence[float]) -> Places:
-    reached: list[tuple[float, Row]] = []
-    last = row
-    for weight, other in zip(weights, others, strict=False):
-        pause = abs((other.record.at - last.record.at).total_seconds())
-        if pause > PAUSE_SECONDS:
-            break
-        reached.append((weight, other))
-        last = other
-    return reached
-
-
-def _speaker(row: Row) -> tuple[str, str]:
-    return row.record.source, row.record.author

@@ -1,24 +1,39 @@
-"""What the dict store holds, and how a half-done commit is taken back."""
+"""What the dict store holds: how a commit reads it and how it changes it."""
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, Protocol
 
-from recollect.errors import Invalid
 from recollect.scopes import root_of
+from recollect.stores.commit import (
+    Changes,
+    Held,
+    ItemKey,
+    MessageKey,
+    Needs,
+    RelationKey,
+    is_over,
+    plain_json,
+)
+from recollect.stores.touches import without_details
 from recollect.text import analysis
-from recollect.types import Entry, Item, Message, Record, Relation, Session, Summary, Vector
-
-K = TypeVar("K")
-V = TypeVar("V")
-
-_ABSENT = object()
+from recollect.types import (
+    LIVE,
+    Batch,
+    Entry,
+    Item,
+    Message,
+    Record,
+    Relation,
+    Session,
+    SessionKey,
+    Summary,
+    Vector,
+)
 
 
 class Expiring(Protocol):
@@ -27,7 +42,7 @@ class Expiring(Protocol):
 
 
 def is_expired(thing: Expiring, now: datetime) -> bool:
-    return thing.expires_at is not None and thing.expires_at <= now
+    return is_over(thing.expires_at, now)
 
 
 class Row(NamedTuple):
@@ -49,52 +64,126 @@ class Tables:
 
     def __init__(self) -> None:
         self.rows: dict[str, Row] = {}
-        self.relations: dict[tuple[str, str, str], Relation] = {}  # source, kind, target
-        self.sessions: dict[tuple[str, str], Session] = {}  # scope, id
-        self.messages: dict[tuple[str, str, str], Message] = {}  # scope, session, id
+        self.relations: dict[RelationKey, Relation] = {}
+        self.sessions: dict[SessionKey, Session] = {}
+        self.messages: dict[MessageKey, Message] = {}
         self.summaries: dict[str, Summary] = {}
-        self.items: dict[tuple[str, str, str], Item] = {}  # scope, namespace, key
+        self.items: dict[ItemKey, Item] = {}
         self.entries: dict[tuple[str, int], Entry] = {}  # root, seq
         self.numbers: dict[tuple[str, str], int] = {}  # root, batch id -> seq
         self.heads: dict[str, int] = {}  # root -> seq of its last entry
-        self._log: list[tuple[dict[Any, Any], Any, Any]] = []
 
-    def put(self, table: dict[K, V], key: K, value: V) -> None:
-        self._log.append((table, key, table.get(key, _ABSENT)))
-        table[key] = value
+    def read(self, needs: Needs) -> Held:
+        records = {id_: self.rows[id_].record for id_ in needs.records if id_ in self.rows}
+        hashes = set(needs.hashes)
+        if hashes:
+            records |= {
+                id_: row.record
+                for id_, row in self.rows.items()
+                if row.record.status in LIVE and (row.record.scope, row.record.hash) in hashes
+            }
+        lengths = (
+            len(row.vectors[needs.space]) // 4
+            for row in self.rows.values()
+            if needs.space in row.vectors
+        )
+        summaries = (self.summaries[id_] for id_ in needs.summaries if id_ in self.summaries)
+        return Held(
+            number=self.numbers.get((needs.root, needs.batch)),
+            head=self.heads.get(needs.root, 0),
+            records=records,
+            relations={k: self.relations[k] for k in needs.relations if k in self.relations},
+            sessions={k: self.sessions[k] for k in needs.sessions if k in self.sessions},
+            messages={k: self.messages[k].expires_at for k in needs.messages if k in self.messages},
+            summaries={one.id: SessionKey(one.scope, one.session) for one in summaries},
+            items={k: self.items[k] for k in needs.items if k in self.items},
+            dimensions=next(lengths, 0) if needs.space else 0,
+        )
 
-    def drop(self, table: dict[K, V], key: K) -> None:
-        if key in table:
-            self._log.append((table, key, table.pop(key)))
+    def write(self, changes: Changes) -> None:
+        """Nothing in here can fail: what could has been decided before."""
+        new = {id_: row_of(changes.records[id_]) for id_ in changes.made}
+        self._remove(changes)
+        self.sessions |= changes.sessions
+        self.messages |= {(one.scope, one.session, one.id): one for one in changes.messages}
+        self.summaries |= {one.id: one for one in changes.summaries}
+        for id_, record in changes.records.items():
+            row = new[id_] if id_ in new else self.rows[id_]
+            self.rows[id_] = row._replace(record=record)
+        self.relations |= changes.relations
+        for id_, vector in changes.vectors.items():
+            row = self.rows[id_]
+            self.rows[id_] = row._replace(vectors={**row.vectors, changes.batch.space: vector})
+        self.items |= changes.items
+        self._count_uses(changes)
+        if changes.entry is not None:
+            entry = changes.entry
+            self.entries[entry.root, entry.seq] = entry
+            self.numbers[entry.root, entry.batch] = entry.seq
+            self.heads[entry.root] = entry.seq
 
-    @contextmanager
-    def all_or_nothing(self) -> Iterator[None]:
-        """Whatever is put or dropped inside is taken back if the body raises."""
-        self._log.clear()
-        try:
-            yield
-        except BaseException:
-            for table, key, old in reversed(self._log):
-                if old is _ABSENT:
-                    del table[key]
-                else:
-                    table[key] = old
-            raise
-        finally:
-            self._log.clear()
+    def _remove(self, changes: Changes) -> None:
+        if changes.batch.sweep:
+            self._sweep(changes.batch)
+        if changes.batch.drop_space:
+            self._drop_space(changes.batch.root, changes.batch.drop_space)
+        for seq in changes.pruned:
+            entry = self.entries.pop((changes.batch.root, seq), None)
+            if entry is not None:
+                del self.numbers[entry.root, entry.batch]
+        for id_ in changes.records_gone:
+            self._drop_record(id_)
+        for session in changes.sessions_gone:
+            self.sessions.pop(session, None)
+            for key in [key for key in self.messages if key[:2] == session]:
+                del self.messages[key]
+            for summary in [s for s in self.summaries.values() if (s.scope, s.session) == session]:
+                del self.summaries[summary.id]
+        for key in changes.messages_gone:
+            self.messages.pop(key, None)
+        for id_ in changes.summaries_gone:
+            self.summaries.pop(id_, None)
+        for item in changes.items_gone:
+            self.items.pop(item, None)
+        for erase in changes.silenced:
+            for place, entry in self.entries.items():
+                if entry.root == changes.batch.root:
+                    self.entries[place] = without_details(entry, erase)
 
-    def drop_record(self, id_: str) -> None:
+    def _sweep(self, batch: Batch) -> None:
+        """Drop what expired in this root."""
+
+        def is_swept(thing: Record | Message | Item) -> bool:
+            return root_of(thing.scope) == batch.root and is_expired(thing, batch.at)
+
+        for id_ in [id_ for id_, row in self.rows.items() if is_swept(row.record)]:
+            self._drop_record(id_)
+        for message in [key for key, message in self.messages.items() if is_swept(message)]:
+            del self.messages[message]
+        for item in [key for key, item in self.items.items() if is_swept(item)]:
+            del self.items[item]
+
+    def _drop_record(self, id_: str) -> None:
         """Remove a record with its index rows, vectors and relations."""
-        self.drop(self.rows, id_)
+        self.rows.pop(id_, None)
         for key in [key for key in self.relations if id_ in (key[0], key[2])]:
-            self.drop(self.relations, key)
+            del self.relations[key]
 
-    def record_in(self, root: str, id_: str, now: datetime) -> Record | None:
-        """The unexpired record of this root, if there is one."""
-        row = self.rows.get(id_)
-        if row is None or root_of(row.record.scope) != root or is_expired(row.record, now):
-            return None
-        return row.record
+    def _drop_space(self, root: str, space: str) -> None:
+        for id_, row in self.rows.items():
+            if space in row.vectors and root_of(row.record.scope) == root:
+                left = {name: v for name, v in row.vectors.items() if name != space}
+                self.rows[id_] = row._replace(vectors=left)
+
+    def _count_uses(self, changes: Changes) -> None:
+        batch = changes.batch
+        for id_, count in changes.used.items():
+            row = self.rows.get(id_)
+            if row is None or root_of(row.record.scope) != batch.root:
+                continue
+            if not is_expired(row.record, batch.at):
+                used = replace(row.record, uses=row.record.uses + count, used_at=batch.at)
+                self.rows[id_] = row._replace(record=used)
 
 
 def detached_record(record: Record) -> Record:
@@ -108,11 +197,3 @@ def detached_session(session: Session) -> Session:
 
 def detached_item(item: Item) -> Item:
     return replace(item, value=plain_json(item.value))
-
-
-def plain_json(value: Any) -> Any:
-    """The value as JSON gives it back; Invalid if JSON cannot hold it."""
-    try:
-        return json.loads(json.dumps(value, allow_nan=False))
-    except (TypeError, ValueError) as error:
-        raise Invalid(f"a stored value must be plain JSON: {error}") from error

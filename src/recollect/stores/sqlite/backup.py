@@ -345,4 +345,5 @@ def _state(db: apsw.Connection) -> tuple[int, int]:
     if not db.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'root'").get:
         return (0, 0)
     heads, stamps = db.execute("SELECT total(head), total(stamp) FROM root").get
-    return (int(heads), int(stamps))
+    written = db.execute("SELECT total(seq) FROM sqlite_sequence").get  # the registry, for one
+    return (int(heads), int(stamps + written))

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import resources
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -19,6 +20,7 @@ from recollect.errors import Incompatible, Unavailable
 APPLICATION_ID = 0x7265636F  # "reco", shown by file(1)
 OLDEST_LIBRARY = (3, 51, 3)  # older ones may corrupt a WAL that two programs share
 BUSY_MILLISECONDS = 30_000
+STATEMENTS_KEPT = 256  # ready to run again
 
 # Closing any descriptor of a file drops all locks this process holds on it, SQLite's included.
 # So nothing here opens an existing store except through SQLite, and creation is one at a time.
@@ -54,7 +56,9 @@ def connect(path: str) -> apsw.Connection:
     """A connection to an existing file. Falls back to reading only, if that is all we may."""
     if os.path.isdir(path):
         raise Incompatible(f"{path} is a folder; name a file")
-    connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
+    connection = apsw.Connection(
+        path, flags=apsw.SQLITE_OPEN_READWRITE, statementcachesize=STATEMENTS_KEPT
+    )
     try:
         _set_up(connection)
         connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
@@ -109,6 +113,8 @@ def connect_writer(path: str) -> apsw.Connection:
     connection.execute(
         "PRAGMA cache_size = -16000; PRAGMA journal_size_limit = 67108864"
     ).fetchall()
+    triggers = resources.files(__package__) / "triggers.sql"
+    connection.execute(triggers.read_text(encoding="utf-8")).fetchall()
     return connection
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import apsw
 
 from recollect.errors import NotFound
+from recollect.index.derived import labels_blob, quantised, terms_blob
 from recollect.stores.sqlite.connection import (
     check_library,
     connect,
@@ -19,7 +20,6 @@ from recollect.stores.sqlite.connection import (
     select,
     snapshot,
 )
-from recollect.stores.sqlite.derived import labels_blob, lineage_rows, quantised, terms_blob
 from recollect.stores.sqlite.failures import speaking_of
 from recollect.stores.sqlite.migrate import bring_up_to_date
 from recollect.stores.sqlite.rebuild import (
@@ -32,6 +32,7 @@ from recollect.stores.sqlite.rebuild import (
 from recollect.stores.sqlite.rows import (
     MESSAGE_COLUMNS,
     RECORD_WITH_SCOPE,
+    lineage_rows,
     message_checksum,
     message_of,
     record_checksum,
@@ -284,7 +285,8 @@ def _journal(db: apsw.Connection) -> Iterator[Defect]:
     rows = select(
         db,
         "SELECT root.name FROM root LEFT JOIN journal ON journal.root = root.pk"
-        " GROUP BY root.pk HAVING count(journal.seq) <> root.head"
+        " LEFT JOIN upkeep ON upkeep.root = root.pk GROUP BY root.pk"
+        " HAVING count(journal.seq) + coalesce(upkeep.pruned, 0) <> root.head"
         " OR coalesce(max(journal.seq), 0) <> root.head",
     )
     for (name,) in rows:

@@ -1,4 +1,4 @@
-"""What should be done now, read off the state of the rows."""
+"""What should be done now, read off the state of the rows in one statement along their indexes."""
 
 from __future__ import annotations
 
@@ -7,90 +7,103 @@ from datetime import datetime
 
 import apsw
 
+from recollect.index.codes import micros
 from recollect.scopes import root_of
-from recollect.stores.sqlite.rows import micros
 from recollect.types import Work, WorkKind
 
-_RECORD = "SELECT scope.path, record.id FROM record JOIN scope ON scope.pk = record.scope"
-_ALIVE = "(record.expires_at IS NULL OR record.expires_at > ?)"
+# ?1: now, ?2: how many, ?3: the space in which every record should have a vector.
+_ALIVE = "(record.expires_at IS NULL OR record.expires_at > ?1)"
 _LIVE = "record.status IN (0, 3, 4)"  # the very words of the partial indexes
+_SPACE = "(SELECT pk FROM space WHERE name = ?3)"
+# CROSS and +: else SQLite walks through all scopes, or all records, to have them in order.
+_SESSION = "CROSS JOIN scope ON scope.pk = session.scope"
+_RECORD = "record CROSS JOIN scope ON scope.pk = record.scope"
+_MESSAGE = f"message CROSS JOIN session ON session.pk = message.session {_SESSION}"
+_CURSOR = f"cursor CROSS JOIN session ON session.pk = cursor.session {_SESSION}"
+
+
+def _part(place: int, kind: WorkKind, id_: str, detail: str, rest: str) -> str:
+    """One kind of work; each has its own limit, so that none hides another."""
+    columns = f"{place} AS place, '{kind}' AS kind, scope.path, {id_}, {detail}"
+    return f"SELECT * FROM (SELECT {columns} FROM {rest} LIMIT ?2)"
+
+
+def _unembedded(place: int, condition: str) -> str:
+    """Records whose newest vector is of another space; few of them have one of this space too."""
+    missing = (
+        "NOT EXISTS (SELECT 1 FROM vector"
+        f" WHERE vector.record = record.pk AND vector.space IS {_SPACE})"
+    )
+    rest = f"{_RECORD} WHERE record.space {condition} AND {_ALIVE} AND {missing}"
+    return _part(place, "embed", "record.id", "''", rest)
+
+
+_PARTS: dict[WorkKind, tuple[str, ...]] = {
+    "expire": (
+        _part(
+            0,
+            "expire",
+            "record.id",
+            "'record'",
+            f"{_RECORD} WHERE record.expires_at <= ?1 ORDER BY +record.id",
+        ),
+        _part(
+            1,
+            "expire",
+            "message.id",
+            "'message'",
+            f"{_MESSAGE} WHERE message.expires_at <= ?1"
+            " ORDER BY scope.path, session.id, message.id",
+        ),
+        _part(
+            2,
+            "expire",
+            "namespace || '/' || key",
+            "'item'",
+            "item CROSS JOIN scope ON scope.pk = item.scope WHERE item.expires_at <= ?1"
+            " ORDER BY scope.path, namespace, key",
+        ),
+    ),
+    "fold": (
+        _part(
+            3,
+            "fold",
+            "session.id",
+            "cursor.reader",
+            f"{_CURSOR} WHERE cursor.behind = 1 ORDER BY scope.path, session.id, cursor.reader",
+        ),
+    ),
+    "embed": (
+        _unembedded(4, "IS NULL"),
+        _unembedded(5, f"< coalesce({_SPACE}, 0)"),
+        _unembedded(6, f"> coalesce({_SPACE}, 0)"),
+    ),
+    "review": (
+        _part(
+            7,
+            "review",
+            "record.id",
+            "''",
+            f"{_RECORD} WHERE {_LIVE} AND record.review_at <= ?1"
+            f" AND record.review_at IS NOT NULL AND {_ALIVE}",
+        ),
+    ),
+}
 
 
 def due(
     db: apsw.Connection, now: datetime, kinds: Sequence[WorkKind], space: str, limit: int
 ) -> list[Work]:
     """Expired rows first, then lagging readers, records without vector, records to review."""
-    limit, at = max(0, limit), micros(now)
-    asked = set(kinds) or {"expire", "fold", "embed", "review"}
-    work: list[Work] = []
-    if "expire" in asked:
-        work += _expired(db, at, limit)
-    if "fold" in asked and len(work) < limit:
-        work += _lagging(db, limit)
-    if "embed" in asked and space and len(work) < limit:
-        work += _unembedded(db, at, space, limit)
-    if "review" in asked and len(work) < limit:
-        work += _to_review(db, at, limit)
-    return work[:limit]
-
-
-def _work(kind: WorkKind, scope: str, id_: str, detail: str = "") -> Work:
-    return Work(kind=kind, root=root_of(scope), scope=scope, id=id_, detail=detail)
-
-
-def _expired(db: apsw.Connection, at: int, limit: int) -> list[Work]:
-    work = []
-    for detail, sql in (
-        ("record", f"{_RECORD} WHERE record.expires_at <= ? ORDER BY record.id LIMIT ?"),
-        (
-            "message",
-            "SELECT scope.path, message.id FROM message"
-            " JOIN session ON session.pk = message.session JOIN scope ON scope.pk = session.scope"
-            " WHERE message.expires_at <= ? ORDER BY scope.path, session.id, message.id LIMIT ?",
-        ),
-        (
-            "item",
-            "SELECT scope.path, namespace || '/' || key FROM item"
-            " JOIN scope ON scope.pk = item.scope WHERE item.expires_at <= ?"
-            " ORDER BY scope.path, namespace, key LIMIT ?",
-        ),
-    ):
-        rows = db.execute(sql, (at, limit))
-        work += [_work("expire", scope, id_, detail) for scope, id_ in rows]
-    return work
-
-
-def _lagging(db: apsw.Connection, limit: int) -> list[Work]:
-    rows = db.execute(
-        "SELECT scope.path, session.id, cursor.reader FROM cursor"
-        " JOIN session ON session.pk = cursor.session JOIN scope ON scope.pk = session.scope"
-        " WHERE cursor.behind = 1 ORDER BY scope.path, session.id, cursor.reader LIMIT ?",
-        (limit,),
-    )
-    return [_work("fold", scope, id_, reader) for scope, id_, reader in rows]
-
-
-def _unembedded(db: apsw.Connection, at: int, space: str, limit: int) -> list[Work]:
-    """Records whose newest vector is of another space; few of them have one of this space too."""
-    pk = db.execute("SELECT pk FROM space WHERE name = ?", (space,)).get
-    work: list[Work] = []
-    ranges = ("IS NULL", "IS NOT NULL") if pk is None else ("IS NULL", f"< {pk}", f"> {pk}")
-    for condition in ranges:
-        rows = db.execute(
-            f"{_RECORD} WHERE record.space {condition} AND {_ALIVE}"
-            " AND NOT EXISTS"
-            " (SELECT 1 FROM vector WHERE vector.record = record.pk AND vector.space IS ?)"
-            " LIMIT ?",
-            (at, pk, limit - len(work)),
-        )
-        work += [_work("embed", scope, id_) for scope, id_ in rows]
-    return work
-
-
-def _to_review(db: apsw.Connection, at: int, limit: int) -> list[Work]:
-    rows = db.execute(
-        f"{_RECORD} WHERE {_LIVE} AND record.review_at <= ? AND record.review_at IS NOT NULL"
-        f" AND {_ALIVE} LIMIT ?",
-        (at, at, limit),
-    )
-    return [_work("review", scope, id_) for scope, id_ in rows]
+    asked = [kind for kind in _PARTS if not kinds or kind in kinds]
+    parts = [part for kind in asked if kind != "embed" or space for part in _PARTS[kind]]
+    if not parts:
+        return []
+    sql = " UNION ALL ".join(parts)
+    given = (micros(now), max(0, limit), *([space] if "?3" in sql else []))
+    # Rows of one part come in its order; which part comes first is not promised.
+    rows = sorted(db.execute(sql, given), key=lambda row: int(row[0]))
+    return [
+        Work(kind=kind, root=root_of(scope), scope=scope, id=id_, detail=detail)
+        for _, kind, scope, id_, detail in rows[: max(0, limit)]
+    ]

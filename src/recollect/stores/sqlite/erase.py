@@ -1,145 +1,168 @@
-"""Removing rows with everything that hangs on them."""
+"""Removing rows, and silencing the journal about what was erased."""
 
 from __future__ import annotations
 
-import json
+from collections.abc import Sequence
 from typing import Any
 
-from recollect.stores import touches
+import apsw
+
+from recollect.index.codes import micros
+from recollect.stores.commit import Changes
 from recollect.stores.sqlite.connection import select
-from recollect.stores.sqlite.index import EVERYTHING
-from recollect.stores.sqlite.ledger import Ledger
+from recollect.stores.sqlite.feed import EVERYTHING
+from recollect.stores.sqlite.held import Keys
+from recollect.stores.sqlite.rows import to_json
 from recollect.types import Erase
 
 ERASED_MAX = 10_000  # per scope
-# "+root": without the plus SQLite would walk through the root's whole journal.
-_WIPE = "UPDATE touch SET before = NULL, after = NULL WHERE +root = ? AND "
+
+_GONE = "FROM json_each(?) AS gone CROSS JOIN scope ON scope.path = gone.value ->> 0"
 
 
-def drop_record(ledger: Ledger, pk: int) -> int:
-    """Remove a record with its words, vectors, lineage and relations; its scope."""
-    root, scope, lineage, derived_from = ledger.get(
-        "SELECT root, scope, lineage, derived_from FROM record WHERE pk = ?", pk
-    )
-    made_from = [(0, ref) for ref in json.loads(lineage)]
-    made_from += [(1, ref) for ref in json.loads(derived_from)]
-    ledger.db.executemany(
-        "DELETE FROM lineage WHERE root = ? AND source = ? AND ref = ? AND record = ?",
-        [(root, source, ref, pk) for source, ref in made_from],
-    )
-    ledger.db.execute(
-        "DELETE FROM quantised WHERE scope = ? AND space IN (SELECT pk FROM space) AND record = ?",
-        (scope, pk),
-    )
-    ledger.db.execute("DELETE FROM record WHERE pk = ?", (pk,))  # and vectors, relations
-    stamp = ledger.stamp(root, scope)
-    ledger.db.execute("INSERT INTO erased VALUES (?, ?, ?)", (scope, stamp, pk))
-    return int(scope)
+def remove(db: apsw.Connection, changes: Changes, keys: Keys) -> None:
+    """What the batch drops; the root's stamp has been raised if a record is among it."""
+    if changes.batch.sweep and keys.root is not None:
+        _sweep(db, changes, keys)
+    if changes.batch.drop_space and keys.root is not None:
+        _drop_space(db, changes.batch.drop_space, keys)
+    if changes.pruned:
+        _prune(db, changes, keys)
+    if changes.records_gone:
+        _delete(db, "record WHERE id IN (SELECT value FROM json_each(?))", [*changes.records_gone])
+    if changes.sessions_gone:  # their messages go by their foreign key
+        for table, name in (("session", "id"), ("summary", "session")):
+            _delete(
+                db,
+                f"{table} WHERE (scope, {name}) IN (SELECT scope.pk, gone.value ->> 1 {_GONE})",
+                changes.sessions_gone,
+            )
+    if changes.messages_gone:
+        _delete(
+            db,
+            f"message WHERE (session, id) IN (SELECT session.pk, gone.value ->> 2 {_GONE}"
+            " CROSS JOIN session ON session.scope = scope.pk AND session.id = gone.value ->> 1)",
+            changes.messages_gone,
+        )
+    if changes.summaries_gone:
+        _delete(db, "summary WHERE id IN (SELECT value FROM json_each(?))", changes.summaries_gone)
+    if changes.items_gone:
+        _delete(
+            db,
+            "item WHERE (root, namespace, scope, key) IN"
+            f" (SELECT scope.root, gone.value ->> 1, scope.pk, gone.value ->> 2 {_GONE})",
+            changes.items_gone,
+        )
 
 
-def sweep(ledger: Ledger) -> None:
+def _delete(db: apsw.Connection, what: str, gone: Sequence[Any]) -> None:
+    db.execute(f"DELETE FROM {what}", (to_json(gone),))
+
+
+def _sweep(db: apsw.Connection, changes: Changes, keys: Keys) -> None:
     """Drop what expired in this root."""
-    root = ledger.find_root()
-    bindings = (ledger.at, root)
-    expired = "SELECT pk FROM record WHERE expires_at <= ? AND root = ?"
-    scopes = {drop_record(ledger, pk) for (pk,) in select(ledger.db, expired, *bindings)}
-    for scope in scopes:
-        _tidy(ledger, scope)
-    ledger.db.execute(
+    bindings = (micros(changes.batch.at), keys.root)
+    if keys.sweeps:
+        db.execute("DELETE FROM record WHERE expires_at <= ? AND root = ?", bindings)
+        _tidy(db, keys)
+    db.execute(
         "DELETE FROM message WHERE pk IN (SELECT message.pk FROM message"
         " JOIN session ON session.pk = message.session JOIN scope ON scope.pk = session.scope"
         " WHERE message.expires_at <= ? AND scope.root = ?)",
         bindings,
     )
-    ledger.db.execute("DELETE FROM item WHERE expires_at <= ? AND +root = ?", bindings)
+    db.execute("DELETE FROM item WHERE expires_at <= ? AND +root = ?", bindings)
 
 
-def _tidy(ledger: Ledger, scope: int) -> None:
+def _prune(db: apsw.Connection, changes: Changes, keys: Keys) -> None:
+    """Drop entries of the journal, and count them."""
+    doomed = [(keys.root, seq) for seq in changes.pruned]
+    db.executemany("DELETE FROM touch WHERE root = ? AND seq = ?", doomed)
+    before = db.total_changes()
+    db.executemany("DELETE FROM journal WHERE root = ? AND seq = ?", doomed)
+    dropped = db.total_changes() - before
+    db.execute("UPDATE upkeep SET pruned = pruned + ? WHERE root = ?", (dropped, keys.root))
+
+
+def _tidy(db: apsw.Connection, keys: Keys) -> None:
     """Keep the list of what is gone short; indexes that missed it load the scope anew."""
-    if ledger.get("SELECT count(*) FROM erased WHERE scope = ?", scope) > ERASED_MAX:
-        stamp = ledger.get("SELECT max(stamp) FROM erased WHERE scope = ?", scope)
-        ledger.db.execute("DELETE FROM erased WHERE scope = ?", (scope,))
-        ledger.db.execute("INSERT INTO erased VALUES (?, ?, ?)", (scope, stamp, EVERYTHING))
-
-
-def erase(ledger: Ledger, erase: Erase) -> None:
-    """Remove it, silence the journal about it, and note that it was erased."""
-    match erase.kind:
-        case "record":
-            path = _erase_record(ledger, erase)
-        case "summary":
-            path = _erase_summary(ledger, erase)
-        case "message":
-            path = _erase_message(ledger, erase)
-        case "session":
-            path = _erase_session(ledger, erase)
-        case "item":
-            path = _erase_item(ledger, erase)
-    ledger.touch(touches.touch_erased(erase, path or erase.scope or ledger.batch.root))
-
-
-def _wipe(ledger: Ledger, condition: str, *bindings: Any) -> None:
-    ledger.db.execute(_WIPE + condition, (ledger.root, *bindings))
-
-
-def _erase_record(ledger: Ledger, erase: Erase) -> str:
-    row = ledger.get(
-        "SELECT record.pk, scope.path FROM record JOIN scope ON scope.pk = record.scope"
-        " WHERE record.id = ? AND record.root = ?",
-        erase.id,
-        ledger.root,
+    crowded = select(
+        db,
+        "SELECT erased.scope, max(erased.stamp) FROM scope JOIN erased ON erased.scope = scope.pk"
+        " WHERE scope.root = ? AND scope.stamp = ? GROUP BY erased.scope HAVING count(*) > ?",
+        keys.root,
+        keys.stamp,
+        ERASED_MAX,
     )
-    if row is not None:
-        drop_record(ledger, row[0])
-    _wipe(ledger, "ref = ? AND kind IN (0, 7)", erase.id)
-    # A relation is journalled as "source kind target".
-    _wipe(ledger, "ref > ? AND ref < ? AND kind = 4", erase.id + " ", erase.id + "!")
-    _wipe(ledger, "also = ? AND also IS NOT NULL AND kind = 4", erase.id)
-    return row[1] if row is not None else ""
+    for scope, stamp in crowded:
+        db.execute("DELETE FROM erased WHERE scope = ?", (scope,))
+        db.execute("INSERT INTO erased VALUES (?, ?, ?)", (scope, stamp, EVERYTHING))
 
 
-def _erase_summary(ledger: Ledger, erase: Erase) -> str:
-    row = ledger.get(
-        "SELECT summary.pk, scope.path FROM summary JOIN scope ON scope.pk = summary.scope"
-        " WHERE summary.id = ? AND scope.root = ?",
-        erase.id,
-        ledger.root,
+def _drop_space(db: apsw.Connection, name: str, keys: Keys) -> None:
+    """Every vector of a space, in this root only; other roots are left to their own batches."""
+    space = db.execute("SELECT pk FROM space WHERE name = ?", (name,)).get
+    if space is None:
+        return
+    scopes = "(SELECT pk FROM scope WHERE root = ?1)"
+    for sql in (
+        "DELETE FROM vector WHERE space = ?2 AND record IN"
+        f" (SELECT record FROM quantised WHERE scope IN {scopes} AND space = ?2)",
+        f"DELETE FROM quantised WHERE scope IN {scopes} AND space = ?2",
+        f"UPDATE record SET space = NULL WHERE scope IN {scopes} AND space = ?2",
+    ):
+        db.execute(sql, (keys.root, space))
+    stamp = (keys.root, keys.stamp)
+    db.execute("UPDATE scope SET stamp = ?2 WHERE root = ?1", stamp)
+    db.execute(
+        f"INSERT OR IGNORE INTO erased SELECT pk, ?2, {EVERYTHING} FROM scope WHERE root = ?1",
+        stamp,
     )
-    if row is not None:
-        ledger.db.execute("DELETE FROM summary WHERE pk = ?", (row[0],))
-    _wipe(ledger, "ref = ? AND kind = 3", erase.id)
-    return row[1] if row is not None else ""
 
 
-def _erase_message(ledger: Ledger, erase: Erase) -> str:
-    scope = ledger.scope(erase.scope)
-    ledger.db.execute(
-        "DELETE FROM message WHERE id = ?"
-        " AND session = (SELECT pk FROM session WHERE scope = ? AND id = ?)",
-        (erase.id, scope, erase.session),
-    )
-    _wipe(ledger, "ref = ? AND kind = 1 AND scope = ? AND also = ?", erase.id, scope, erase.session)
-    return erase.scope
+# The journal
+
+# For each kind of thing, where it is mentioned. A relation is journalled as "source kind target".
+_MENTIONS = {
+    "record": (
+        "touch ON touch.ref = gone.value ->> 2 AND kind IN (0, 7)",
+        "touch ON touch.ref > (gone.value ->> 2) || ' ' AND touch.ref < (gone.value ->> 2) || '!'"
+        " AND kind = 4",
+        "touch ON touch.also = gone.value ->> 2 AND touch.also IS NOT NULL AND kind = 4",
+    ),
+    "summary": ("touch ON touch.ref = gone.value ->> 2 AND kind = 3",),
+    "message": (
+        "scope ON scope.path = gone.value ->> 0 CROSS JOIN touch ON touch.ref = gone.value ->> 2"
+        " AND touch.also = gone.value ->> 1 AND touch.scope = scope.pk AND kind = 1",
+    ),
+    "session": (
+        "scope ON scope.path = gone.value ->> 0 CROSS JOIN touch ON touch.also = gone.value ->> 2"
+        " AND touch.also IS NOT NULL AND touch.scope = scope.pk AND kind IN (1, 2, 3, 6)",
+    ),
+    "item": (
+        "scope ON scope.path = gone.value ->> 0 CROSS JOIN touch ON touch.ref = gone.value ->> 2"
+        " AND touch.scope = scope.pk AND kind = 5",
+    ),
+}
 
 
-def _erase_session(ledger: Ledger, erase: Erase) -> str:
-    key = (ledger.scope(erase.scope), erase.id)
-    ledger.db.execute("DELETE FROM session WHERE scope = ? AND id = ?", key)  # and its messages
-    ledger.db.execute("DELETE FROM summary WHERE scope = ? AND session = ?", key)
-    _wipe(
-        ledger,
-        "also = ? AND also IS NOT NULL AND scope = ? AND kind IN (1, 2, 3, 6)",
-        erase.id,
-        key[0],
-    )
-    return erase.scope
+def silence(db: apsw.Connection, changes: Changes, keys: Keys) -> None:
+    """The journal says no more about these things than that they were touched."""
+    if not changes.silenced:
+        return
+    for kind, mentions in _MENTIONS.items():
+        gone = [_mentioned(one) for one in changes.silenced if one.kind == kind]
+        for mention in mentions if gone else ():
+            db.execute(
+                "UPDATE touch SET before = NULL, after = NULL WHERE root = ?1"
+                " AND (seq, place) IN (SELECT seq, place FROM json_each(?2) AS gone"
+                # "+root": without the plus SQLite would walk through the root's whole journal.
+                f" CROSS JOIN {mention} WHERE +touch.root = ?1"
+                " AND (before IS NOT NULL OR after IS NOT NULL))",
+                (keys.root, to_json(gone)),
+            )
 
 
-def _erase_item(ledger: Ledger, erase: Erase) -> str:
-    scope = ledger.scope(erase.scope)
-    ledger.db.execute(
-        "DELETE FROM item WHERE root = ? AND namespace = ? AND scope = ? AND key = ?",
-        (ledger.root, erase.namespace, scope, erase.id),
-    )
-    _wipe(ledger, "ref = ? AND kind = 5 AND scope = ?", f"{erase.namespace}/{erase.id}", scope)
-    return erase.scope
+def _mentioned(erase: Erase) -> tuple[str, str, str]:
+    name = f"{erase.namespace}/{erase.id}" if erase.kind == "item" else erase.id
+    return erase.scope, erase.session, name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -11,6 +12,7 @@ from importlib import resources
 import apsw
 
 from recollect.errors import Incompatible, Unavailable
+from recollect.stores.sqlite import upgrade
 from recollect.stores.sqlite.connection import (
     APPLICATION_ID,
     roll_back,
@@ -19,6 +21,9 @@ from recollect.stores.sqlite.connection import (
 )
 from recollect.stores.sqlite.rebuild import rebuild_terms
 from recollect.text import analysis
+
+# What SQL alone cannot say, in the same transaction.
+_STEPS: dict[int, Callable[[apsw.Connection], None]] = {2: upgrade.move_items}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +69,8 @@ def bring_up_to_date(connection: apsw.Connection, path: str) -> None:
         _migrate(connection, path)
     if connection.pragma("journal_mode") != "wal" and not connection.readonly("main"):
         use_write_ahead_log(connection)
+    if not connection.readonly("main"):
+        upgrade.go_on(connection)
     _check_analyser(connection, path)
 
 
@@ -106,6 +113,8 @@ def _migrate(connection: apsw.Connection, path: str) -> None:
             check_hashes(connection, path)
             for migration in migrations()[version:]:
                 connection.execute(migration.sql).fetchall()
+                if migration.number in _STEPS:
+                    _STEPS[migration.number](connection)
         _note(connection, version)
         connection.execute("COMMIT")
     except BaseException:

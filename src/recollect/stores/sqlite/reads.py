@@ -11,6 +11,7 @@ from typing import Any
 import apsw
 
 from recollect.errors import Invalid
+from recollect.index.codes import micros, moment
 from recollect.scopes import root_of
 from recollect.stores.sqlite.rows import (
     MESSAGE_COLUMNS,
@@ -19,8 +20,6 @@ from recollect.stores.sqlite.rows import (
     SUMMARY_COLUMNS,
     item_of,
     message_of,
-    micros,
-    moment,
     record_of,
     relation_of,
     session_of,
@@ -37,7 +36,6 @@ from recollect.types import (
     Session,
     SessionKey,
     Summary,
-    Touch,
 )
 
 FEW = 8
@@ -48,6 +46,12 @@ _SESSION = (
     " WHERE scope.path = ? AND session.id = ?)"
 )
 _CURSORS = "(SELECT json_group_object(reader, seq) FROM cursor WHERE cursor.session = session.pk)"
+
+_TOUCHED = (
+    "(SELECT json_group_array(json_array(kind, ref, scope.path, before, after) ORDER BY place)"
+    " FROM touch JOIN scope ON scope.pk = touch.scope"
+    " WHERE touch.root = journal.root AND touch.seq = journal.seq)"
+)
 
 
 def records(
@@ -86,20 +90,23 @@ def sessions(
     db: apsw.Connection, root: str, keys: Sequence[SessionKey], after: SessionKey | None, limit: int
 ) -> list[Session]:
     columns = ", ".join(f"session.{name}" for name in SESSION_COLUMNS.split(", "))
-    sql = (
-        f"SELECT scope.path, {_CURSORS}, {columns} FROM scope"
-        " CROSS JOIN session ON session.scope = scope.pk WHERE "
-    )
-    rows: list[Any] = []
-    if not keys:
+    if keys:
+        asked = to_json([key for key in keys if root_of(key.scope) == root])
         rows = db.execute(
-            f"{sql} scope.root = {_ROOT} AND (scope.path, session.id) > (?, ?)"
+            f"SELECT scope.path, {_CURSORS}, {columns} FROM json_each(?) AS asked"
+            " CROSS JOIN scope ON scope.path = asked.value ->> 0"
+            " CROSS JOIN session ON session.scope = scope.pk AND session.id = asked.value ->> 1"
+            " ORDER BY asked.key",
+            (asked,),
+        )
+    else:
+        rows = db.execute(
+            f"SELECT scope.path, {_CURSORS}, {columns} FROM scope"
+            " CROSS JOIN session ON session.scope = scope.pk"
+            f" WHERE scope.root = {_ROOT} AND (scope.path, session.id) > (?, ?)"
             " ORDER BY scope.path, session.id LIMIT ?",
             (root, *(after or ("", "")), max(0, limit)),
-        ).fetchall()
-    for key in keys:
-        if root_of(key.scope) == root:
-            rows += db.execute(f"{sql} scope.path = ? AND session.id = ?", key).fetchall()
+        )
     return [session_of(path, row, json.loads(cursors)) for path, cursors, *row in rows]
 
 
@@ -236,17 +243,17 @@ def journal(db: apsw.Connection, wanted: ReadWish) -> list[Entry]:
             bindings.append(value)
     down = " DESC" if wanted.newest else ""
     rows = db.execute(
-        "SELECT journal.root, root.name, seq, at, batch, change, reason, actor FROM journal"
+        f"SELECT root.name, seq, at, batch, change, reason, actor, {_TOUCHED} FROM journal"
         f" JOIN root ON root.pk = journal.root WHERE {' AND '.join(conditions)}"
         f" ORDER BY root.name{down}, seq{down} LIMIT ?",
         (*bindings, max(0, wanted.limit)),
     ).fetchall()
-    entries = [_entry(db, row) for row in rows]
+    entries = [_entry(row) for row in rows]
     return entries[::-1] if wanted.newest else entries
 
 
-def _entry(db: apsw.Connection, row: Sequence[Any]) -> Entry:
-    root, name, seq, at, batch, change, reason, actor = row
+def _entry(row: Sequence[Any]) -> Entry:
+    name, seq, at, batch, change, reason, actor, touched = row
     return Entry(
         root=name,
         seq=seq,
@@ -255,17 +262,8 @@ def _entry(db: apsw.Connection, row: Sequence[Any]) -> Entry:
         change=change,
         reason=reason,
         actor=actor,
-        touched=_touches(db, root, seq),
+        touched=tuple(map(touch_of, json.loads(touched))),
     )
-
-
-def _touches(db: apsw.Connection, root: int, seq: int) -> tuple[Touch, ...]:
-    rows = db.execute(
-        "SELECT kind, ref, scope.path, before, after FROM touch"
-        " JOIN scope ON scope.pk = touch.scope WHERE touch.root = ? AND seq = ? ORDER BY place",
-        (root, seq),
-    )
-    return tuple(touch_of(row) for row in rows)
 
 
 def roots(db: apsw.Connection, after: str, limit: int) -> list[str]:

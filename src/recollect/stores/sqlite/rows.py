@@ -1,53 +1,45 @@
-"""Values to rows and back. The place of a name in these lists is its number in the file:
-new names go to the end, and none ever moves."""
+"""Values to rows and back. The place of a name in these lists, and in those of ``index.codes``, is
+its number in the file: new names go to the end, and none ever moves."""
 
 from __future__ import annotations
 
 import json
 import math
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import datetime, timedelta, timezone
+from hashlib import blake2b
 from typing import Any, cast
 
 from recollect.errors import Invalid
-from recollect.stores.sqlite.derived import checksum, labels_blob, terms_blob
+from recollect.index.codes import (
+    DURABILITIES,
+    KINDS,
+    SOURCES,
+    STATUSES,
+    TYPES,
+    code,
+    micros,
+    micros_or_none,
+    moment,
+    moment_or_none,
+)
+from recollect.index.derived import labels_blob, terms_blob
 from recollect.types import (
     LIVE,
-    Durability,
     Item,
-    Kind,
     Message,
     Record,
     Relation,
     RelationKind,
     Role,
     Session,
-    Source,
-    Status,
     Summary,
     ToolCall,
     Touch,
-    Type,
 )
 
 Row = Sequence[Any]
 
-KINDS: tuple[Kind, ...] = ("episodic", "semantic", "procedural")
-TYPES: tuple[Type, ...] = (
-    "turn",
-    "episode",
-    "summary",
-    "interaction",
-    "fact",
-    "preference",
-    "user_request",
-    "entity",
-    "interest",
-    "procedure",
-)
-STATUSES: tuple[Status, ...] = ("active", "superseded", "archived", "disputed", "quarantined")
-SOURCES: tuple[Source, ...] = ("user", "assistant", "tool", "web", "import", "file", "system")
-DURABILITIES: tuple[Durability, ...] = ("core", "standard", "ephemeral")
 ROLES: tuple[Role, ...] = ("system", "developer", "user", "assistant", "tool", "function", "note")
 HOWS = ("model", "extract")
 RELATIONS: tuple[RelationKind, ...] = (
@@ -60,42 +52,6 @@ RELATIONS: tuple[RelationKind, ...] = (
     "implements",
 )
 TOUCHES = ("record", "message", "session", "summary", "relation", "item", "cursor", "vector")
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
-_EARLIEST = (datetime.min.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
-_LATEST = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
-
-
-def code(names: Sequence[str], name: str) -> int:
-    try:
-        return names.index(name)
-    except ValueError:
-        raise Invalid(f"{name!r} is none of {', '.join(names)}") from None
-
-
-def micros(moment: datetime) -> int:
-    """Microseconds since 1970."""
-    if moment.tzinfo is None:
-        raise Invalid(f"the time {moment} has no time zone; add one")
-    span = moment - _EPOCH
-    number = (span.days * 86_400 + span.seconds) * 1_000_000 + span.microseconds
-    if not _EARLIEST <= number <= _LATEST:
-        raise Invalid(f"the time {moment} is outside the years 1 to 9999 in UTC")
-    return number
-
-
-def micros_or_none(moment: datetime | None) -> int | None:
-    return None if moment is None else micros(moment)
-
-
-def moment(number: int) -> datetime:
-    return _EPOCH + timedelta(microseconds=number)
-
-
-def moment_or_none(number: int | None) -> datetime | None:
-    return None if number is None else moment(number)
-
 
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
@@ -143,6 +99,9 @@ RECORD_BIRTH = (
     "terms, lineage, derived_from, text"
 ).split(", ")
 
+# For a change, behind its id: columns that must hold something, though nothing of it is written.
+RECORD_UNBORN = (0, 0, 0, None, 0, "", "", "", "", b"", b"", "[]", "[]", "")
+
 
 def record_birth(record: Record) -> tuple[Any, ...]:
     words, terms = terms_blob(record.text, record.author)
@@ -166,9 +125,9 @@ def record_birth(record: Record) -> tuple[Any, ...]:
 
 
 def record_changes(record: Record, at: datetime) -> tuple[Any, ...]:
-    """``record.version`` is already the new one."""
+    """As it will be stored, one version further."""
     return (
-        record.version,
+        record.version + 1,
         code(TYPES, record.type),
         code(STATUSES, record.status),
         code(SOURCES, record.source),
@@ -252,6 +211,22 @@ def record_of(row: Row) -> Record:
 
 def _tuple(text: str) -> tuple[str, ...]:
     return () if text == "[]" else tuple(json.loads(text))
+
+
+def lineage_rows(root: int, record: int, value: Record) -> list[tuple[int, int, str, int]]:
+    messages = ((root, 0, ref, record) for ref in dict.fromkeys(value.lineage))
+    records = ((root, 1, ref, record) for ref in dict.fromkeys(value.derived_from))
+    return [*messages, *records]
+
+
+def checksum(*parts: str | int) -> bytes:
+    """Of what never changes in a row; the doctor compares it."""
+    digest = blake2b(digest_size=8)
+    for part in parts:
+        encoded = str(part).encode()
+        digest.update(len(encoded).to_bytes(8, "little"))
+        digest.update(encoded)
+    return digest.digest()
 
 
 # Messages
@@ -357,7 +332,7 @@ def session_of(scope: str, row: Row, cursors: Mapping[str, int]) -> Session:
         last_seq=last_seq,
         channel=channel,
         policy=policy,
-        state=json.loads(state),
+        state=json.loads(state) if state != "{}" else {},
         started_at=moment_or_none(started),
         ended_at=moment_or_none(ended),
         version=version,

@@ -16,9 +16,11 @@ from typing import TypeVar
 import apsw
 
 from recollect.errors import Unavailable
-from recollect.ports import Clock
-from recollect.stores.sqlite import due, reads
-from recollect.stores.sqlite.cache import IndexCache
+from recollect.index import search as indexed
+from recollect.index.cache import IndexCache
+from recollect.index.filters import check_asked
+from recollect.ports import Capabilities, Clock
+from recollect.stores.sqlite import due, reads, walk
 from recollect.stores.sqlite.connection import (
     check_library,
     connect,
@@ -27,20 +29,22 @@ from recollect.stores.sqlite.connection import (
     snapshot,
 )
 from recollect.stores.sqlite.failures import speaking_of
+from recollect.stores.sqlite.feed import SqliteFeed
 from recollect.stores.sqlite.migrate import bring_up_to_date
-from recollect.stores.sqlite.search import search
-from recollect.stores.sqlite.walk import counts
+from recollect.stores.sqlite.registry import SqliteRegistry
 from recollect.stores.sqlite.writer import Writer, truncate_log
 from recollect.types import (
     Batch,
     Entry,
+    Find,
     Hit,
     Item,
     Kind,
+    Listing,
     Message,
-    Query,
     Record,
     Relation,
+    Search,
     Session,
     SessionKey,
     Status,
@@ -61,6 +65,10 @@ KEYS_READ_HERE = 8
 class SqliteStore:
     """``recollect.ports.Store`` in one SQLite file. Use ``open``."""
 
+    capabilities = Capabilities(
+        name="sqlite", search="exact", erasure="nothing", waits=True, processes=True
+    )
+
     def __init__(self, path: str, *, cache_bytes: int, group_max: int) -> None:
         self._path = path
         self._writer = Writer(path, group_max)
@@ -69,6 +77,11 @@ class SqliteStore:
         self._local = threading.local()
         self._connections: list[apsw.Connection] = []
         self._closed = False
+        self._registry = SqliteRegistry(self._writer, self._read_here, self._read)
+
+    @property
+    def registry(self) -> SqliteRegistry:
+        return self._registry
 
     @classmethod
     async def open(
@@ -108,6 +121,11 @@ class SqliteStore:
     async def commit(self, batch: Batch) -> int:
         return await self._writer.commit(batch)
 
+    @property
+    def trips(self) -> int:
+        """How often a commit has read or written, in all."""
+        return self._writer.trips
+
     async def scrub(self) -> bool:
         done: bool = await asyncio.shield(asyncio.wrap_future(self._writer.run(truncate_log)))
         return done
@@ -130,8 +148,29 @@ class SqliteStore:
     async def records(self, root: str | None, ids: Sequence[str], *, now: datetime) -> list[Record]:
         return await self._read(lambda db: reads.records(db, root, ids, now))
 
-    async def search(self, query: Query) -> list[Hit]:
-        return await self._read(lambda db: search(db, self._cache, query))
+    async def search(self, asked: Search) -> list[Hit]:
+        if not check_asked(asked) or not (asked.text or asked.vector is not None):
+            self._check_open()
+            return []
+        return await self._read_at_once(
+            lambda db: indexed.search(SqliteFeed(db), self._cache, asked)
+        )
+
+    async def listing(self, asked: Listing) -> list[Record]:
+        if not check_asked(asked):
+            self._check_open()
+            return []
+        if walk.is_walk(asked):
+            return await self._read_at_once(lambda db: walk.walked(db, asked))
+        return await self._read_at_once(
+            lambda db: indexed.listing(SqliteFeed(db), self._cache, asked)
+        )
+
+    async def find(self, asked: Find) -> list[Record]:
+        if not check_asked(asked):
+            self._check_open()
+            return []
+        return await self._read(lambda db: walk.found(db, asked))
 
     async def relations(self, root: str, ids: Sequence[str]) -> list[Relation]:
         def read(db: apsw.Connection) -> list[Relation]:
@@ -150,7 +189,9 @@ class SqliteStore:
         def read(db: apsw.Connection) -> list[Session]:
             return reads.sessions(db, root, keys, after, limit)
 
-        return self._read_here(read) if len(keys) == 1 else await self._read(read)
+        if 0 < len(keys) <= KEYS_READ_HERE:
+            return self._read_here(read)
+        return await self._read(read)
 
     async def messages(
         self,
@@ -239,7 +280,7 @@ class SqliteStore:
     async def counts(
         self, scopes: Sequence[str], *, now: datetime, descend: bool = False
     ) -> dict[tuple[Kind, Type, Status], int]:
-        return await self._read(lambda db: counts(db, scopes, now, descend=descend))
+        return await self._read(lambda db: walk.counts(db, scopes, now, descend=descend))
 
     async def roots(self, *, after: str = "", limit: int = 100) -> list[str]:
         return await self._read(lambda db: reads.roots(db, after, limit))
@@ -247,38 +288,43 @@ class SqliteStore:
     # Threads and connections
 
     async def _read(self, read: Callable[[apsw.Connection], T]) -> T:
-        return await self._on_reader_thread(lambda: self._reading(read))
+        """One statement, or several that need not be of one moment."""
+        return await self._on_reader_thread(lambda: read(self._connection()))
 
     def _read_here(self, read: Callable[[apsw.Connection], T]) -> T:
-        """A look-up of a few keys takes less than the way to another thread and back. It has to
-        be a single statement, which needs no transaction to be of one moment."""
-        if self._closed:
-            raise Unavailable("this store is closed; open it again")
+        """A look-up of a few keys takes less than the way to another thread and back."""
         with speaking_of(self._path):
             return read(self._connection())
 
-    def _reading(self, read: Callable[[apsw.Connection], T]) -> T:
-        if self._closed:
-            raise Unavailable("this store is closed; open it again")
-        db = self._connection()
-        with snapshot(db):
-            return read(db)
+    async def _read_at_once(self, read: Callable[[apsw.Connection], T]) -> T:
+        """Several statements, all of one moment."""
+
+        def reading() -> T:
+            db = self._connection()
+            with snapshot(db):
+                return read(db)
+
+        return await self._on_reader_thread(reading)
 
     async def _on_reader_thread(self, work: Callable[[], T]) -> T:
         def speaking() -> T:
             with speaking_of(self._path):
                 return work()
 
-        if self._closed:
-            raise Unavailable("this store is closed; open it again")
+        self._check_open()
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._readers, speaking)
 
     def _connection(self) -> apsw.Connection:
         """This thread's own connection; it sees whatever any process has committed."""
+        self._check_open()
         found: apsw.Connection | None = getattr(self._local, "connection", None)
         if found is None:
             found = connect_reader(self._path)
             self._local.connection = found
             self._connections.append(found)
         return found
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise Unavailable("this store is closed; open it again")

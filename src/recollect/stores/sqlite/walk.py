@@ -1,107 +1,120 @@
-"""Walking through everything that a query can see, by id, upwards or downwards; and counting it."""
+"""Going through records without an index in memory: by id, by key, and counting them."""
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from itertools import islice
 
 import apsw
-import numpy as np
 
-from recollect.scopes import visible_from
+from recollect.errors import Invalid
+from recollect.index.codes import KINDS, STATUSES, TYPES, code, micros
+from recollect.index.filters import ordered, passes
+from recollect.scopes import root_of, visible_from
 from recollect.stores.sqlite.connection import select
-from recollect.stores.sqlite.index import Array, ScopeIndex
-from recollect.stores.sqlite.rows import KINDS, STATUSES, TYPES, code, micros, to_json
-from recollect.stores.sqlite.scoring import Share
-from recollect.types import Kind, Query, Status, Type
+from recollect.stores.sqlite.feed import SqliteFeed
+from recollect.stores.sqlite.rows import RECORD_WITH_SCOPE, record_of, to_json
+from recollect.types import Find, Kind, Listing, Record, Status, Type, Where
 
 BY_ID = ("id", "newest")
-PAGE = 500
 BEHIND_ALL = "\U0010ffff"  # no id is greater
 
 
-def visible_scopes(db: apsw.Connection, query: Query) -> dict[int, int]:
-    """Key and stamp of every visible scope that ever held a record."""
-    named = query.scopes if query.exact else visible_from(query.scopes)
-    sql = "SELECT pk, stamp FROM scope WHERE stamp > 0 AND path"
-    found = dict(select(db, f"{sql} IN (SELECT value FROM json_each(?))", to_json(list(named))))
-    if query.descend:
-        for scope in query.scopes:  # ";" follows ":"
-            found.update(select(db, f"{sql} > ? AND path < ?", scope + ":", scope + ";"))
-    return found
+def _visible(db: apsw.Connection, where: Where) -> list[int]:
+    """The key of every visible scope that ever held a record."""
+    named = where.scopes if where.exact else visible_from(where.scopes)
+    sql = "SELECT pk FROM scope WHERE stamp > 0 AND path IN (SELECT value FROM json_each(?))"
+    bindings = [to_json(list(named))]
+    for scope in where.scopes if where.descend else ():  # ";" follows ":"
+        sql += " UNION SELECT pk FROM scope WHERE stamp > 0 AND path > ? AND path < ?"
+        bindings += [scope + ":", scope + ";"]
+    return [pk for (pk,) in select(db, sql, *bindings)]
 
 
-def listed_by_id(db: apsw.Connection, shares: Sequence[Share], query: Query) -> list[int]:
-    """Walk the ids of all scopes at once and stop when there are enough."""
-    walks = [_walk(db, share.index, share.passing, query) for share in shares]
-    merged = heapq.merge(*walks, reverse=query.order == "newest")
-    return [pk for _, pk in islice(merged, query.limit)]
-
-
-def _walk(
-    db: apsw.Connection, index: ScopeIndex, passing: Array, query: Query
-) -> Iterator[tuple[str, int]]:
-    beyond, after = _beyond(query)
-    sql = f"SELECT id, pk FROM record WHERE scope = ? AND {beyond} LIMIT {PAGE}"
-    while page := select(db, sql, index.scope, after):
-        for id_, pk in page:
-            if passing[index.rows_of(np.array([pk]))].any():
-                yield id_, pk
-        after = page[-1][0]
-
-
-def _beyond(query: Query) -> tuple[str, str]:
-    """The condition and order behind the last id that is known, and that id."""
-    if query.order == "newest":
-        return "id < ? ORDER BY id DESC", query.after or BEHIND_ALL
-    return "id > ? ORDER BY id", query.after
-
-
-def is_walk(query: Query) -> bool:
+def is_walk(asked: Listing) -> bool:
     """By id with no other filter than scope and status: what walks through everything, and must
     not load an index of everything to do it."""
-    plain = Query(
-        scopes=query.scopes,
-        now=query.now,
-        descend=query.descend,
-        exact=query.exact,
-        statuses=query.statuses,
-        order=query.order,
-        after=query.after,
-        limit=query.limit,
+    where = asked.where
+    plain = Where(
+        scopes=where.scopes,
+        now=where.now,
+        descend=where.descend,
+        exact=where.exact,
+        statuses=where.statuses,
     )
-    return query.order in BY_ID and query == plain
+    return asked.order in BY_ID and where == plain
 
 
-def walked(db: apsw.Connection, query: Query) -> list[int]:
-    """The records' keys. One cursor a scope, read only as far as the page needs of it."""
-    statuses = to_json([code(STATUSES, status) for status in query.statuses or STATUSES])
-    beyond, after = _beyond(query)
+def walked(db: apsw.Connection, asked: Listing) -> list[Record]:
+    """One cursor a scope, read only as far as the page needs of it."""
+    statuses = to_json([code(STATUSES, one) for one in asked.where.statuses or STATUSES])
+    beyond, after = "id > ?2 ORDER BY id", asked.after
+    if asked.order == "newest":
+        beyond, after = "id < ?2 ORDER BY id DESC", asked.after or BEHIND_ALL
     sql = (
         "SELECT id, pk FROM record WHERE scope = ?1"
         " AND status IN (SELECT value FROM json_each(?3))"
-        f" AND (expires_at IS NULL OR expires_at > ?4) AND {beyond.replace('?', '?2')} LIMIT ?5"
+        f" AND (expires_at IS NULL OR expires_at > ?4) AND {beyond} LIMIT ?5"
     )
-    rest = (after, statuses, micros(query.now), query.limit)
-    cursors = [db.execute(sql, (scope, *rest)) for scope in visible_scopes(db, query)]
+    rest = (after, statuses, micros(asked.where.now), asked.limit)
+    cursors = [db.execute(sql, (scope, *rest)) for scope in _visible(db, asked.where)]
     try:
-        merged = heapq.merge(*cursors, reverse=query.order == "newest")
-        return [pk for _, pk in islice(merged, query.limit)]
+        merged = heapq.merge(*cursors, reverse=asked.order == "newest")
+        keys = [pk for _, pk in islice(merged, asked.limit)]
     finally:
         for cursor in cursors:
             cursor.close(force=True)
+    found = SqliteFeed(db).records(keys, "")
+    return [found[key].record() for key in keys]
+
+
+# For each key of ``Find`` the records that have it, along its index.
+_KEYED = {
+    "hashes": "SELECT pk FROM record WHERE hash <> '' AND root = {root} AND hash IN {values}",
+    "origins": "SELECT pk FROM record WHERE origin <> '' AND root = {root} AND origin IN {values}",
+    "lineage": (
+        "SELECT record FROM lineage WHERE root = {root} AND source = 0 AND ref IN {values}"
+    ),
+    "derived_from": (
+        "SELECT record FROM lineage WHERE root = {root} AND source = 1 AND ref IN {values}"
+    ),
+}
+
+
+def found(db: apsw.Connection, asked: Find) -> list[Record]:
+    """By key, in one statement; what else is asked for is seen in the records themselves."""
+    root = root_of(asked.where.scopes[0])
+    parts, bindings = [], []
+    for name, sql in _KEYED.items():
+        values = getattr(asked, name)
+        if values:
+            parts.append(
+                sql.format(
+                    root="(SELECT pk FROM root WHERE name = ?)",
+                    values="(SELECT value FROM json_each(?))",
+                )
+            )
+            bindings += [root, to_json(list(values))]
+    if not parts:
+        raise Invalid("nothing to find records by; name a key, or ask for a listing")
+    rows = db.execute(
+        f"SELECT {RECORD_WITH_SCOPE} FROM record JOIN scope ON scope.pk = record.scope"
+        f" WHERE record.pk IN ({' INTERSECT '.join(parts)})",
+        bindings,
+    )
+    return ordered((one for one in map(record_of, rows) if passes(one, asked.where)), asked)
 
 
 def counts(
     db: apsw.Connection, scopes: Sequence[str], now: datetime, *, descend: bool
 ) -> dict[tuple[Kind, Type, Status], int]:
-    seen = visible_scopes(db, Query(scopes=tuple(scopes), now=now, descend=descend))
+    seen = _visible(db, Where(scopes=tuple(scopes), now=now, descend=descend))
     rows = db.execute(
         "SELECT kind, type, status, count(*) FROM record"
         " WHERE scope IN (SELECT value FROM json_each(?))"
         " AND (expires_at IS NULL OR expires_at > ?) GROUP BY kind, type, status",
-        (str(list(seen)), micros(now)),
+        (str(seen), micros(now)),
     )
     return {(KINDS[kind], TYPES[type_], STATUSES[one]): n for kind, type_, one, n in rows}

@@ -15,9 +15,11 @@ from typing import Any
 import apsw
 
 from recollect.errors import Unavailable
-from recollect.stores.sqlite.apply import Prepared, apply, prepare
+from recollect.stores.commit import decide, needs_of
+from recollect.stores.sqlite.changes import Prepared, prepare, write
 from recollect.stores.sqlite.connection import BUSY_MILLISECONDS, connect_writer
 from recollect.stores.sqlite.failures import speaking_of
+from recollect.stores.sqlite.held import read
 from recollect.types import Batch
 
 GROUP_BYTES_MAX = 8 * 1024 * 1024
@@ -69,6 +71,7 @@ class Writer:
         self._closed = False
         self._db: apsw.Connection | None = None
         self._log_pages = 0
+        self.trips = 0  # how often a commit has read or written
 
     def commit(self, batch: Batch) -> asyncio.Future[int]:
         """Whoever stops waiting does not stop the commit. What an event loop commits in one turn
@@ -163,9 +166,9 @@ class Writer:
             if fit:
                 db = self._connected()
                 db.execute("BEGIN IMMEDIATE")
-                fit = [job for job in fit if self._apply(db, job)]
+                fit = self._apply(db, fit)
                 committing = True
-                db.execute("COMMIT")
+                db.execute("COMMIT" if fit else "ROLLBACK")
         except Exception as error:
             failure = self._recover(error, committing)
             for job in fit:
@@ -183,22 +186,45 @@ class Writer:
             with contextlib.suppress(apsw.Error):
                 self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
 
-    def _apply(self, db: apsw.Connection, job: _Commit) -> bool:
-        """Apply one batch in its savepoint; False if it does not fit, which is its answer.
-        Errors of the disk pass through: they concern the whole group."""
+    def _apply(self, db: apsw.Connection, group: list[_Commit]) -> list[_Commit]:
+        """Apply the batches; those that fit. The others have their answer. Whoever is alone needs
+        no savepoint: if it does not fit, there is nothing else to keep."""
+        if len(group) == 1:
+            return group if self._fits(db, group[0]) else []
+        fit = []
+        for job in group:
+            db.execute("SAVEPOINT batch")
+            if self._fits(db, job):
+                fit.append(job)
+            else:
+                db.execute("ROLLBACK TO batch")
+            db.execute("RELEASE batch")
+        return fit
+
+    def _fits(self, db: apsw.Connection, job: _Commit) -> bool:
+        """Apply one batch; False if it does not fit, which is its answer. Errors of the disk pass
+        through: they concern the whole group."""
         assert job.prepared is not None
-        db.execute("SAVEPOINT batch")
         try:
-            job.answer = apply(db, job.prepared)
+            job.answer = self._applied(db, job.prepared)
         except _OF_THE_GROUP:
             raise
         except Exception as error:
-            db.execute("ROLLBACK TO batch")
-            db.execute("RELEASE batch")
             job.answer = _in_our_words(error, self._path)
             return False
-        db.execute("RELEASE batch")
         return True
+
+    def _applied(self, db: apsw.Connection, prepared: Prepared) -> int:
+        """The batch's number in the journal of its root. Raises Conflict or Invalid."""
+        batch = prepared.batch
+        self.trips += 1
+        held, keys = read(db, batch, needs_of(batch))
+        if held.number is not None:
+            return held.number
+        changes = decide(batch, held)
+        self.trips += 1
+        write(db, prepared, changes, keys)
+        return changes.seq
 
     def _recover(self, error: Exception, committing: bool) -> Exception:
         """Leave no half transaction behind; what to tell those who wait."""

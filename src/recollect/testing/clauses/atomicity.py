@@ -17,9 +17,9 @@ from recollect.testing.values import (
     make_item,
     make_message,
     make_move,
-    make_query,
     make_record,
     make_relation,
+    make_search,
     make_summary,
     put,
     unit,
@@ -53,7 +53,7 @@ async def _stays_as_it_was(store: Store, *bad: Any, **fields: Any) -> None:
     given = {"vectors": {"new": unit(1, 0, 0)}, "space": SPACE, "used": ("old",), **fields}
     await refusal(store, make_batch(*good, *bad, **given), error)
     assert await snapshot(store, space=SPACE) == before
-    assert await store.search(make_query(text="new")) == []
+    assert await store.search(make_search(text="new")) == []
     assert (await put(store, *good, used=("old",))) == 2
 
 

@@ -19,9 +19,9 @@ from recollect.testing.values import (
     make_batch,
     make_item,
     make_message,
-    make_query,
     make_record,
     make_relation,
+    make_search,
     make_summary,
     moment,
     one_record,
@@ -86,7 +86,7 @@ class WritingClauses(Contract):
     async def test_M3_search_returns_the_same_record(self, store: Store) -> None:
         """A hit carries the whole record, not an excerpt."""
         await put(store, full_record())
-        query = make_query(f"{ROOT}:agent:cto", text="Ünïcödé")
+        query = make_search(f"{ROOT}:agent:cto", text="Ünïcödé")
         [hit] = await store.search(query)
         assert hit.record == replace(full_record(), version=1)
 
@@ -199,7 +199,7 @@ class WritingClauses(Contract):
     async def test_vectors_come_back_as_similarity(self, store: Store) -> None:
         """A vector written in the batch of its record is there at once."""
         await put(store, make_record("a"), vectors={"a": unit(1, 2, 3)}, space=SPACE)
-        [hit] = await store.search(make_query(vector=unit(1, 2, 3), space=SPACE))
+        [hit] = await store.search(make_search(vector=unit(1, 2, 3), space=SPACE))
         assert hit.similarity is not None
         assert abs(hit.similarity - 1) < 1e-5
 
@@ -249,5 +249,5 @@ class WritingClauses(Contract):
         assert await found_ids(store, order="id") == ids
         assert len(await store.messages(CHAT, now=NOW)) == 100
         assert len(await store.items(ROOT, "policy", now=NOW)) == 100
-        assert len(await store.search(make_query(vector=unit(1, 0, 0), space=SPACE))) == 100
+        assert len(await store.search(make_search(vector=unit(1, 0, 0), space=SPACE))) == 100
         assert len(await store.journal(ROOT)) == 1

@@ -19,9 +19,9 @@ from recollect.testing.values import (
     make_item,
     make_message,
     make_move,
-    make_query,
     make_record,
     make_relation,
+    make_search,
     make_summary,
     moment,
     one_record,
@@ -61,7 +61,7 @@ class EraseClauses(Contract):
     async def test_X10_erased_record_counts_in_no_statistic(self, store: Store) -> None:
         """Scores are as if it had never been."""
         await put(store, make_record("a", "apple pie"), make_record("b", "blue sky"))
-        query = make_query(text="apple")
+        query = make_search(text="apple")
         alone = await scores_of(store, query)
         await put(store, *(make_record(f"x{n}", "apple tree") for n in range(9)))
         await put(store, *(Erase(kind="record", id=f"x{n}") for n in range(9)))
@@ -106,7 +106,7 @@ class EraseClauses(Contract):
         assert (await one_record(store, "a")).version == 1
         assert await found_ids(store, text="old words") == []
         assert await store.relations(ROOT, ["a"]) == []
-        assert await store.search(make_query(vector=unit(1, 0, 0), space=SPACE)) == []
+        assert await store.search(make_search(vector=unit(1, 0, 0), space=SPACE)) == []
 
     @clause
     async def test_erase_comes_before_the_writes_of_its_batch(self, store: Store) -> None:

@@ -10,7 +10,7 @@ from recollect.ports import Store
 from recollect.scopes import SYSTEM_ROOT
 from recollect.testing.harness import Contract, clause, refusal
 from recollect.testing.values import NOW, ROOT, make_batch, make_item, moment, put
-from recollect.types import Item
+from recollect.types import MARKS, Item
 
 AGENT = f"{ROOT}:agent:cto"
 
@@ -79,29 +79,28 @@ class ItemClauses(Contract):
         assert len(await _found(store)) == 2
 
     @clause
-    async def test_store_keeps_items_of_its_own(self, store: Store) -> None:
-        """The system root holds items like any other root."""
-        await put(store, make_item("space", "hashing/384", SYSTEM_ROOT, namespace="settings"))
-        [item] = await store.items(SYSTEM_ROOT, "settings", now=NOW, keys=["space"])
-        assert item.value == "hashing/384"
+    async def test_the_stores_own_root_holds_nothing(self, store: Store) -> None:
+        """The registry does; so no batch writes into two roots, and no list of roots names it."""
+        await refusal(store, make_batch(make_item("a", scope=SYSTEM_ROOT)), Invalid)
+        assert await store.roots() == []
 
     @clause
     async def test_X2_a_mark_is_put_down_with_its_batch(self, store: Store) -> None:
-        """In the store's own root, whatever the batch's root is, and without a word about it."""
-        assert await put(store, make_item("a"), mark=_mark("m", "first")) == 1
+        """In the batch's own root, and without a word about it."""
+        assert await put(store, make_item("a"), _mark("m", "first")) == 1
         assert [item.value for item in await _marks(store)] == ["first"]
         [entry] = await store.journal(ROOT)
         assert [touch.id for touch in entry.touched] == ["policy/a"]
-        assert await store.journal(SYSTEM_ROOT) == []
+        await refusal(store, make_batch(make_item("a"), _mark("m", 1, "org:acme2")), Invalid)
         assert await store.roots() == [ROOT]
 
     @clause
     async def test_X2_a_mark_that_is_there_undoes_the_batch(self, store: Store) -> None:
         """Two that want to put it down: one does, and of the other nothing is left."""
-        await put(store, make_item("a"), mark=_mark("m", "first"))
-        late = make_batch(make_item("b"), mark=_mark("m", "second"))
+        await put(store, make_item("a"), _mark("m", "first"))
+        late = make_batch(make_item("b"), _mark("m", "second"))
         error = await refusal(store, late, Conflict)
-        assert (error.kind, error.ids) == ("mark", ("m",))
+        assert (error.kind, error.ids) == ("item", ("m",))
         assert await _found(store) == [f"{ROOT} a"]
         assert [item.value for item in await _marks(store)] == ["first"]
 
@@ -109,39 +108,44 @@ class ItemClauses(Contract):
     async def test_X2_a_batch_that_fails_puts_no_mark_down(self, store: Store) -> None:
         """All of it or nothing."""
         await put(store, make_item("a"))
-        await refusal(store, make_batch(make_item("a"), mark=_mark("m", 1)), Conflict)
+        await refusal(store, make_batch(make_item("a"), _mark("m", 1)), Conflict)
         assert await _marks(store) == []
 
     @clause
     async def test_X2_a_batch_that_is_known_leaves_its_mark_alone(self, store: Store) -> None:
         """The same batch again answers again, with whatever mark it comes."""
-        batch = make_batch(make_item("a"), mark=_mark("m", 1))
+        batch = make_batch(make_item("a"), _mark("m", 1))
         assert await store.commit(batch) == 1
-        again = replace(batch, mark=replace(_mark("m", 2), version=1))
+        again = replace(batch, items=(*batch.items[:1], replace(_mark("m", 2), version=1)))
         assert await store.commit(again) == await store.commit(batch) == 1
         assert [(item.value, item.version) for item in await _marks(store)] == [(1, 1)]
 
     @clause
     async def test_a_mark_is_changed_by_version_and_expires(self, store: Store) -> None:
-        """Like any item, and also in a batch of nothing else."""
+        """Like any item, and also in a batch of nothing else, which takes no number."""
         mark = _mark("m", 1, expires_at=moment(5))
-        assert await put(store, mark=mark, root=SYSTEM_ROOT) == 0
-        await put(store, mark=replace(mark, value=2, version=1), root=SYSTEM_ROOT)
+        assert await put(store, mark) == 0
+        assert await store.roots() == []
+        await put(store, make_item("a"))
+        assert await put(store, replace(mark, value=2, version=1)) == 1
         assert [(item.value, item.version) for item in await _marks(store)] == [(2, 2)]
-        await refusal(store, make_batch(mark=mark, root=SYSTEM_ROOT), Conflict)
-        await put(store, mark=_mark("m", 3), root=SYSTEM_ROOT, at=moment(6))
+        await refusal(store, make_batch(mark), Conflict)
+        await put(store, _mark("m", 3), at=moment(6))
         assert [(item.value, item.version) for item in await _marks(store)] == [(3, 1)]
+        assert len(await store.journal(ROOT)) == 1
 
     @clause
-    async def test_a_mark_is_of_the_stores_own_root(self, store: Store) -> None:
-        """Nobody's items are changed in another's batch."""
-        await refusal(store, make_batch(make_item("a"), mark=make_item("m")), Invalid)
-        assert await store.roots() == []
+    async def test_an_expired_mark_is_swept_away(self, store: Store) -> None:
+        await put(store, _mark("m", 1, expires_at=moment(5)))
+        [work] = await store.due(moment(6), kinds=["expire"])
+        assert (work.root, work.detail) == (ROOT, "item")
+        await put(store, root=ROOT, sweep=True, at=moment(6))
+        assert await store.due(moment(6), kinds=["expire"]) == []
 
 
-def _mark(key: str, value: Any, **fields: Any) -> Item:
-    return make_item(key, value, SYSTEM_ROOT, namespace="mark", **fields)
+def _mark(key: str, value: Any, scope: str = ROOT, **fields: Any) -> Item:
+    return make_item(key, value, scope, namespace=MARKS, **fields)
 
 
 async def _marks(store: Store) -> list[Item]:
-    return await store.items(SYSTEM_ROOT, "mark", now=NOW)
+    return await store.items(ROOT, MARKS, now=NOW)

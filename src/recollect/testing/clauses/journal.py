@@ -264,3 +264,28 @@ class JournalClauses(Contract):
         await put(store, make_item("k"))
         [entry] = await asyncio.wait_for(store.journal(ROOT, wait=60.0), 10)
         assert entry.at == NOW
+
+    @clause
+    async def test_entries_are_pruned_one_by_one(self, store: Store) -> None:
+        """Those that are named, of one root; numbers go on as if nothing had happened."""
+        for n in range(4):
+            await put(store, make_record(f"a{n}"), id=f"batch {n}", change="all")
+        await put(store, make_record("b", scope="org:other"))
+        assert await put(store, root=ROOT, prune=(1, 3, 99)) == 4
+        assert [entry.seq for entry in await store.journal(ROOT)] == [2, 4]
+        assert [entry.seq for entry in await store.journal(ROOT, change="all")] == [2, 4]
+        assert await store.journal(ROOT, touching="a0") == []
+        assert len(await store.journal("org:other")) == 1
+        assert await put(store, make_record("a4")) == 5
+        assert await put(store, make_item("k"), id="batch 1") == 2, "what is left is known"
+        assert len(await store.records(ROOT, [f"a{n}" for n in range(5)], now=NOW)) == 5
+
+    @clause
+    async def test_the_last_entry_is_never_pruned(self, store: Store) -> None:
+        """So that a journal ends where its number says."""
+        for n in range(3):
+            await put(store, make_record(f"a{n}"))
+        await put(store, root=ROOT, prune=(1, 2, 3))
+        await put(store, root="org:nobody", prune=(1,))
+        assert [entry.seq for entry in await store.journal(ROOT)] == [3]
+        assert await store.roots() == [ROOT]

@@ -14,9 +14,9 @@ from recollect.testing.values import (
     make_item,
     make_message,
     make_move,
-    make_query,
     make_record,
     make_relation,
+    make_search,
     make_summary,
     put,
     scores_of,
@@ -152,7 +152,8 @@ class ScopeClauses(Contract):
     @clause
     async def test_query_of_two_roots_is_invalid(self, store: Store) -> None:
         """One query asks one root."""
-        await failure(store.search(make_query("org:acme", "org:acme2")), Invalid)
+        for asked in ({"text": "a"}, {"hashes": ("h",)}, {}):
+            await failure(found_ids(store, "org:acme", "org:acme2", **asked), Invalid)
 
     @clause
     async def test_roots_are_listed_in_pages(self, store: Store) -> None:
@@ -169,7 +170,7 @@ class ScopeClauses(Contract):
         """Scores are the same whether or not others, who cannot be seen, are there."""
         mine = [("a", "red apple pie"), ("b", "green apple"), ("c", "blue sky over berlin")]
         await put(store, *(make_record(id_, text, CTO) for id_, text in mine))
-        query = make_query(CTO, text="apple berlin")
+        query = make_search(CTO, text="apple berlin")
         alone = await scores_of(store, query)
         crowd = [make_record(f"n{n}", "apple " * (n + 1), TREE["sibling"]) for n in range(30)]
         await put(store, *crowd)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 from recollect.index.neighbours import AFTER, BEFORE, share, usual_length
@@ -13,9 +14,10 @@ from recollect.testing.values import (
     ROOT,
     SPACE,
     found_ids,
-    make_query,
     make_record,
+    make_search,
     moment,
+    one_record,
     put,
     unit,
 )
@@ -31,7 +33,7 @@ async def _plant_compass(store: Store) -> None:
 
 
 async def _hits(store: Store, **fields: Any) -> dict[str, Hit]:
-    return {hit.record.id: hit for hit in await store.search(make_query(**fields))}
+    return {hit.record.id: hit for hit in await store.search(make_search(**fields))}
 
 
 def _turn(id_: str, text: str, minute: float = 0, speaker: str = "ann", **fields: Any) -> Record:
@@ -142,6 +144,18 @@ class SurroundingsClauses(Contract):
         found = await _hits(store, text="soup", around=True)
         scores = [found[id_].keyword_around for id_ in ("early", "reply", "late")]
         assert scores == sorted(scores, reverse=True)
+
+    @clause
+    async def test_L8_turns_of_one_moment_stand_as_they_came(self, store: Store) -> None:
+        """Whatever their ids are, in one commit or in several, and after a change too."""
+        await put(store, _turn("z", "which soup?"), _turn("k", "the red one", 0, "bob"))
+        await put(store, _turn("a", "thanks a lot"))
+        await put(store, _turn("m", "nothing", 0, "bob"))
+        expected = {"z": False, "k": True, "a": False, "m": False}
+        for _ in ("as made", "as changed"):
+            found = await _hits(store, text="soup red thanks nothing", around=True)
+            assert {id_: hit.after_question for id_, hit in found.items()} == expected
+            await put(store, replace(await one_record(store, "z"), importance=0.9))
 
     @clause
     async def test_O1_lift_says_how_far_a_similarity_stands_out(self, store: Store) -> None:

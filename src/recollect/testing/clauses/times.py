@@ -19,9 +19,9 @@ from recollect.testing.values import (
     make_batch,
     make_item,
     make_message,
-    make_query,
     make_record,
     make_relation,
+    make_search,
     moment,
     one_record,
     put,
@@ -185,7 +185,7 @@ class ExpiryClauses(Contract):
         )
         assert await found_ids(store, text="old words", now=moment(1)) == []
         assert await store.relations(ROOT, ["a", "b"]) == []
-        near = make_query(vector=unit(1, 0, 0), space=SPACE, now=moment(1))
+        near = make_search(vector=unit(1, 0, 0), space=SPACE, now=moment(1))
         assert await store.search(near) == []
 
     @clause
@@ -264,7 +264,7 @@ class ExpiryClauses(Contract):
     async def test_expired_rows_count_in_no_statistic(self, store: Store) -> None:
         """Scores are as if the expired rows had never been."""
         await put(store, make_record("a", "apple pie"), make_record("b", "blue sky"))
-        query = make_query(text="apple", now=moment(2))
+        query = make_search(text="apple", now=moment(2))
         alone = await scores_of(store, query)
         old = [make_record(f"o{n}", "apple", expires_at=moment(1)) for n in range(9)]
         await put(store, *old)

@@ -21,9 +21,9 @@ from recollect.testing.values import (
     make_item,
     make_message,
     make_move,
-    make_query,
     make_record,
     make_relation,
+    make_search,
     make_summary,
     moment,
     one_record,
@@ -31,7 +31,7 @@ from recollect.testing.values import (
     scores_of,
     unit,
 )
-from recollect.types import Erase, Query, Session, Work
+from recollect.types import Erase, Session, Work
 
 
 async def _due(store: Store, now_minutes: float = 0, space: str = "") -> list[Work]:
@@ -85,10 +85,11 @@ class UpkeepClauses(Contract):
         head = len(await store.journal(ROOT))
         await put(store, drop_space=SPACE)
         assert len(await store.journal(ROOT)) == head
-        query = Query(scopes=(ROOT,), now=NOW, vector=unit(1, 0, 0), space=SPACE)
+        query = make_search(vector=unit(1, 0, 0), space=SPACE)
         assert await store.search(query) == []
         assert len(await store.search(replace(query, space="new/3"))) == 1
-        assert len(await store.search(replace(query, scopes=("user:ann",)))) == 1
+        elsewhere = replace(query.where, scopes=("user:ann",))
+        assert len(await store.search(replace(query, where=elsewhere))) == 1
         assert [w.id for w in await store.due(NOW, kinds=["embed"], space=SPACE)] == [f"in {ROOT}"]
 
     @clause
@@ -150,7 +151,7 @@ class UpkeepClauses(Contract):
         assert (a.uses, a.used_at, a.version) == (4, moment(3), 1)
         assert (b.uses, b.used_at, b.version) == (1, moment(3), 1)
         await put(store, used=("a",), at=moment(4))
-        [hit] = await store.search(make_query(text="a", limit=1))
+        [hit] = await store.search(make_search(text="a", limit=1))
         assert (hit.record.uses, hit.record.used_at) == (5, moment(4))
 
     @clause
@@ -180,7 +181,7 @@ class UpkeepClauses(Contract):
         calls: list[Awaitable[object]] = [
             store.commit(make_batch(make_record("b"))),
             store.records(ROOT, ["a"], now=NOW),
-            store.search(make_query(text="a")),
+            store.search(make_search(text="a")),
             store.relations(ROOT, ["a"]),
             store.sessions(ROOT),
             store.messages(CHAT, now=NOW),
@@ -212,7 +213,7 @@ class UpkeepClauses(Contract):
             id="first",
         )
         await put(store, Erase(kind="record", id="x"), used=("a",))
-        query = make_query(text="apple sky", vector=unit(3, 2, 1), space=SPACE)
+        query = make_search(text="apple sky", vector=unit(3, 2, 1), space=SPACE)
         seen, scores = await snapshot(store, space=SPACE), await scores_of(store, query)
         await store.close()
         again = await self.reopen(store)

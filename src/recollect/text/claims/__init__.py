@@ -7,9 +7,8 @@ Everything here is pure and works on any text in linear time.
 
 from __future__ import annotations
 
-from recollect.text.claims.claim import claim_in
 from recollect.text.claims.gate import gate
-from recollect.text.claims.reader import TurnReading, extract
-from recollect.text.claims.values import Extraction, Gated
+from recollect.text.claims.lessons import Extraction, Gated
+from recollect.text.claims.reader import TurnReading, claim_in, extract
 
 __all__ = ["Extraction", "Gated", "TurnReading", "claim_in", "extract", "gate"]

@@ -7,27 +7,16 @@ Nothing here knows about slots. A clause is cut into its subject ("I", "my siste
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from functools import cache
+from typing import Literal, NamedTuple, cast
 
 from recollect.text.claims.lessons import SPEAKER
-from recollect.text.claims.verbs import READINGS, Form, reading, third_person
-from recollect.text.claims.words import (
-    ACQUAINTANCES,
-    ADVERBS,
-    FAMILY,
-    HEDGES,
-    IN_LAWS,
-    OPENING_PHRASES,
-    OPENINGS,
-    OTHER_ADJECTIVES,
-    PETS,
-    POSSESSIONS,
-    STANDING_NOUNS,
-    TELLING,
-)
+from recollect.text.normal import caseless
+from recollect.text.words import alternatives, groups, meanings, pattern, word_set, words
 
+Form = Literal["base", "third", "past", "participle", "ing"]
 SubjectKind = Literal["speaker", "related", "named", "thing"]
 Tense = Literal["present", "past", "perfect", "future", "former", "conditional", "modal"]
 
@@ -44,7 +33,7 @@ class Speaker:
 
     @property
     def key(self) -> str:
-        return folded(self.name) or SPEAKER
+        return caseless(self.name) or SPEAKER
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,106 +71,32 @@ class Clause:
     predicate: Predicate
 
 
-def folded(text: str) -> str:
-    """Lower case, one blank between words."""
-    return " ".join(text.casefold().split())
-
-
-def _any(words: Iterable[str]) -> str:
-    return "|".join(sorted(map(re.escape, words), key=len, reverse=True))
-
-
-_CONTRACTED = {
-    "i'm": "I am", "i've": "I have", "i'll": "I will", "i'd": "I would", "im": "I am",
-    "ive": "I have", "we're": "we are", "we've": "we have", "we'll": "we will",
-    "we'd": "we would", "don't": "do not", "dont": "do not", "doesn't": "does not",
-    "didn't": "did not", "can't": "can not", "cannot": "can not", "won't": "will not",
-    "isn't": "is not", "aren't": "are not", "wasn't": "was not", "weren't": "were not",
-    "haven't": "have not", "hasn't": "has not", "hadn't": "had not", "couldn't": "could not",
-    "wouldn't": "would not", "shouldn't": "should not", "gonna": "going to",
-    "wanna": "want to", "they're": "they are", "he's": "he is", "she's": "she is",
-    "they've": "they have",
-}  # fmt: skip
-_CONTRACTION = re.compile(rf"\b(?:{_any(_CONTRACTED)})\b", re.IGNORECASE)
-_HAD = re.compile(r"\b(I|we) would (?=been|had|got|gone|always wanted)", re.IGNORECASE)
-_HAVE_GOT = re.compile(r"\b(have|has) got (?=(?:an?|two|three|four|my|some|no|\d+) )")
-_IS_OR_HAS = re.compile(
-    r"(?<=\w)'s (?=(?P<been>been |moved |got |become |started )|a |an |the |not |from |allergic "
-    r"|called |named |(?:work|study|liv|mov|gett|com|visit|learn|go|plann|start|stay)ing )"
-)
-
-_OPENING = re.compile(
-    rf"(?:(?:{_any(OPENINGS)}|{OPENING_PHRASES})(?:\s*[,!.:;-]+\s*|\s+(?=(?:I|we|my|our)\b))"
-    r"|that's why (?=(?:I|we)\b)|that is why (?=(?:I|we)\b)"
-    r"|(?:(?:hey|hi|hello|thanks|yeah|oh),? )?(?!yesterday|today|tomorrow|tonight)[A-Z]\w+[,!] "
-    r"(?=(?:I|[Ww]e|[Mm]y|[Oo]ur)\b))",
-    re.IGNORECASE,
-)
-_CAPITAL = r"[^\W\d_a-z][\w\-.]*"
-_NAME = rf"{_CAPITAL}(?: {_CAPITAL}){{0,2}}"
 _LOOSE_NAME = r"[\w.@\-]+(?: [\w.@()\-]+){0,2}?"
-_RELATION = _any([*FAMILY, *IN_LAWS, *ACQUAINTANCES, *PETS, *POSSESSIONS])
-_ADJECTIVE = _any([*TELLING, *OTHER_ADJECTIVES])
-_OWNED_RE = (
-    rf"(?P<adjectives>(?:(?:{_ADJECTIVE}) ){{0,2}})(?P<relation>{_RELATION})\b"
-    rf"(?P<comma>,)?(?: (?P<called>{_CAPITAL}(?: {_CAPITAL})?)(?P<comma2>,)?)?"
-    r"(?:'s? (?P<attr>[a-z][\w\-]*(?: [a-z][\w\-]*){0,3}?)(?= (?:is|are|was)\b))?"
-)
-_OWN_RELATION = re.compile(rf"(?P<own>[Mm]y|[Oo]ur) {_OWNED_RE}(?=[ '])")
-_THEIR_RELATION = re.compile(rf"(?P<owner>[Tt]he user|{_NAME})'s? {_OWNED_RE}(?=[ '])")
-_OWN_ATTRIBUTE = re.compile(
-    r"(?:[Mm]y|[Oo]ur) (?P<attr>[a-z][\w\-]*(?: [a-z][\w\-]*){0,3}?)(?= (?:is|are|was)\b)"
-)
-_THEIR_ATTRIBUTE = re.compile(
-    rf"(?P<owner>[Tt]he user|{_NAME})'s? (?P<attr>[a-z][\w\-]*(?: [a-z][\w\-]*){{0,3}}?)"
-    r"(?= (?:is|are|was)\b)"
-)
-_FIRST = re.compile(r"(?:I|i|We|we)(?= )")
-_TOGETHER = re.compile(
-    rf"(?P<others>(?:[Mm]y|[Oo]ur|Some|A|The|Two|Three)(?: [\w'\-]+){{1,3}}?"
-    rf"|{_NAME}) and I(?= [a-z])"
-)
-_USER = re.compile(r"[Tt]he user(?= )")
-_NAMED = re.compile(rf"(?P<name>{_NAME})(?= )")
 _LOOSE = re.compile(rf"(?P<name>{_LOOSE_NAME})(?= )")
-_THING = re.compile(
-    rf"(?P<det>the|our) (?P<noun>(?:[\w\-]+ ){{0,2}}(?:{_any(STANDING_NOUNS)}))(?= )",
-    re.IGNORECASE,
-)
-_NOT_NAMES = frozenset(
-    "it this that these those there here he she they you what who how when where why which the a an"
-    " if so my our your his her their its everyone everything nothing something someone nobody"
-    " today yesterday tomorrow not no yes please some all most many one two three people life"
-    " and or but as at in on for to with from by let just maybe monday tuesday wednesday thursday"
-    " friday saturday sunday being having last next i both since after before when while"
-    " also".split()
-)
-_SECOND_VERB = re.compile(
-    r",? and (?:also |now |just |recently |then )?(?P<verb>[a-z]+) (?P<next>[\w']+)"
-)
-_AFTER_VERB = frozenset(
-    "a an the at in on for as with to my our from two three one into near about every this that"
-    " some another up out off".split()
-)
-_OBJECTS = frozenset("me us him her them it you".split())
-_RELATIVE = re.compile(r"\b(?:who|that|which|where)\b")
-_PLAIN_VERBS = frozenset("live work have love like enjoy hate prefer own play".split())
 
 
 def expanded(text: str) -> str:
     """Contractions written out: "I'm" as "I am"."""
     if "'" not in text and "nn" not in text and "ont" not in text and " im" not in text.lower():
         return text
-    text = _CONTRACTION.sub(lambda found: _CONTRACTED[found[0].lower()], text)
-    text = _HAD.sub(r"\1 had ", text)
-    text = _HAVE_GOT.sub(r"\1 ", text)
-    return _IS_OR_HAS.sub(lambda found: " has " if found["been"] else " is ", text)
+    written_out = meanings("clauses.contractions")
+    text = _contraction().sub(lambda found: written_out[found[0].lower()], text)
+    text = pattern("clauses.had").sub(r"\1 had ", text)
+    text = pattern("clauses.have_got").sub(r"\1 ", text)
+    return pattern("clauses.is_or_has").sub(
+        lambda found: " has " if found["been"] else " is ", text
+    )
+
+
+@cache
+def _contraction() -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{alternatives('clauses.contractions')})\b", re.IGNORECASE)
 
 
 def without_opening(text: str) -> str:
     """The statement without "yeah, well, " before it."""
     for _ in range(4):
-        found = _OPENING.match(text)
+        found = pattern("clauses.opening").match(text)
         if not found or found.end() >= len(text):
             break
         text = text[found.end() :].lstrip()
@@ -207,12 +122,14 @@ def coordinated(predicate: Predicate) -> tuple[str, str] | None:
         "ing" if predicate.progressive else "base" if predicate.tense == "present" else "past"
     )
     tail = f" {predicate.tail}"
-    for found in _SECOND_VERB.finditer(tail):
-        if _RELATIVE.search(tail, 0, found.start()):
+    for found in pattern("clauses.second_verb").finditer(tail):
+        if pattern("clauses.relative").search(tail, 0, found.start()):
             break
         verb = reading(found["verb"], form) or reading(found["verb"], "third")
-        plain = verb in _PLAIN_VERBS and verb != predicate.verb and found["next"] not in _OBJECTS
-        if verb and (plain or found["next"] in _AFTER_VERB):
+        following = found["next"]
+        plain = verb in word_set("clauses.plain_verbs") and verb != predicate.verb
+        plain = plain and following not in word_set("clauses.objects")
+        if verb and (plain or following in word_set("clauses.after_verb")):
             first = tail[: found.start()].strip()
             listed, comma, last = first.rpartition(", ")
             first = listed if comma and reading(last, form) else first
@@ -224,36 +141,37 @@ def _subjects(text: str, speaker: Speaker, loose: bool) -> list[tuple[Subject, i
     """The ways to read the beginning of a text as a subject, the most telling first."""
     if found := together_in(text):
         return [(_together(found, speaker), found.end())]
-    if found := _FIRST.match(text):
+    if found := pattern("clauses.first_person").match(text):
         return [(Subject("speaker", speaker.written, speaker.key), found.end())]
-    if (found := _THING.match(text)) and found["det"].lower() == "our":
+    if (found := pattern("clauses.thing").match(text)) and found["det"].lower() == "our":
         return [_thing(found)]
-    if found := _OWN_RELATION.match(text):
+    if found := pattern("clauses.own_relation").match(text):
         return [(_related(found, speaker.written, speaker.key), found.end())]
-    if found := _OWN_ATTRIBUTE.match(text):
+    if found := pattern("clauses.own_attribute").match(text):
         return [(_attribute(found["attr"], speaker.written, speaker.key), found.end())]
-    if found := _USER.match(text):
+    if found := pattern("clauses.the_user").match(text):
         return [(Subject("speaker", "The user", SPEAKER), found.end())]
     ways: list[tuple[Subject, int]] = []
-    for pattern in (_THEIR_RELATION, _THEIR_ATTRIBUTE):
-        if (found := pattern.match(text)) and not _is_plain_word(found["owner"], user=True):
+    for whose in ("their_relation", "their_attribute"):
+        found = pattern(f"clauses.{whose}").match(text)
+        if found and not _is_plain_word(found["owner"], user=True):
             owner = found["owner"]
-            key = SPEAKER if owner.lower() == "the user" else folded(owner)
+            key = SPEAKER if owner.lower() == "the user" else caseless(owner)
             owner = "The user" if key == SPEAKER else owner
-            if pattern is _THEIR_RELATION:
+            if whose == "their_relation":
                 ways.append((_related(found, owner, key), found.end()))
             else:
                 ways.append((_attribute(found["attr"], owner, key), found.end()))
-    if found := _THING.match(text):
+    if found := pattern("clauses.thing").match(text):
         ways.append(_thing(found))
-    elif found := (_LOOSE if loose else _NAMED).match(text):
+    elif found := (_LOOSE if loose else pattern("clauses.named")).match(text):
         ways.extend(_named(text, found, loose))
     return ways
 
 
 def together_in(text: str, start: int = 0) -> re.Match[str] | None:
     """ "My mom and I" at this place of a text; not "my mom called and I"."""
-    found = _TOGETHER.match(text, start)
+    found = pattern("clauses.together").match(text, start)
     if found is None or any(reading(word, "past") for word in found["others"].split()):
         return None
     return found
@@ -262,22 +180,20 @@ def together_in(text: str, start: int = 0) -> re.Match[str] | None:
 def _together(found: re.Match[str], speaker: Speaker) -> Subject:
     """ "My mom and I": the speaker, with somebody."""
     others = re.sub(r"\A(?:[Mm]y|[Oo]ur)\b", "their", found["others"])
-    others = others[:1].lower() + others[1:] if others.split(" ")[0] in _OPEN else others
+    if others.split(" ")[0] in word_set("clauses.quantities"):
+        others = others[:1].lower() + others[1:]
     return Subject("speaker", f"{speaker.written} and {others}", speaker.key, plural=True)
-
-
-_OPEN = frozenset(("Some", "A", "The", "Two", "Three"))
 
 
 def _is_plain_word(name: str, *, user: bool = False) -> bool:
     if user and name.lower() == "the user":
         return False
-    return name.split(" ", 1)[0].lower() in _NOT_NAMES
+    return name.split(" ", 1)[0].lower() in word_set("clauses.not_names")
 
 
 def _thing(found: re.Match[str]) -> tuple[Subject, int]:
     noun = found["noun"]
-    return Subject("thing", f"The {noun}", folded(noun)), found.end()
+    return Subject("thing", f"The {noun}", caseless(noun)), found.end()
 
 
 def _named(text: str, found: re.Match[str], loose: bool) -> list[tuple[Subject, int]]:
@@ -288,26 +204,26 @@ def _named(text: str, found: re.Match[str], loose: bool) -> list[tuple[Subject, 
             _is_plain_word(name)
             or " I" in name
             or name.lower().endswith("ing")
-            or name.lower() in READINGS
+            or name.lower() in _readings()
         ):
             return []
-        return [(Subject("named", name, folded(name)), found.end())]
+        return [(Subject("named", name, caseless(name)), found.end())]
     ways = []
     words = text.split(" ", 4)[:3]
     for count in range(1, len(words) + 1):
         name = " ".join(words[:count])
         if not _is_plain_word(name):
-            ways.append((Subject("named", name, folded(name)), len(name)))
+            ways.append((Subject("named", name, caseless(name)), len(name)))
     return ways
 
 
 def _related(found: re.Match[str], owner: str, owner_key: str) -> Subject:
     relation = found["relation"]
-    telling = [word for word in found["adjectives"].split() if word in TELLING]
+    telling = [word for word in found["adjectives"].split() if word in word_set("clauses.telling")]
     name = found["called"] or ""
     if found["comma"] and not (name and found["comma2"]):
         name = ""
-    key = " ".join([f"{owner_key}'s", *telling, relation, *([folded(name)] if name else [])])
+    key = " ".join([f"{owner_key}'s", *telling, relation, *([caseless(name)] if name else [])])
     written = f"{owner}'s {found['adjectives']}{relation}" + (f" {name}" if name else "")
     plural = (relation.endswith("s") and relation != "boss") or relation == "children"
     return Subject(
@@ -320,18 +236,6 @@ def _attribute(attribute: str, owner: str, owner_key: str) -> Subject:
     return Subject("related", owner, owner_key, attribute=attribute)
 
 
-_FINITE_BE: Mapping[str, Tense] = {
-    "am": "present",
-    "is": "present",
-    "are": "present",
-    "was": "past",
-    "were": "past",
-}
-_MODALS: Mapping[str, Tense] = {
-    "will": "future", "shall": "future", "can": "modal", "must": "modal", "would": "conditional",
-    "could": "conditional", "should": "conditional", "may": "conditional", "might": "conditional",
-}  # fmt: skip
-_SINGULAR = {"am": "is", "are": "is", "were": "was", "have": "has", "do": "does"}
 _AUX_WORDS_MAX = 9
 
 
@@ -349,15 +253,13 @@ class _Group:
         if tense is not None and self.tense is None:
             self.tense = tense
             if self.subject.kind == "speaker" and not self.subject.plural:
-                word = _SINGULAR.get(word.lower(), word)
+                word = meanings("clauses.singular").get(word.lower(), word)
         self.words.append(word)
 
     def said(self) -> str:
         """The words of the group without those that only fill."""
-        return " ".join(word for word in self.words if word not in _FILLERS)
-
-
-_FILLERS = frozenset("just also even actually both all then only finally too so".split())
+        fillers = word_set("clauses.fillers")
+        return " ".join(word for word in self.words if word not in fillers)
 
 
 def predicate_in(text: str, subject: Subject) -> Predicate | None:
@@ -383,13 +285,14 @@ def _auxiliary(words: list[str], index: int, group: _Group) -> int:
         group.negated = True
         group.words.append("no longer" if word == "no" else word)
         return 2 if word == "no" else 1
-    if word in HEDGES and word not in _MODALS:
+    if word in word_set("clauses.hedges") and word not in meanings("clauses.modals"):
         group.hedged = True
         return 1
     if word in ("kind", "sort") and following == "of":
         return 2
-    if word in ADVERBS and not (group.be and following == "" and word in ("so", "very")):
-        if group.be and word in ("so", "very", "super", "pretty", "quite", "too", "all", "both"):
+    last = group.be and following == "" and word in ("so", "very")
+    if word in word_set("clauses.adverbs") and not last:
+        if group.be and word in word_set("clauses.degrees"):
             return 0
         group.adverbs.append(word)
         group.words.append(word)
@@ -408,12 +311,12 @@ def _verb_part(word: str, following: str, group: _Group) -> int:
         group.tense, group.did = "former", True
         group.words += ["used", "to"]
         return 2
-    if group.tense is None and word in _FINITE_BE:
-        group.add(word, _FINITE_BE[word])
+    if group.tense is None and (tense := meanings("clauses.be").get(word)):
+        group.add(word, cast(Tense, tense))
         group.be = True
         return 1
-    if group.tense is None and word in _MODALS:
-        group.add(word, _MODALS[word])
+    if group.tense is None and (tense := meanings("clauses.modals").get(word)):
+        group.add(word, cast(Tense, tense))
         group.did = True
         return 1
     if group.tense is None and word in ("do", "does", "did") and _leads_to(following, "base"):
@@ -432,7 +335,11 @@ def _verb_part(word: str, following: str, group: _Group) -> int:
 
 
 def _leads_to(word: str, *forms: Form) -> bool:
-    return word in ADVERBS or word in ("not", "never") or bool(reading(word, *forms))
+    return (
+        word in word_set("clauses.adverbs")
+        or word in ("not", "never")
+        or bool(reading(word, *forms))
+    )
 
 
 def _main(words: list[str], index: int, group: _Group) -> Predicate | None:
@@ -443,7 +350,7 @@ def _main(words: list[str], index: int, group: _Group) -> Predicate | None:
             group.add(word)
             return _finished(group, verb, tail, progressive=True)
         verb = reading(word, "participle", "past")
-        if verb and word in _PASSIVES:
+        if verb and word in word_set("clauses.passives"):
             group.add(word)
             return _finished(group, verb, tail, passive=True)
         return _finished(group, "be", " ".join(words[index:]))
@@ -454,14 +361,6 @@ def _main(words: list[str], index: int, group: _Group) -> Predicate | None:
         group.add(word)
         return _finished(group, verb, tail)
     return _finite(word, tail, group)
-
-
-_PASSIVES = frozenset(
-    "promoted hired fired diagnosed accepted admitted selected invited chosen awarded asked told"
-    " offered fixed deployed merged released completed finished cancelled canceled scheduled"
-    " stolen broken damaged injured robbed bitten written published built founded launched"
-    " raised rejected approved migrated rolled moved postponed delayed".split()
-)
 
 
 def _finite(word: str, tail: str, group: _Group) -> Predicate | None:
@@ -497,3 +396,68 @@ def _finished(group: _Group, verb: str, tail: str, **more: bool) -> Predicate:
         progressive=more.get("progressive", False),
         passive=more.get("passive", False),
     )
+
+
+# Verbs and their forms.
+
+
+class VerbReading(NamedTuple):
+    """One way to read a word as a verb."""
+
+    verb: str
+    form: Form
+
+
+def third_person(verb: str) -> str:
+    """ "live" -> "lives", "have" -> "has"."""
+    if verb in ("be", "have"):
+        return {"be": "is", "have": "has"}[verb]
+    if verb.endswith(("s", "x", "z", "ch", "sh", "o")):
+        return f"{verb}es"
+    if verb.endswith("y") and verb[-2:-1] not in "aeiou":
+        return f"{verb[:-1]}ies"
+    return f"{verb}s"
+
+
+def _past(verb: str) -> str:
+    if verb.endswith("e"):
+        return f"{verb}d"
+    if verb.endswith("y") and verb[-2:-1] not in "aeiou":
+        return f"{verb[:-1]}ied"
+    return f"{verb}{verb[-1] if verb in word_set('verbs.doubled') else ''}ed"
+
+
+def _ing(verb: str) -> str:
+    if verb.endswith("ie"):
+        return f"{verb[:-2]}ying"
+    if verb.endswith("e") and not verb.endswith("ee") and verb != "be":
+        return f"{verb[:-1]}ing"
+    return f"{verb}{verb[-1] if verb in word_set('verbs.doubled') else ''}ing"
+
+
+@cache
+def _readings() -> Mapping[str, tuple[VerbReading, ...]]:
+    """Every word that is a form of a verb, with the ways to read it."""
+    irregular = {verb: (past, participle) for verb, past, participle in groups("verbs.irregular")}
+    table: dict[str, list[VerbReading]] = {}
+    for verb in dict.fromkeys([*irregular, *words("verbs.regular")]):
+        past, participle = irregular.get(verb, (_past(verb), _past(verb)))
+        forms: dict[Form, str] = {
+            "base": verb, "third": third_person(verb), "past": past, "participle": participle,
+            "ing": _ing(verb),
+        }  # fmt: skip
+        for form, word in forms.items():
+            table.setdefault(word, []).append(VerbReading(verb, form))
+    for verb, word in groups("verbs.other_pasts"):
+        table.setdefault(word, []).extend(
+            (VerbReading(verb, "past"), VerbReading(verb, "participle"))
+        )
+    return {word: tuple(readings) for word, readings in table.items()}
+
+
+def reading(word: str, *forms: Form) -> str:
+    """The verb that a word is in one of these forms; empty if it is none."""
+    for verb, form in _readings().get(word, ()):
+        if form in forms:
+            return verb
+    return ""

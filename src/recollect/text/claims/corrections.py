@@ -1,140 +1,253 @@
-"""Corrections: "no, it's Smyth", "not Berlin, Hamburg", "I meant Tuesday".
+"""Corrections: "no, it's Smyth", "not Berlin but Hamburg", "*Storm", "typo: Pixel".
 
-A fragment says only what is new. What it corrects is found in what the same person said before,
-and the old sentence is read again with the new word in it.
+A correction says only what is new. What it corrects is found in what the same person said before:
+the last sentence in which the new words have a place. That sentence is said again with the new
+words in it. Where no place is found, nothing is written over: the correction is kept as it was
+said, and what it may be about is put in doubt.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from difflib import SequenceMatcher
+from functools import cache
 from typing import NamedTuple
 
+from recollect.text.analysis import stem, words
 from recollect.text.claims.lessons import Lesson
-from recollect.text.claims.slot_values import bare
+from recollect.text.claims.places import placed
+from recollect.text.normal import fold
+from recollect.text.words import pattern, patterns
 
 LOOK_BACK = 8
+WORDS_MAX = 32
+UNMARKED_WORDS_MAX = 10
+BARE_WORDS_MAX = 5
 
-_OPENING = re.compile(
-    r"(?:no|nope|nein|non|sorry|oops|correction|korrektur|actually|wait|hang on|eigentlich|en fait"
-    r"|en realidad"
-    r"|perdón|perdona|pardon|entschuldigung|das stimmt nicht|that's wrong|that's not right"
-    r"|that is wrong|that's incorrect|wrong|falsch|不对|不是|错了|更正)\s*[,.!:;，。：-]+\s*",
-    re.IGNORECASE,
-)
-_EXPLICIT = re.compile(
-    r"(?:no|nope|nein|non|sorry|oops|correction|korrektur|wait|perdón|pardon|entschuldigung"
-    r"|das stimmt nicht|that's wrong|that's not right|that is wrong|that's incorrect|wrong|falsch"
-    r"|不对|错了|更正|actually|eigentlich|en fait|en realidad)\b",
-    re.IGNORECASE,
-)
-_VALUE = r"[\w@.+\-'/]+(?: [\w@.+\-'/]+){0,4}?"
-_NOT_THEN_NEW = re.compile(
-    rf"(?:it's |its |it is |es ist |c'est |es )?(?:not|nicht|pas|no) (?P<old>{_VALUE})(?:,? (?:but"
-    rf"|sondern|mais|sino)(?: in| at)?|,) (?:it's |in |at )?(?P<new>{_VALUE})\Z"
-    rf"|不是(?P<old2>[^，,]{{1,10}})[，,]?(?:而)?是(?P<new2>[^，,。]{{1,10}})\Z",
-    re.IGNORECASE,
-)
-_NEW_NOT_OLD = re.compile(
-    rf"(?:(?:it's|its|it is|that's|es ist|das ist|c'est|es|make that"
-    rf"|i said) )?(?P<new>{_VALUE}),? (?:and )?"
-    rf"(?:not|nicht|pas|no) (?P<old>{_VALUE})\Z",
-    re.IGNORECASE,
-)
-_MEANT = re.compile(
-    rf"(?:i (?:actually )?meant(?: to say)?|make that|i mean|ich meinte|ich meine|je voulais dire"
-    rf"|quise decir|quería decir|我是说|我的意思是)"
-    rf"[:,]? ?(?P<new>{_VALUE}|[^，。]{{1,12}})\Z",
-    re.IGNORECASE,
-)
-_ITS_NEW = re.compile(rf"(?:it's|it is|es ist|c'est|es|是) ?(?P<new>{_VALUE})\Z", re.IGNORECASE)
-
-
-class Fix(NamedTuple):
-    """A fragment that corrects: the new words, and the old ones if it says them."""
-
-    new: str
-    old: str = ""
-
-
-def opens_with_correction(text: str) -> bool:
-    """Whether a sentence says that something known is wrong."""
-    return bool(_OPENING.match(text) and _EXPLICIT.match(text))
-
-
-def without_correction(text: str) -> str:
-    """The sentence without "no, sorry, " before it."""
-    for _ in range(3):
-        found = _OPENING.match(text)
-        if not found or found.end() >= len(text):
-            break
-        text = text[found.end() :]
-    return text
-
-
-def fix_in(text: str) -> Fix | None:
-    """The correction that a fragment makes; None if it is none."""
-    rest = without_correction(text).strip(" .!")
-    if len(rest) > 80:
-        return None
-    if found := _NOT_THEN_NEW.match(rest):
-        return Fix(found["new"] or found["new2"], found["old"] or found["old2"])
-    if found := _NEW_NOT_OLD.match(rest):
-        return Fix(found["new"], found["old"])
-    if found := _MEANT.match(rest):
-        return Fix(found["new"])
-    if rest != text.strip(" .!") and (found := _ITS_NEW.match(rest)):
-        return Fix(found["new"])
-    return None
+_SENTENCE = re.compile(r"[.!?;。！？；]+(?:\s+|\Z)|\n+|(?<=\w)\?\s")
+_SEGMENT = re.compile(r",\s+|，|\s[-–—]+\s|—|[.!?;。！？；]+(?:\s+|\Z)|\n+|:\s+|：")
+_EDGES = " \t.,;:!?\"'()*~«»“”„。，！？、"
 
 
 class Told(NamedTuple):
-    """A sentence that the same person said before, and what it taught."""
+    """A sentence that the same person said before, what it taught, and in which message."""
 
     text: str
     lessons: tuple[Lesson, ...]
+    message: str = ""
 
 
-def corrected(fix: Fix, told: Sequence[Told]) -> str:
-    """The latest sentence that the fix is about, with the new words in the place of the old
-    ones; empty if there is none."""
-    for before in reversed(told[-LOOK_BACK:]):
-        for lesson in before.lessons:
-            if lesson.claim is None:
-                continue
-            old = fix.old or _replaced_by(fix.new, before.text, lesson.claim.value)
-            if not old or bare(old) == bare(fix.new):
-                continue
-            if fix.old and bare(fix.old) not in bare(before.text):
-                continue
-            place = re.search(re.escape(old), before.text, re.IGNORECASE)
-            if place:
-                return before.text[: place.start()] + fix.new + before.text[place.end() :]
-    return ""
+class Fix(NamedTuple):
+    """New words, and the old ones if they are said. ``sure``: it is marked as a correction.
+    ``name``: they are a name and nothing else."""
+
+    new: str
+    old: str = ""
+    sure: bool = True
+    name: bool = False
 
 
-def _replaced_by(new: str, text: str, value: str) -> str:
-    """The words of the old value that the new ones stand for."""
-    words = value.split()
-    if len(words) == len(new.split()) or len(words) == 1:
-        return value
-    if len(new.split()) > 1:
-        return value
-    close = [(SequenceMatcher(None, word, new.casefold()).ratio(), word) for word in words]
-    ratio, word = max(close)
-    return word if ratio >= 0.5 else value if value in text.casefold() else ""
+class Amendment(NamedTuple):
+    """``text`` is the sentence said again, empty if the correction could not be placed;
+    ``restated``: it was said again in full by the speaker."""
+
+    text: str
+    told: Told
+    restated: bool = False
 
 
-def as_correction(lessons: Sequence[Lesson]) -> list[Lesson]:
+Reads = Callable[[str], Sequence[Lesson]]
+
+
+def amendment_in(
+    text: str, told: Sequence[Told], *, previous: str, read: Reads
+) -> Amendment | None:
+    """What a message corrects; None if it is no correction of anything that was told. Without a
+    mark only what follows directly on the statement corrects it, and only in a few words."""
+    if not told or len(text.split()) > WORDS_MAX or len(text) > 300:
+        return None
+    recent = list(reversed(told[-LOOK_BACK:]))
+    marked, rest = without_marks(text)
+    if (
+        not marked
+        and len(text.split()) > UNMARKED_WORDS_MAX
+        and not pattern("corrections.hint").search(text)
+    ):
+        return None
+    just_said = [one for one in recent if one.message == previous]
+    again = _said_again(rest, recent if marked else just_said, read, marked=marked)
+    if again is not None:
+        return again
+    for fix in _fixes(text, rest, marked):
+        for before in recent if fix.sure or fix.old else just_said:
+            found = placed(before.text, fix.new, fix.old, sure=fix.sure, name=fix.name)
+            if found and fold(found) != fold(before.text):
+                return Amendment(found, before)
+    return Amendment("", just_said[0]) if marked and just_said and len(rest) > 1 else None
+
+
+def without_marks(text: str) -> tuple[bool, str]:
+    """Whether a text is marked as a correction, and its words without the marks."""
+    rest, marked = text.strip(), False
+    starred = re.match(
+        r"\A\s*(?:\*\s?(?P<a>[^*\n]{1,80}?)(?=[.!?,]|\Z)|(?P<b>[^*\n]{1,60})\*)", rest
+    )
+    if starred:
+        tail = rest[starred.end() :].lstrip("*")
+        return True, f"{(starred['a'] or starred['b']).strip()}{tail}"
+    for _ in range(5):
+        found = pattern("corrections.mark").match(rest)
+        if found is None or found.end() >= len(rest):
+            break
+        rest, marked = rest[found.end() :].lstrip(_EDGES), True
+    if ":" in rest and (found := pattern("corrections.lead").match(rest)):
+        rest, marked = rest[found.end() :].lstrip(_EDGES), True
+    if pattern("corrections.trailing").search(rest):
+        rest, marked = pattern("corrections.trailing").sub("", rest).strip(), True
+    return marked, rest
+
+
+def without_strict_marks(text: str) -> tuple[bool, str]:
+    """The same for a sentence among others, where only what is surely a mark counts."""
+    marked = False
+    for _ in range(3):
+        found = pattern("corrections.strict").match(text)
+        if found is None or found.end() >= len(text):
+            break
+        text, marked = text[found.end() :], True
+    return marked, text
+
+
+def _said_again(
+    rest: str, recent: Sequence[Told], read: Reads, *, marked: bool
+) -> Amendment | None:
+    """ "I wear L" after "I wear size M": the same said again with another value."""
+    for part in [rest, *_SENTENCE.split(rest)[1:]]:
+        part = part.strip(_EDGES)
+        if not pattern("corrections.clause").match(part) or (
+            not marked and part == rest.strip(_EDGES)
+        ):
+            continue
+        lessons = read(part)
+        for before in recent:
+            if lessons and _same_frame(part, lessons, before):
+                return Amendment(part, before, restated=True)
+    return None
+
+
+def _same_frame(part: str, lessons: Sequence[Lesson], before: Told) -> bool:
+    slots = {(one.claim.subject, one.claim.slot) for one in lessons if one.claim}
+    known = {(one.claim.subject, one.claim.slot) for one in before.lessons if one.claim}
+    if slots & known:
+        return True
+    ours, theirs = ({stem(word) for word in words(text)} for text in (part, before.text))
+    return len(ours & theirs) >= 0.5 * min(len(ours), len(theirs))
+
+
+def _fixes(text: str, rest: str, marked: bool) -> Iterator[Fix]:
+    whole = " ".join(rest.split())
+    for form in _both_values():
+        for source in dict.fromkeys((whole, " ".join(text.split()))):
+            if found := form.search(source):
+                groups = found.groupdict()
+                new = next((groups[name] for name in ("new", "new2") if groups.get(name)), "")
+                old = next((groups[name] for name in ("old", "old2") if groups.get(name)), "")
+                yield from (Fix(one, _bare(old)) for one in _values(new) if _names(one))
+    sentences = [part.strip() for part in _SENTENCE.split(rest) if part.strip(_EDGES)]
+    for part in sentences:
+        sure = (
+            marked
+            or bool(pattern("corrections.reason").search(rest))
+            or bool(pattern("corrections.spelled").search(rest))
+        )
+        found = pattern("corrections.it_is").match(part)
+        if found is None and sure:
+            found = pattern("corrections.i_am").match(part)
+        if found:
+            clause = part[found.end() :]
+            yield from (Fix(one, sure=sure) for one in _values(clause))
+    if sentences and (marked or not pattern("corrections.clause").match(rest)):
+        yield from _bare_fixes(sentences, rest, marked)
+
+
+@cache
+def _both_values() -> tuple[re.Pattern[str], ...]:
+    """The ways to say what is right and what was wrong."""
+    ways = ("not_but", "said_meant", "wrong", "forget", "and_not")
+    return tuple(form for way in ways for form in patterns(f"corrections.{way}"))
+
+
+def _bare_fixes(sentences: Sequence[str], rest: str, marked: bool) -> Iterator[Fix]:
+    first = sentences[0]
+    spelled = bool(pattern("corrections.spelled").search(rest))
+    segments = [part.strip(_EDGES) for part in _SEGMENT.split(rest) if part and part.strip(_EDGES)]
+    if len(segments) > 1 and len(segments[0].split()) <= BARE_WORDS_MAX:
+        # "Delft - Leiden was my master's": the old value comes second, with what it is really.
+        yield Fix(_bare(segments[0]), f"?{segments[1].split()[0]}", sure=marked)
+    for value in _values(first):
+        bare = _is_bare(value)
+        if marked or spelled or bare:
+            yield Fix(value, sure=(marked or spelled) and (bare or len(value.split()) <= 3))
+        if bare and not marked and value[:1].isupper() and len(rest.split()) <= 2:
+            yield Fix(value, sure=False, name=True)
+    if marked:
+        for part in sentences[1:]:
+            yield from (Fix(one) for one in _values(part) if _is_bare(one))
+
+
+def _is_bare(value: str) -> bool:
+    """Whether some words are a value and nothing else: no verb, no comment."""
+    short = len(value.split()) <= BARE_WORDS_MAX
+    return short and not pattern("corrections.not_bare").search(value)
+
+
+def _values(text: str) -> list[str]:
+    """The new words, without what is only said about them; the longer reading first."""
+    text = pattern("corrections.spelled").sub("", text)
+    text = pattern("corrections.comment").sub("", text)
+    parts = [part for part in _SEGMENT.split(text) if part and part.strip(_EDGES)]
+    if not parts:
+        return []
+    readings = [_bare(parts[0])]
+    if len(parts) > 1 and len(parts[0].split()) <= 2 and len(parts[1].split()) <= 2:
+        readings.insert(0, _bare(text))
+    return [one for one in dict.fromkeys(readings) if one and len(one.split()) <= 9]
+
+
+def _names(value: str) -> bool:
+    return bool(pattern("corrections.no_value").sub("", value).strip(_EDGES))
+
+
+def _bare(text: str) -> str:
+    text = text.strip(_EDGES)
+    for _ in range(3):
+        shorter = pattern("corrections.filler").sub("", text).strip(_EDGES)
+        if shorter == text:
+            break
+        text = shorter
+    return text
+
+
+def as_correction(lessons: Sequence[Lesson], told: Told | None = None) -> list[Lesson]:
     """The lessons, marked as corrections of what is known."""
+    texts = {lesson.text for lesson in lessons}
+    known = told.lessons if told else ()
+    amends = tuple(one.text for one in known if one.text not in texts)
+    before = {one.text for one in known}
     return [
         replace(
             lesson,
             corrects=True,
-            confidence=max(lesson.confidence, 0.9),
+            amends=amends,
+            confidence=max(lesson.confidence, 0.9 if lesson.claim else 0.7),
             importance=max(lesson.importance, 0.8),
         )
         for lesson in lessons
+        if lesson.text not in before
     ]
+
+
+def as_doubt(lesson: Lesson, told: Told) -> Lesson:
+    """A correction that found no place: what it may be about is in doubt."""
+    return replace(lesson, doubts=tuple(one.text for one in told.lessons), confidence=0.5)

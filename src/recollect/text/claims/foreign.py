@@ -1,4 +1,4 @@
-"""German, French, Spanish and Chinese: a few sure patterns each.
+"""Languages that are read by patterns: a few sure ones each, in their data files.
 
 The sentences are not rewritten. A lesson keeps the speaker's own words; only its claim is put
 into the slots that English uses, so that what was said in one language can replace what was
@@ -9,45 +9,79 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
-from recollect.text.claims.clauses import Speaker, folded
-from recollect.text.claims.findings import Finding, finding
-from recollect.text.claims.patterns import LANGUAGES, Language
-from recollect.text.claims.slot_values import birthday_in
-from recollect.text.claims.words import DIETS
+from recollect.text.claims.clauses import Speaker
+from recollect.text.claims.findings import Finding, birthday_in, finding
+from recollect.text.normal import caseless
+from recollect.text.words import (
+    alternatives,
+    counted,
+    languages,
+    meanings,
+    pairs,
+    parts,
+    pattern,
+    word_set,
+    words,
+)
 
-_CHINESE = re.compile("[\u3400-\u9fff]")
 _WORD = re.compile(r"[^\W\d_]+")
-_DIGITS = {digit: value for value, digit in enumerate("零一二三四五六七八九")}
+_CAP = r"[A-ZÄÖÜÉÈÁÍÓÚÑÇ][\w\-&.]*"
+# What ``<NAME>`` stands for in a pattern; a language may have parts of its own.
+_PARTS = {
+    "CAP": rf"(?P<v>{_CAP}(?: {_CAP}){{0,2}})",
+    "V": r"(?P<v>[^,;:!?]{2,60})",
+    "MID": r"(?P<mid>(?: [\w.]+){0,4}?)",
+    "MAIL": r"(?P<v>[\w.+\-]+@[\w.\-]+)",
+    "TEL": r"(?P<v>\+?[\d][\d \-/]{4,20})",
+}
 
 
 def language_of(text: str) -> str:
-    """ "zh", "de", "fr" or "es" if a sentence is surely in that language, else ""."""
-    if len(_CHINESE.findall(text[:200])) >= 2:
-        return "" if re.search("[\u3040-\u30ff]", text) else "zh"
-    words = set(_WORD.findall(text[:300].casefold()))
-    best, most = "", 1 if len(words) < 8 else 2
-    for language in LANGUAGES.values():
-        score = len(words & language.words) - len(words & language.others)
+    """The code of a language that is read by patterns, if a sentence is surely in it, else ""."""
+    for language in languages("recognise.letters"):
+        if len(pattern("recognise.letters", language).findall(text[:200])) >= 2:
+            return "" if pattern("recognise.other_letters", language).search(text) else language
+    said = set(_WORD.findall(text[:300].casefold()))
+    best, most = "", 1 if len(said) < 8 else 2
+    for language in languages("claims.patterns"):
+        others = word_set("recognise.words", "en") | word_set("recognise.against", language)
+        score = len(said & word_set("recognise.words", language)) - len(said & others)
         if score >= most:
-            best, most = language.name, score + 1
+            best, most = language, score + 1
     return best
+
+
+@cache
+def _patterns(language: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """Slots and what they are read by, in the order in which they are tried."""
+    found = []
+    for slot, form in pairs("claims.patterns", language):
+        for name, part in {**_PARTS, **parts("claims.parts", language)}.items():
+            form = form.replace(f"<{name}>", part)
+        found.append((slot, re.compile(form)))
+    return tuple(found)
+
+
+def _is_real(text: str, language: str) -> bool:
+    return bool(language) and not pattern("claims.unreal", language).search(text)
 
 
 def foreign_findings(text: str, speaker: Speaker) -> Iterator[tuple[Finding, str]]:
     """The claims of a sentence in another language, each with the words that make it."""
-    language = LANGUAGES.get(language_of(text))
-    if language is None or language.unreal.search(text):
+    language = language_of(text)
+    if not _is_real(text, language):
         return
-    for part in language.split.split(text):
+    for part in pattern("claims.split", language).split(text):
         found = _first(part.strip(" ,;，、"), language, speaker)
         if found is not None:
             yield found, part.strip(" ,;，、")
 
 
-def _first(part: str, language: Language, speaker: Speaker) -> Finding | None:
-    for slot, pattern in language.patterns:
-        found = pattern.search(part)
+def _first(part: str, language: str, speaker: Speaker) -> Finding | None:
+    for slot, form in _patterns(language):
+        found = form.search(part)
         if found is not None:
             result = _finding(slot, found, language, speaker)
             if result is not None:
@@ -55,52 +89,48 @@ def _first(part: str, language: Language, speaker: Speaker) -> Finding | None:
     return None
 
 
-def _finding(
-    slot: str, found: re.Match[str], language: Language, speaker: Speaker
-) -> Finding | None:
+def _finding(slot: str, found: re.Match[str], language: str, speaker: Speaker) -> Finding | None:
     groups = found.groupdict()
     subject = _subject(groups, language, speaker)
     value = _trimmed(groups.get("v") or "", language)
-    negated = slot == "dislikes" or bool(groups.get("neg")) or bool(groups.get("neg2"))
+    denied = pattern("claims.negated_before", language).search(found.string[: found.start()])
+    negated = slot == "dislikes" or bool(groups.get("neg") or groups.get("neg2") or denied)
     if slot == "dislikes":
         slot = "likes"
     if thing := groups.get("thing"):
-        slot = f"favourite:{folded(thing)}"
+        slot = f"favourite:{caseless(thing)}"
     if slot == "birthday":
         value = birthday_in(value)
     elif slot == "age":
         value = _number(value)
     elif slot == "diet":
-        value = DIETS.get(folded(value), "")
+        value = meanings("claims.diets").get(caseless(value), "")
     elif slot == "status":
-        value = language.statuses.get(folded(value), "")
+        value = meanings("claims.statuses", language).get(caseless(value), "")
     elif slot == "pet":
-        kind = language.pets.get(folded(groups.get("kind") or ""), "")
+        kind = meanings("claims.pets", language).get(caseless(groups.get("kind") or ""), "")
         value = f"{kind} {value}".strip() if kind else ""
     return finding(subject, slot, value, negated=negated) if value else None
 
 
-def _subject(groups: dict[str, str | None], language: Language, speaker: Speaker) -> str:
+def _subject(groups: dict[str, str | None], language: str, speaker: Speaker) -> str:
     relation = groups.get("relation")
     if not relation:
         return speaker.key
     called = groups.get("called")
-    known = language.relations.get(folded(relation), "")
-    return f"{speaker.key}'s {known}" + (f" {folded(called)}" if called else "") if known else ""
-
-
-_NOW = re.compile(r"\A\s*(?:jetzt|nun|inzwischen|maintenant|ahora|désormais|现在)\s*")
+    known = meanings("claims.relations", language).get(caseless(relation), "")
+    return f"{speaker.key}'s {known}" + (f" {caseless(called)}" if called else "") if known else ""
 
 
 def tells_of_past(text: str) -> bool:
     """Whether the speaker tells what they did, in a language known here."""
-    language = LANGUAGES.get(language_of(text))
-    return bool(language and language.past.search(text) and not language.unreal.search(text))
+    language = language_of(text)
+    return _is_real(text, language) and bool(pattern("claims.past", language).search(text))
 
 
-def _trimmed(value: str, language: Language) -> str:
-    value = _NOW.sub("", value)
-    found = language.end.search(value)
+def _trimmed(value: str, language: str) -> str:
+    value = re.sub(rf"\A\s*(?:{alternatives('claims.now')})\s*", "", value)
+    found = pattern("claims.end", language).search(value)
     return value[: found.start()] if found else value
 
 
@@ -108,11 +138,13 @@ def _number(said: str) -> str:
     """ "三十二" -> "32"."""
     if said.isdigit():
         return str(int(said))
-    if not said or any(digit not in _DIGITS and digit != "十" for digit in said):
+    digits = counted("claims.digits")
+    ten_sign = next(iter(words("claims.ten")), "")
+    if not said or any(digit not in digits and digit != ten_sign for digit in said):
         return ""
-    tens, ten, ones = said.partition("十")
+    tens, ten, ones = said.partition(ten_sign)
     if not ten:
-        return "".join(str(_DIGITS[digit]) for digit in said)
-    if len(tens) > 1 or len(ones) > 1 or "十" in ones:
+        return "".join(str(digits[digit]) for digit in said)
+    if len(tens) > 1 or len(ones) > 1 or ten_sign in ones:
         return ""
-    return str((_DIGITS[tens] if tens else 1) * 10 + (_DIGITS[ones] if ones else 0))
+    return str((digits[tens] if tens else 1) * 10 + (digits[ones] if ones else 0))

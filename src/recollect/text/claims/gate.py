@@ -3,40 +3,17 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
-from recollect.text.claims.values import Gated
+from recollect.text.claims.lessons import Gated
+from recollect.text.words import alternatives, languages, pattern
 from recollect.types import Message
 
 LONG_PASTE_CHARACTERS = 6000
 SHORT_CHARACTERS = 60
+NO_WORDS = "no words"
 
 _LETTER = re.compile(r"[^\W\d_]")
-_SMALL_TALK = re.compile(
-    r"(?:[^\w\u3400-\u9fff]*\b(?:hi|hello|hey|hiya|yo|thanks|thank you|thx|ty|cheers|ok|okay|k|kk"
-    r"|yes|no|yep|yeah|yup|nope|sure"
-    r"|cool|great|nice|perfect|awesome|wow|bye|goodbye|see you|see ya|good (?:morning|night"
-    r"|evening|afternoon|day|job|luck)"
-    r"|lol|haha+|hehe+|rofl|lmao|hmm+|um+|uh+|oh|ah|got it|sounds good|makes sense|no problem"
-    r"|no worries|you're welcome"
-    r"|welcome|well done|exactly|right|correct|indeed|agreed|understood|alright|fine|done|please"
-    r"|sorry|a lot|so much"
-    r"|very much|that's|it's|that|was|is|this|really|very|helpful|good|amazing|lovely|great work"
-    r"|go on|continue|next|stop|how are you"
-    r"|what's up|for|your|the|help|everything|all|again|there|everyone|friend|then|too|talk|to|you"
-    r"|soon|later|take|care|have|a|day"
-    r"|hallo|moin|servus|danke|dankeschön|bitte|ja|nein|gut|super|toll|prima|alles|klar|tschüss"
-    r"|guten|morgen|tag|abend|schön|sehr|dir"
-    r"|ihnen|vielen|dank|das|hat|geholfen|genau|stimmt|passt|bonjour|salut|merci|beaucoup|oui|non"
-    r"|d'accord|parfait|c'est|bien|au revoir"
-    r"|bonne|soirée|journée|super|top|très|de rien|coucou|hola|gracias|muchas|muchísimas|sí|vale"
-    r"|perfecto|genial|adiós|buenos|buenas"
-    r"|días|tardes|noches|de|nada|por|todo|muy|bien|estupendo|claro)\b)+[^\w\u3400-\u9fff]*\Z"
-    r"|(?:[^\w]*(?:你好|您好|谢谢|谢谢你|多谢|好的|好|嗯|哦|是的|对|不客气|再见|早上好|晚上好|晚安|哈+|没问题|知道了|明白了|可以|行|太好了|太棒了|了"
-    r"|你|啊|呀))+[^\w]*\Z"
-    r"|(?:[^\w]*(?:привет|спасибо|ок|да|нет|ciao|grazie|obrigad[oa]|olá|こんにちは|ありがとう"
-    r"|はい))+[^\w]*\Z",
-    re.IGNORECASE,
-)
 _CODE_LINE = re.compile(
     r"^\s*(?:[{}()\[\];]+|(?:def|class|import|from|return|if|for|while|const|let|var|function"
     r"|public|private|static"
@@ -49,22 +26,6 @@ _CODE_LINE = re.compile(
     re.MULTILINE,
 )
 _FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-_SELF = re.compile(
-    r"\b(?:I|i|me|my|mine|we|our|us|I'm|I've|ich|mein\w*|mir|mich|wir|uns\w*|je|j'|mon|ma|mes|moi"
-    r"|nous|notre|yo|mi|mis|me|nos"
-    r"|nuestr[oa]|vivo|soy|tengo|trabajo|hemos)\b|我|remember|always|never|from now on|merk|immer"
-    r"|souviens|rappelle|toujours|recuerda|siempre|记住|以后",
-    re.IGNORECASE,
-)
-_WEIGHTY = re.compile(
-    r"\b(?:remember|don't forget|always|never|from now on|allergic|my name|i live|i moved|birthday"
-    r"|decided|actually"
-    r"|correction|i meant|prefer|favou?rite|i hate|i love|deadline|merk dir|ab jetzt|allergisch"
-    r"|heiße|wohne|lieblings\w*"
-    r"|rappelle-toi|m'appelle|habite|préfér\w*|recuerda|me llamo|vivo|favorit[oa])\b"
-    r"|记住|我叫|住在|过敏|最喜欢",
-    re.IGNORECASE,
-)
 _MARKS = re.compile(r"[.!。！\n]")
 
 
@@ -82,10 +43,10 @@ def gate(message: Message) -> Gated:
     if _is_code(text):
         return Gated(skip="code or log", importance=0.1)
     if _is_only_question(text):
-        return Gated(skip="question", sure=not _SELF.search(text), importance=0.2)
+        return Gated(skip="question", sure=not pattern("gate.of_self").search(text), importance=0.2)
     if message.role == "assistant":
         return Gated(sure=False, importance=0.3)
-    return Gated(sure=bool(_SELF.search(text)), importance=_importance(text))
+    return Gated(sure=bool(pattern("gate.of_self").search(text)), importance=_importance(text))
 
 
 def _not_a_person(message: Message) -> str:
@@ -99,11 +60,25 @@ def _not_a_person(message: Message) -> str:
 def _no_text(text: str) -> str:
     if not text.strip():
         return "empty"
-    return "" if _LETTER.search(text[:LONG_PASTE_CHARACTERS]) else "no words"
+    return "" if _LETTER.search(text[:LONG_PASTE_CHARACTERS]) else NO_WORDS
 
 
 def _is_small_talk(text: str) -> bool:
-    return len(text) <= SHORT_CHARACTERS and bool(_SMALL_TALK.match(text))
+    return len(text) <= SHORT_CHARACTERS and bool(_small_talk().match(text))
+
+
+@cache
+def _small_talk() -> re.Pattern[str]:
+    spaced = alternatives("gate.small_talk")
+    unmixed = [
+        alternatives("gate.unmixed_small_talk", code)
+        for code in languages("gate.unmixed_small_talk")
+    ]
+    return re.compile(
+        rf"(?:[^\w\u3400-\u9fff]*\b(?:{spaced})\b)+[^\w\u3400-\u9fff]*\Z"
+        + "".join(rf"|(?:[^\w]*(?:{words}))+[^\w]*\Z" for words in unmixed),
+        re.IGNORECASE,
+    )
 
 
 def _is_code(text: str) -> bool:
@@ -123,6 +98,6 @@ def _is_only_question(text: str) -> bool:
 
 
 def _importance(text: str) -> float:
-    if _WEIGHTY.search(text):
+    if pattern("gate.weighty").search(text):
         return 0.8
-    return 0.5 if _SELF.search(text) else 0.3
+    return 0.5 if pattern("gate.of_self").search(text) else 0.3

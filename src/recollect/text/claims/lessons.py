@@ -8,12 +8,14 @@ or contradict one another when they are about the same subject and the same slot
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from recollect.types import Durability, RelationKind, Type
 
+CHANGE, CHANGED_BY = "change", "changed_by"  # where a record's ``data`` has them
+KEPT = "said"  # the tag of a lesson that no rule reads
 SPEAKER = "user"  # the subject of a claim that somebody without a name makes about themselves
 
 
@@ -37,7 +39,11 @@ class Claim:
 class Lesson:
     """One thing learned, in words that stand on their own, and the messages that say it.
 
-    ``corrects``: the speaker said outright that something known is wrong. ``replaces`` and
+    ``changed_by``: if it began at a time that is not exact ("last month"), when it had surely
+    begun; a known statement that is older than that was true until then. ``change``: words that
+    say a change and are not in the text ("now"). ``corrects``: the speaker said outright that
+    something known is wrong; ``amends``: the texts of the lessons it corrects; ``doubts``:
+    those it may be about, where that is not sure. ``replaces`` and
     ``links`` are what a model suggests about known records, by their ids: hints, which code
     checks before anything happens.
     """
@@ -53,9 +59,32 @@ class Lesson:
     entities: tuple[str, ...] = ()
     valid_from: datetime | None = None
     valid_to: datetime | None = None
+    changed_by: datetime | None = None
+    change: str = ""
     corrects: bool = False
+    amends: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
     replaces: str = ""
     links: tuple[tuple[RelationKind, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gated:
+    """Is a message worth learning from? ``skip`` says why not, in words that hold none of the
+    message's text; it is empty if the message passes. ``sure`` False: a helper model may decide
+    otherwise. ``importance`` is between 0 and 1."""
+
+    skip: str = ""
+    sure: bool = True
+    importance: float = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extraction:
+    """The lessons in some messages, and why the other messages gave none (by message id)."""
+
+    lessons: tuple[Lesson, ...] = ()
+    skipped: Mapping[str, str] = field(default_factory=dict)
 
 
 def claim_as_data(claim: Claim) -> dict[str, Any]:

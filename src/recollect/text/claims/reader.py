@@ -1,24 +1,28 @@
-"""From messages to lessons: the gate, then the rules, sentence by sentence."""
+"""From messages to lessons: the gate, then the rules, sentence by sentence. And from one standalone
+statement to its claim."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from datetime import datetime
+from functools import cache, lru_cache
 
-from recollect.text.claims.clauses import Speaker
+from recollect.text.claims.clauses import Speaker, clause_in, expanded, without_opening
 from recollect.text.claims.corrections import (
     LOOK_BACK,
+    Amendment,
     Told,
+    amendment_in,
     as_correction,
-    corrected,
-    fix_in,
-    opens_with_correction,
-    without_correction,
+    as_doubt,
+    without_strict_marks,
 )
 from recollect.text.claims.foreign import foreign_findings, language_of, tells_of_past
-from recollect.text.claims.gate import gate
-from recollect.text.claims.lessons import Lesson
+from recollect.text.claims.gate import NO_WORDS, gate
+from recollect.text.claims.keepsakes import continued, kept, kept_as_said
+from recollect.text.claims.lessons import KEPT, Claim, Extraction, Lesson
 from recollect.text.claims.requests import (
     decision_in,
     remembered,
@@ -26,24 +30,19 @@ from recollect.text.claims.requests import (
     request_in,
 )
 from recollect.text.claims.rewrite import framed
-from recollect.text.claims.sentences import Sentence, plain, sentences
-from recollect.text.claims.statements import Said, english_lessons, entities_in
-from recollect.text.claims.values import Extraction
-from recollect.text.dates.expressions import time_spans
+from recollect.text.claims.sentences import SENTENCE_CHARACTERS_MAX, Sentence, plain, sentences
+from recollect.text.claims.slots import finding_in
+from recollect.text.claims.statements import Utterance, english_lessons, entities_in, is_unreal
+from recollect.text.claims.voice import own_words
+from recollect.text.dates import Span, time_spans
+from recollect.text.normal import one_line
+from recollect.text.words import alternatives, pattern
 from recollect.types import Message
 
 LESSONS_A_MESSAGE_MAX = 12
 NOTHING = "nothing to learn"
 
 _NAMELESS = frozenset(("user", "human", "the user", "me"))
-_INTRODUCED = re.compile(
-    r"(?:hi|hello|hey)\b[^.!?\n]{0,20}?[,!. ]\s*(?:I'm|I am|this is) ([A-Z][\w\-]+)\b"
-)
-_WHOLE_TASK = re.compile(
-    r"\s*(?:please |can you |could you )?(?:translate|rewrite|proofread|summari[sz]e|paraphrase"
-    r"|correct|edit|improve|rephrase|übersetze?|traduis|traduce|corrige|翻译)\b[^.\n]{0,60}[:\n]",
-    re.IGNORECASE,
-)
 
 
 class TurnReading:
@@ -53,23 +52,39 @@ class TurnReading:
         """``earlier`` is what was said before them: nothing is learned from it again, but
         corrections may be about it."""
         self._told: dict[str, list[Told]] = {}
+        self._last: dict[str, str] = {}  # the last message of each author
         self._lessons: list[Lesson] = []
         self._skipped: dict[str, str] = {}
         for message in earlier[-LOOK_BACK:]:
-            if message.role == "user" and not gate(message).skip:
-                _read(message, self._told_by(message))
+            if message.role == "user" and self._is_heard(message):
+                self._read(message)
 
     def read(self, message: Message) -> None:
-        reason = gate(message).skip
+        reason = "" if self._is_heard(message) else gate(message).skip
         if not reason:
-            found = _lessons_of(message, self._told_by(message))
+            found = self._lessons_of(message)
             self._lessons += found
             reason = "" if found else NOTHING
         if reason:
             self._skipped[message.id] = reason
 
-    def _told_by(self, message: Message) -> list[Told]:
-        return self._told.setdefault(message.author, [])
+    def _is_heard(self, message: Message) -> bool:
+        """A number alone teaches nothing, unless it corrects one."""
+        reason = gate(message).skip
+        return not reason or (reason == NO_WORDS and bool(self._told.get(message.author)))
+
+    def _lessons_of(self, message: Message) -> list[Lesson]:
+        if message.role == "assistant":
+            return _reported(message)
+        if message.role != "user":
+            return []
+        return _unique(self._read(message))[:LESSONS_A_MESSAGE_MAX]
+
+    def _read(self, message: Message) -> list[Lesson]:
+        told = self._told.setdefault(message.author, [])
+        lessons = _read(message, told, self._last.get(message.author, ""))
+        self._last[message.author] = message.id
+        return lessons
 
     @property
     def found(self) -> Extraction:
@@ -84,73 +99,95 @@ def extract(messages: Sequence[Message], *, earlier: Sequence[Message] = ()) -> 
     return reading.found
 
 
-def _lessons_of(message: Message, told: list[Told]) -> list[Lesson]:
-    if message.role == "assistant":
-        return _reported(message)
-    if message.role != "user":
-        return []
-    return _unique(_read(message, told))[:LESSONS_A_MESSAGE_MAX]
-
-
 def _unique(lessons: Iterable[Lesson]) -> list[Lesson]:
-    return list({lesson.text.casefold(): lesson for lesson in lessons}.values())
+    found: dict[str, Lesson] = {}
+    for lesson in lessons:
+        found.setdefault(lesson.text.casefold(), lesson)
+    return list(found.values())
 
 
-def _said(message: Message) -> Said:
-    name = " ".join(message.author.split())[:60]
-    return Said(Speaker("" if name.casefold() in _NAMELESS else name), message.at, message.id)
+def _said(message: Message) -> Utterance:
+    name = one_line(message.author)[:60]
+    return Utterance(Speaker("" if name.casefold() in _NAMELESS else name), message.at, message.id)
 
 
-def _read(message: Message, told: list[Told]) -> list[Lesson]:
+def _read(message: Message, told: list[Told], previous: str) -> list[Lesson]:
     """The lessons of one user's message; each sentence joins what they told before."""
-    text = plain(message.text)
-    if _WHOLE_TASK.match(text):
+    own = own_words(message.text)
+    text = plain(own)
+    if _whole_task().match(text):
         return []
     said = _said(message)
     lessons: list[Lesson] = _introduction(text, said)
+    amendment = amendment_in(
+        plain(own, marked=True) if told and "*" in own else text,
+        told,
+        previous=previous,
+        read=lambda part: _stated(Sentence(part, False, False), said),
+    )
+    if amendment is not None:
+        found = _amended(amendment, text, said)
+        told.append(Told(amendment.text or amendment.told.text, tuple(found), message.id))
+        return [*lessons, *found]
+    before = ""
     for sentence in sentences(text):
-        found = _sentence_lessons(sentence, said, told)
+        found = _sentence_lessons(sentence, said)
+        if not found and before:
+            found = continued(before, sentence, said)
+        before = sentence.text
         lessons += found
         if found:
-            told.append(Told(sentence.text, tuple(found)))
+            told.append(Told(sentence.text, tuple(found), message.id))
     return lessons
 
 
-def _introduction(text: str, said: Said) -> list[Lesson]:
+def _amended(amendment: Amendment, text: str, said: Utterance) -> list[Lesson]:
+    """The sentence said again with what is right; or the correction as it was said, and what it
+    may be about in doubt."""
+    if not amendment.text:
+        return [as_doubt(kept_as_said(text, said), amendment.told)]
+    again = Sentence(amendment.text.strip(" .!"), False, False)
+    found = _stated(again, said) or [kept_as_said(again.text, said)]
+    return as_correction(found, amendment.told)
+
+
+@cache
+def _whole_task() -> re.Pattern[str]:
+    """ "Translate this: ..." What follows is nobody's statement."""
+    polite, tasks = alternatives("requests.polite"), alternatives("requests.text_tasks")
+    return re.compile(rf"\s*(?:(?:{polite}) )?(?:{tasks})\b[^.\n]{{0,60}}[:\n]", re.IGNORECASE)
+
+
+def _introduction(text: str, said: Utterance) -> list[Lesson]:
     """ "Hi, I'm Ann": a name where no author is known."""
-    found = _INTRODUCED.match(text)
+    found = pattern("requests.introduction").match(text)
     if found is None or said.speaker.name:
         return []
     sentence = Sentence(f"My name is {found[1]}", False, False)
     return english_lessons(sentence, said)
 
 
-def _sentence_lessons(sentence: Sentence, said: Said, told: Sequence[Told]) -> list[Lesson]:
+def _sentence_lessons(sentence: Sentence, said: Utterance) -> list[Lesson]:
     if sentence.question:
         return []
     content = remembered(sentence.text)
     if content:
         return _remembered(content, said)
-    fix = fix_in(sentence.text)
-    if fix is not None and told:
-        again = corrected(fix, told)
-        found = _stated(sentence._replace(text=again), said) if again else []
-        if found:
-            return as_correction(found)
-    if opens_with_correction(sentence.text):
-        rest = sentence._replace(text=without_correction(sentence.text))
-        return as_correction(_stated(rest, said))
+    marked, rest = without_strict_marks(sentence.text)
+    if marked:
+        return as_correction(_stated(sentence._replace(text=rest), said))
     return _stated(sentence, said)
 
 
-def _remembered(content: str, said: Said) -> list[Lesson]:
-    found = _stated(Sentence(content, False, False), said)
+def _remembered(content: str, said: Utterance) -> list[Lesson]:
+    stated = _stated(Sentence(content, False, False), said)
+    found = [lesson for lesson in stated if KEPT not in lesson.tags]
     if not found:
         return [remembered_as_said(content, said)]
     return [replace(lesson, confidence=0.95, importance=0.9) for lesson in found]
 
 
-def _stated(sentence: Sentence, said: Said) -> list[Lesson]:
+def _stated(sentence: Sentence, said: Utterance) -> list[Lesson]:
     request = request_in(sentence, said)
     if request is not None:
         return [request]
@@ -158,10 +195,11 @@ def _stated(sentence: Sentence, said: Said) -> list[Lesson]:
     decision = decision_in(sentence, said)
     if decision is not None:
         return [decision]
-    return _foreign(sentence, said) if language else english_lessons(sentence, said)
+    found = _foreign(sentence, said) if language else english_lessons(sentence, said)
+    return [*found, *kept(sentence, said, found)]
 
 
-def _foreign(sentence: Sentence, said: Said) -> list[Lesson]:
+def _foreign(sentence: Sentence, said: Utterance) -> list[Lesson]:
     lessons = []
     for finding, words in foreign_findings(sentence.text, said.speaker):
         spans = time_spans(words, said.at)
@@ -179,12 +217,19 @@ def _foreign(sentence: Sentence, said: Said) -> list[Lesson]:
                 tags=(finding.topic,),
                 entities=entities_in(words, None, said.speaker),
                 valid_from=since[0] if dated else None,
+                changed_by=_changed_by(spans, said) if dated else None,
             )
         )
     return lessons or _foreign_event(sentence, said)
 
 
-def _foreign_event(sentence: Sentence, said: Said) -> list[Lesson]:
+def _changed_by(spans: Sequence[Span], said: Utterance) -> datetime:
+    """ "Seit März" holds while it is told; "letzten Monat" had come by its end."""
+    first = next(span for span in spans if span.relation in ("since", ""))
+    return said.at if first.relation == "since" else min(first.end, said.at)
+
+
+def _foreign_event(sentence: Sentence, said: Utterance) -> list[Lesson]:
     """What the speaker did on a day, in their own words."""
     spans = [span for span in time_spans(sentence.text, said.at) if not span.relation]
     if len(spans) != 1 or spans[0].start > said.at or not tells_of_past(sentence.text):
@@ -198,16 +243,49 @@ def _foreign_event(sentence: Sentence, said: Said) -> list[Lesson]:
             tags=("event",),
             entities=entities_in(sentence.text, None, said.speaker),
             valid_from=spans[0].start,
+            changed_by=said.at,
         )
     ]
 
 
 def _reported(message: Message) -> list[Lesson]:
     """An assistant's outcomes and decisions; never anything about a person."""
-    said = Said(Speaker("the assistant"), message.at, message.id)
+    said = Utterance(Speaker("the assistant"), message.at, message.id)
     lessons = []
     for sentence in sentences(plain(message.text)):
         for lesson in english_lessons(sentence, said):
             if lesson.tags == ("outcome",):
                 lessons.append(replace(lesson, confidence=0.4, importance=0.4, entities=()))
     return lessons[:3]
+
+
+_FRAMED = re.compile(
+    r"(?P<who>[^\n\":]{1,80}?) (?:said|asks|asked to remember): \"(?P<said>[^\"]+)\""
+)
+
+
+def claim_in(text: str, *, speaker: str = "") -> Claim | None:
+    """The claim that a statement makes, said by ``speaker``; None if no rule reads it, or if the
+    text says more than one sentence can. "The user" is the speaker without a name."""
+    return _read_once(text, speaker) if len(text) <= SENTENCE_CHARACTERS_MAX else None
+
+
+@lru_cache(maxsize=2000)
+def _read_once(text: str, speaker: str) -> Claim | None:
+    """A new text is compared with many known ones, again and again the same."""
+    text = plain(text)
+    if framed := _FRAMED.match(text):
+        who = framed["who"]
+        speaker, text = ("" if who == "The user" else who), framed["said"]
+    found = sentences(text)
+    if len(found) != 1 or found[0].question or is_unreal(found[0].text):
+        return None
+    return _claim(found[0].text, Speaker(speaker))
+
+
+def _claim(words: str, speaker: Speaker) -> Claim | None:
+    clause = clause_in(without_opening(expanded(words)), speaker, loose=True)
+    finding = finding_in(clause) if clause is not None else None
+    if finding is None:
+        finding = next((finding for finding, _ in foreign_findings(words, speaker)), None)
+    return None if finding is None else finding.claim

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import cache
 from typing import NamedTuple
+
+from recollect.text.words import alternatives
 
 SENTENCE_CHARACTERS_MAX = 400
 
@@ -24,12 +27,13 @@ _PICTURES = re.compile(
 _END = re.compile(
     r"(?P<mark>[.!?]+[\"')\]]*)(?=\s|\Z)|(?P<dense>[。！？；]+[」』\"”]?)|(?P<line>\n+)"
 )
-_ABBREVIATED = re.compile(
-    r"(?:^|[\s(])(?:mr|mrs|ms|dr|prof|st|vs|e\.g|i\.e|etc|approx|no|jr|sr|a\.m|p\.m|z\.b|bzw|ca"
-    r"|nr|sra?|u\.s|\d{1,2}|[a-z])\.\Z",
-    re.IGNORECASE,
-)
 _BLANKS = re.compile(r"[ \t\r\f\v\u00a0\u3000]+")
+
+
+@cache
+def _abbreviated() -> re.Pattern[str]:
+    words = alternatives("sentences.abbreviations")
+    return re.compile(rf"(?:^|[\s(])(?:{words}|\d{{1,2}}|[a-z])\.\Z", re.IGNORECASE)
 
 
 class Sentence(NamedTuple):
@@ -38,8 +42,9 @@ class Sentence(NamedTuple):
     trailing_off: bool  # closed by "..."
 
 
-def plain(text: str) -> str:
-    """Compatibility forms, one kind of quotes, no code, no quoted lines, no emoji."""
+def plain(text: str, *, marked: bool = False) -> str:
+    """Compatibility forms, one kind of quotes, no code, no quoted lines, no emoji. ``marked``:
+    with its asterisks, which mark a correction."""
     text = unicodedata.normalize("NFC", text).translate(_CURLY)
     text = _INVISIBLE.sub("", text)
     if "`" in text or "~~~" in text:
@@ -47,7 +52,7 @@ def plain(text: str) -> str:
     text = _QUOTED_LINE.sub("", text)
     if '"' in text:
         text = _DRAFT.sub(lambda said: " " if _SENTENCE_MARK.search(said[0]) else said[0], text)
-    text = _MARKUP.sub("", text)
+    text = text if marked else _MARKUP.sub("", text)
     return _BLANKS.sub(" ", _PICTURES.sub(" ", text)).strip()
 
 
@@ -57,7 +62,7 @@ def sentences(text: str) -> list[Sentence]:
     start = 0
     for end in _END.finditer(text):
         mark = end["mark"]
-        if mark == "." and _ABBREVIATED.search(text[max(start, end.start() - 7) : end.end()]):
+        if mark == "." and _abbreviated().search(text[max(start, end.start() - 7) : end.end()]):
             continue
         closing = '"' if mark and '"' in mark else ""
         _take(found, text[start : end.start()] + closing, end[0])

@@ -9,27 +9,28 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from recollect.text.claims.clauses import Clause, Predicate, Subject, folded
-from recollect.text.claims.findings import Finding, finding
-from recollect.text.claims.possessions import adopted_in, having_in
-from recollect.text.claims.slot_values import bare, birthday_in, cut, is_nameable, place
-from recollect.text.claims.states import being_in
-from recollect.text.claims.words import FAMILY, LANGUAGES, PLAYED
+from recollect.text.claims.clauses import Clause, Predicate, Subject
+from recollect.text.claims.findings import (
+    Finding,
+    bare,
+    birthday_in,
+    cut,
+    finding,
+    is_nameable,
+    place,
+)
+from recollect.text.claims.states import adopted_in, being_in, having_in
+from recollect.text.normal import caseless
+from recollect.text.words import meanings, pattern, word_set
 
 Rule = Callable[[Subject, Predicate], Finding | None]
-TASTES = frozenset("like love enjoy adore hate dislike detest loathe despise".split())
 
-
-_IS_FAVOURITE = re.compile(
-    r"(?P<what>[\w'\-][\w' \-]{1,40}?) (?:is|are) (?:definitely |still |probably )?my "
-    r"(?:(?:all-time |absolute |current )?favou?rite (?P<thing>[a-z]+)|(?P<top>top pick"
-    r"|favou?rite))\Z"
-)
+DIGITS_MIN = 5  # of a telephone number
 
 
 def favourite_in(text: str, subject: str) -> Finding | None:
     """ "Dune is my favourite book": the claim of "my favourite book is Dune"."""
-    found = _IS_FAVOURITE.match(text)
+    found = pattern("slots.is_favourite").match(text)
     if found is None or not found["thing"] or not is_nameable(found["what"].lower()):
         return None
     return finding(subject, f"favourite:{found['thing']}", found["what"])
@@ -48,36 +49,16 @@ def finding_in(clause: Clause) -> Finding | None:
     return rule(subject, predicate) if rule else None
 
 
-_ATTRIBUTES = {
-    "name": "name", "full name": "name", "real name": "name", "first name": "first-name",
-    "last name": "last-name", "surname": "last-name", "family name": "last-name",
-    "nickname": "called", "birthday": "birthday", "date of birth": "birthday",
-    "birth date": "birthday", "age": "age", "phone": "phone", "phone number": "phone",
-    "mobile": "phone", "mobile number": "phone", "telephone number": "phone",
-    "cell number": "phone", "email": "email", "e-mail": "email", "email address": "email",
-    "mail address": "email", "address": "address", "home address": "address",
-    "time zone": "timezone", "timezone": "timezone", "job": "job", "occupation": "job",
-    "profession": "job", "job title": "job", "employer": "employer", "hometown": "hometown",
-    "home town": "hometown", "native language": "native-language",
-    "mother tongue": "native-language", "username": "username", "handle": "username",
-    "height": "height", "weight": "weight", "blood type": "blood-type", "hobby": "interest",
-    "hobbies": "interest", "goal": "goal", "dream": "goal", "nationality": "nationality",
-    "shoe size": "shoe-size", "pronouns": "pronouns", "dream job": "goal", "passion": "interest",
-}  # fmt: skip
-_FAVOURITE = re.compile(r"(?:all-time |absolute |current )?favou?rite (?P<thing>[\w \-]+)\Z")
-_FILLER = re.compile(r"\b(?:new|current|old|actual|full|work|personal|private) ")
-
-
 def _attribute(subject: Subject, predicate: Predicate) -> Finding | None:
     if predicate.verb != "be" or predicate.tense not in ("present", "perfect"):
         return None
-    attribute = _FILLER.sub("", subject.attribute)
-    if attribute in FAMILY:
+    attribute = pattern("slots.filler").sub("", subject.attribute)
+    if attribute in word_set("clauses.family"):
         return _relative_called(subject, attribute, predicate)
-    if found := _FAVOURITE.match(attribute):
-        slot = f"favourite:{folded(found['thing'])}"
+    if found := pattern("slots.favourite").match(attribute):
+        slot = f"favourite:{caseless(found['thing'])}"
         return finding(subject.key, slot, cut(predicate.tail), negated=predicate.negated)
-    slot = _ATTRIBUTES.get(attribute, "")
+    slot = meanings("slots.attributes").get(attribute, "")
     if not slot:
         return None
     value = cut(predicate.tail)
@@ -88,6 +69,8 @@ def _attribute(subject: Subject, predicate: Predicate) -> Finding | None:
         value = birthday_in(predicate.tail)
     if slot in ("phone", "age", "height", "weight") and not re.search(r"\d", value):
         return None
+    if slot == "phone" and len(re.findall(r"\d", value)) < DIGITS_MIN:
+        return None  # "my phone is at 3 percent"
     return finding(subject.key, slot, value, negated=predicate.negated)
 
 
@@ -98,34 +81,25 @@ def _relative_called(subject: Subject, relation: str, predicate: Predicate) -> F
 
 
 _PORT = re.compile(r"on port (\d{2,5})\b")
-_RUNS_ON = re.compile(r"(?:on|in|at) ([A-Z][\w.\- ]{1,30}|[a-z]+\.[\w.]+)")
-_SHORT = re.compile(
-    r"(?:called |named |on |in |at )?(?P<value>[\w.@:/\-+#']+(?: [\w.@:/\-+#]+){0,3})\Z"
-)
-_LATELY = re.compile(r" (?:now|currently|these days|at the moment|today|again|instead)\Z")
-_VAGUE_STATES = frozenset(
-    "good great bad nice fine amazing awesome cool done ready slow fast broken down up working"
-    " important big small huge hard easy fun over here there running new old complete".split()
-)
 
 
 def _thing(subject: Subject, predicate: Predicate) -> Finding | None:
     """Facts about a project: what its parts are and where they run."""
     if predicate.tense != "present" or predicate.hedged:
         return None
-    tail = _LATELY.sub("", predicate.tail.split(",")[0].strip(" .!"))
+    tail = pattern("slots.lately").sub("", predicate.tail.split(",")[0].strip(" .!"))
     if found := _PORT.search(tail):
         return finding(subject.key, "port", found[1], negated=predicate.negated)
-    if predicate.verb == "run" and (found := _RUNS_ON.match(tail)):
+    if predicate.verb == "run" and (found := pattern("slots.runs_on").match(tail)):
         return finding(subject.key, "runs-on", found[1], negated=predicate.negated)
     if predicate.verb == "use":
         return finding(subject.key, "uses", tail, negated=predicate.negated)
-    found = _SHORT.match(tail)
+    found = pattern("slots.short").match(tail)
     if predicate.verb != "be" or not found or predicate.progressive:
         return None
     value = bare(found["value"])
     first = value.split(" ", 1)[0]
-    if not value or first in _VAGUE_STATES or first in ("not", "so", "very", "a", "an", "what"):
+    if not value or first in word_set("slots.vague_states"):
         return None
     return finding(subject.key, "is", value, negated=predicate.negated)
 
@@ -147,13 +121,8 @@ def _live(subject: Subject, predicate: Predicate) -> Finding | None:
     return None
 
 
-_MOVED = re.compile(
-    r"(?:back |over |away |out |here )?(?:from (?P<source>.+?) )?(?:back )?to (?P<where>[A-Z].*)"
-)
-
-
 def _move(subject: Subject, predicate: Predicate) -> Finding | None:
-    found = _MOVED.match(predicate.tail)
+    found = pattern("slots.moved").match(predicate.tail)
     if found and predicate.tense in ("past", "perfect") and not predicate.negated:
         if predicate.progressive:
             return None
@@ -166,24 +135,15 @@ def _move(subject: Subject, predicate: Predicate) -> Finding | None:
     return None
 
 
-_WORKS_AS = re.compile(r"as (?:an? |the )?(?P<job>[\w\- ]+?)(?: (?:at|for|in|with|on)\b.*)?\Z")
-_WORKS_AT = re.compile(r"(?:full-time |part-time |remotely )?(?:at|for) (?P<where>.+)")
-_NO_EMPLOYER = re.compile(
-    r"(?:home|night|me|myself|the moment|the time|it|this|that|them|people|kids|children|a living"
-    r"|\d|hours|years|weeks|days|all|a while|the same|some|now|him|her|free|an? (?:hour|week"
-    r"|day))\b",
-    re.IGNORECASE,
-)
-
-
 def _work(subject: Subject, predicate: Predicate) -> Finding | None:
     tail, who, negated = cut(predicate.tail), subject.key, predicate.negated
     past = predicate.tense in ("past", "former")
     if predicate.tense not in ("present", "perfect", "past", "former"):
         return None
-    if found := _WORKS_AS.match(tail):
+    if found := pattern("slots.works_as").match(tail):
         return finding(who, "past-job" if past else "job", found["job"], negated=negated)
-    if (found := _WORKS_AT.match(tail)) and not _NO_EMPLOYER.match(found["where"]):
+    found = pattern("slots.works_at").match(tail)
+    if found and not pattern("slots.no_employer").match(found["where"]):
         slot = "past-employer" if past else "employer"
         return finding(who, slot, _employer(found["where"]), negated=negated)
     if past:
@@ -198,11 +158,7 @@ def _work(subject: Subject, predicate: Predicate) -> Finding | None:
 
 
 def _on_something(who: str, what: str, negated: bool) -> Finding | None:
-    if re.match(
-        r"(?:it|this|that|them|myself|something|some|weekends|the weekend|mondays)\b", what
-    ):
-        return None
-    if re.match(r"(?:an?|the|my|our|some)? ?(?:\w+ )?(?:projects?|stuff|things?)\Z|for\b", what):
+    if pattern("slots.no_project").match(what):
         return None
     return finding(who, "works-on", what, negated=negated)
 
@@ -257,7 +213,7 @@ def _drive(subject: Subject, predicate: Predicate) -> Finding | None:
 
 def _speak(subject: Subject, predicate: Predicate) -> Finding | None:
     words = bare(cut(predicate.tail))
-    named = [word for word in re.findall(r"\w+", words) if word in LANGUAGES]
+    named = [word for word in re.findall(r"\w+", words) if word in word_set("slots.languages")]
     if predicate.tense not in ("present", "modal") or not named:
         return None
     listed = " and ".join(named)
@@ -266,7 +222,7 @@ def _speak(subject: Subject, predicate: Predicate) -> Finding | None:
 
 def _play(subject: Subject, predicate: Predicate) -> Finding | None:
     what = bare(cut(predicate.tail)).split(" ")
-    known = [word for word in what[:3] if word.strip(",") in PLAYED]
+    known = [word for word in what[:3] if word.strip(",") in word_set("slots.played")]
     if predicate.tense not in ("present", "perfect") or not known:
         return None
     return finding(subject.key, "plays", known[0], negated=predicate.negated)
@@ -320,14 +276,8 @@ def _marry(subject: Subject, predicate: Predicate) -> Finding | None:
     return finding(subject.key, "partner", name[1])
 
 
-_NEW_JOB = re.compile(
-    r"(?:(?:a|an|my|the) )?(?:\w+ )?(?:job|position|role|internship|working|work)"
-    r"(?: as an? [\w ]+?)? (?:at|for|with) (?P<where>[A-Z][\w&.\- ]*)"
-)
-
-
 def _start(subject: Subject, predicate: Predicate) -> Finding | None:
-    found = _NEW_JOB.match(predicate.tail)
+    found = pattern("slots.new_job").match(predicate.tail)
     if not found or predicate.tense not in ("past", "perfect") or predicate.negated:
         return None
     return finding(subject.key, "employer", place(found["where"]))

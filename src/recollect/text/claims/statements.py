@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cache
 
 from recollect.text.claims.clauses import (
     Clause,
@@ -13,111 +14,77 @@ from recollect.text.claims.clauses import (
     clause_in,
     coordinated,
     expanded,
-    folded,
     predicate_in,
     together_in,
     without_opening,
 )
 from recollect.text.claims.events import Worth, worth_of
-from recollect.text.claims.findings import Finding
+from recollect.text.claims.findings import Finding, bare
 from recollect.text.claims.lessons import Claim, Lesson
+from recollect.text.claims.permanence import is_figurative
 from recollect.text.claims.rewrite import (
     dated,
+    framed,
+    is_garbled,
     sentence,
     trimmed,
     without_pointers,
     without_pointing,
 )
 from recollect.text.claims.sentences import Sentence
-from recollect.text.claims.slot_values import bare
-from recollect.text.claims.slots import TASTES, favourite_in, finding_in
-from recollect.text.claims.words import MEETINGS
-from recollect.text.dates.expressions import Span, time_spans
+from recollect.text.claims.slots import favourite_in, finding_in
+from recollect.text.dates import Span, time_spans
+from recollect.text.normal import caseless
+from recollect.text.words import alternatives, any_of, pattern, word_set
+from recollect.types import Type
 
 LESSONS_A_SENTENCE_MAX = 4
 LIST_ITEMS_MAX = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Utterance:
     """Who said something, when, and in which message."""
 
     speaker: Speaker
     at: datetime
     message: str
 
-
-_CUE = re.compile(r"\b(?:I|i|[Mm]y|[Ww]e|[Oo]ur)\b|'s? [a-z]+ (?:is|are)\b|\b(?:[Tt]he|[A-Z]\w+) ")
-_UNREAL = re.compile(
-    r"\b(?:if (?:I|we|my|only|the)|[Ii]magine|[Ss]uppose|[Pp]retend|[Hh]ypothetical(?:ly)?|I wish"
-    r"|we wish|would have|what if|let's say|as if|as though|in my dreams?|I dream(?:ed|t) that"
-    r"|role-?play|a story|a poem|lyrics|fictional|just kidding|jk|/s)\b|\A[Ii]f\b",
-)
-_MOCKING = re.compile(
-    r"\A(?:oh,? )?(?:sure|great|yeah,? right|wow|fantastic|wonderful|of course|obviously),? "
-    r"(?:because )?I (?:just |really |totally |absolutely )*(?:love|enjoy|adore|wanted|needed)\b"
-    r"|\bI (?:just )?love (?:it )?when\b|\bI just love (?:waiting|being|having|getting)\b",
-    re.IGNORECASE,
-)
-_REPORTED = re.compile(r"\"[^\"]*\b(?:I|my|we|our)\b[^\"]*\"", re.IGNORECASE)
-_TASK = re.compile(
-    r"\A(?:please |pls |can you |could you )?(?:translate|rewrite|write|draft|generate|create"
-    r"|compose"
-    r"|proofread|summari[sz]e|paraphrase|complete|continue|act|explain|make me|give me|tell me"
-    r"|show me|convert|correct|fix|edit|say|repeat|read|check|quote|example|e\.g)\b",
-    re.IGNORECASE,
-)
-_HEDGED = re.compile(
-    r"(?:I|we) (?:think|guess|believe|suppose|assume|feel like|am not sure but|might be wrong but)"
-    r"(?: that)?,? (?=(?:I|we|my|our)\b)|(?:maybe|perhaps|possibly|probably),? (?=(?:I|we|my"
-    r"|our)\b)",
-    re.IGNORECASE,
-)
-_CERTAIN = re.compile(
-    r"(?:I|we) (?:am (?:pretty )?sure|mean|have to (?:say|admit|tell)|must (?:say|admit)|know|just "
-    r"wanted to (?:say|mention|let you know))(?: that)?,? (?=(?:I|we|my|our)\b)",
-    re.IGNORECASE,
-)
-_NEW_CLAUSE = re.compile(
-    r"(?:[,;:]|\s[-–—]+|—)?\s+(?:(?:and|but|so|plus|then|although|though|because|also|well|yes"
-    r"|yeah)\s+){0,2}(?=(?:(?:(?:last|this|next) \w+|yesterday|today|recently),? )?(?:I|[Ww]e|[Mm]y"
-    r"|[Oo]ur)\s)"
-)
-_JOINED = re.compile(r"(?:[,;:]|[-–—]|\b(?:and|but|so|plus|then|although|though|because))\s*\Z")
-_LEADING = re.compile(
-    r"(?:(?:and|but|so|oh|well|yeah|anyway|hey|plus|also|then),? )*(?:on |in |at |just |during )?"
-    r"(?:(?:the |a )?(?:last|next|this|past|other|few|couple|two|three|\d+|back|weekend|day"
-    r"|before)\b[\w ]{0,24}|yesterday|today|tomorrow|tonight|\w+ \d{1,2}|\d{4})\Z",
-    re.IGNORECASE,
-)
-# "During Thanksgiving, we usually ...": where or when, said first.
-_SETTING = re.compile(
-    r"(?:during|after|before|in|on|at|for) (?!fact|general|case|now|example|me\b|short|addition"
-    r"|once|(?:another|a|an|the) (?:\w+ )?(?:note|other|topic|way|side|meantime))"
-    r"[\w'\-]+(?: [\w'\-]+){0,4}\Z",
-    re.IGNORECASE,
-)
-_MEETINGS = "|".join(sorted(MEETINGS - {"birthday", "date", "deadline"}))
-_MEETING = re.compile(
-    rf"(?:[Mm]y|[Oo]ur) (?P<what>(?:[\w'\-]+ ){{0,3}}?(?:{_MEETINGS})"
-    r"(?: (?:to|with|at|for|in|from) [\w'\-]+(?: [\w'\-]+){0,3}?)?)"
-    r" (?:is|starts|takes place) (?:on |in |at )?"
-)
-_TIME_FIRST = re.compile(
-    r"(?:last|next|this|yesterday|today|tomorrow|tonight|on|in|since|until|by|before|after|during"
-    r"|a|about|two|three|four|five|six|\d|the|back|earlier|over)\b",
-    re.IGNORECASE,
-)
-_VERBAL = re.compile(
-    r"\b(?:is|are|was|were|has|have|get|got|the|this|that|their|my)\b", re.IGNORECASE
-)
-_LIST = re.compile(r",? (?:and|or|&) |, ")
+    def lesson(
+        self,
+        text: str,
+        worth: Worth,
+        *,
+        type: Type = "fact",
+        claim: Claim | None = None,
+        clause: Clause | None = None,
+        named_in: str = "",
+        valid_from: datetime | None = None,
+        valid_to: datetime | None = None,
+        changed_by: datetime | None = None,
+        change: str = "",
+    ) -> Lesson:
+        """What they said as a lesson; its names are taken from ``named_in``, else from the text."""
+        return Lesson(
+            text=text,
+            messages=(self.message,),
+            type=type,
+            claim=claim,
+            confidence=worth.confidence,
+            importance=worth.importance,
+            tags=(worth.topic,),
+            entities=entities_in(named_in or text, clause, self.speaker),
+            valid_from=valid_from,
+            valid_to=valid_to,
+            changed_by=changed_by,
+            change=change,
+        )
 
 
-def english_lessons(said_sentence: Sentence, said: Said) -> list[Lesson]:
+def english_lessons(said_sentence: Sentence, said: Utterance) -> list[Lesson]:
     """What one sentence tells; nothing where it asks, supposes, quotes or jokes."""
     text = said_sentence.text
-    if said_sentence.question or not _CUE.search(text) or is_unreal(text):
+    if said_sentence.question or not pattern("statements.cue").search(text) or is_unreal(text):
         return []
     text = expanded(text)
     lessons: list[Lesson] = []
@@ -127,33 +94,40 @@ def english_lessons(said_sentence: Sentence, said: Said) -> list[Lesson]:
         )
         if len(lessons) >= LESSONS_A_SENTENCE_MAX:
             break
+    if pattern("statements.moment").search(text):
+        lessons = [one for one in lessons if not _PASSES & set(one.tags)]
     return lessons[:LESSONS_A_SENTENCE_MAX]
 
 
-def _meeting(words: str, said: Said) -> list[Lesson]:
+# What is over in an hour is no plan and no state.
+_PASSES = frozenset(
+    ("plan", "is", "activity", "works-from", "works-on", "learning", "owns", "condition")
+)
+
+
+def _meeting(words: str, said: Utterance) -> list[Lesson]:
     """ "My flight to Cairo is on 2 June": a date that may be moved later."""
-    found = _MEETING.match(words)
+    found = _meeting_in().match(words)
     spans = time_spans(words, said.at) if found else ()
     if found is None or len(spans) != 1:
         return []
     owner, what = said.speaker.written, " ".join(found["what"].split())
-    text = f"{owner}'s {what} is {spans[0].written()}."
+    hour = pattern("statements.hour").match(words, spans[0].begins + len(spans[0].phrase))
+    when = spans[0].written() + (hour[0].rstrip(" .") if hour else "")
+    text = f"{owner}'s {what} is {when}."
     day = spans[0].start.date().isoformat()
-    key = f"{said.speaker.key}'s {folded(what)}"
-    return [
-        Lesson(
-            text=text,
-            messages=(said.message,),
-            claim=Claim(subject=key, slot="is", value=day, exclusive=True),
-            confidence=0.8,
-            importance=0.65,
-            tags=("plan",),
-            entities=entities_in(text, None, said.speaker),
-        )
-    ]
+    key = f"{said.speaker.key}'s {caseless(what)}"
+    claim = Claim(subject=key, slot="is", value=day, exclusive=True)
+    return [said.lesson(text, Worth("plan", 0.65, 0.8), claim=claim)]
 
 
-def _favourite(words: str, said: Said) -> list[Lesson]:
+@cache
+def _meeting_in() -> re.Pattern[str]:
+    meetings = word_set("statements.meetings") - word_set("statements.not_meetings")
+    return re.compile(alternatives("statements.meeting").replace("{meetings}", any_of(meetings)))
+
+
+def _favourite(words: str, said: Utterance) -> list[Lesson]:
     if " my " not in words or " favo" not in words:
         return []
     words = without_opening(trimmed(words))
@@ -163,35 +137,30 @@ def _favourite(words: str, said: Said) -> list[Lesson]:
     thing = found.claim.slot.partition(":")[2]
     what = words.partition(" is " if " is " in words else " are ")[0]
     text = f"{said.speaker.written}'s favourite {thing} is {what}."
-    return [
-        Lesson(
-            text=text,
-            messages=(said.message,),
-            type=found.type,
-            claim=found.claim,
-            confidence=0.8,
-            importance=found.importance,
-            tags=(found.topic,),
-            entities=entities_in(text, None, said.speaker),
-        )
-    ]
+    worth = Worth(found.topic, found.importance, 0.8)
+    return [said.lesson(text, worth, type=found.type, claim=found.claim)]
 
 
 def is_unreal(text: str) -> bool:
     """Whether a sentence is a supposition, a quotation, a joke or a task for a writer."""
     return bool(
-        _UNREAL.search(text) or _TASK.match(text) or _MOCKING.search(text) or _REPORTED.search(text)
+        pattern("statements.unreal").search(text)
+        or pattern("statements.task").match(text)
+        or pattern("statements.mocking").search(text)
+        or pattern("statements.reported").search(text)
+        or is_figurative(text)
     )
 
 
 def _clause_texts(text: str) -> Iterator[str]:
     """The parts of a sentence that begin with a subject of their own."""
     start = 0
-    for found in _NEW_CLAUSE.finditer(text):
+    joined, leading = pattern("statements.joined"), pattern("statements.leading")
+    for found in pattern("statements.new_clause").finditer(text):
         before = text[start : found.start()]
-        if not _JOINED.search(found[0].rstrip()) or _LEADING.match(before):
+        if not joined.search(found[0].rstrip()) or leading.match(before):
             continue
-        if found[0].startswith(",") and _SETTING.match(before):
+        if found[0].startswith(",") and pattern("statements.setting").match(before):
             continue
         if found[0].endswith("and ") and together_in(text, start):
             continue
@@ -200,19 +169,20 @@ def _clause_texts(text: str) -> Iterator[str]:
     yield text[start:]
 
 
-def _clause_lessons(words: str, said: Said) -> list[Lesson]:
+def _clause_lessons(words: str, said: Utterance) -> list[Lesson]:
     words = without_opening(words.strip(" ,;:-–—"))
-    words = _CERTAIN.sub("", words, count=1) if _CERTAIN.match(words) else words
-    hedge = _HEDGED.match(words)
+    if certain := pattern("statements.certain").match(words):
+        words = words[certain.end() :]
+    hedge = pattern("statements.hedged").match(words)
     if hedge:
         words = words[hedge.end() :]
     lessons = _read_clause(words, said)
     return [_doubted(lesson) for lesson in lessons if lesson.claim] if hedge else lessons
 
 
-def _read_clause(words: str, said: Said) -> list[Lesson]:
+def _read_clause(words: str, said: Utterance) -> list[Lesson]:
     clause, leading = clause_in(words, said.speaker), None
-    if clause is None and not _TIME_FIRST.match(words):
+    if clause is None and not pattern("statements.time_first").match(words):
         return []
     spans = time_spans(words, said.at)
     if clause is None:
@@ -223,13 +193,23 @@ def _read_clause(words: str, said: Said) -> list[Lesson]:
         clause = clause_in(words, said.speaker)
     if clause is None:
         return []
-    return [lesson for part in _parts(clause) for lesson in _lessons_of(part, spans, leading, said)]
+    found = [
+        lesson for part in _parts(clause) for lesson in _lessons_of(part, spans, leading, said)
+    ]
+    return [_readable(lesson, words, spans, said) for lesson in found]
+
+
+def _readable(lesson: Lesson, words: str, spans: Sequence[Span], said: Utterance) -> Lesson:
+    """In the speaker's own words, where the rewritten ones are no sentence."""
+    if not is_garbled(lesson.text):
+        return lesson
+    return replace(lesson, text=framed(words, said.speaker, spans))
 
 
 def _with_setting_last(words: str) -> str:
     """ "During Thanksgiving, we usually ..." the other way round."""
     setting, comma, rest = words.partition(", ")
-    if not comma or not _SETTING.match(setting):
+    if not comma or not pattern("statements.setting").match(setting):
         return words
     return f"{trimmed(without_opening(rest))} {setting[:1].lower()}{setting[1:]}"
 
@@ -262,39 +242,48 @@ def _parts(clause: Clause) -> list[Clause]:
 
 
 def _lessons_of(
-    clause: Clause, spans: Sequence[Span], leading: Span | None, said: Said
+    clause: Clause, spans: Sequence[Span], leading: Span | None, said: Utterance
 ) -> list[Lesson]:
+    now = pattern("statements.now").search(clause.predicate.tail) or pattern(
+        "statements.now"
+    ).search(clause.predicate.words)
+    change = now[0].lower() if now else ""
     tail = without_pointers(trimmed(clause.predicate.tail))
     if tail is None:
         return []
     clause = Clause(clause.subject, replace(clause.predicate, tail=tail))
     found = finding_in(clause)
-    if found is None and clause.predicate.verb in TASTES:
+    if found is None and clause.predicate.verb in word_set("slots.tastes"):
         return []
     tail = without_pointing(tail)
     if not tail and found is None and clause.subject.kind != "thing":
         return []
     here = [span for span in spans if span is leading or span.phrase in tail]
     if found is not None:
-        return list(_claimed(clause, found, tail, here, leading, said))
+        return list(_claimed(clause, found, tail, here, leading, said, change))
     worth = worth_of(clause, tail, here)
     if worth is None or clause.predicate.hedged:
         return []
     text = _written(clause, tail, here, leading, said)
-    return [_event_lesson(clause, text, worth, here, said)]
+    return [_event_lesson(clause, text, worth, here, said, change)]
 
 
 def _written(
-    clause: Clause, tail: str, spans: Sequence[Span], leading: Span | None, said: Said
+    clause: Clause, tail: str, spans: Sequence[Span], leading: Span | None, said: Utterance
 ) -> str:
     added = leading.written() if leading is not None else ""
     return sentence(clause, dated(tail, spans), said.speaker, added)
 
 
+_TIMELESS = ("plan", "goal", "habit", "birthday", "is")
+
+
 def _event_lesson(
-    clause: Clause, text: str, worth: Worth, spans: Sequence[Span], said: Said
+    clause: Clause, text: str, worth: Worth, spans: Sequence[Span], said: Utterance, change: str
 ) -> Lesson:
     begins, ends = _validity(spans, worth.topic)
+    if begins and begins > said.at and clause.predicate.tense in ("past", "perfect"):
+        begins = None  # "moved to 4 July": that was said, not that day
     return Lesson(
         text=text,
         messages=(said.message,),
@@ -305,6 +294,8 @@ def _event_lesson(
         entities=entities_in(text, clause, said.speaker),
         valid_from=begins,
         valid_to=ends,
+        changed_by=said.at if begins and begins <= said.at else None,
+        change=change,
     )
 
 
@@ -312,21 +303,11 @@ def _validity(spans: Sequence[Span], topic: str) -> tuple[datetime | None, datet
     """When it began and ceased to be true. A plan is true from when it is made, not from when
     it will happen."""
     begins = ends = None
-    first = next((span for span in spans if not span.about), None)
-
-    def exact(span: Span) -> bool:
-        return span is first
-
+    exact = next((span for span in spans if not span.about), None)
     for span in spans:
         if span.relation in ("until", "before", "by"):
             ends = span.end if span.relation == "until" else None
-        elif (begins is None or exact(span)) and topic not in (
-            "plan",
-            "goal",
-            "habit",
-            "birthday",
-            "is",
-        ):
+        elif (begins is None or span is exact) and topic not in _TIMELESS:
             begins = span.start
     return begins, ends
 
@@ -337,37 +318,50 @@ def _claimed(
     tail: str,
     spans: Sequence[Span],
     leading: Span | None,
-    said: Said,
+    said: Utterance,
+    change: str,
 ) -> Iterator[Lesson]:
     begins, ends = _validity(spans, found.topic)
     if clause.predicate.tense == "past" and found.topic in ("birthday", "birthplace"):
         begins = None
+    by = _changed_by(begins, clause, spans, said)
     for item, claim in _items(found):
         words = tail if not item else tail.replace(found.items, item, 1)
         text = _written(clause, words, () if found.topic == "birthday" else spans, leading, said)
-        hedged = clause.predicate.hedged
-        yield Lesson(
-            text=text,
-            messages=(said.message,),
+        yield said.lesson(
+            text,
+            Worth(found.topic, found.importance, 0.4 if clause.predicate.hedged else 0.85),
             type=found.type,
             claim=claim,
-            confidence=0.4 if hedged else 0.85,
-            importance=found.importance,
-            tags=(found.topic,),
-            entities=entities_in(text, clause, said.speaker),
+            clause=clause,
             valid_from=begins,
             valid_to=ends,
+            changed_by=by,
+            change=change,
         )
+
+
+def _changed_by(
+    begins: datetime | None, clause: Clause, spans: Sequence[Span], said: Utterance
+) -> datetime | None:
+    """What holds while it is told had begun by then; what happened in a time, at its end."""
+    if begins is None or begins > said.at:
+        return None
+    if clause.predicate.tense in ("present", "perfect"):
+        return said.at
+    return min(max(span.end for span in spans if span.start == begins), said.at)
 
 
 def _items(found: Finding) -> list[tuple[str, Claim]]:
     """A list of short things is one lesson for each of them."""
-    items = [item for item in _LIST.split(found.items) if item.strip()] if found.items else []
+    listed = pattern("statements.list").split(found.items) if found.items else []
+    items = [item for item in listed if item.strip()]
     if not 2 <= len(items) <= LIST_ITEMS_MAX or any(len(item.split()) > 3 for item in items):
         return [("", found.claim)]
     if found.items.startswith(("playing ", "going ", "doing ", "to ")) or " of " in found.items:
         return [("", found.claim)]
-    if len({item.split()[0].endswith("ing") for item in items}) > 1 or _VERBAL.search(found.items):
+    mixed = len({item.split()[0].endswith("ing") for item in items}) > 1
+    if mixed or pattern("statements.verbal").search(found.items):
         return [("", found.claim)]
     if len(items[-1].split()) > 1 and any(" " not in i and not i.endswith("s") for i in items[:-1]):
         return [("", found.claim)]
@@ -377,10 +371,6 @@ def _items(found: Finding) -> list[tuple[str, Claim]]:
 
 
 _ENTITY = re.compile(r"(?<=[a-z0-9,'\"] )[^\W\d_a-z][\w\-]*(?: [^\W\d_a-z][\w\-]*){0,3}")
-_NO_ENTITIES = frozenset(
-    "January February March April May June July August September October November December Monday"
-    " Tuesday Wednesday Thursday Friday Saturday Sunday I The".split()
-)
 
 
 def entities_in(text: str, clause: Clause | None, speaker: Speaker) -> tuple[str, ...]:
@@ -390,5 +380,6 @@ def entities_in(text: str, clause: Clause | None, speaker: Speaker) -> tuple[str
         names.append(clause.subject.name)
     if clause is not None and clause.subject.kind == "named":
         names.append(clause.subject.written)
-    names += [name for name in _ENTITY.findall(text) if name not in _NO_ENTITIES]
+    no_entities = word_set("statements.no_entities")
+    names += [name for name in _ENTITY.findall(text) if name not in no_entities]
     return tuple(dict.fromkeys(names))[:8]

@@ -7,8 +7,6 @@ to keep two memories over losing one: whatever it cannot match counts as differe
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from hashlib import blake2b
@@ -16,28 +14,11 @@ from itertools import product
 
 from recollect.text.analysis import stem
 from recollect.text.compare.parts import TextParts, canonical, read
-from recollect.text.compare.words import (
-    DENSE_FILLERS,
-    FILLERS,
-    OPPOSITES,
-    PAST_AUXILIARIES,
-    PRESENT_AUXILIARIES,
-    STRONG_PREPOSITIONS,
-)
+from recollect.text.normal import normalise
+from recollect.text.words import groups, word_set, words
 
 # How many further words one text may have and still say the same.
 ENRICHMENT_WORDS_MAX = 2
-
-_OPPOSING_PREFIXES = ("un", "in", "im", "ir", "il", "dis", "non", "mis")
-_TRAILING = " .,;:!…。．，、；：！"
-_BLANKS = re.compile(r"\s+")
-
-
-def normalise(text: str) -> str:
-    """Compatibility forms and case folded, blanks collapsed, closing punctuation dropped.
-    A closing question mark stays: a question is not the statement."""
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    return _BLANKS.sub(" ", folded).strip().rstrip(_TRAILING)
 
 
 def text_hash(text: str) -> str:
@@ -131,31 +112,34 @@ def _opposite(a: TextParts, b: TextParts) -> str:
 def opposite_words(a: TextParts, b: TextParts) -> Iterator[tuple[str, str]]:
     """Words of only one text, each with its opposite among those of only the other."""
     only_a, only_b = a.word_set - b.word_set, b.word_set - a.word_set
+    prefixes = words("compare.opposing_prefixes")
     stems_a = {stem(word): word for word in only_a}
     stems_b = {stem(word): word for word in only_b}
     for stemmed, word in stems_a.items():
         others = _opposites().get(stemmed, frozenset()) | {
-            *(prefix + stemmed for prefix in _OPPOSING_PREFIXES),
-            *(stemmed.removeprefix(prefix) for prefix in _OPPOSING_PREFIXES),
+            *(prefix + stemmed for prefix in prefixes),
+            *(stemmed.removeprefix(prefix) for prefix in prefixes),
         } - {stemmed}
         yield from ((word, stems_b[other]) for other in sorted(others & stems_b.keys()))
 
 
 def _place(a: TextParts, b: TextParts) -> str:
-    strong_a = {canonical(w) for w in (a.word_set - b.word_set) & STRONG_PREPOSITIONS}
-    strong_b = {canonical(w) for w in (b.word_set - a.word_set) & STRONG_PREPOSITIONS}
+    strong = word_set("compare.strong_prepositions")
+    strong_a = {canonical(w) for w in (a.word_set - b.word_set) & strong}
+    strong_b = {canonical(w) for w in (b.word_set - a.word_set) & strong}
     only_a, only_b = strong_a - strong_b, strong_b - strong_a
     return _against("place", only_a, only_b) if only_a and only_b else ""
 
 
 def _tense(a: TextParts, b: TextParts) -> str:
+    auxiliaries = word_set("compare.past_auxiliaries")
     for past, present in ((a, b), (b, a)):
         changed = past.past_verbs & present.present_verbs - present.past_verbs
         if changed:
             return f"tense of {min(changed)}"
-        was = past.word_set & PAST_AUXILIARIES
-        if was and not present.word_set & PAST_AUXILIARIES:
-            now = present.word_set & PRESENT_AUXILIARIES - past.word_set
+        was = past.word_set & auxiliaries
+        if was and not present.word_set & auxiliaries:
+            now = present.word_set & word_set("compare.present_auxiliaries") - past.word_set
             if now:
                 return f"tense {min(was)} against {min(now)}"
     return ""
@@ -180,7 +164,7 @@ def _content(a: TextParts, b: TextParts) -> str:
         if "".join(only_a) == "".join(only_b):
             return ""
         return _against("word", only_a, only_b)
-    further = [word for word in only_a or only_b if word not in FILLERS]
+    further = [word for word in only_a or only_b if word not in word_set("compare.fillers")]
     if len(further) > ENRICHMENT_WORDS_MAX:
         return f"more is said: {' '.join(further[:5])}"
     return ""
@@ -195,7 +179,7 @@ def _dense(a: TextParts, b: TextParts) -> str:
     """Scripts without blanks have no words to match, so only the part in the middle that is
     not common to both is looked at."""
     left, right = _middle(a.dense, b.dense)
-    if {*left, *right} <= DENSE_FILLERS:
+    if {*left, *right} <= word_set("compare.dense_fillers"):
         return ""
     return f"{left[:20] or 'nothing'} against {right[:20] or 'nothing'}"
 
@@ -233,7 +217,7 @@ def _in_order(a: Sequence[str], b: Sequence[str]) -> bool:
 @cache
 def _opposites() -> dict[str, frozenset[str]]:
     found: dict[str, set[str]] = {}
-    for line in OPPOSITES:
+    for line in groups("compare.opposites"):
         columns = [[stem(word) for word in column.split("/")] for column in line]
         for column, other in product(columns, columns):
             if column is not other:

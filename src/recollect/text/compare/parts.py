@@ -4,32 +4,18 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from recollect.text.analysis import fold, stem
-from recollect.text.compare import words as known
+from recollect.text.analysis import pieces, stem
+from recollect.text.normal import compatible, fold, straight
+from recollect.text.words import any_of, counted, firsts, groups, meanings, word_set, words
 
-# Scripts written without blanks, and Korean, whose particles stick to the word.
-_DENSE = (
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u1100-\u11ff\u3131-\u318e\uac00-\ud7ff"
-    "\u3041-\u30ff\u31f0-\u31ff\u3005\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-)
-_LETTER = "(?:[^\\W\\d_]|[\u0300-\u036f\u0900-\u0dff])"
-_PIECE = re.compile(
-    rf"(?P<dense>[{_DENSE}]+)"
-    r"|(?P<number>(?<!\w)[-\u2212]?\d+(?:[.,]\d+)*|\d+(?:[.,]\d+)*)"
-    rf"|(?P<word>{_LETTER}+(?:'{_LETTER}+)*)"
-    r"|(?P<mark>[$€£¥₽₹₩%‰°<>=≤≥≠±×÷^+#])"
-    r"|(?P<comma>[,;])"
-    r"|(?P<stop>[.!?]+)"
-)
 _NUMBER_WITH_UNIT = re.compile(
     r"(?:[A-Z]{2})?[$€£¥]?\d+(?:[.,:]\d+)*(?:[A-Za-z]{1,3}|[%°]|-[A-Za-z]+)?\Z"
 )
-_ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)\Z", re.IGNORECASE)
 _QUOTED = re.compile('["“„«「『]([^"“”„«»「」『』\n]{1,200})["”“»」』]')
 _EDGES = "\"'“”„«»「」『』()[]{}<>.,;:!?…*`’‘"
 _QUESTION = re.compile("[?？؟]")
@@ -102,25 +88,23 @@ def _read_once(text: str) -> TextParts:
 
 
 def _read(text: str) -> TextParts:
-    plain = unicodedata.normalize("NFKC", text).replace("’", "'").replace("ʼ", "'")
-    plain = plain.replace("n 't", "n't")
+    plain = straight(compatible(text)).replace("n 't", "n't")
     identifiers, tokens, dense = _tokens(plain)
-    words = [token.text for token in tokens]
+    written = [token.text for token in tokens]
+    persons, modals = firsts("compare.persons"), firsts("compare.modals")
     content = [_canonical_of(token) for token in tokens if _is_content(token)]
     past, present = _tenses(tokens)
     return TextParts(
         word_set=frozenset(token.text for token in tokens if token.kind == "word"),
         numbers=frozenset(token.text for token in tokens if token.kind == "number")
-        | (frozenset(dense) & known.DENSE_NUMERALS),
+        | (frozenset(dense) & word_set("compare.dense_numerals")),
         dates=frozenset(token.text for token in tokens if token.kind == "date"),
         identifiers=frozenset(identifiers),
         quotations=frozenset(fold(found).strip(_EDGES) for found in _QUOTED.findall(plain)),
         names=_names(tokens),
-        persons=frozenset(known.PERSONS[word] for word in words if word in known.PERSONS),
+        persons=frozenset(persons[word] for word in written if word in persons),
         modals=frozenset(
-            known.MODALS[token.text]
-            for token in tokens
-            if token.kind == "word" and token.text in known.MODALS
+            modals[token.text] for token in tokens if token.kind == "word" and token.text in modals
         ),
         negated=_negated(tokens, dense),
         content=tuple(content),
@@ -130,13 +114,13 @@ def _read(text: str) -> TextParts:
         present_verbs=present,
         dense=dense,
         symbols=frozenset(c for c in plain if c > "\u2000" and unicodedata.category(c) == "So"),
-        question=_is_question(plain, words, dense),
+        question=_is_question(plain, written, dense),
     )
 
 
 @cache
 def _equals() -> dict[str, str]:
-    return {stem(word): stem(line[0]) for line in known.EQUALS for word in line}
+    return {stem(word): stem(line[0]) for line in groups("compare.equals") for word in line}
 
 
 def canonical(word: str) -> str:
@@ -152,11 +136,14 @@ def _canonical_of(token: Token) -> str:
 def _is_content(token: Token) -> bool:
     if token.kind != "word":
         return token.kind in ("number", "date") and token.text != "one"
-    return (
-        token.text not in known.FUNCTION_WORDS
-        and token.text not in known.NEGATORS
-        and token.text not in known.MODALS
-    )
+    return token.text not in _empty_words()
+
+
+@cache
+def _empty_words() -> frozenset[str]:
+    """Words that are no content by themselves."""
+    modals = firsts("compare.modals").keys()
+    return word_set("compare.function_words") | word_set("compare.negators") | modals
 
 
 def _tokens(text: str) -> tuple[list[str], list[Token], str]:
@@ -189,11 +176,11 @@ def _chunk(chunk: str) -> _Chunk:
         return _Chunk(bare.casefold(), comma, "")
     tokens: list[Token] = []
     dense: list[str] = []
-    for match in _PIECE.finditer(_join_initials(chunk)):
+    for match in pieces(_join_initials(chunk)):
         if match.lastgroup == "dense":
             dense.append(match.group())
         else:
-            tokens.extend(_pieces(match))
+            tokens.extend(_tokens_of(match))
     return _Chunk("", tuple(tokens), "".join(dense))
 
 
@@ -211,7 +198,13 @@ def _is_identifier(chunk: str) -> bool:
     letters = chunk.replace("'", "")
     mixed = any(c.isdigit() for c in letters) and any(c.isalpha() for c in letters)
     camel = letters.isalpha() and re.search("[a-z][A-Z]", letters) is not None
-    return (mixed and "-" not in letters and not _ORDINAL.match(letters)) or camel
+    return (mixed and "-" not in letters and not _ordinal().match(letters)) or camel
+
+
+@cache
+def _ordinal() -> re.Pattern[str]:
+    endings = any_of(words("compare.ordinal_endings"))
+    return re.compile(rf"(\d+)(?:{endings})\Z", re.IGNORECASE)
 
 
 def _join_initials(chunk: str) -> str:
@@ -222,7 +215,7 @@ def _join_initials(chunk: str) -> str:
     return chunk
 
 
-def _pieces(match: re.Match[str]) -> Iterator[Token]:
+def _tokens_of(match: re.Match[str]) -> Iterator[Token]:
     kind, text = match.lastgroup, match.group()
     if kind == "number":
         yield Token(_plain_number(text), "number")
@@ -255,37 +248,39 @@ def _split_word(word: str) -> Iterator[Token]:
     capital = word[0].isupper() and word != "I" and not word.startswith("I'")
     folded = fold(word)
     if folded.endswith("n't") or folded == "cannot":
-        base = {"wo": "will", "ca": "can", "sha": "shall"}.get(folded[:-3], folded[:-3])
+        base = meanings("compare.negated_stems").get(folded[:-3], folded[:-3])
         yield from (Token("can" if folded == "cannot" else base), Token("not"))
         return
     left, apostrophe, right = folded.partition("'")
     if not apostrophe:
         yield _word_token(folded, capital)
-    elif left in ("l", "d", "n", "j", "c", "s", "m", "t", "qu"):
+    elif left in word_set("compare.elided"):
         yield Token(left + "'")
         yield _word_token(right, word.partition("'")[2][:1].isupper())
     else:
         yield _word_token(left, capital)
         # After a name 's shows the owner, after a pronoun it is a verb.
-        if right != "s" or left in ("it", "he", "she", "that", "there", "what", "who"):
+        if right != "s" or left in word_set("compare.before_is"):
             yield Token("'" + right)
 
 
 def _word_token(word: str, capital: bool) -> Token:
-    if word in known.DATES and (capital or word not in known.CAPITAL_DATES):
-        return Token(known.DATES[word], "date", capital)
-    if word.endswith("s") and word[:-1] in known.DATES and word[:-1] not in known.CAPITAL_DATES:
-        return Token(known.DATES[word[:-1]], "date", capital)
+    dates, capital_dates = meanings("compare.dates"), word_set("compare.capital_dates")
+    if word in dates and (capital or word not in capital_dates):
+        return Token(dates[word], "date", capital)
+    if word.endswith("s") and word[:-1] in dates and word[:-1] not in capital_dates:
+        return Token(dates[word[:-1]], "date", capital)
     return Token(word, "word", capital)
 
 
 def _spell_out(tokens: Sequence[Token]) -> Iterator[Token]:
     """Number words become numbers: "twenty five" -> 25, "two hundred" -> 200, "2nd" -> #2."""
     pending: int | None = None
+    scales = counted("compare.scales")
     for index, token in enumerate(tokens):
         value = _value(token)
-        if token.text in known.SCALES and pending is not None:
-            pending *= known.SCALES[token.text]
+        if token.text in scales and pending is not None:
+            pending *= scales[token.text]
         elif value is not None and pending is not None and pending % 10 == 0 and value < 10:
             pending += value
         elif value is not None and value != 1:
@@ -302,26 +297,28 @@ def _spell_out(tokens: Sequence[Token]) -> Iterator[Token]:
 
 
 def _value(token: Token) -> int | None:
-    for table in (known.UNITS, known.TENS, known.FOREIGN_UNITS):
-        if token.kind == "word" and token.text in table:
-            return table[token.text]
-    return None
+    return _number_words().get(token.text) if token.kind == "word" else None
+
+
+@cache
+def _number_words() -> Mapping[str, int]:
+    return {**counted("compare.tens"), **counted("compare.numbers")}
 
 
 def _ordinal_or_same(tokens: Sequence[Token], index: int) -> Token:
     token = tokens[index]
     if token.kind != "word":
         return token
-    if token.text in known.ORDINALS:
-        return Token(f"#{known.ORDINALS[token.text]}", "number")
+    if place := counted("compare.ordinals").get(token.text):
+        return Token(f"#{place}", "number")
+    if token.text in word_set("compare.amounts") or token.text in counted("compare.scales"):
+        return Token(token.text, "number")
     if token.text == "one":
         return Token("one", "number")
-    if token.text in known.AMOUNTS or token.text in known.SCALES:
-        return Token(token.text, "number")
     if index and (tokens[index - 1].kind == "number" or _value(tokens[index - 1]) is not None):
-        if token.text in ("st", "nd", "rd", "th"):
+        if token.text in word_set("compare.ordinal_endings"):
             return Token("#", "number")
-        if token.text in ("am", "pm"):
+        if token.text in word_set("compare.day_halves"):
             return Token(token.text, "number")
     return token
 
@@ -352,8 +349,9 @@ def _negated(tokens: Sequence[Token], dense: str) -> tuple[str, ...]:
             found.extend([_canonical_of(token)] * open_negations)
             open_negations = 0
     found.extend([""] * open_negations)
-    dense = dense.replace("非常", "")  # "very"
-    for negator in known.DENSE_NEGATORS:
+    for harmless in words("compare.dense_not_negating"):
+        dense = dense.replace(harmless, "")
+    for negator in words("compare.dense_negators"):
         found.extend([negator] * dense.count(negator))
     return tuple(found)
 
@@ -365,23 +363,28 @@ def _negates(tokens: Sequence[Token], index: int) -> bool:
         return True
     if word == "not" and follower == "only":
         return False
-    return word in known.NEGATORS
+    return word in word_set("compare.negators")
 
 
 def _tenses(tokens: Sequence[Token]) -> tuple[frozenset[str], frozenset[str]]:
     past: set[str] = set()
     present: set[str] = set()
+    be, have, articles = (
+        word_set("compare.be"),
+        word_set("compare.have"),
+        word_set("compare.articles"),
+    )
     before = ""
     for token in tokens:
         word = token.text
         if token.kind == "word" and _is_content(token):
             verb = canonical(word)
-            if before in known.BE and word.endswith("ing"):
-                (past if before in known.PAST_AUXILIARIES else present).add(verb)
-            elif word.endswith("ed") or word in known.IRREGULAR_PASTS:
-                if before not in known.BE and before not in known.HAVE:
+            if before in be and word.endswith("ing"):
+                (past if before in word_set("compare.past_auxiliaries") else present).add(verb)
+            elif word.endswith("ed") or word in word_set("compare.irregular_pasts"):
+                if before not in be and before not in have:
                     past.add(verb)
-            elif not word.endswith("ing") and before not in known.ARTICLES and before != "to":
+            elif not word.endswith("ing") and before not in articles and before != "to":
                 present.add(verb)
         if not word.endswith("ly"):
             before = word
@@ -399,7 +402,7 @@ def _passives(tokens: Sequence[Token]) -> tuple[Passive, ...]:
         before = earlier[-1] if earlier else ""
         if (
             before == "being"
-            or (before in known.BE and by >= 0)
+            or (before in word_set("compare.be") and by >= 0)
             or (by == 0 and token.text.endswith(("ed", "en")))
         ):
             agent = _head(tokens, index + 2 + by) if by >= 0 else ""
@@ -430,7 +433,7 @@ def _ordered(tokens: Sequence[Token]) -> tuple[str, ...]:
             continue
         if token.kind == "date" and dates == 1:
             continue  # "tomorrow" may stand anywhere
-        bare = [text for text in link if text not in known.ARTICLES]
+        bare = [text for text in link if text not in word_set("compare.articles")]
         link = []
         if items and bare in (["and"], ["or"], [",", "and"]):
             items.append(_canonical_of(token))
@@ -466,7 +469,7 @@ def _describes(link: Sequence[str]) -> bool:
 
 def _fronted_phrase_last(tokens: Sequence[Token]) -> Sequence[Token]:
     """ "In Berlin, Ann works" is read as "Ann works in Berlin"."""
-    if not tokens or tokens[0].text not in known.PREPOSITIONS:
+    if not tokens or tokens[0].text not in word_set("compare.prepositions"):
         return tokens
     for index, token in enumerate(tokens[:8]):
         if token.kind == "comma":
@@ -474,9 +477,9 @@ def _fronted_phrase_last(tokens: Sequence[Token]) -> Sequence[Token]:
     return tokens
 
 
-def _is_question(text: str, words: Sequence[str], dense: str) -> bool:
+def _is_question(text: str, written: Sequence[str], dense: str) -> bool:
     if _QUESTION.search(text):
         return True
-    if any(dense.endswith(ending) for ending in known.DENSE_QUESTIONS):
+    if any(dense.endswith(ending) for ending in words("compare.dense_questions")):
         return True
-    return bool(words) and words[0] in known.QUESTION_OPENERS
+    return bool(written) and written[0] in word_set("compare.question_openers")

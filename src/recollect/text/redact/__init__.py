@@ -16,12 +16,10 @@ from functools import lru_cache
 from typing import Any
 
 from recollect.errors import Invalid
+from recollect.text.normal import plain_copy
 from recollect.text.redact.assignments import Span, secret_kind_of_field
 from recollect.text.redact.breaks import continued, find_broken
-from recollect.text.redact.kinds import KINDS, Kind, by_pattern
-from recollect.text.redact.plain import plain_copy
-
-KIND_NAMES: tuple[str, ...] = tuple(kind.name for kind in KINDS)
+from recollect.text.redact.kinds import KIND_NAMES, KINDS, Kind, by_pattern
 
 # A replaced secret may bring two halves of another one together; more rounds than this
 # never happened, and each one costs only when there was a finding.
@@ -72,7 +70,7 @@ class Redactor:
         active = (*own, *(kind for kind in KINDS if kind.name in wanted))
         names = "|".join(sorted({*KIND_NAMES, *self.extra}))
         anchors = [
-            (anchor, number) for number, kind in enumerate(active) for anchor in kind.anchors
+            (anchor, number) for number, kind in enumerate(active) for anchor in kind.all_anchors()
         ]
         object.__setattr__(self, "_active", active)
         object.__setattr__(self, "_anchors", tuple(a for a in anchors if a[0].isascii()))

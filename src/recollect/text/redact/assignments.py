@@ -1,4 +1,5 @@
-"""Secrets that only their neighbourhood gives away: ``password=...``, ``密码：...``, URLs, headers.
+"""Secrets that only their neighbourhood gives away: ``password=...``, ``密码：...``, URLs, headers,
+command lines, cookies.
 
 The names come in many languages. A password may be anything that is not plainly a word of
 prose or code; a token or key must also look random, because "token: none" is everyday text.
@@ -14,44 +15,14 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 
+from recollect.text.words import alternatives, word_set
+
 Span = tuple[int, int]
 
-PASSWORD_NAMES = (
-    *(
-        "password passwd passwort passphrase passcode pass_word pwd pswd kennwort mdp contraseña "
-        "contrasena senha parola wachtwoord lösenord losenord adgangskode passord salasana hasło "
-        "haslo heslo jelszó jelszo пароль şifre sifre पासवर्ड סיסמה סיסמא κωδικός 密码 密碼 口令 "
-        "暗証番号 パスワード 비밀번호 암호 รหัสผ่าน"
-    ).split(),
-    "mot de passe",
-    "palavra-passe",
-    "mật khẩu",
-    "mat khau",
-    "kata sandi",
-    "كلمة المرور",
-    "كلمة السر",
-)
-# Whatever follows these is a secret if it has a letter and a digit.
-KEY_NAMES = (
-    "api[ _-]?key secret[ _-]?access[ _-]?key secret[ _-]?key client[ _-]?secret "
-    "access[ _-]?(?:key|token) auth[ _-]?(?:key|token) private[ _-]?key signing[ _-]?key "
-    "encryption[ _-]?key refresh[ _-]?token session[ _-]?(?:key|token) webhook[ _-]?secret "
-    "app[ _-]?secret api[ _-]?secret api[ _-]?token bot[ _-]?token api-schlüssel "
-    "clé[ _-]?(?:d')?api clave[ _-](?:de[ _-])?api chave[ _-](?:de[ _-])?api chiave[ _-]api "
-    "ключ[ _-]api api[ _-]?ключ api[ _-]?密钥 api[ _-]?密鑰 api[ _-]?キー api[ _-]?키 密钥 密鑰 "
-    "金鑰 秘密鍵 비밀키"
-)
-# These are everyday words too, so the value must be long and look random.
-TOKEN_NAMES = "token secret credentials? токен секрет 令牌 トークン 토큰"
+ANCHORS = ("pass=", "curl", "mysql", "mariadb", "sshpass")  # of passwords without their name
 
 _QUOTE = "[\"'“”„‘’«»「」`]"
 _OPTIONAL_QUOTE = rf"(?:\\{{0,3}}{_QUOTE}|\*{{1,2}})?"
-_SEPARATOR = (
-    r"(?P<separator>[ \t]{0,4}(?:=>|:=|[:=]{1,2})\*{0,2}[ \t]{0,4}(?:[|>][+-]?[ \t]{0,4})?"
-    r"\n?[ \t]{0,8}"
-    r"|[ ]?(?:是|为|為|は|は、|은|는)[ ]?"
-    r"|[ ]{1,2}(?:is|ist|lautet|est|es|è|é|to|auf)[ ]{1,2}:?[ ]?)"
-)
 _CJK = "\u3000-\u303f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7ff\uff00-\uffef"
 _VALUE = (
     rf"(?:\\{{0,3}}{_QUOTE}(?P<quoted>[^\"'“”„‘’«»「」`\n]{{1,200}})(?={_QUOTE}|\\)"
@@ -59,45 +30,36 @@ _VALUE = (
 )
 
 
-_PASSWORD = "|".join(re.escape(name).replace(r"\ ", "[ _-]") for name in PASSWORD_NAMES)
-_KEY = "|".join(KEY_NAMES.replace(" _-", "\0").split()).replace("\0", " _-")
-_TOKEN = "|".join(TOKEN_NAMES.split())
-
-
 # Compiled when first needed: together they take longer than importing the rest of the package.
 @cache
-def _assignment(names: str) -> re.Pattern[str]:
+def _assignment(section: str) -> re.Pattern[str]:
+    """A name, how it is joined to its value, and the value."""
+    names, dense, spaced = _names(section), *map(alternatives, _JOINING)
+    separator = (
+        r"(?P<separator>[ \t]{0,4}(?:=>|:=|[:=]{1,2})\*{0,2}[ \t]{0,4}(?:[|>][+-]?[ \t]{0,4})?"
+        rf"\n?[ \t]{{0,8}}|[ ]?(?:{dense})[ ]?|[ ]{{1,2}}(?:{spaced})[ ]{{1,2}}:?[ ]?)"
+    )
     return re.compile(
-        rf"(?P<name>{names}){_OPTIONAL_QUOTE}(?:[ ]?\([^)\n]{{0,20}}\))?{_SEPARATOR}{_VALUE}"
+        rf"(?P<name>{names}){_OPTIONAL_QUOTE}(?:[ ]?\([^)\n]{{0,20}}\))?{separator}{_VALUE}"
         rf"|(?<=-)(?P<flag>{names})[ ]{{1,2}}(?P<given>[^\s\"'\-][^\s\"']{{3,300}})",
         re.IGNORECASE,
     )
 
 
+_JOINING = ("secrets.dense_are", "secrets.are")
+
+
 @cache
-def _field(names: str) -> re.Pattern[str]:
-    return re.compile(rf"(?:{names})\W*\Z", re.IGNORECASE)
+def _names(section: str) -> str:
+    """The names of a kind of secret; one of several words may be written with - or _."""
+    return alternatives(section).replace(r"\ ", "[ _-]")
 
 
-PASSWORD_ANCHORS = tuple(re.split("[ -]", name)[-1] for name in PASSWORD_NAMES)
-KEY_ANCHORS = tuple(
-    "key secret token schlüssel clé clave chave chiave ключ 密钥 密鑰 キー 키 金鑰 鍵".split()
-)
+@cache
+def _field(section: str) -> re.Pattern[str]:
+    return re.compile(rf"(?:{_names(section)})\W*\Z", re.IGNORECASE)
 
-TOKEN_ANCHORS = tuple("token secret credential токен секрет 令牌 トークン 토큰".split())
 
-# Words that stand behind "password:" in forms, code and prose.
-_NO_SECRETS = frozenset(
-    """none null nil true false yes no str string int integer bool boolean text bytes any object
-    required optional empty unset undefined default todo tbd here hidden changed change reset
-    forgot forgotten vergessen expired wrong incorrect invalid missing field input hash hashed
-    protected manager policy prompt secret secrets password passwords passwort passwd token tokens
-    value values example placeholder redacted removed masked unknown not your the a an please bitte
-    see enter use set get must should is are optional[str] secretstr char varchar email username
-    and or but login ändern andern geändert erforderlich obligatoire requis vacío incorrecta
-    incorrecto olvidada obligatoria obrigatória esquecida erreur oublié error fail failed ok
-    self._password undefined; strength length minimum maximum confirmation confirm""".split()
-)
 _CODE = re.compile(
     r"\$[{(]|\$[A-Za-z_]+\Z|%\(\w|%[A-Za-z_]+%|%s\Z|\{\{|\{[\w.]*\}|<|&&|\|\||\\[nrt]"
     r"|\*{2,}|x{3,}\Z|•|\.{3}|…|-+\Z|_+\Z|\[redacted:[a-z0-9_]{1,40}\]"
@@ -115,22 +77,23 @@ _ENDS_LINE = re.compile(r"[ \t]*(?:[,;.)\]}\"'|]|$|\n|\r)")
 
 
 def find_passwords(text: str) -> Iterator[Span]:
-    for match in _assignment(_PASSWORD).finditer(text):
+    for match in _assignment("secrets.passwords").finditer(text):
         span = _value_span(match)
         value = text[span[0] : span[1]]
         if is_password(value) and _stands_for_itself(match, span, value):
             yield span
+    yield from _find_passwords_in_place(text)
 
 
 def find_keys(text: str) -> Iterator[Span]:
-    for match in _assignment(_KEY).finditer(text):
+    for match in _assignment("secrets.keys").finditer(text):
         span = _value_span(match)
         if is_key(text[span[0] : span[1]]):
             yield span
 
 
 def find_tokens(text: str) -> Iterator[Span]:
-    for match in _assignment(_TOKEN).finditer(text):
+    for match in _assignment("secrets.tokens").finditer(text):
         start, end = _value_span(match)
         token = _TOKEN_CHARACTERS.match(text, start, end)
         if token and is_random(token.group()):
@@ -140,11 +103,11 @@ def find_tokens(text: str) -> Iterator[Span]:
 def secret_kind_of_field(name: str, value: str) -> str:
     """The kind of secret that a field of this name holds, or nothing."""
     tail = name[-60:]
-    if _field(_PASSWORD).search(tail) and is_password(value):
+    if _field("secrets.passwords").search(tail) and is_password(value):
         return "password"
-    if _field(_KEY).search(tail) and is_key(value):
+    if _field("secrets.keys").search(tail) and is_key(value):
         return "secret_key"
-    if _field(_TOKEN).search(tail) and is_random(value):
+    if _field("secrets.tokens").search(tail) and is_random(value):
         return "secret_token"
     return ""
 
@@ -163,11 +126,12 @@ def _value_span(match: re.Match[str]) -> Span:
 
 
 def is_password(value: str) -> bool:
-    if len(value.strip()) < 4 or value.lower().strip(" .!?") in _NO_SECRETS or _CODE.match(value):
+    said = value.lower().strip(" .!?")
+    if len(value.strip()) < 4 or said in word_set("secrets.no_secrets") or _CODE.match(value):
         return False
     if _CALL.match(value) or _PATH.match(value):
         return False
-    names = re.search(_PASSWORD, value, re.IGNORECASE)
+    names = re.search(_names("secrets.passwords"), value, re.IGNORECASE)
     # "password = new_password", "Enter your password"
     return not (names and not re.search(r"\d", value))
 
@@ -176,7 +140,7 @@ def _stands_for_itself(match: re.Match[str], span: Span, value: str) -> bool:
     """A lone word behind a colon may begin a sentence: "Password: ask Ann for it"."""
     if match["quoted"] is not None:
         words = value.lower().split()
-        return len(words) < 2 or not _NO_SECRETS.intersection(words[:2])
+        return len(words) < 2 or not word_set("secrets.no_secrets").intersection(words[:2])
     if match["given"] is not None:
         return _FLAG.search(match.string, max(0, match.start() - 32), match.start()) is not None
     separator = match["separator"].strip()
@@ -259,4 +223,127 @@ def find_url_passwords(text: str) -> Iterator[Span]:
 def find_aws_secrets(text: str) -> Iterator[Span]:
     for match in _AWS_SECRET.finditer(text):
         if _has_letter_and_digit(match[1]) and not re.fullmatch(r"[0-9a-f]+", match[1]):
+            yield match.span(1)
+
+
+# Places that give a secret away: command lines, cookies, elements of XML, rows of tables, hashes
+# of passwords, recovery phrases, and the codes that people write beside their cards.
+
+_MIXED_STRONG = re.compile(r"(?=.*[A-Za-z])(?=.*[\d!@#$%^&*+=~?])")
+
+_COMMANDS = (
+    re.compile(
+        r"(?<![A-Za-z])(?:mysql|mariadb)[a-z]{0,10}(?=[ ])[^\n]{0,120}?[ ]-p"
+        r"([^\s'\"][^\s'\"]{3,120})"
+    ),
+    re.compile(
+        r"(?<![A-Za-z])curl(?=[ ])[^\n]{0,200}?[ ](?:-u|--user)[ =]?[\"']?"
+        r"[^\s:\"']{1,64}:([^\s\"']{3,200})"
+    ),
+    re.compile(r"(?<![A-Za-z])sshpass\s+-p\s?[\"']?([^\s\"']{4,200})"),
+    re.compile(r"(?<![A-Za-z])login\s+\S{1,100}\s+password\s+(\S{4,200})"),
+    re.compile(r"(?<![A-Za-z])[Pp][Aa][Ss][Ss]=[\"']?([^\s&;,\"'<>]{6,200})"),
+)
+_COOKIES = re.compile(
+    r"(?<![A-Za-z])(?:set-)?cookie[\"']?[ \t]{0,3}[:=][ \t]{0,3}([^\n]{1,4000})", re.IGNORECASE
+)
+_COOKIE = re.compile(r"(?<![\w.-])([\w.-]{1,80})=([^\s;,\"']{8,4000})")
+_SESSION = re.compile(r"sess|sid\b|auth|token|jwt|login|remember|csrf", re.IGNORECASE)
+
+PASSWORD_HASH = (
+    r"\$2[abxy]?\$\d\d\$[./A-Za-z0-9]{53}|\$argon2(?:id?|d)\$[^\s:\"']{20,300}"
+    r"|\$(?:1|5|6|y)\$(?:rounds=\d{1,9}\$)?[./A-Za-z0-9]{0,32}\$[./A-Za-z0-9]{22,86}"
+    r"|\$(?:P|H)\$[./A-Za-z0-9]{31}|pbkdf2_sha256\$\d{1,9}\$[^\s\"']{20,200}"
+)
+_PHRASE_WORDS = "|".join(
+    rf"(?:[a-z]{{3,8}}[ ,\n]{{1,3}}){{{n - 1}}}[a-z]{{3,8}}" for n in (24, 21, 18, 15, 12)
+)
+
+
+@cache
+def _password_element() -> re.Pattern[str]:
+    return re.compile(
+        rf"<[\w.:-]{{0,40}}(?:{_plain_names()})(?:\s[^<>]{{0,100}})?>([^<>\s]{{4,200}})</",
+        re.IGNORECASE,
+    )
+
+
+@cache
+def _password_row() -> re.Pattern[str]:
+    return re.compile(
+        rf"\|[ \t]{{0,20}}[*`]{{0,2}}(?:[\w ]{{0,20}}[ _-])?(?:{_plain_names()})[*`]{{0,2}}"
+        r"[ \t]{0,20}\|[ \t]{0,20}[*`]{0,2}([^|\s*`]{6,200})[*`]{0,2}[ \t]{0,20}\|",
+        re.IGNORECASE,
+    )
+
+
+def _plain_names() -> str:
+    return alternatives("secrets.passwords")
+
+
+def find_seed_phrases(text: str) -> Iterator[Span]:
+    names = alternatives("secrets.phrases")
+    yield from _first_groups(
+        rf"(?i:{names})[^\n:=]{{0,30}}[:=]?\s{{1,4}}[\"']?({_PHRASE_WORDS})(?![a-z])", text
+    )
+
+
+def find_card_codes(text: str) -> Iterator[Span]:
+    names, are = alternatives("secrets.card_codes"), alternatives("secrets.number_are")
+    yield from _first_groups(
+        rf"(?<![A-Za-z])(?i:{names})[ ]?(?:{are}|[:=#])?[ ]{{0,3}}(\d{{3,4}})(?![\d.])", text
+    )
+
+
+def find_pins(text: str) -> Iterator[Span]:
+    names, are = alternatives("secrets.pins"), alternatives("secrets.number_are")
+    yield from _first_groups(
+        rf"(?<![A-Za-z-])(?:{names})(?:[ ](?:{are})|[ ]?[:=])[ ]{{0,2}}(\d{{4,8}})"
+        r"(?![\d.,]\d|\d)",
+        text,
+    )
+
+
+def _first_groups(expression: str, text: str) -> Iterator[Span]:
+    for match in _compiled(expression).finditer(text):
+        yield match.span(1)
+
+
+_compiled = cache(re.compile)
+
+
+def _find_passwords_in_place(text: str) -> Iterator[Span]:
+    """What stands where only a password stands."""
+    for pattern in _COMMANDS:
+        for match in pattern.finditer(text):
+            if _MIXED_STRONG.match(match[1]) and is_password(match[1]):
+                yield match.span(1)
+    for match in _password_element().finditer(text):
+        if is_password(match[1]):
+            yield match.span(1)
+    for match in _password_row().finditer(text):
+        if _MIXED_STRONG.match(match[1]) and is_password(match[1]):
+            yield match.span(1)
+
+
+def find_cookies(text: str) -> Iterator[Span]:
+    for line in _COOKIES.finditer(text):
+        for match in _COOKIE.finditer(text, *line.span(1)):
+            looks = is_random(match[2]) or (
+                _SESSION.search(match[1]) and _MIXED_STRONG.match(match[2])
+            )
+            if looks:
+                yield match.span(2)
+
+
+_DOCKER_AUTH = re.compile(r"\"auth\"\s{0,3}:\s{0,3}\"([A-Za-z0-9+/]{8,400}={0,2})\"")
+
+
+def find_docker_auth(text: str) -> Iterator[Span]:
+    for match in _DOCKER_AUTH.finditer(text):
+        try:
+            decoded = b64decode(match[1], validate=True)
+        except (NotBase64, ValueError):
+            continue
+        if b":" in decoded and decoded.isascii():
             yield match.span(1)

@@ -15,21 +15,28 @@ from dataclasses import dataclass
 from functools import cache
 
 from recollect.text.redact import assignments as assigned
-from recollect.text.redact import places
 from recollect.text.redact.assignments import Span
+from recollect.text.words import words
 
 Finder = Callable[[str], Iterator[Span]]
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """``anchors``: one of these must be in the text (in lower case) for ``find`` to be asked.
-    ``begins``: how it begins, for those that can be put together again when they were broken."""
+    """``anchors``: one of these, or a word of the section ``named`` of the language files, must be
+    in the text (in lower case) for ``find`` to be asked. ``begins``: how it begins, for those that
+    can be put together again when they were broken."""
 
     name: str
     anchors: tuple[str, ...]
     find: Finder
     begins: str = ""
+    named: str = ""
+
+    def all_anchors(self) -> tuple[str, ...]:
+        """Of a name of several words the last one is enough."""
+        names = words(self.named) if self.named else ()
+        return (*self.anchors, *(re.split("[ -](?=.)", name)[-1] for name in names))
 
 
 def by_pattern(pattern: str, check: Callable[[str], bool] | None = None) -> Finder:
@@ -300,11 +307,6 @@ def _passes_mod_97(iban: str) -> bool:
     return int("".join(str(int(character, 36)) for character in turned)) % 97 == 1
 
 
-def _find_passwords(text: str) -> Iterator[Span]:
-    yield from assigned.find_passwords(text)
-    yield from places.find_passwords_in_place(text)
-
-
 # Of these a part would match too easily, once line breaks do not count.
 _LOOSE = frozenset(
     ("twilio_key", "mailgun_key", "mailchimp_key", "telegram_token", "us_ssn", "airtable_token")
@@ -332,15 +334,16 @@ KINDS: tuple[Kind, ...] = (
     Kind("url_password", ("://",), assigned.find_url_passwords),
     Kind("authorization", ("authorization", "bearer"), assigned.find_authorization),
     Kind("basic_credentials", ("basic",), assigned.find_basic_credentials),
-    Kind("docker_auth", ('"auth"',), places.find_docker_auth),
+    Kind("docker_auth", ('"auth"',), assigned.find_docker_auth),
     Kind("credit_card", _DIGITS, _find_cards),
     Kind("iban", _DIGITS, _find_ibans),
-    Kind("password", (*assigned.PASSWORD_ANCHORS, *places.ANCHORS), _find_passwords),
-    Kind("password_hash", ("$",), by_pattern(places.PASSWORD_HASH)),
-    Kind("seed_phrase", ("phrase", "mnemonic", "words"), by_pattern(places.SEED_PHRASE)),
-    Kind("cookie", ("cookie",), places.find_cookies),
-    Kind("security_code", ("cvv", "cvc", "cvn", "card "), by_pattern(places.SECURITY_CODE)),
-    Kind("pin", ("pin",), by_pattern(places.PIN)),
-    Kind("secret_key", assigned.KEY_ANCHORS, assigned.find_keys),
-    Kind("secret_token", assigned.TOKEN_ANCHORS, assigned.find_tokens),
+    Kind("password", assigned.ANCHORS, assigned.find_passwords, named="secrets.passwords"),
+    Kind("password_hash", ("$",), by_pattern(assigned.PASSWORD_HASH)),
+    Kind("seed_phrase", (), assigned.find_seed_phrases, named="secrets.phrase_anchors"),
+    Kind("cookie", ("cookie",), assigned.find_cookies),
+    Kind("security_code", (), assigned.find_card_codes, named="secrets.card_code_anchors"),
+    Kind("pin", ("pin",), assigned.find_pins),
+    Kind("secret_key", (), assigned.find_keys, named="secrets.key_anchors"),
+    Kind("secret_token", (), assigned.find_tokens, named="secrets.token_anchors"),
 )
+KIND_NAMES: tuple[str, ...] = tuple(kind.name for kind in KINDS)

@@ -15,7 +15,8 @@ import re
 from collections.abc import Iterator
 from urllib.parse import unquote
 
-from recollect.text.redact.plain import lookalikes_folded, plain_copy
+from recollect.text.normal import lookalikes_folded, plain_copy, straight
+from recollect.text.words import alternatives, words
 
 DECODED_CHARACTERS_MAX = 20_000
 COMMENT_CHARACTERS_MAX = 4_000
@@ -27,7 +28,6 @@ _EMPHASIS = re.compile(r"(?<!\w)[*_~`]{1,3}(?=\w)|(?<=\w)[*_~`]{1,3}(?!\w)")
 
 # Letters of one word pulled apart: "i g n o r e", "i.g.n.o.r.e".
 _SPACED = re.compile(r"(?<!\w)(?:\w[ .\-_*]){4,60}\w(?!\w)")
-_GLUED = re.compile("ignore|disregard|forget|all|previous|prior|instructions|system|prompt|rules")
 _LEET = str.maketrans("013457@$", "oieastas")
 _LEET_WORD = re.compile(r"\b(?=\w*[a-z])[a-z]*[013457@$][a-z013457@$]{2,}", re.IGNORECASE)
 
@@ -67,7 +67,7 @@ def folded(text: str) -> str:
     plain = _SPACES.sub(" ", plain)
     if "\n" in plain:
         plain = _BREAKS.sub("\n\n", _LINES.sub("\n", plain))
-    return _EMPHASIS.sub("", plain.replace("’", "'").replace("\u02bc", "'")).lower()
+    return _EMPHASIS.sub("", straight(plain)).lower()
 
 
 def disguised(text: str) -> Iterator[str]:
@@ -76,16 +76,17 @@ def disguised(text: str) -> Iterator[str]:
         yield _SPACED.sub(_drawn_together, text)
     if _LEET_WORD.search(text):
         yield _LEET_WORD.sub(lambda match: match.group().translate(_LEET), text)
-    if "snoitcurtsni" in text or "tpmorp" in text:
+    if any(word[::-1] in text for word in words("trust.backwards")):
         yield text[::-1]
-    if "vafgehpgvba" in text or "flfgrz cebzcg" in text:
+    if any(codecs.encode(word, "rot13") in text for word in words("trust.rotated")):
         yield codecs.decode(text, "rot13")
 
 
 def _drawn_together(match: re.Match[str]) -> str:
     """Where the blanks between words went with those inside them, the words that matter are
     set apart again."""
-    return _GLUED.sub(r" \g<0> ", re.sub(r"[^\w]|_", "", match.group()))
+    glued = re.sub(r"[^\w]|_", "", match.group())
+    return re.sub(alternatives("trust.glued"), r" \g<0> ", glued)
 
 
 def unseen(text: str) -> Iterator[str]:

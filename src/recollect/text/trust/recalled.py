@@ -2,9 +2,9 @@
 back, so that nothing is learned from it a second time.
 
 The mark is the form itself, and costs no token: a memory is rendered as one line, a quotation in
-which no angle bracket can stand, followed by its id and trust. Only such lines are taken out. A
-forged tag hides nothing, because what stands between tags must have that form too; and who
-writes such a line himself only achieves that nothing is learned from it.
+which no angle bracket can stand, followed by its date, or its id and trust. Only such lines are
+taken out. A forged tag hides nothing, because what stands between tags must have that form too;
+and who writes such a line himself only achieves that nothing is learned from it.
 
 Results for programs are JSON objects whose first field, ``about``, is the preface; they are taken
 out as a whole.
@@ -28,7 +28,9 @@ _STEPS = rf"(?:[ ]steps:(?:[ ]\d+\.[ ]{_QUOTED};?)+)?"
 _MARGIN = r"^[ \t>]*"
 _END = r"[ \t]*\r?(?:\n|\Z)"
 _LINE = rf"{_MARGIN}-[ ]{_QUOTED}{_STEPS}(?:[ ]{_ABOUT})?{_END}"
-_MEMORY = rf"{_MARGIN}-[ ]{_QUOTED}{_STEPS}[ ]\(id [^\n()<>]*, trust [a-z]+\){_END}"
+_DATED = r"\d{4}-\d\d-\d\d(?:, [a-z]+)*"
+_CITED = r"id [^\n()<>]*, trust [a-z]+"
+_MEMORY = rf"{_MARGIN}-[ ]{_QUOTED}{_STEPS}[ ]\((?:{_CITED}|{_DATED})\){_END}"
 
 _BLOCK = re.compile(
     rf"(?:{_MARGIN}{re.escape(PREFACE)}{_END})?"

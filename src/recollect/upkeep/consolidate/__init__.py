@@ -11,33 +11,45 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
+from hashlib import blake2b
 
 from recollect.engine import Engine
 from recollect.models.calls import sum_of
-from recollect.scopes import SYSTEM_ROOT
 from recollect.types import Receipt, ReceiptItem, Usage
-from recollect.upkeep.consolidate.additions import add_profiles, choose_stable
-from recollect.upkeep.consolidate.commits import apply_steps
-from recollect.upkeep.consolidate.marks import Mark, keep, last_tries, mark_of, set_mark
-from recollect.upkeep.consolidate.procedures import practise
-from recollect.upkeep.consolidate.proposals import apply_held, clear_held, drop_held, hold_plan
-from recollect.upkeep.consolidate.run import LEASE_SECONDS, ConsolidationRun, lease_key
+from recollect.upkeep.consolidate.commits import (
+    apply_held,
+    apply_steps,
+    clear_held,
+    drop_held,
+    hold_plan,
+)
+from recollect.upkeep.consolidate.marks import Mark, keep, mark_of, set_mark
+from recollect.upkeep.consolidate.portraits import add_profiles, choose_stable
+from recollect.upkeep.consolidate.practice import practise
+from recollect.upkeep.consolidate.run import CONSOLIDATING, LEASE_SECONDS, ConsolidationRun
 from recollect.upkeep.consolidate.survey import news, planned, survey
+from recollect.upkeep.journal import prune
 from recollect.upkeep.leases import hold, release
 
 __all__ = ["apply_held", "consolidate", "consolidate_due", "drop_held"]
 
 ROOTS_PER_ROUND = 20
+SEVERAL = 5  # processes may share the work
+ROOTS_AT_ONCE = 1000
 ACTOR = "maintenance"
 
 
 async def consolidate(
     engine: Engine, *, scope: str | None = None, dry_run: bool = False, force: bool = False
 ) -> Receipt:
-    """Every root that this handle may change, or one scope and all below it, now."""
+    """Every root that this handle may change and in which something happened since the last run,
+    or one scope and all below it, now."""
     if scope is not None:
         scope = engine.write_scope(scope)
-    by_root, _ = await engine.read_scopes(scope, descend=True)
+    if scope is not None or engine.bound or dry_run or force:
+        by_root, _ = await engine.read_scopes(scope, descend=True)
+    else:
+        by_root = {root: (root,) for root in await _unsettled(engine)}
     done = {
         root: await _run_in(engine, root, scopes, dry_run=dry_run, force=force)
         for root, scopes in by_root.items()
@@ -47,18 +59,27 @@ async def consolidate(
 
 async def consolidate_due(engine: Engine) -> Receipt:
     """The roots whose last run is too long ago, some of them in each round."""
-    pause = timedelta(hours=engine.profile.consolidate_hours)
-    roots = [root for root in await engine.all_roots() if root not in engine.volatile_roots]
-    due: list[str] = []
-    for start in range(0, len(roots), 500):
-        part = roots[start : start + 500]
-        tried = await last_tries(engine, part)
-        due += [root for root in part if root not in tried or engine.now() - tried[root] >= pause]
+    waiting = await engine.store.registry.unsettled(
+        engine.now(), news=False, limit=SEVERAL * ROOTS_PER_ROUND
+    )
+    due = [root for root in waiting if root not in engine.volatile_roots]
+    if len(due) > ROOTS_PER_ROUND:  # other processes begin with others of them
+        due.sort(key=lambda root: blake2b(f"{engine.name} {root}".encode()).digest())
     done = {
         root: await _run_in(engine, root, (root,), dry_run=False, force=False, gently=True)
         for root in due[:ROOTS_PER_ROUND]
     }
     return _joined(done)
+
+
+async def _unsettled(engine: Engine) -> list[str]:
+    """All roots in which something happened, or that nobody has gone through for too long."""
+    limit = ROOTS_AT_ONCE
+    while True:
+        found = await engine.store.registry.unsettled(engine.now(), news=True, limit=limit)
+        if len(found) < limit:
+            return sorted(found)
+        limit *= 10
 
 
 def _joined(done: Mapping[str, Receipt]) -> Receipt:
@@ -88,17 +109,20 @@ async def _run_in(
     gently: bool = False,
 ) -> Receipt:
     holder = "" if dry_run else engine.new_id()
-    key = lease_key(root)
-    if holder and not await hold(engine, engine.store, SYSTEM_ROOT, key, LEASE_SECONDS, holder):
+    if holder and not await hold(engine, engine.store, root, CONSOLIDATING, LEASE_SECONDS, holder):
         item = ReceiptItem(id=root, status="skipped", reason="another worker consolidates it")
         return Receipt(items=(item,))
+    mark = await mark_of(engine, root)
+    if gently and _is_fresh(engine, mark):  # another process has just done it
+        await release(engine, engine.store, root, CONSOLIDATING, holder)
+        return Receipt(items=())
     run = ConsolidationRun(
         engine=engine,
         root=root,
         scopes=scopes,
         change=engine.new_id(),
         actor=ACTOR,
-        mark=await mark_of(engine, root),
+        mark=mark,
         started=engine.now(),
         renewed=engine.now(),
         dry=dry_run,
@@ -109,13 +133,18 @@ async def _run_in(
         await _go(run, force=force)
     finally:
         if holder:
-            await release(engine, engine.store, SYSTEM_ROOT, key, holder)
+            await release(engine, engine.store, root, CONSOLIDATING, holder)
     return Receipt(
         items=tuple(run.items),
         change=run.change if run.wrote else "",
         notes=tuple(run.notes),
         usage=run.usage,
     )
+
+
+def _is_fresh(engine: Engine, mark: Mark) -> bool:
+    pause = timedelta(hours=engine.profile.consolidate_hours)
+    return mark.tried is not None and engine.now() - mark.tried < pause
 
 
 async def _go(run: ConsolidationRun, *, force: bool) -> None:
@@ -145,6 +174,7 @@ async def _go(run: ConsolidationRun, *, force: bool) -> None:
         await clear_held(run)
         if run.whole:
             await set_mark(engine, run.root, _done(run, happened.seq), run.started)
+            await prune(engine, run.root, happened.seq)
 
 
 def _done(run: ConsolidationRun, seq: int) -> Mark:

@@ -1,17 +1,18 @@
 """When a root was consolidated last, how far its journal was read then, and what people brought
-back since. Kept beside the store's own items: it is about this store and travels nowhere."""
+back since. Kept in the registry: it is about this store and travels nowhere."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from recollect.engine import Engine
 from recollect.errors import Conflict
-from recollect.scopes import SYSTEM_ROOT
-from recollect.types import Item
+from recollect.ports import Cell, cell_key
+from recollect.upkeep.journal import PRUNED
 
 RUNS = "consolidated"
 KEPT = "brought-back"
@@ -20,65 +21,65 @@ KEPT_MAX = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
-    """``at`` is None if there was no run yet; ``kept`` are ids that no run retires again."""
+    """``at`` is None if there was no run yet, ``tried`` also says when a plan was held; ``kept``
+    are ids that no run retires again."""
 
     at: datetime | None = None
+    tried: datetime | None = None
     seq: int = 0
     kept: frozenset[str] = frozenset()
 
 
-async def last_tries(engine: Engine, roots: Sequence[str]) -> dict[str, datetime]:
-    """When each of these roots was looked at last, also if the plan was held; those that never
-    were are left out."""
-    items = await _items(engine, RUNS, roots)
-    return {root: at for root, item in items.items() if (at := _moment(item.value, "tried"))}
-
-
 async def mark_of(engine: Engine, root: str) -> Mark:
-    run = (await _items(engine, RUNS, [root])).get(root)
-    kept = (await _items(engine, KEPT, [root])).get(root)
+    now = engine.now()
+    found = await engine.store.registry.get((cell_key(RUNS, root), cell_key(KEPT, root)), now=now)
+    cells = {cell.key: cell for cell in found}
+    run, kept = cells.get(cell_key(RUNS, root)), cells.get(cell_key(KEPT, root))
     seq = run.value.get("seq", 0) if run and isinstance(run.value, Mapping) else 0
     return Mark(
         at=_moment(run.value, "at") if run else None,
+        tried=_moment(run.value, "tried") if run else None,
         seq=seq if isinstance(seq, int) else 0,
         kept=frozenset(_ids(kept)),
     )
 
 
 async def set_mark(engine: Engine, root: str, mark: Mark, tried: datetime) -> None:
+    """What is known of the last run; the root rests until it is due again."""
+    pause = timedelta(hours=engine.profile.consolidate_hours)
     value = {"at": mark.at.isoformat() if mark.at else "", "seq": mark.seq}
     await _put(engine, RUNS, root, {**value, "tried": tried.isoformat()})
+    await engine.store.registry.settle(root, seq=mark.seq, until=tried + pause)
 
 
 async def keep(engine: Engine, root: str, ids: Iterable[str]) -> None:
     """Remember that somebody wants these; of too many the newest."""
-    known = _ids((await _items(engine, KEPT, [root])).get(root))
+    known = _ids(await _cell(engine, KEPT, root))
     wanted = list(dict.fromkeys([*known, *ids]))
     if wanted != known:
         await _put(engine, KEPT, root, wanted[-KEPT_MAX:])
 
 
-async def _items(engine: Engine, namespace: str, roots: Sequence[str]) -> dict[str, Item]:
-    found = await engine.store.items(
-        SYSTEM_ROOT, namespace, now=engine.now(), keys=roots, limit=len(roots)
-    )
-    return {item.key: item for item in found}
+async def drop_marks(engine: Engine, root: str) -> None:
+    """Nothing of the root is left to go through."""
+    for kind in (RUNS, KEPT, PRUNED):
+        if await _cell(engine, kind, root) is not None:
+            await _put(engine, kind, root, None, until=engine.now())
 
 
-async def _put(engine: Engine, namespace: str, root: str, value: Any) -> None:
-    known = (await _items(engine, namespace, [root])).get(root)
-    item = Item(
-        scope=SYSTEM_ROOT,
-        namespace=namespace,
-        key=root,
-        value=value,
-        version=known.version if known else 0,
-    )
-    batch = engine.batch(SYSTEM_ROOT, namespace, actor=engine.name, change="", items=(item,))
-    try:
-        await engine.commit(engine.store, batch)
-    except Conflict:
-        return  # another process has just written its own; both are about the same moment
+async def _cell(engine: Engine, kind: str, root: str) -> Cell | None:
+    found = await engine.store.registry.get((cell_key(kind, root),), now=engine.now())
+    return found[0] if found else None
+
+
+async def _put(
+    engine: Engine, kind: str, root: str, value: Any, until: datetime | None = None
+) -> None:
+    known = await _cell(engine, kind, root)
+    version = known.version if known else 0
+    cell = Cell(key=cell_key(kind, root), value=value, expires_at=until, version=version)
+    with suppress(Conflict):  # another process has just written its own, of the same moment
+        await engine.store.registry.put(cell, now=engine.now())
 
 
 def _moment(value: Any, name: str) -> datetime | None:
@@ -88,6 +89,6 @@ def _moment(value: Any, name: str) -> datetime | None:
         return None
 
 
-def _ids(item: Item | None) -> list[str]:
-    listed = item.value if item is not None and isinstance(item.value, list) else []
+def _ids(cell: Cell | None) -> list[str]:
+    listed = cell.value if cell is not None and isinstance(cell.value, list) else []
     return [id_ for id_ in listed if isinstance(id_, str)]

@@ -8,15 +8,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from recollect.changes import Change
 from recollect.engine import Engine
 from recollect.errors import Unavailable
-from recollect.scopes import SYSTEM_ROOT
+from recollect.forgotten import Tombstones
 from recollect.types import ReceiptItem, Record, Relation, Usage
 from recollect.upkeep.consolidate.marks import Mark
-from recollect.upkeep.consolidate.steps import Step, done_words, would_words
+from recollect.upkeep.consolidate.steps import Step, done_words, planned_item
 from recollect.upkeep.leases import hold
 
 LEASE_SECONDS = 300
+CONSOLIDATING = "consolidate"  # the lease
 REST_SECONDS_MAX = 0.1
 RENEWED_AFTER = timedelta(seconds=60)
 REASON = "consolidate"
@@ -47,6 +49,15 @@ class ConsolidationRun:
     def whole(self) -> bool:
         return self.scopes == (self.root,)
 
+    def begin(self) -> Change:
+        """One more commit of the run's change."""
+        return Change(self.engine, self.root, REASON, actor=self.actor, id=self.change)
+
+    async def was_forgotten(self, scope: str, text: str, since: datetime) -> bool:
+        """Was this text forgotten, and nothing it is made of said after ``since``?"""
+        stones = await Tombstones.of(self.engine.store, self.root, self.engine.now())
+        return stones is not None and await stones.covers(scope, text, since)
+
     async def give_way(self) -> None:
         """After each small piece of work: whoever asks something comes first, and where nobody
         waits for the run, half of the time is theirs."""
@@ -61,16 +72,16 @@ class ConsolidationRun:
         if not self.holder or engine.now() - self.renewed < RENEWED_AFTER:
             return
         self.renewed = engine.now()
-        key = lease_key(self.root)
-        if not await hold(engine, engine.store, SYSTEM_ROOT, key, LEASE_SECONDS, self.holder):
+        if not await hold(
+            engine, engine.store, self.root, CONSOLIDATING, LEASE_SECONDS, self.holder
+        ):
             raise Unavailable(f"another worker consolidates {self.root!r} by now")
 
     def tell(self, step: Step, skipped: str = "") -> None:
         if skipped:
             self.items.append(ReceiptItem(id=step.id, status="skipped", reason=skipped))
         elif self.dry:
-            reason = would_words(step)
-            self.items.append(ReceiptItem(id=step.id, status="pending", reason=reason))
+            self.items.append(planned_item(step))
         else:
             status, reason = done_words(step)
             self.items.append(ReceiptItem(id=step.id, status=status, reason=reason))
@@ -94,7 +105,3 @@ def still_there(record: Record) -> tuple[Relation, ...]:
         )
         for id_ in record.derived_from
     )
-
-
-def lease_key(root: str) -> str:
-    return f"consolidate/{root}"

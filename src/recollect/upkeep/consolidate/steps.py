@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
-from recollect.types import ItemStatus, ReceiptItem
+from recollect.types import ItemStatus, ReceiptItem, UpkeepStep
 
-What = Literal[
-    "archive", "supersede", "settle", "dispute", "merge", "importance", "profile", "procedure"
-]
-
-RETIRING: frozenset[What] = frozenset({"archive", "supersede", "merge"})
+RETIRING: frozenset[UpkeepStep] = frozenset({"archive", "supersede", "merge"})
 SHOWN_CHARACTERS = 80
 
 # What -> the sign of the diff, the word for what will happen, that for what has happened.
-_SAID: Mapping[What, tuple[str, str, str, ItemStatus]] = {
+_SAID: Mapping[UpkeepStep, tuple[str, str, str, ItemStatus]] = {
     "archive": ("-", "archive", "archived", "stored"),
     "supersede": ("-", "supersede", "superseded", "superseded"),
     "settle": ("~", "settle", "settled", "stored"),
@@ -38,7 +34,7 @@ class Step:
     stored with the step.
     """
 
-    what: What
+    what: UpkeepStep
     id: str
     version: int = 0
     other: str = ""
@@ -76,16 +72,21 @@ def shown(text: str) -> str:
 
 def diff_line(item: ReceiptItem) -> str:
     """An item of a dry run's receipt as a line of a diff."""
-    for what, (sign, verb, _, _) in _SAID.items():
-        told = item.reason.removeprefix(f"would {_verb(what)}: ")
-        if told != item.reason:
-            return f"{sign} {verb} {item.id} {told}".rstrip()
-    return f"! {item.id} {item.reason}"
+    if item.step is None:
+        return f"! {item.id} {item.reason}"
+    sign, verb, _, _ = _SAID[item.step]
+    told = item.reason.removeprefix(_would(item.step))
+    return f"{sign} {verb} {item.id} {told}".rstrip()
 
 
-def would_words(step: Step) -> str:
+def planned_item(step: Step) -> ReceiptItem:
     """What it would do, for the receipt of a dry run."""
-    return f"would {_verb(step.what)}: {_told(step)}"
+    reason = _would(step.what) + _told(step)
+    return ReceiptItem(id=step.id, status="pending", reason=reason, step=step.what)
+
+
+def _would(what: UpkeepStep) -> str:
+    return f"would {_verb(what)}: "
 
 
 def done_words(step: Step) -> tuple[ItemStatus, str]:
@@ -94,7 +95,7 @@ def done_words(step: Step) -> tuple[ItemStatus, str]:
     return status, f"{done}: {step.because}" if step.because else done
 
 
-def _verb(what: What) -> str:
+def _verb(what: UpkeepStep) -> str:
     if what == "importance":
         return "move importance"
     return f"add a {what}" if what in ("profile", "procedure") else what
@@ -122,7 +123,7 @@ def plain_step(step: Step) -> dict[str, Any]:
 
 def step_from(plain: Any) -> Step | None:
     """The step that somebody stored; None if it is none of ours."""
-    if not isinstance(plain, Mapping) or plain.get("what") not in get_args(What):
+    if not isinstance(plain, Mapping) or plain.get("what") not in get_args(UpkeepStep):
         return None
     texts = [plain.get(name, "") for name in ("id", "other", "because")]
     numbers = [plain.get(name, 0) for name in ("version", "other_version")]

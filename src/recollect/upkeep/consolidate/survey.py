@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
+from recollect.changes import slices
+from recollect.engine import chunked, every_entry, every_record
 from recollect.errors import Unavailable
 from recollect.index.vectors import says_nothing
-from recollect.lifecycle.merge import claim_of, slot_tag
-from recollect.lifecycle.merge.claims import same_slot
+from recollect.lifecycle.match import of_slot
+from recollect.lifecycle.merge import claim_of
+from recollect.lifecycle.merge.judgement import same_slot
 from recollect.models.calls import sum_of
 from recollect.scopes import is_visible
 from recollect.text.claims import claim_in
-from recollect.types import KIND_OF_TYPE, LIVE, Query, Record, Relation, Touch
-from recollect.upkeep.consolidate.age import Age, look_at
-from recollect.upkeep.consolidate.clashes import clashes
-from recollect.upkeep.consolidate.disputes import Dispute, Evidence, agree, settled
-from recollect.upkeep.consolidate.doubles import doubles
+from recollect.types import KIND_OF_TYPE, LIVE, Listing, Record, Relation, Search, Touch, Where
+from recollect.upkeep.consolidate.findings import (
+    Age,
+    Dispute,
+    Evidence,
+    agree,
+    clashes,
+    doubles,
+    look_at,
+    settled,
+)
 from recollect.upkeep.consolidate.run import ConsolidationRun
 from recollect.upkeep.consolidate.steps import Plan, Step
 
@@ -79,35 +88,26 @@ def _may(step: Step, run: ConsolidationRun) -> bool:
 
 
 async def _walked(run: ConsolidationRun) -> AsyncIterator[Record]:
-    query = Query(
-        scopes=run.scopes,
-        now=run.started,
-        descend=True,
-        exact=True,
-        statuses=LIVE,
+    query = Listing(
+        where=Where(scopes=run.scopes, now=run.started, descend=True, exact=True, statuses=LIVE),
         order="id",
-        limit=PAGE,
     )
-    after = ""
-    while hits := await run.engine.store.search(replace(query, after=after)):
-        for hit in hits:
-            yield hit.record
-        after = hits[-1].record.id
+    async for page in chunked(every_record(run.engine.store, query)):
+        for record in page:
+            yield record
         await run.give_way()
 
 
 async def news(run: ConsolidationRun) -> News:
     """From the journal, so that its cost is that of what happened since."""
     found = News(seq=run.mark.seq)
-    after = run.mark.seq
-    while entries := await run.engine.store.journal(run.root, after=after, limit=ENTRIES):
-        for entry in entries:
-            full = len(found.fresh) >= COMPARED_MAX
-            for start in range(0, len(entry.touched), PAGE):
-                await run.give_way()
-                _take_in(entry.touched[start : start + PAGE], found, full=full)
-            found.seq = found.seq if full else entry.seq
-        after = entries[-1].seq
+    journal = every_entry(run.engine.store, run.root, after=run.mark.seq, size=ENTRIES)
+    async for entry in journal:
+        full = len(found.fresh) >= COMPARED_MAX
+        for part in slices(entry.touched, PAGE):
+            await run.give_way()
+            _take_in(part, found, full=full)
+        found.seq = found.seq if full else entry.seq
     return found
 
 
@@ -127,9 +127,10 @@ async def planned(run: ConsolidationRun, surveyed: RootSurvey, happened: News) -
     """Every record is in one step at most: what is in doubt first, what is only old last."""
     decided, opponents = await _disputes(run, surveyed.disputed)
     steps = [step for step in decided if not (step.retires and step.id in run.mark.kept)]
-    steps += await _clashes(run, happened, opponents)
+    changed = await _changed(run, happened)
+    steps += await _clashes(run, changed.values(), opponents)
     taken = {id_ for step in steps for id_ in (step.id, step.other)} | opponents
-    for step in (*await _doubles(run, happened), *surveyed.aging):
+    for step in (*await _doubles(run, happened, changed), *surveyed.aging):
         ids = {step.id, step.other} - {""}
         if ids & taken or (step.retires and step.id in run.mark.kept):
             continue
@@ -151,11 +152,11 @@ async def _disputes(run: ConsolidationRun, ids: Sequence[str]) -> tuple[list[Ste
     against = [edge for edge in edges if edge.kind == "contradicts"]
     linked = {id_ for edge in edges for id_ in (edge.source, edge.target)}
     records: dict[str, Record] = {}
-    for part in _slices(sorted({*ids, *linked})):
+    for part in slices(sorted({*ids, *linked}), PAGE):
         found = await store.records(run.root, part, now=run.started)
         records |= {record.id: record for record in found}
     origins = {record.origin for record in records.values() if record.origin} - records.keys()
-    for part in _slices(sorted(origins)):
+    for part in slices(sorted(origins), PAGE):
         found = await store.records(run.root, part, now=run.started)
         records |= {record.id: record for record in found}
     evidence = await _evidence(run, records, edges)
@@ -169,7 +170,7 @@ async def _disputes(run: ConsolidationRun, ids: Sequence[str]) -> tuple[list[Ste
 
 async def _edges(run: ConsolidationRun, ids: Sequence[str]) -> list[Relation]:
     found: dict[tuple[str, str, str], Relation] = {}
-    for part in _slices(ids):
+    for part in slices(ids, PAGE):
         for edge in await run.engine.store.relations(run.root, part):
             found[edge.source, edge.kind, edge.target] = edge
     return list(found.values())
@@ -203,14 +204,16 @@ async def _evidence(
 async def _said_again(run: ConsolidationRun, record: Record, since: datetime) -> int:
     """How many of the user's turns since then make the same claim."""
     claim = claim_of(record)
-    query = Query(
-        scopes=(record.scope,),
-        now=run.started,
-        exact=True,
+    query = Search(
+        where=Where(
+            scopes=(record.scope,),
+            now=run.started,
+            exact=True,
+            types=("turn",),
+            sources=("user",),
+            since=since,
+        ),
         text=record.text,
-        types=("turn",),
-        sources=("user",),
-        since=since,
         limit=NEIGHBOURS,
     )
     count = 0
@@ -226,47 +229,53 @@ async def _said_again(run: ConsolidationRun, record: Record, since: datetime) ->
 # Clashes
 
 
-async def _clashes(run: ConsolidationRun, happened: News, taken: set[str]) -> list[Step]:
-    """What was written or brought back since the last run, beside all of the same slot. A pair
-    is named once, by the one that was looked at first."""
+async def _changed(run: ConsolidationRun, happened: News) -> dict[str, Record]:
+    """The facts that were written or brought back since the last run, as far as it is theirs."""
+    found: list[Record] = []
+    for ids in slices(list(dict.fromkeys([*happened.fresh, *happened.back])), PAGE):
+        found += await run.engine.store.records(run.root, ids, now=run.started)
+    return {
+        record.id: record
+        for record in found
+        if record.status == "active"
+        and record.kind == "semantic"
+        and is_visible(record.scope, run.scopes, descend=True, exact=True)
+    }
+
+
+async def _clashes(run: ConsolidationRun, changed: Iterable[Record], taken: set[str]) -> list[Step]:
+    """Those beside all of the same slot. A pair is named once, by the one that was looked at
+    first."""
     steps: dict[frozenset[str], Step] = {}
-    for ids in _slices(list(dict.fromkeys([*happened.fresh, *happened.back]))):
-        for record in await run.engine.store.records(run.root, ids, now=run.started):
-            if not _is_compared(record, run) or record.id in taken:
-                continue
-            for step in clashes(record, await _of_slot(run, record)):
-                if step.other not in taken:
-                    steps.setdefault(frozenset((step.id, step.other)), step)
+    for record in changed:
+        if record.id in taken:
+            continue
+        for step in clashes(record, await _of_slot(run, record)):
+            if step.other not in taken:
+                steps.setdefault(frozenset((step.id, step.other)), step)
     return list(steps.values())
 
 
 async def _of_slot(run: ConsolidationRun, record: Record) -> list[Record]:
-    claim = claim_of(record)
-    if claim is None:
+    query = of_slot(record, run.started)
+    if query is None:
         return []
-    query = Query(
-        scopes=(record.scope,),
-        now=run.started,
-        exact=True,
-        kinds=("semantic",),
-        statuses=("active",),
-        tags=(slot_tag(claim),),
-        limit=PAGE,
-    )
-    return [hit.record for hit in await run.engine.store.search(query)]
+    where = replace(query.where, exact=True, statuses=("active",))
+    return await run.engine.store.listing(replace(query, where=where, limit=PAGE))
 
 
 # Doubles
 
 
-async def _doubles(run: ConsolidationRun, happened: News) -> list[Step]:
-    engine = run.engine
-    trouble = await engine.vector_trouble()
-    if not happened.fresh or trouble:
+async def _doubles(
+    run: ConsolidationRun, happened: News, changed: Mapping[str, Record]
+) -> list[Step]:
+    fresh = [changed[id_] for id_ in dict.fromkeys(happened.fresh) if id_ in changed]
+    if not fresh or await run.engine.vector_trouble():
         return []
     steps: list[Step] = []
     try:
-        for part in _slices(list(dict.fromkeys(happened.fresh)), 100):
+        for part in slices(fresh):
             steps += await _doubles_of(run, part)
     except Unavailable as error:
         happened.seq = run.mark.seq  # they are looked at again
@@ -274,10 +283,8 @@ async def _doubles(run: ConsolidationRun, happened: News) -> list[Step]:
     return steps
 
 
-async def _doubles_of(run: ConsolidationRun, ids: Sequence[str]) -> list[Step]:
+async def _doubles_of(run: ConsolidationRun, records: Sequence[Record]) -> list[Step]:
     engine = run.engine
-    found = await engine.store.records(run.root, ids, now=run.started)
-    records = [record for record in found if _is_compared(record, run)]
     if trouble := await engine.vector_trouble():
         raise Unavailable(trouble)
     embedded = await engine.embed_records(records)
@@ -288,12 +295,14 @@ async def _doubles_of(run: ConsolidationRun, ids: Sequence[str]) -> list[Step]:
     for record, vector in zip(records, embedded.vectors, strict=True):
         if vector is None or says_nothing(vector) or engine.embedder is None:
             continue
-        query = Query(
-            scopes=(record.scope,),
-            now=run.started,
-            exact=True,
-            kinds=("semantic",),
-            statuses=("active",),
+        query = Search(
+            where=Where(
+                scopes=(record.scope,),
+                now=run.started,
+                exact=True,
+                kinds=("semantic",),
+                statuses=("active",),
+            ),
             vector=vector,
             space=engine.embedder.space,
             similar_above=engine.profile.duplicate_above,
@@ -302,12 +311,3 @@ async def _doubles_of(run: ConsolidationRun, ids: Sequence[str]) -> list[Step]:
         near = [(hit.record, hit.similarity) for hit in await engine.store.search(query)]
         steps += doubles(record, near, engine.profile.duplicate_above)
     return steps
-
-
-def _is_compared(record: Record, run: ConsolidationRun) -> bool:
-    here = is_visible(record.scope, run.scopes, descend=True, exact=True)
-    return here and record.status == "active" and record.kind == "semantic"
-
-
-def _slices(ids: Sequence[str], size: int = PAGE) -> Iterable[Sequence[str]]:
-    return (ids[start : start + size] for start in range(0, len(ids), size))

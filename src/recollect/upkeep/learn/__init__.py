@@ -10,8 +10,8 @@ costs nothing but time.
 from __future__ import annotations
 
 from recollect.upkeep.learn.lanes import AT_ONCE, DIGEST, ONBOARDING, READER
-from recollect.upkeep.learn.records import LEARNED
-from recollect.upkeep.learn.round import LearnRound, learn_due_sessions
+from recollect.upkeep.learn.round import LearnRound, learn_sessions, some_of
+from recollect.upkeep.learn.writer import LEARNED
 
 __all__ = [
     "AT_ONCE",
@@ -20,5 +20,6 @@ __all__ = [
     "ONBOARDING",
     "READER",
     "LearnRound",
-    "learn_due_sessions",
+    "learn_sessions",
+    "some_of",
 ]

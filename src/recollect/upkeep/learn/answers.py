@@ -8,21 +8,23 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from typing import Any, TypeGuard, get_args
 
 from recollect.errors import Invalid
-from recollect.text.claims import Extraction
-from recollect.text.claims.lessons import Lesson
+from recollect.text.analysis import is_stop_word, words
+from recollect.text.claims import Extraction, Gated, claim_in
+from recollect.text.claims.findings import EXCLUSIVE
+from recollect.text.claims.lessons import SPEAKER, Claim, Lesson
 from recollect.text.compare import difference, text_hash
+from recollect.text.dates import Span, time_spans
+from recollect.text.normal import fold
 from recollect.text.redact import Redactor
 from recollect.types import Message, Record, RelationKind
-from recollect.upkeep.learn.claims import claim_of_fact, misread, names_in
 from recollect.upkeep.learn.grounds import ground_of, turned_round, ungrounded
-from recollect.upkeep.learn.shown import Shown
-from recollect.upkeep.learn.times import times_of
-from recollect.upkeep.learn.values import LearnCandidate, Learned
+from recollect.upkeep.learn.lanes import CHARACTERS_MAX, EARLIER_MAX, LearnCandidate, Learned
 
 TEXT_CHARACTERS_MAX = 500
 FACTS_PER_MESSAGE_MAX = 5
@@ -223,3 +225,209 @@ def _skipped(text: str, shown: Shown, redactor: Redactor) -> dict[str, str]:
 def _episode(text: str, redactor: Redactor) -> str:
     lines = [" ".join(line.split()) for line in text[:EPISODE_CHARACTERS_MAX].splitlines()]
     return redactor.redact("\n".join(line for line in lines if line)).text
+
+
+# The claim of a fact that a model wrote. Where the rules can read it, they win
+
+ENTITIES_MAX = 8
+
+_ARTICLE = re.compile(r"^(?:the|a|an)\s+")
+_DENIAL = re.compile(r"^(?:not|no)\s+")
+_NAME = re.compile(r"[^\W\d_](?:[\w'’.-]*\w)?(?:\s+[^\W\d_a-z](?:[\w'’-]*\w)?)*")
+
+
+def speaker_of(messages: Sequence[Message]) -> str:
+    """Whose words these are: a person's before an assistant's."""
+    said = [message for message in messages if message.role == "user"] or list(messages)
+    return next((message.author for message in said if message.author), "")
+
+
+def claim_of_fact(text: str, told: str, messages: Sequence[Message]) -> Claim | None:
+    """By the rules, or else as the model tells it ("ann / home / hamburg"), if its words are
+    those of the text."""
+    speaker = speaker_of(messages)
+    return claim_in(text, speaker=speaker) or _told(told, text, speaker)
+
+
+def _told(told: str, text: str, speaker: str) -> Claim | None:
+    parts = [_ARTICLE.sub("", " ".join(fold(part).split())) for part in told.split("/", 2)]
+    if len(parts) != 3 or not all(parts):
+        return None
+    subject, slot, value = parts
+    negated = bool(_DENIAL.match(value))
+    value = _DENIAL.sub("", value)
+    if subject in (SPEAKER, "i", fold(speaker)):
+        subject = speaker.casefold() or SPEAKER
+    elif not _is_in(subject, text):
+        return None
+    if not value or not _is_in(value, text):
+        return None
+    return Claim(
+        subject=subject, slot=slot, value=value, negated=negated, exclusive=slot in EXCLUSIVE
+    )
+
+
+def _is_in(part: str, text: str) -> bool:
+    known = fold(text)
+    return all(word in known for word in words(part))
+
+
+def misread(text: str, messages: Sequence[Message], rules: Extraction) -> str:
+    """Why a fact turns round what the rules read in its messages, or says it of somebody else;
+    "" if it does not."""
+    claim = claim_in(text, speaker=speaker_of(messages))
+    ids = {message.id for message in messages}
+    read = [one.claim for one in rules.lessons if one.claim is not None and ids & set(one.messages)]
+    if claim is None or claim in read:
+        return ""
+    for other in read:
+        if (other.slot, other.value) != (claim.slot, claim.value):
+            continue
+        return (
+            "its message says the opposite"
+            if other.negated != claim.negated
+            else "its message says that of somebody else"
+        )
+    return ""
+
+
+def names_in(text: str) -> tuple[str, ...]:
+    """Names in a sentence, in their order: words with a capital, without a leading article."""
+    return tuple(list(dict.fromkeys(_names(text)))[:ENTITIES_MAX])
+
+
+def _names(text: str) -> Iterator[str]:
+    for found in _NAME.findall(text):
+        parts = [part for part in found.split() if part[:1].isupper()]
+        while parts and (is_stop_word(fold(parts[0])) or fold(parts[0]) == "user"):
+            parts.pop(0)
+        name = " ".join(parts).removesuffix("'s").removesuffix("’s")
+        if len(name) > 1:
+            yield name
+
+
+# When a fact holds: what a model says about it, checked against the messages
+
+YEAR_MIN = 1900
+YEARS_AHEAD_MAX = 50
+SLACK = timedelta(days=1)  # a day of another zone
+
+_DATE = re.compile(r"(\d{4})(?:-(\d{1,2}))?(?:-(\d{1,2}))?(?:T[\d:.Z+-]*)?\Z")
+
+Times = tuple[datetime | None, datetime | None]
+
+
+def times_of(when: str, messages: Sequence[Message]) -> tuple[Times, str]:
+    """From when until when, in UTC, and a note if the model's dates were not taken. Where the
+    messages name times that the rules understand, a date must be one of those."""
+    last = messages[-1].at
+    first, slash, second = when.strip().partition("/")
+    spans = [span for message in messages for span in time_spans(message.text, message.at)]
+    begin, end = _period(first, last), _period(second, last) if slash else None
+    since, until = begin and begin[0], end and end[1]
+    wrong = any(one and not _named(one, spans) for one in (begin, end)) if spans else False
+    if (first and not begin) or (second.strip() and not end) or wrong:
+        return _of_rules(spans), f"the date {when[:40]!r} is not what the messages say"
+    if since and until and until <= since:
+        until = None
+    return (_utc(since), _utc(until)), ""
+
+
+def _of_rules(spans: Sequence[Span]) -> Times:
+    return (_utc(spans[0].start), None) if len(spans) == 1 else (None, None)
+
+
+def _period(text: str, at: datetime) -> tuple[datetime, datetime] | None:
+    """The day, month or year that is named, in the zone of the message."""
+    found = _DATE.match(text.strip())
+    if not found:
+        return None
+    year, month, day = (int(part) if part else 0 for part in found.groups())
+    if not YEAR_MIN <= year <= at.year + YEARS_AHEAD_MAX:
+        return None
+    try:
+        start = datetime(year, month or 1, day or 1, tzinfo=at.tzinfo)
+    except ValueError:
+        return None
+    if day:
+        return start, start + timedelta(days=1)
+    if month:
+        return start, datetime(year + month // 12, month % 12 + 1, 1, tzinfo=at.tzinfo)
+    return start, start.replace(year=year + 1)
+
+
+def _named(period: tuple[datetime, datetime], spans: Iterable[Span]) -> bool:
+    begin, end = period
+    return any(span.start - SLACK < end and begin < span.end + SLACK for span in spans)
+
+
+def _utc(moment: datetime | None) -> datetime | None:
+    return moment.astimezone(UTC) if moment else None
+
+
+# What a model is shown: messages and known memories under short handles, never an id
+
+CONTEXT_CHARACTERS_MAX = 300  # of one that is there to make sense of the others
+KNOWN_CHARACTERS_MAX = 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """Handles and what they stand for. ``new`` are the ids of messages not learned from yet."""
+
+    messages: Mapping[str, Message]
+    known: Mapping[str, Record]
+    new: frozenset[str]
+
+
+def show(messages: Sequence[Message], earlier: Sequence[Message], known: Sequence[Record]) -> Shown:
+    """Give handles to everything worth a model's look; what says nothing has none."""
+    before = [message for message in earlier if _is_talk(message)][-EARLIER_MAX:]
+    listed = [*before, *(message for message in messages if _is_talk(message))]
+    return Shown(
+        messages={f"t{number}": message for number, message in enumerate(listed, 1)},
+        known={f"k{number}": record for number, record in enumerate(known, 1)},
+        new=frozenset(message.id for message in messages),
+    )
+
+
+def _is_talk(message: Message) -> bool:
+    return bool(message.text.strip()) and message.role not in ("system", "developer")
+
+
+def messages_as_text(shown: Shown, gates: Mapping[str, Gated]) -> str:
+    return "\n".join(
+        _line(handle, message, _length(message, shown, gates))
+        for handle, message in shown.messages.items()
+    )
+
+
+def _length(message: Message, shown: Shown, gates: Mapping[str, Gated]) -> int:
+    gated = gates.get(message.id)
+    teaches = message.id in shown.new and gated is not None and not (gated.skip and gated.sure)
+    return CHARACTERS_MAX if teaches else CONTEXT_CHARACTERS_MAX
+
+
+def _line(handle: str, message: Message, length: int) -> str:
+    speaker = message.role.upper() if message.source != "web" else "WEB"
+    name = f" {_one_line(message.author)}" if message.author else ""
+    when = f"{message.at:%a %Y-%m-%d %H:%M %z}"
+    return f"[{handle}] {when} {speaker}{name}: {_indented(message.text, length)}"
+
+
+def _indented(text: str, length: int) -> str:
+    """No line of a message can look like the beginning of another one."""
+    cut = text if len(text) <= length else text[:length] + " [...]"
+    return "\n    ".join(cut.splitlines())
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def known_as_text(shown: Shown) -> str:
+    return "\n".join(
+        f"[{handle}] {record.at:%Y-%m-%d} {record.type}: "
+        f"{_one_line(record.text)[:KNOWN_CHARACTERS_MAX]}"
+        for handle, record in shown.known.items()
+    )

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 
-from recollect.text.analysis import STOP_WORDS, fold, terms, words
+from recollect.text.analysis import is_stop_word, terms, words
 from recollect.text.compare.parts import TextParts, canonical, read
-from recollect.text.dates.expressions import time_spans
+from recollect.text.dates import time_spans
+from recollect.text.normal import fold
 from recollect.types import Message
 
 WORDS_FOUND_MIN = 0.5
@@ -109,7 +110,7 @@ def _foreign_names(text: str, names: Iterable[str], ground: Ground) -> set[str]:
     """Of names, the first word of the text too: "Bob lives here" begins with one."""
     first = next(iter(words(text)), "")
     named = set(names)
-    if text[:1].isupper() and first not in STOP_WORDS:
+    if text[:1].isupper() and not is_stop_word(first):
         named.add(canonical(first))
     return {name for name in named if name not in ground.words and name not in _frame()}
 
@@ -125,7 +126,7 @@ def _words_of(text: str, but: frozenset[str]) -> tuple[list[str], list[str]]:
     counted = [
         word
         for word in words(_DENSE_FRAME.sub(" ", text))
-        if word not in STOP_WORDS and word not in _FRAME
+        if not is_stop_word(word) and word not in _FRAME
         if word not in but and canonical(word) not in but
     ]
     dense = {word for word in counted if not word.isascii() and len(terms(word)) > 1}

@@ -7,18 +7,24 @@ Waiting saves model calls. Rules cost nothing, so with rules nobody waits.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Literal
 
 from recollect.engine import Engine
 from recollect.ports import Store
 from recollect.scopes import root_of
+from recollect.text.claims.lessons import Lesson
 from recollect.text.messages import turn_id
 from recollect.text.trust import doubt_about, heard, without_recalled
-from recollect.types import Message, Session, SessionKey
-from recollect.upkeep.heard import retired_messages
-from recollect.upkeep.learn.shown import CHARACTERS_MAX, EARLIER_MAX
-from recollect.upkeep.learn.values import Lane, Turns
+from recollect.types import Message, Record, RelationKind, Session, SessionKey
+from recollect.upkeep.heard import retired, turns_of
+
+How = Literal["rules", "model"]
+Lane = Literal["post-chat-memory", "regular-chat-memory-digest"]
+
+OPTED_OUT = "its author opted out of persistence"
 
 READER = "extract"
 REVOKED = "revoked: nothing is learned from it"
@@ -29,6 +35,56 @@ DIGEST: Lane = "regular-chat-memory-digest"
 MESSAGES_READ_MAX = 400
 MESSAGES_PER_COMMIT = 50  # each may bring a turn, a fact and what it replaces
 SESSIONS_LOOKED_AT = 50
+CHARACTERS_MAX = 6000  # of a message that may teach something
+EARLIER_MAX = 4  # messages that were learned from already and make sense of the next ones
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turns:
+    """Messages of one session that are learned from together: one model answer, one commit.
+    Memories that recollect rendered, and messages that are doubted, are out of the texts already;
+    ``unheard`` says by message id why."""
+
+    store: Store
+    session: Session
+    messages: Sequence[Message]
+    earlier: Sequence[Message]  # what was said before: context only
+    up_to: int  # where the reader stands afterwards
+    lane: Lane
+    told_by: Mapping[str, Record]  # the turns of all these messages, by message id
+    unheard: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def key(self) -> SessionKey:
+        return SessionKey(self.session.scope, self.session.id)
+
+    @property
+    def closes(self) -> bool:
+        """Is this the end of a session that is over?"""
+        return self.session.ended_at is not None and self.up_to >= self.session.last_seq
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LearnCandidate:
+    """A lesson before it meets what is known. ``leans_on`` are known records whose words it
+    uses beside those of its messages; ``links`` point at other candidates of the same answer."""
+
+    lesson: Lesson
+    how: How
+    leans_on: tuple[str, ...] = ()
+    links: tuple[tuple[RelationKind, int], ...] = ()
+    note: str = ""  # what was dropped of it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Learned:
+    """What some turns taught. ``skipped`` says by message why it taught nothing; ``refused``
+    are facts of a model that do not hold, by the message they were said to come from."""
+
+    candidates: tuple[LearnCandidate, ...] = ()
+    skipped: Mapping[str, str] = field(default_factory=dict)
+    refused: tuple[tuple[str, str], ...] = ()
+    episode: str = ""
 
 
 async def next_turns(
@@ -42,21 +98,31 @@ async def next_turns(
     if engine.profile.learn == "end" and session.ended_at is None:
         return None
     place = session.cursors.get(READER, 0)
-    waiting = await store.messages(key, now=engine.now(), after=place, limit=MESSAGES_READ_MAX)
+    page = await store.messages(
+        key,
+        now=engine.now(),
+        after=max(0, place - EARLIER_MAX),
+        limit=MESSAGES_READ_MAX + EARLIER_MAX,
+    )
+    # The last messages that were learned from already make sense of the next ones.
+    earlier = [message for message in page if message.seq <= place]
+    waiting = [message for message in page if message.seq > place][:MESSAGES_READ_MAX]
     lane = await lane_of(engine, store, session) if with_model else AT_ONCE
     may_wait = lane == DIGEST and not everything and session.ended_at is None
     if may_wait and waiting and await _waits(engine, store, waiting):
         return None
     count = _how_many(engine, waiting) if with_model else min(len(waiting), MESSAGES_PER_COMMIT)
-    all_read = len(waiting) < MESSAGES_READ_MAX and count == len(waiting)
+    all_read = len(page) < MESSAGES_READ_MAX + EARLIER_MAX and count == len(waiting)
     taken = waiting[:count]
-    retired = await retired_messages(engine, store, taken)
+    told_by = await turns_of(engine, store, [*earlier, *taken])
+    gone = retired({one.id: told_by[one.id] for one in taken if one.id in told_by})
     return Turns(
         store=store,
         session=session,
-        messages=heard(taken, retired),
-        unheard={**_unheard(taken), **dict.fromkeys(retired, REVOKED)},
-        earlier=await _before(engine, store, key, place),
+        messages=heard(taken, gone),
+        unheard={**_unheard(taken), **dict.fromkeys(gone, REVOKED)},
+        earlier=heard(earlier),
+        told_by=told_by,
         # Messages that expired leave gaps, at the end too.
         up_to=session.last_seq if all_read else taken[-1].seq,
         lane=lane,
@@ -123,13 +189,6 @@ def _turn_start(waiting: Sequence[Message], end: int) -> int:
 
 def _cost(engine: Engine, message: Message) -> int:
     return engine.counter.count(message.text[:CHARACTERS_MAX])
-
-
-async def _before(engine: Engine, store: Store, key: SessionKey, place: int) -> list[Message]:
-    """The last messages that were learned from already, to understand the next ones by."""
-    after = max(0, place - EARLIER_MAX)
-    found = await store.messages(key, now=engine.now(), after=after, limit=EARLIER_MAX)
-    return heard(one for one in found if one.seq <= place)
 
 
 def _unheard(messages: Iterable[Message]) -> dict[str, str]:

@@ -2,23 +2,41 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from recollect.engine import Engine
-from recollect.errors import Conflict, Invalid, Unavailable
-from recollect.models.calls import FailedCall, sum_of
+from recollect.errors import Conflict, Invalid
+from recollect.models.calls import sum_of
+from recollect.models.embedder import Embedded
+from recollect.models.prompts import extract as extract_prompt
 from recollect.ports import AnswerError, Store
 from recollect.scopes import root_of
-from recollect.types import ReceiptItem, Record, SessionKey, Usage, Work
-from recollect.upkeep.learn.candidates import by_model, by_rules, worth_asking
-from recollect.upkeep.learn.episodes import extract_of
-from recollect.upkeep.learn.lanes import READER, next_turns
-from recollect.upkeep.learn.values import OPTED_OUT, Learned, Turns
-from recollect.upkeep.learn.writer import write
-from recollect.upkeep.leases import failed, hold, lagging, may_try, release, succeeded
+from recollect.text.claims import Extraction, Gated, TurnReading, gate
+from recollect.types import (
+    Message,
+    ReceiptItem,
+    Record,
+    Search,
+    SessionKey,
+    Usage,
+    Where,
+    Work,
+)
+from recollect.upkeep.learn.answers import known_as_text, messages_as_text, read_answer, show
+from recollect.upkeep.learn.lanes import (
+    OPTED_OUT,
+    READER,
+    LearnCandidate,
+    Learned,
+    Turns,
+    next_turns,
+)
+from recollect.upkeep.learn.writer import extract_of, write
+from recollect.upkeep.leases import failed
+from recollect.upkeep.questions import asked_once
 
-LEASE_SECONDS = 300  # longer than all tries of a model call together
-SESSIONS_LOOKED_AT = 5000
 SESSIONS_PER_ROUND = 500
 ROUND_SECONDS = 5
 
@@ -32,22 +50,19 @@ class LearnRound:
     changes: dict[str, str] = field(default_factory=dict)
 
 
-async def learn_due_sessions(engine: Engine, *, everything: bool) -> LearnRound:
-    """Learn from what was said since the last time; with ``everything`` also from what would
-    still wait for more."""
-    done = LearnRound()
+async def learn_sessions(
+    engine: Engine, store: Store, work: Iterable[Work], done: LearnRound, *, everything: bool
+) -> None:
+    """Learn from what was said in these sessions since the last time; with ``everything`` also
+    from what would still wait for more."""
     if engine.profile.learn == "off":
-        return done
-    for store in (engine.store, engine.volatile):
-        work = await lagging(store, engine.now(), READER, SESSIONS_LOOKED_AT)
-        for one in work if everything else _some(work, engine):
-            await _learn_session(
-                engine, store, SessionKey(one.scope, one.id), done, everything=everything
-            )
-    return done
+        return
+    for one in work:
+        key = SessionKey(one.scope, one.id)
+        await _learn_session(engine, store, key, done, everything=everything)
 
 
-def _some(work: list[Work], engine: Engine) -> list[Work]:
+def some_of(work: list[Work], engine: Engine) -> list[Work]:
     """A window that moves with time, so that sessions which wait or are stuck hide nobody."""
     if len(work) <= SESSIONS_PER_ROUND:
         return work
@@ -74,12 +89,12 @@ async def _learn_session(
         turns = await _without_opted_out(engine, turns)
         shown = with_model and OPTED_OUT not in turns.unheard.values()
         episode = await extract_of(engine, turns) if shown else None
+        learned: Learned | None
         if with_model and (worth_asking(turns) or episode):
-            learned, note = await _asked(engine, turns, episode, done)
+            learned = await _asked(engine, turns, episode, done)
         else:
-            learned, note = await by_rules(turns), ""
-        if note or learned is None:
-            done.items.append(ReceiptItem(id=key.id, status="failed", reason=note))
+            learned = await by_rules(turns)
+        if learned is None:
             return
         change = done.changes.get(root_of(key.scope)) or engine.new_id()
         try:
@@ -90,8 +105,8 @@ async def _learn_session(
             await failed(engine, store, key.scope, _work(key), str(error))
             done.items.append(ReceiptItem(id=key.id, status="failed", reason=str(error)))
             return
-        done.items += written.items
-        done.usage = sum_of(done.usage, Usage(texts_embedded=len(written.vectors)))
+        done.items += written.told
+        done.usage = sum_of(done.usage, Usage(texts_embedded=written.embedded))
         done.changes[root_of(key.scope)] = change
         if turns.up_to >= turns.session.last_seq:
             return
@@ -99,47 +114,32 @@ async def _learn_session(
 
 async def _asked(
     engine: Engine, turns: Turns, episode: Record | None, done: LearnRound
-) -> tuple[Learned | None, str]:
-    """What a model makes of the turns, or a note why there is nothing yet. A model that fails
-    leaves everything as it is, and is asked again later."""
-    store, scope, work = turns.store, turns.session.scope, _work(turns.key)
-    if waits := await may_try(engine, store, scope, work):
-        return None, waits
-    # A holder of its own: two rounds in one process must not both pay either.
-    holder = engine.new_id()
-    if not await hold(engine, store, scope, work, LEASE_SECONDS, holder):
-        return None, "another worker is at it"
-    try:
-        if await _was_learned_meanwhile(turns):
-            return None, "another worker was faster"
-        learned, usage = await by_model(engine, turns, draft=episode.text if episode else "")
-        done.usage = sum_of(done.usage, usage)
-    except (Unavailable, Invalid) as error:
-        # A refusal of our own, such as a budget that is used up, is no try.
-        done.usage = sum_of(done.usage, _usage_of(error))
-        retry_after = getattr(error, "retry_after", None) or 0.0
-        tried = not isinstance(error, Unavailable) or isinstance(error, FailedCall)
-        await failed(engine, store, scope, work, str(error), tried=tried, retry_after=retry_after)
-        return None, f"nothing learned yet, will be tried again: {error}"
-    finally:
-        await release(engine, store, scope, work, holder)
-    await succeeded(engine, store, scope, work)
-    return learned, ""
+) -> Learned | None:
+    """What a model makes of the turns; None if there is nothing yet."""
+
+    async def is_done() -> bool:
+        now = await turns.store.sessions(root_of(turns.session.scope), (turns.key,))
+        before = turns.session.cursors.get(READER, 0)
+        return not now or now[0].cursors.get(READER, 0) != before
+
+    answered = await asked_once(
+        engine,
+        turns.store,
+        turns.session.scope,
+        _work(turns.key),
+        is_done=is_done,
+        ask=lambda: by_model(engine, turns, draft=episode.text if episode else ""),
+        yet="nothing learned yet",
+    )
+    done.usage = sum_of(done.usage, answered.usage)
+    if answered.trouble:
+        item = ReceiptItem(id=turns.key.id, status="failed", reason=answered.trouble)
+        done.items.append(item)
+    return answered.made
 
 
 def _work(key: SessionKey) -> str:
     return f"{READER}/{key.id}"
-
-
-def _usage_of(error: Exception) -> Usage:
-    return error.usage if isinstance(error, AnswerError | FailedCall) else Usage()
-
-
-async def _was_learned_meanwhile(turns: Turns) -> bool:
-    """Between reading the session and holding the lease, another worker may have finished."""
-    now = await turns.store.sessions(root_of(turns.session.scope), (turns.key,))
-    before = turns.session.cursors.get(READER, 0)
-    return not now or now[0].cursors.get(READER, 0) != before
 
 
 async def _without_opted_out(engine: Engine, turns: Turns) -> Turns:
@@ -147,11 +147,115 @@ async def _without_opted_out(engine: Engine, turns: Turns) -> Turns:
     if turns.store is engine.volatile:
         return turns
     scope = turns.session.scope
-    authors = {message.author for message in turns.messages}
-    out = {author for author in authors if not await engine.persists(scope, (author,))}
+    out = await engine.opted_out(scope, {message.author for message in turns.messages})
     if not out:
         return turns
     said = [replace(one, text="") if one.author in out else one for one in turns.messages]
     unheard = {one.id: OPTED_OUT for one in turns.messages if one.author in out}
     earlier = [one for one in turns.earlier if one.author not in out]
     return replace(turns, messages=said, earlier=earlier, unheard={**turns.unheard, **unheard})
+
+
+# From turns to candidates: by rules, or by one question to a model
+
+KNOWN_MAX = 12
+KNOWN_PER_MESSAGE = 4
+SEARCH_CHARACTERS_MAX = 2000
+UNTOLD = "the model found nothing in it"
+
+
+async def by_rules(turns: Turns) -> Learned:
+    """What the rules find; it costs nothing."""
+    found = await _read_by_rules(turns)
+    return Learned(
+        candidates=tuple(LearnCandidate(lesson=lesson, how="rules") for lesson in found.lessons),
+        skipped={**found.skipped, **turns.unheard},
+    )
+
+
+async def _read_by_rules(turns: Turns) -> Extraction:
+    """Whoever waits for something else gets a turn after each message."""
+    reading = TurnReading(turns.earlier)
+    for message in turns.messages:
+        await asyncio.sleep(0)
+        reading.read(message)
+    return reading.found
+
+
+def worth_asking(turns: Turns) -> bool:
+    """Is there a message that the heuristics do not surely skip?"""
+    return any(_may_teach(gate(message)) for message in turns.messages if message.text.strip())
+
+
+def _may_teach(gated: Gated) -> bool:
+    return not (gated.skip and gated.sure)
+
+
+async def by_model(engine: Engine, turns: Turns, *, draft: str) -> tuple[Learned, Usage]:
+    """One question for all of them, the episode of a session that is over included. What the
+    rules are sure of is learned even if the model passes it over. Unavailable or Invalid if there
+    is no answer that can be used."""
+    assert engine.models is not None
+    known, searched = await nearest(engine, turns)
+    shown = show(turns.messages, turns.earlier, known)
+    gates = {message.id: gate(message) for message in turns.messages}
+    prompt = extract_prompt(
+        known=known_as_text(shown), messages=messages_as_text(shown, gates), draft=draft
+    )
+    authors = {message.author for message in shown.messages.values()}
+    reply = await engine.models.ask(prompt, scope=turns.session.scope, authors=authors)
+    rules = await _read_by_rules(turns)
+    try:
+        learned = read_answer(reply.data, shown, rules, engine.redactor)
+    except Invalid as error:
+        raise AnswerError(str(error), usage=reply.usage) from None
+    sure = [
+        LearnCandidate(lesson=lesson, how="rules")
+        for lesson in rules.lessons
+        if all(gates[id_].sure for id_ in lesson.messages if id_ in gates)
+    ]
+    candidates = _completed(learned.candidates, sure)
+    skipped = {id_: gated.skip or UNTOLD for id_, gated in gates.items()}
+    skipped |= {**learned.skipped, **turns.unheard}
+    return replace(learned, candidates=candidates, skipped=skipped), sum_of(searched, reply.usage)
+
+
+def _completed(
+    candidates: tuple[LearnCandidate, ...], sure: Sequence[LearnCandidate]
+) -> tuple[LearnCandidate, ...]:
+    """With what the rules are sure of, from messages that the model made nothing of."""
+    told = {id_ for candidate in candidates for id_ in candidate.lesson.messages}
+    return (*candidates, *(one for one in sure if told.isdisjoint(one.lesson.messages)))
+
+
+async def nearest(engine: Engine, turns: Turns) -> tuple[list[Record], Usage]:
+    """Known records that the messages may be about, the nearest first, and what finding them
+    by meaning cost."""
+    texts = [one.text[:SEARCH_CHARACTERS_MAX] for one in _speaking(turns.messages)]
+    embedded = Embedded(vectors=[None] * len(texts))
+    if not await engine.vector_trouble():
+        embedded = await engine.embed_texts(texts, root=root_of(turns.session.scope), query=True)
+    found: dict[str, tuple[float, Record]] = {}
+    for text, vector in zip(texts, embedded.vectors, strict=True):
+        query = Search(
+            where=Where(
+                scopes=(turns.session.scope,),
+                now=engine.now(),
+                kinds=("semantic", "procedural"),
+            ),
+            text=text,
+            vector=vector,
+            space=engine.embedder.space if engine.embedder and vector else "",
+            limit=KNOWN_PER_MESSAGE,
+        )
+        for hit in await turns.store.search(query):
+            score = max(hit.similarity or 0.0, hit.coverage)
+            before = found.get(hit.record.id, (0.0, hit.record))[0]
+            found[hit.record.id] = (max(score, before), hit.record)
+    ranked = sorted(found.values(), key=lambda pair: (-pair[0], pair[1].id))
+    return [record for _, record in ranked[:KNOWN_MAX]], embedded.usage
+
+
+def _speaking(messages: Sequence[Message]) -> list[Message]:
+    people = [one for one in messages if one.role == "user" and one.text.strip()]
+    return people or [one for one in messages if one.text.strip()][:1]

@@ -7,74 +7,131 @@ a message that somebody forgets in the meantime makes the commit fail, so nothin
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from datetime import datetime
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any
 
-from recollect.engine import ATTEMPTS_MAX, Engine
-from recollect.errors import Conflict, Unavailable
-from recollect.forgotten.tombstones import buried, key_of, text_mark
+from recollect.changes import Change, edge_key, retried
+from recollect.engine import Engine
+from recollect.errors import Conflict, Invalid
+from recollect.forgotten import Tombstones
 from recollect.lifecycle.match import meet
-from recollect.lifecycle.merge import copies
-from recollect.scopes import is_visible
+from recollect.lifecycle.merge import Named, Outcome, copies
+from recollect.lifecycle.status import held, superseded
+from recollect.ports import NewId
+from recollect.profiles import Profile
+from recollect.scopes import is_visible, make_scope, root_of
+from recollect.text.claims.lessons import CHANGE, CHANGED_BY, Lesson, claim_as_data
 from recollect.text.compare import text_hash
-from recollect.text.messages import turn_id
-from recollect.types import CursorMove, Message, ReceiptItem, Record
-from recollect.upkeep.learn.drafts import LearnDraft
-from recollect.upkeep.learn.episodes import improve
-from recollect.upkeep.learn.lanes import READER
-from recollect.upkeep.learn.links import link
-from recollect.upkeep.learn.records import LEARNED, in_scope, record_of, scopes_of
-from recollect.upkeep.learn.values import OPTED_OUT, LearnCandidate, Learned, Turns
+from recollect.text.trust import derived_trust, suspicion
+from recollect.types import (
+    KIND_OF_TYPE,
+    LIVE,
+    TRUST_OF_SOURCE,
+    CursorMove,
+    Durability,
+    Listing,
+    Message,
+    Record,
+    RelationKind,
+    SessionKey,
+    Where,
+)
+from recollect.upkeep.heard import turns_of
+from recollect.upkeep.learn.grounds import ground_of, ungrounded
+from recollect.upkeep.learn.lanes import OPTED_OUT, READER, LearnCandidate, Learned, Turns
 
 TAUGHT = "learned from"
 NOTHING = "nothing to learn"
 
 
+@dataclass(slots=True, kw_only=True)
+class LearnedTurns:
+    """What some turns taught, on its way into a change: the records that candidates became, by
+    their number and scope, and what became of each message."""
+
+    change: Change
+    turns: Turns
+    told_by: Mapping[str, Record]
+    stones: Tombstones | None
+    seen_hash: bool
+    ids: dict[tuple[int, str], str] = field(default_factory=dict)
+    repeated: list[tuple[str, str]] = field(default_factory=list)  # message id, known record id
+    taught: set[str] = field(default_factory=set)  # message ids
+
+    @property
+    def engine(self) -> Engine:
+        return self.change.engine
+
+
 async def write(
     engine: Engine, turns: Turns, learned: Learned, *, episode: Record | None, change: str
-) -> LearnDraft:
+) -> Change:
     """Write what was learned; Conflict if another worker was there first."""
+    root = root_of(turns.session.scope)
+    stones = await Tombstones.of(engine.store, root, engine.now())
     seen_hash = False
-    for _ in range(ATTEMPTS_MAX):
-        draft = LearnDraft(engine=engine, turns=turns, seen_hash=seen_hash)
+
+    async def attempt(conflict: Conflict | None) -> Change:
+        nonlocal seen_hash
+        told_by = turns.told_by
+        if conflict is not None:
+            if conflict.kind == "cursor" or (episode and episode.id in conflict.ids):
+                raise conflict
+            # Somebody wrote the same, changed a neighbour or forgot a message: look again.
+            seen_hash = seen_hash or conflict.kind == "hash"
+            told_by = await turns_of(engine, turns.store, [*turns.earlier, *turns.messages])
+        draft = LearnedTurns(
+            change=_begun(engine, turns, change),
+            turns=turns,
+            told_by=told_by,
+            stones=stones,
+            seen_hash=seen_hash,
+        )
         await _fill(draft, learned)
         if episode is not None and learned.episode:
             improve(draft, episode, learned.episode)
         _mark_turns(draft, learned)
-        try:
-            await _commit(draft, change)
-            return draft
-        except Conflict as conflict:
-            if conflict.kind == "cursor" or (episode and episode.id in conflict.ids):
-                raise
-            # Somebody wrote the same, changed a neighbour or forgot a message: look again.
-            seen_hash = seen_hash or conflict.kind == "hash"
-    raise Unavailable("what is known changes faster than it can be learned; try again")
+        await draft.change.embed()
+        await draft.change.commit()
+        return draft.change
+
+    too_fast = "what is known changes faster than it can be learned; try again"
+    return await retried(attempt, too_fast)
 
 
-async def _fill(draft: LearnDraft, learned: Learned) -> None:
+def _begun(engine: Engine, turns: Turns, id_: str) -> Change:
+    change = Change(
+        engine,
+        root_of(turns.session.scope),
+        f"learn: {turns.lane}",
+        store=turns.store,
+        actor="maintenance",
+        id=id_,
+    )
+    place = turns.session.cursors.get(READER, 0)
+    move = CursorMove(session=turns.key, reader=READER, old=place, new=turns.up_to)
+    change.cursors.append(move)
+    return change
+
+
+async def _fill(draft: LearnedTurns, learned: Learned) -> None:
     said = {one.id: one for one in (*draft.turns.earlier, *draft.turns.messages)}
-    draft.told_by = await _turns_of(draft, list(said.values()))
     records: dict[int, Record] = {}
     for number, candidate in enumerate(learned.candidates):
         record = await _record(draft, candidate, said)
         if record is not None:
             records[number] = record
-    await _embed(draft, list(records.values()))
+    await draft.change.embed(records.values())
+    scopes = await _scopes(draft) if records else []
     for number, record in records.items():
-        await _settle(draft, number, learned.candidates[number], record)
+        await _settle(draft, number, learned.candidates[number], record, scopes)
     await link(draft, learned.candidates)
 
 
-async def _turns_of(draft: LearnDraft, messages: Sequence[Message]) -> dict[str, Record]:
-    ids = {turn_id(one.scope, one.session, one.id): one.id for one in messages}
-    found = await draft.turns.store.records(draft.root, tuple(ids), now=draft.engine.now())
-    return {ids[turn.id]: turn for turn in found}
-
-
 async def _record(
-    draft: LearnDraft, candidate: LearnCandidate, said: Mapping[str, Message]
+    draft: LearnedTurns, candidate: LearnCandidate, said: Mapping[str, Message]
 ) -> Record | None:
     """None if something it was made from is not there any more."""
     ids = candidate.lesson.messages
@@ -84,7 +141,7 @@ async def _record(
     if len(known) < len(candidate.leans_on):
         return None
     for one in known:  # for its version alone: who forgets it now makes the commit fail
-        draft.records.setdefault(one.id, one)
+        draft.change.records.setdefault(one.id, one)
     return record_of(
         candidate,
         [said[id_] for id_ in ids],
@@ -96,53 +153,62 @@ async def _record(
     )
 
 
-async def _known(draft: LearnDraft, ids: Sequence[str], scope: str) -> list[Record]:
+async def _known(draft: LearnedTurns, ids: Sequence[str], scope: str) -> list[Record]:
     """Known records as they are now, of this root and visible from the scope."""
-    found = await draft.turns.store.records(draft.root, ids, now=draft.engine.now()) if ids else []
+    change = draft.change
+    found = await change.store.records(change.root, ids, now=draft.engine.now()) if ids else []
     return [
-        draft.records.get(record.id, record)
+        change.records.get(record.id, record)
         for record in found
         if is_visible(record.scope, (scope,), descend=False, exact=False)
     ]
 
 
-async def _embed(draft: LearnDraft, records: Sequence[Record]) -> None:
-    fresh = [record for record in records if record.text not in draft.vectors]
-    vectors, space, _ = await draft.engine.embed_for_writing(fresh)
-    draft.space = space or draft.space
-    draft.vectors |= {one.text: vectors[one.id] for one in fresh if one.id in vectors}
-
-
 async def _settle(
-    draft: LearnDraft, number: int, candidate: LearnCandidate, record: Record
+    draft: LearnedTurns,
+    number: int,
+    candidate: LearnCandidate,
+    record: Record,
+    scopes: Sequence[str],
 ) -> None:
-    engine, turns, lesson = draft.engine, draft.turns, candidate.lesson
-    for copy in copies(record, await _scopes(draft), engine.new_id):
-        one = in_scope(copy, copy.scope, turns.key)
+    engine, change, lesson = draft.engine, draft.change, candidate.lesson
+    for copy in copies(record, scopes, engine.new_id):
+        one = in_scope(copy, copy.scope, draft.turns.key)
         if await _is_forgotten(draft, one, lesson.messages):
-            item = ReceiptItem(id=lesson.messages[0], status="skipped", reason="forgotten before")
-            draft.items.append(item)
+            change.tell(lesson.messages[0], "skipped", "forgotten before")
             continue
         hinted = await _known(draft, [lesson.replaces] if lesson.replaces else [], one.scope)
         outcome = await meet(
             engine,
-            turns.store,
+            change.store,
             one,
-            draft.vectors.get(one.text),
-            draft.space,
+            change.vector_of(one),
+            change.space,
             corrects=lesson.corrects,
-            pending=[*(hint for hint in hinted if hint.type != "turn"), *draft.records.values()],
+            named=Named(
+                corrected=frozenset(map(text_hash, lesson.amends)),
+                doubted=frozenset(map(text_hash, lesson.doubts)),
+            ),
+            pending=[*(hint for hint in hinted if hint.type != "turn"), *change.records.values()],
             seen_hash=draft.seen_hash,
         )
-        draft.add(outcome)
-        draft.say(outcome.id, outcome, candidate.note)
+        change.put(*outcome.records)
+        change.draw(*outcome.relations)
+        _tell(change, outcome, candidate.note)
         draft.ids[number, one.scope] = outcome.id
         draft.taught.update(lesson.messages)
         if outcome.kind == "duplicate" and outcome.id != one.id:
             draft.repeated.append((lesson.messages[-1], outcome.id))
 
 
-async def _scopes(draft: LearnDraft) -> list[str]:
+def _tell(change: Change, outcome: Outcome, note: str = "") -> None:
+    volatile = change.store is change.engine.volatile and outcome.status == "stored"
+    reason = "; ".join(filter(None, (outcome.reason, note)))
+    status = "volatile" if volatile else outcome.status
+    change.tell(outcome.id, status, reason, record=outcome.id)
+
+
+async def _scopes(draft: LearnedTurns) -> list[str]:
     """Not into a scope whose owner opted out of being remembered."""
     engine, turns = draft.engine, draft.turns
     scopes = scopes_of(turns.key, turns.messages, for_agents=engine.profile.learn_for_agents)
@@ -151,55 +217,257 @@ async def _scopes(draft: LearnDraft) -> list[str]:
     return [one for one in scopes if one == turns.session.scope or await engine.persists(one)]
 
 
-async def _is_forgotten(draft: LearnDraft, record: Record, messages: Sequence[str]) -> bool:
+async def _is_forgotten(draft: LearnedTurns, record: Record, messages: Sequence[str]) -> bool:
     """Was this text forgotten, and not said again since?"""
-    key = await key_of(draft.engine, draft.root)
-    if not key:
-        return False
-    mark = text_mark(key, record.scope, text_hash(record.text))
-    stone = (await buried(draft.engine, draft.root, [mark])).get(mark)
-    if stone is None:
+    if draft.stones is None:
         return False
     said = [one.at for one in draft.turns.messages if one.id in messages]
-    return all(at <= datetime.fromisoformat(stone.value) for at in said)
+    last = max(said, default=datetime.min.replace(tzinfo=UTC))
+    return await draft.stones.covers(record.scope, record.text, last)
 
 
-def _mark_turns(draft: LearnDraft, learned: Learned) -> None:
+def _mark_turns(draft: LearnedTurns, learned: Learned) -> None:
     """Each turn keeps what became of it."""
-    draft.items += [
-        ReceiptItem(id=id_ or draft.turns.session.id, status="skipped", reason=reason)
-        for id_, reason in learned.refused
-    ]
+    change = draft.change
+    for id_, reason in learned.refused:
+        change.tell(id_ or draft.turns.session.id, "skipped", reason)
     for message in draft.turns.messages:
         reason = learned.skipped.get(message.id, NOTHING)
         turn = draft.told_by.get(message.id)
         if message.id not in draft.taught:
-            record = turn.id if turn else ""
-            item = ReceiptItem(id=message.id, status="skipped", reason=reason, record=record)
-            draft.items.append(item)
+            change.tell(message.id, "skipped", reason, record=turn.id if turn else "")
         if turn is not None and reason != OPTED_OUT:
             told = TAUGHT if message.id in draft.taught else reason
-            draft.records[turn.id] = replace(turn, data={**turn.data, LEARNED: told})
+            change.put(replace(turn, data={**turn.data, LEARNED: told}))
     for id_ in draft.taught - {message.id for message in draft.turns.messages}:
-        turn = draft.told_by[id_]
-        draft.records[turn.id] = turn  # of an earlier round: here for its version alone
+        change.put(draft.told_by[id_])  # of an earlier round: here for its version alone
 
 
-async def _commit(draft: LearnDraft, change: str) -> None:
-    engine, turns = draft.engine, draft.turns
-    new = [one for one in draft.records.values() if one.version == 0]
-    await _embed(draft, new)
-    vectors = {one.id: draft.vectors[one.text] for one in new if one.text in draft.vectors}
-    place = turns.session.cursors.get(READER, 0)
-    batch = engine.batch(
-        draft.root,
-        f"learn: {turns.lane}",
-        actor="maintenance",
-        change=change,
-        cursors=(CursorMove(session=turns.key, reader=READER, old=place, new=turns.up_to),),
-        records=tuple(draft.records.values()),
-        relations=tuple(draft.relations.values()),
-        vectors=vectors,
-        space=draft.space if vectors else "",
+# From a candidate to the record it would be, and the scopes it goes to
+
+LEARNED = "learning"  # where a turn's ``data`` says what became of it
+
+
+def record_of(
+    candidate: LearnCandidate,
+    messages: Sequence[Message],
+    known: Sequence[Record],
+    *,
+    key: SessionKey,
+    profile: Profile,
+    now: datetime,
+    new_id: NewId,
+) -> Record:
+    """The record of a candidate in its session's scope. It is believed no more than the least
+    of the ``messages`` and ``known`` records it was made from, whatever anybody says."""
+    lesson = candidate.lesson
+    trust = derived_trust([one.trust for one in messages] + [one.trust for one in known])
+    least = min(messages, key=lambda message: message.trust)
+    people = [message for message in messages if message.role == "user"] or list(messages)
+    kind = KIND_OF_TYPE[lesson.type]
+    since = _since(lesson, messages[-1])
+    doubt = suspicion(lesson.text) if trust < TRUST_OF_SOURCE["user"] else ""
+    id_ = new_id()
+    record = Record(
+        id=id_,
+        scope=key.scope,
+        kind=kind,
+        type=lesson.type,
+        text=lesson.text,
+        learned_at=now,
+        data=_data_of(candidate),
+        tags=tuple(sorted(lesson.tags)),
+        importance=lesson.importance,
+        confidence=lesson.confidence,
+        durability=_durability(lesson.durability, trust) or profile.durability_of_type[lesson.type],
+        source=least.source,
+        trust=trust,
+        author=people[0].author,
+        origin=id_,
+        session=key.id,
+        lineage=lesson.messages,
+        derived_from=candidate.leans_on,
+        valid_from=since,
+        valid_to=lesson.valid_to,
+        expires_at=_expiry(messages),
+        hash=text_hash(f"{lesson.text}\n{since}" if kind == "episodic" else lesson.text),
     )
-    await engine.commit(turns.store, batch)
+    return held(record, doubt)
+
+
+def _since(lesson: Lesson, message: Message) -> datetime | None:
+    """By itself a fact holds since it was said; of one that is over nobody knows since when."""
+    said = message.at.astimezone(UTC)
+    over = lesson.valid_to is not None and lesson.valid_to <= said
+    return lesson.valid_from or (None if over else said)
+
+
+def _data_of(candidate: LearnCandidate) -> Mapping[str, Any]:
+    lesson = candidate.lesson
+    data: dict[str, Any] = {"how": candidate.how}
+    if lesson.claim is not None:
+        data |= claim_as_data(lesson.claim)
+    if lesson.entities:
+        data["entities"] = list(lesson.entities)
+    if lesson.changed_by is not None:
+        data[CHANGED_BY] = lesson.changed_by.astimezone(UTC).isoformat()
+    if lesson.change:
+        data[CHANGE] = lesson.change
+    return data
+
+
+def _durability(wanted: Durability | None, trust: int) -> Durability | None:
+    """What is in every context must have been said by a person."""
+    return "standard" if wanted == "core" and trust < TRUST_OF_SOURCE["user"] else wanted
+
+
+def _expiry(messages: Sequence[Message]) -> datetime | None:
+    """What was said for a time is known for that time. Pending messages only wait that long."""
+    ends = [one.expires_at for one in messages if one.expires_at and not one.pending]
+    return min(ends, default=None)
+
+
+def in_scope(record: Record, scope: str, key: SessionKey) -> Record:
+    """A copy for another scope says where its session is."""
+    return replace(record, scope=scope, session_scope=key.scope if scope != key.scope else "")
+
+
+def scopes_of(key: SessionKey, messages: Sequence[Message], *, for_agents: bool) -> list[str]:
+    """Where the facts of a session go, the widest scope first. With ``for_agents`` those of an
+    agent of an organisation go to the organisation too, and those of the organisation to the
+    agents that spoke."""
+    parts = key.scope.split(":")
+    if not for_agents or parts[0] != "org" or len(parts) not in (2, 4):
+        return [key.scope]
+    organisation = ":".join(parts[:2])
+    if len(parts) == 4:
+        return [organisation, key.scope] if parts[2] == "agent" else [key.scope]
+    spoke = [one.author for one in messages if one.role == "assistant" and one.author]
+    agents = [_agent_scope(parts[1], name) for name in dict.fromkeys(spoke)]
+    return [organisation, *(scope for scope in agents if scope)]
+
+
+def _agent_scope(organisation: str, name: str) -> str:
+    """ "" if that name can be no scope."""
+    plain = organisation.replace("%3A", ":").replace("%25", "%")
+    try:
+        return make_scope(("org", plain), ("agent", name))
+    except Invalid:
+        return ""
+
+
+# Edges that learning draws beside those of merging: what a model suggests, and who says it too.
+# A suggestion is drawn only between records that are there, alive and visible from one another;
+# it never replaces, disputes or hides anything.
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeWish:
+    source: str
+    kind: RelationKind
+    target: str
+
+
+async def link(draft: LearnedTurns, candidates: Sequence[LearnCandidate]) -> None:
+    """Add what may be drawn to the draft."""
+    wanted = list(dict.fromkeys((*_suggested(draft, candidates), *_repeated(draft))))
+    if not wanted:
+        return
+    ids = {id_ for edge in wanted for id_ in (edge.source, edge.target)}
+    records = await _records(draft, ids)
+    drawn = await draft.change.store.relations(draft.change.root, tuple(ids))
+    known = {edge_key(edge) for edge in drawn} | draft.change.relations.keys()
+    for edge in wanted:
+        source, target = records.get(edge.source), records.get(edge.target)
+        if source is None or target is None or (edge.source, edge.kind, edge.target) in known:
+            continue
+        if _may_draw(draft, edge, source, target):
+            draft.change.link(source, edge.kind, target)
+
+
+def _suggested(draft: LearnedTurns, candidates: Sequence[LearnCandidate]) -> Iterator[EdgeWish]:
+    for (number, scope), id_ in draft.ids.items():
+        candidate = candidates[number]
+        for kind, target in candidate.lesson.links:
+            yield EdgeWish(id_, kind, target)
+        for kind, other in candidate.links:
+            if (other, scope) in draft.ids:
+                yield EdgeWish(id_, kind, draft.ids[other, scope])
+
+
+def _repeated(draft: LearnedTurns) -> Iterator[EdgeWish]:
+    """Who says again what is known supports it."""
+    for message, known in draft.repeated:
+        if message in draft.told_by:
+            yield EdgeWish(draft.told_by[message].id, "supports", known)
+
+
+async def _records(draft: LearnedTurns, ids: set[str]) -> dict[str, Record]:
+    change = draft.change
+    stored = await change.store.records(change.root, tuple(ids), now=draft.engine.now())
+    ours = {id_: change.records[id_] for id_ in ids if id_ in change.records}
+    return {record.id: record for record in stored} | ours
+
+
+def _may_draw(draft: LearnedTurns, edge: EdgeWish, source: Record, target: Record) -> bool:
+    if source.id == target.id or source.status not in LIVE or target.status not in LIVE:
+        return False
+    if source.type == "turn" and _same_source(source, target):
+        return False
+    replaces = (source.id, "supersedes", target.id) in draft.change.relations
+    visible = is_visible(target.scope, (source.scope,), descend=False, exact=False)
+    return visible and not (edge.kind == "contradicts" and replaces)
+
+
+def _same_source(turn: Record, target: Record) -> bool:
+    """A fact is not supported by the very message it was made from."""
+    same_session = turn.session_key == target.session_key
+    return same_session and not set(turn.lineage).isdisjoint(target.lineage)
+
+
+# The episode of a session that is over: an extract at once, a model's words when they come
+
+LOOKED_AT = 5
+
+
+async def extract_of(engine: Engine, turns: Turns) -> Record | None:
+    """The episode that ``end`` kept, if these turns are the last ones and it is an extract."""
+    if not turns.closes:
+        return None
+    query = Listing(
+        where=Where(
+            scopes=(turns.session.scope,),
+            now=engine.now(),
+            exact=True,
+            types=("episode",),
+            session=turns.session.id,
+        ),
+        limit=LOOKED_AT,
+    )
+    found = await turns.store.listing(query)
+    extracts = [record for record in found if record.data.get("how") == "extract"]
+    return max(extracts, key=lambda record: (record.learned_at, record.id), default=None)
+
+
+def improve(draft: LearnedTurns, old: Record, text: str) -> None:
+    """The model's episode takes the place of the extract, with the same sources and the same
+    end, if it says nothing that neither the extract nor the messages say."""
+    engine, change = draft.engine, draft.change
+    reason = ungrounded(text, ground_of(draft.turns.messages, [old.text]))
+    if reason:
+        change.tell(old.id, "skipped", f"the extract stays: {reason}", record=old.id)
+        return
+    better = replace(
+        old,
+        id=engine.new_id(),
+        text=text,
+        data={**old.data, "how": "model"},
+        learned_at=engine.now(),
+        uses=0,
+        used_at=None,
+        version=0,
+    )
+    change.put(superseded(old, engine.now()), better)
+    change.link(better, "supersedes", old)
+    told = f"the episode of the session, instead of the extract {old.id}"
+    _tell(change, Outcome(status="stored", id=better.id, reason=told))

@@ -14,7 +14,7 @@ from typing import IO
 
 from recollect.engine import Engine
 from recollect.errors import Invalid, NotFound, RecollectError, Unavailable
-from recollect.forgotten.burials import Burials
+from recollect.forgotten import Tombstones
 from recollect.scopes import parse_scope, root_of
 from recollect.types import Message, Receipt, Record, Session, SessionKey, Usage
 from recollect.verbs.import_.facts import import_records, import_relations
@@ -181,10 +181,10 @@ async def _find_forgotten(run: ImportRun, file: IO[bytes]) -> None:
     """Before anything is written: which lines of the file are about things forgotten here, or
     made from them? Costs one more look at the file, and only where something was forgotten."""
     for root in sorted(run.scopes):
-        burials = await Burials.of(run.engine.store, root, run.engine.now())
-        if burials:
-            run.burials[root] = burials
-    if not run.burials:
+        stones = await Tombstones.of(run.engine.store, root, run.engine.now())
+        if stones:
+            run.stones[root] = stones
+    if not run.stones:
         return
     for chunk in _about(run, lines_of(file), Message):
         await _bury_messages(run, [value for value in chunk if isinstance(value, Message)])
@@ -204,7 +204,7 @@ def _about(
     chunk: list[Message | Record] = []
     for line in lines:
         value = line.value
-        if not isinstance(value, kind) or root_of(value.scope) not in run.burials:
+        if not isinstance(value, kind) or root_of(value.scope) not in run.stones:
             continue
         if not run.engine.may_change(value.scope):
             continue  # what others have forgotten is theirs
@@ -222,7 +222,7 @@ def _same_root(one: Message | Record, other: Message | Record) -> bool:
 
 async def _bury_messages(run: ImportRun, messages: list[Message]) -> None:
     safe = [clean_message(message, run.engine.redactor) for message in messages]
-    buried = await run.burials[root_of(messages[0].scope)].messages(safe)
+    buried = await run.stones[root_of(messages[0].scope)].messages(safe)
     for message in messages:
         if (SessionKey(message.scope, message.session), message.id) in buried:
             run.forgotten.add_message(message)
@@ -232,7 +232,7 @@ async def _bury_records(
     run: ImportRun, records: list[Record], made_from: dict[str, list[str]]
 ) -> None:
     safe = [clean_record(record, run.engine.redactor) for record in records]
-    buried = await run.burials[root_of(records[0].scope)].records(safe)
+    buried = await run.stones[root_of(records[0].scope)].records(safe)
     for record in records:
         if record.id in buried or run.forgotten.has_record(record):
             run.forgotten.records.add(record.id)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from recollect.errors import Conflict, Invalid
-from recollect.types import LIVE, Query, Record, Relation
+from recollect.changes import Change, EdgeKey, edge_key
+from recollect.types import LIVE, Find, Record, Relation, Where
 from recollect.verbs.import_.file import ExportLine
 from recollect.verbs.import_.run import (
     EXPIRED,
@@ -15,14 +15,13 @@ from recollect.verbs.import_.run import (
     OPTED_OUT,
     OTHER,
     REDACTED,
+    Filled,
     ImportOutcome,
     ImportRun,
-    root_of_value,
+    import_lines,
     skipped,
 )
 from recollect.verbs.import_.secrets import clean_record
-
-ATTEMPTS = 3  # then one by one
 
 
 @dataclass(slots=True, kw_only=True)
@@ -33,33 +32,23 @@ class FactPlan:
 
 
 async def import_records(run: ImportRun, lines: Sequence[ExportLine]) -> None:
-    """Lines of one root. What does not fit is looked at again alone."""
-    assert lines[0].value is not None
-    root, trouble = root_of_value(lines[0].value), ""
-    for attempt in range(ATTEMPTS):
-        # Looking for equal texts is dear and mostly in vain: only after a conflict.
-        careful = run.dry_run or attempt > 0
-        plan = await _planned(run, root, lines, careful=careful)
-        written = tuple(plan.records.values())
-        embedding = [] if run.dry_run else written
-        vectors, space, note = await run.engine.embed_for_writing(embedding)
-        try:
-            await run.commit(root, records=written, vectors=vectors, space=space)
-        except (Conflict, Invalid) as error:
-            trouble = str(error)
-            continue
-        run.embedded += len(vectors)
-        run.pending |= {note} if note else set()
+    await import_lines(run, lines, _fill_records)
+
+
+async def _fill_records(
+    run: ImportRun, change: Change, lines: Sequence[ExportLine], careful: bool
+) -> Filled:
+    plan = await _planned(run, change.root, lines, careful=careful)
+    change.put(*plan.records.values())
+    pending = "" if run.dry_run else await change.embed()
+
+    def note() -> None:
+        run.embedded += change.embedded
+        run.pending |= {pending} if pending else set()
         run.merged |= plan.merged
         run.planned |= plan.records.keys() if run.dry_run else set()
-        for outcome in plan.outcomes:
-            run.report.add(outcome)
-        return
-    if len(lines) == 1:
-        run.report.fail(lines[0], trouble)
-        return
-    for line in lines:
-        await import_records(run, [line])
+
+    return plan.outcomes, note
 
 
 async def _planned(
@@ -75,8 +64,8 @@ async def _planned(
     found = await engine.store.records(root, ids, now=engine.now())
     known = {record.id: record.text for record in found}
     unseen = {record.id for record in found if not engine.may_see(record.scope)}
-    burials = await run.burials_of(root)
-    buried = await burials.records(records) if burials else set()
+    stones = await run.stones_of(root)
+    buried = await stones.records(records) if stones else set()
     run.forgotten.records |= buried - known.keys()
     new = [record for record in records if record.id not in known]
     equals = await _equals(run, new) if careful else {}
@@ -134,54 +123,39 @@ async def _equals(run: ImportRun, records: Sequence[Record]) -> dict[tuple[str, 
             by_scope.setdefault(record.scope, set()).add(record.hash)
     found: dict[tuple[str, str], str] = {}
     for scope, hashes in by_scope.items():
-        query = Query(
-            scopes=(scope,),
-            now=run.engine.now(),
-            exact=True,
-            statuses=LIVE,
+        query = Find(
+            where=Where(scopes=(scope,), now=run.engine.now(), exact=True, statuses=LIVE),
             hashes=tuple(hashes),
             limit=len(hashes),
         )
-        for hit in await run.engine.store.search(query):
-            found[scope, hit.record.hash] = hit.record.id
+        for record in await run.engine.store.find(query):
+            found[scope, record.hash] = record.id
     return found
 
 
 async def import_relations(run: ImportRun, lines: Sequence[ExportLine]) -> None:
-    """Lines of one root. A relation needs both of its records."""
+    await import_lines(run, lines, _fill_relations)
+
+
+async def _fill_relations(
+    run: ImportRun, change: Change, lines: Sequence[ExportLine], _: bool
+) -> Filled:
+    engine = run.engine
     edges = [_moved(run, line.value) for line in lines if isinstance(line.value, Relation)]
-    root = root_of_value(edges[0])
-    engine, trouble = run.engine, ""
-    for _ in range(ATTEMPTS):
-        ends = {id_ for edge in edges for id_ in (edge.source, edge.target)}
-        found = await engine.store.records(root, list(ends), now=engine.now())
-        scopes = {record.id: record.scope for record in found if engine.may_see(record.scope)}
-        stored = await engine.store.relations(root, [edge.source for edge in edges])
-        known = {_key(edge) for edge in stored}
-        written: dict[tuple[str, str, str], Relation] = {}
-        outcomes: list[ImportOutcome] = []
-        for line, edge in zip(lines, edges, strict=True):
-            reason = _why_no_edge(run, edge, scopes, known | written.keys())
-            if reason:
-                outcomes.append(skipped(line, reason))
-                continue
-            written[_key(edge)] = replace(
-                edge, scope=scopes.get(edge.source, edge.scope), version=0
-            )
-            outcomes.append(run.stored(line, " ".join(_key(edge))))
-        try:
-            await run.commit(root, relations=tuple(written.values()))
-        except (Conflict, Invalid) as error:
-            trouble = str(error)
+    ends = {id_ for edge in edges for id_ in (edge.source, edge.target)}
+    found = await engine.store.records(change.root, list(ends), now=engine.now())
+    scopes = {record.id: record.scope for record in found if engine.may_see(record.scope)}
+    stored = await engine.store.relations(change.root, [edge.source for edge in edges])
+    known = {edge_key(edge) for edge in stored}
+    outcomes: list[ImportOutcome] = []
+    for line, edge in zip(lines, edges, strict=True):
+        reason = _why_no_edge(run, edge, scopes, known | change.relations.keys())
+        if reason:
+            outcomes.append(skipped(line, reason))
             continue
-        for outcome in outcomes:
-            run.report.add(outcome)
-        return
-    if len(lines) == 1:
-        run.report.fail(lines[0], trouble)
-        return
-    for line in lines:
-        await import_relations(run, [line])
+        change.draw(replace(edge, scope=scopes.get(edge.source, edge.scope), version=0))
+        outcomes.append(run.stored(line, " ".join(edge_key(edge))))
+    return outcomes, lambda: None
 
 
 def _moved(run: ImportRun, edge: Relation) -> Relation:
@@ -193,12 +167,8 @@ def _moved(run: ImportRun, edge: Relation) -> Relation:
     )
 
 
-def _key(edge: Relation) -> tuple[str, str, str]:
-    return edge.source, edge.kind, edge.target
-
-
 def _why_no_edge(
-    run: ImportRun, edge: Relation, scopes: dict[str, str], known: set[tuple[str, str, str]]
+    run: ImportRun, edge: Relation, scopes: dict[str, str], known: set[EdgeKey]
 ) -> str:
     """``scopes`` are those of the records that can be seen: nothing tells of others."""
     if edge.source == edge.target:
@@ -208,4 +178,4 @@ def _why_no_edge(
             return "one of its records is not here"
     if not run.engine.may_change(scopes.get(edge.source, edge.scope)):
         return "it begins at a record of others"
-    return KNOWN if _key(edge) in known else ""
+    return KNOWN if edge_key(edge) in known else ""

@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from recollect.engine import ATTEMPTS_MAX
-from recollect.errors import Conflict, Invalid, Unavailable
-from recollect.forgotten.burials import key_of
+from recollect.changes import retried
+from recollect.engine import every_message
+from recollect.errors import Conflict, Invalid
+from recollect.forgotten import key_of
 from recollect.types import CursorMove, Message, Session, SessionKey, Summary
 from recollect.verbs.import_.file import ExportLine
 from recollect.verbs.import_.run import (
@@ -62,27 +63,25 @@ class LogPlan:
 
 async def import_logs(run: ImportRun, lines: Sequence[ExportLine]) -> None:
     """Lines of one root. What does not fit is looked at again alone."""
-    root = _root(lines)
-    for _ in range(ATTEMPTS_MAX):
-        plan = await _planned(run, root, lines)
+
+    async def attempt(conflict: Conflict | None) -> None:
+        if conflict is not None and conflict.kind == "summary":
+            run.taken.update(conflict.ids)
+        plan = await _planned(run, _root(lines), lines)
+        change = run.begin(_root(lines))
+        change.sessions += plan.sessions.values()
+        change.messages += plan.messages.values()
+        change.cursors += plan.cursors
+        change.summaries += plan.summaries.values()
         try:
-            await run.commit(
-                root,
-                sessions=tuple(plan.sessions.values()),
-                messages=tuple(plan.messages.values()),
-                cursors=tuple(plan.cursors),
-                summaries=tuple(plan.summaries.values()),
-            )
-        except Conflict as conflict:
-            if conflict.kind == "summary":
-                run.taken.update(conflict.ids)
-            continue
+            await run.commit(change)
         except Invalid as error:
             await _alone(run, lines, str(error))
-            return
-        _learn(run, plan, lines)
-        return
-    raise Unavailable("the sessions change faster than they can be written; import again")
+        else:
+            _learn(run, plan, lines)
+
+    too_fast = "the sessions change faster than they can be written; import again"
+    await retried(attempt, too_fast)
 
 
 async def _alone(run: ImportRun, lines: Sequence[ExportLine], error: str) -> None:
@@ -150,14 +149,14 @@ async def _look(run: ImportRun, root: str, lines: Sequence[ExportLine]) -> Here:
         if ids:
             found = await store.messages(key, now=now, ids=ids, limit=len(ids))
             known |= {key_of(message): message for message in found}
-    burials = await run.burials_of(root)
+    stones = await run.stones_of(root)
     safe = [clean_message(message, run.engine.redactor) for message in messages]
     return Here(
         sessions=sessions,
         messages=known,
         summaries=await _known_summaries(run, summaries),
-        buried=await burials.messages(safe) if burials else set(),
-        buried_summaries=await burials.summaries(summaries) if burials else set(),
+        buried=await stones.messages(safe) if stones else set(),
+        buried_summaries=await stones.summaries(summaries) if stones else set(),
     )
 
 
@@ -258,14 +257,9 @@ async def _keeps_numbers(run: ImportRun, plan: LogPlan, line: ExportLine, until:
 
 
 async def _count(run: ImportRun, key: SessionKey, until: int) -> int:
-    counted = after = 0
-    now = run.engine.now()
-    while page := await run.engine.store.messages(key, now=now, after=after, limit=PAGE):
-        inside = sum(message.seq <= until for message in page)
-        counted += inside
-        if inside < len(page):
-            break
-        after = page[-1].seq
+    counted = 0
+    async for _ in every_message(run.engine.store, key, run.engine.now(), until=until):
+        counted += 1
     return counted
 
 

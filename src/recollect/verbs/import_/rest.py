@@ -6,49 +6,48 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from recollect.errors import Conflict, Invalid
-from recollect.forgotten.burials import secret_key, secret_of
-from recollect.forgotten.tombstones import NAMESPACE as TOMBSTONE
+from recollect.changes import Change
+from recollect.forgotten import NAMESPACE as TOMBSTONE
+from recollect.forgotten import secret_key, secret_of
+from recollect.models.budgets import NOTHING, keep_spent, kept_until
 from recollect.types import Entry, Item
 from recollect.verbs import imported
-from recollect.verbs.export import PASSING
+from recollect.verbs.export import PASSING, USAGE
 from recollect.verbs.import_.file import ExportLine
 from recollect.verbs.import_.run import (
     EXPIRED,
     KNOWN,
+    Filled,
     ImportOutcome,
     ImportRun,
+    failed,
+    import_lines,
     root_of_value,
     skipped,
 )
 from recollect.verbs.import_.secrets import clean_entry, clean_item
 
-ATTEMPTS = 3  # then one by one
 KEY_BYTES_MIN = 16
 
 ItemKey = tuple[str, str, str]
 
 
 async def import_items(run: ImportRun, lines: Sequence[ExportLine]) -> None:
-    """Lines of one root; entries come as the items they are kept in."""
-    assert lines[0].value is not None
-    root, trouble = root_of_value(lines[0].value), ""
-    for _ in range(ATTEMPTS):
-        written: dict[ItemKey, Item] = {}
-        outcomes = await _planned(run, root, lines, written)
-        try:
-            await run.commit(root, items=tuple(written.values()))
-        except (Conflict, Invalid) as error:
-            trouble = str(error)
-            continue
-        for outcome in outcomes:
-            run.report.add(outcome)
-        return
-    if len(lines) == 1:
-        run.report.fail(lines[0], trouble)
-        return
+    """Entries come as the items they are kept in; what was spent is kept elsewhere."""
     for line in lines:
-        await import_items(run, [line])
+        if _is_usage(line):
+            assert line.value is not None
+            run.report.add(await _booked(run, root_of_value(line.value), line))
+    others = [line for line in lines if not _is_usage(line)]
+    if others:
+        await import_lines(run, others, _fill)
+
+
+async def _fill(run: ImportRun, change: Change, lines: Sequence[ExportLine], _: bool) -> Filled:
+    written: dict[ItemKey, Item] = {}
+    outcomes = await _planned(run, change.root, lines, written)
+    change.items += written.values()
+    return outcomes, lambda: None
 
 
 async def _planned(
@@ -66,13 +65,37 @@ async def _planned(
     for line, item in zip(lines, items, strict=True):
         reason = KNOWN if item is None else await _why_not(run, root, item)
         if reason.startswith("!"):
-            outcomes.append(replace(skipped(line, reason[1:]), status="failed"))
+            outcomes.append(failed(line, reason[1:]))
         elif item is None or reason or _key(item) in known or _key(item) in written:
             outcomes.append(skipped(line, reason or KNOWN))
         else:
             written[_key(item)] = replace(item, version=0)
             outcomes.append(run.stored(line, skipped(line, "").id))
     return outcomes
+
+
+def _is_usage(line: ExportLine) -> bool:
+    return isinstance(line.value, Item) and line.value.namespace == USAGE
+
+
+async def _booked(run: ImportRun, root: str, line: ExportLine) -> ImportOutcome:
+    """What the root has spent elsewhere is kept with what it spends here."""
+    assert isinstance(line.value, Item)
+    item, now = line.value, run.engine.now()
+    day, _, what = item.key.partition("/")
+    try:
+        date = datetime.fromisoformat(day).date()
+        spent = {name: type(zero)(item.value[name]) for name, zero in NOTHING.items()}
+    except (KeyError, TypeError, ValueError):
+        return failed(line, "this is no account of what was spent")
+    if item.scope != root or not what:
+        return failed(line, "this is no account of what was spent")
+    if kept_until(date) <= now:
+        return skipped(line, EXPIRED)
+    registry = run.engine.store.registry
+    if run.dry_run or await keep_spent(registry, root, date, what, spent, now):
+        return run.stored(line, skipped(line, "").id)
+    return skipped(line, KNOWN)
 
 
 def _key(item: Item) -> ItemKey:
@@ -157,7 +180,7 @@ async def _is_own(run: ImportRun, entry: Entry) -> bool:
 
 async def _silenced(run: ImportRun, entry: Entry) -> Entry:
     """Where things were forgotten, an entry says nothing about records that are not here."""
-    if entry.root not in run.burials:
+    if entry.root not in run.stones:
         return entry
     ids = {touch.id for touch in entry.touched if touch.kind in ("record", "vector")}
     ids |= {end for t in entry.touched if t.kind == "relation" for end in t.id.split(" ")}

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
+from recollect.changes import Change
 from recollect.engine import Engine
-from recollect.errors import Invalid
-from recollect.forgotten.burials import Burials, Forgotten
+from recollect.errors import Conflict, Invalid
+from recollect.forgotten import Forgotten, Tombstones
 from recollect.scopes import parse_scope, root_of
 from recollect.text.inputs import MESSAGE_BYTES_MAX, RECORD_BYTES_MAX, clean_name, clean_text, share
 from recollect.types import (
@@ -29,6 +29,7 @@ from recollect.verbs.import_.file import ExportLine
 
 ITEMS_MAX = 10_000
 TRUST_MAX = 3
+ATTEMPTS = 3  # then one by one
 
 FORGOTTEN = "forgotten here before"
 KNOWN = "already there"
@@ -100,7 +101,7 @@ class ImportRun:
     dry_run: bool
     scopes: frozenset[str]  # the roots that the file says it has
     report: ImportReport
-    burials: dict[str, Burials] = field(default_factory=dict)  # by root, as they stood at first
+    stones: dict[str, Tombstones] = field(default_factory=dict)  # by root, as they stood at first
     forgotten: Forgotten = field(default_factory=Forgotten)
     logs: dict[SessionKey, Log] = field(default_factory=dict)
     merged: dict[str, str] = field(default_factory=dict)  # id in the file -> id here
@@ -110,18 +111,19 @@ class ImportRun:
     embedded: int = 0
     pending: set[str] = field(default_factory=set)  # notes about vectors left for later
 
-    async def commit(self, root: str, **parts: Any) -> None:
-        """One bounded commit of the import's change; nothing if there is nothing to write."""
-        if self.dry_run or not any(parts[name] for name in parts if name != "space"):
-            return
-        batch = self.engine.batch(root, "import", actor=self.actor, change=self.change, **parts)
-        await self.engine.commit(self.engine.store, batch)
+    def begin(self, root: str) -> Change:
+        """What one chunk of lines writes, as a part of the import's change."""
+        return Change(self.engine, root, "import", actor=self.actor, id=self.change)
 
-    async def burials_of(self, root: str) -> Burials | None:
+    async def commit(self, change: Change) -> None:
+        if not self.dry_run:
+            await change.commit()
+
+    async def stones_of(self, root: str) -> Tombstones | None:
         """Asked anew for each chunk: somebody may forget for the first time meanwhile."""
-        if root not in self.burials:
-            return await Burials.of(self.engine.store, root, self.engine.now())
-        return self.burials[root]
+        if root not in self.stones:
+            return await Tombstones.of(self.engine.store, root, self.engine.now())
+        return self.stones[root]
 
     def stored(self, line: ExportLine, id_: str, reason: str = "") -> ImportOutcome:
         if not self.dry_run:
@@ -147,6 +149,11 @@ class ImportRun:
         if isinstance(value, Entry):
             self.engine.write_scope_in(value.root)
         _check_fields(value)
+
+
+def failed(line: ExportLine, reason: str) -> ImportOutcome:
+    assert line.value is not None
+    return ImportOutcome(line=line, id=id_of(line.value), status="failed", reason=reason)
 
 
 def skipped(line: ExportLine, reason: str) -> ImportOutcome:
@@ -207,3 +214,32 @@ def _names(value: Value) -> Iterable[tuple[str, str]]:
             yield ("id", value.id)
         case Message() | Summary():
             yield from (("id", value.id), ("session", value.session))
+
+
+# Fills the change with what lines of one root ask for, and says what became of each and what to
+# note once it is written. Looking carefully is dear and mostly in vain: only after a conflict.
+Filled = tuple[list[ImportOutcome], Callable[[], None]]
+Fill = Callable[[ImportRun, Change, Sequence[ExportLine], bool], Awaitable[Filled]]
+
+
+async def import_lines(run: ImportRun, lines: Sequence[ExportLine], fill: Fill) -> None:
+    """Lines of one root. What does not fit is looked at again alone."""
+    assert lines[0].value is not None
+    root, trouble = root_of_value(lines[0].value), ""
+    for attempt in range(ATTEMPTS):
+        change = run.begin(root)
+        outcomes, note = await fill(run, change, lines, run.dry_run or attempt > 0)
+        try:
+            await run.commit(change)
+        except (Conflict, Invalid) as error:
+            trouble = str(error)
+            continue
+        note()
+        for outcome in outcomes:
+            run.report.add(outcome)
+        return
+    if len(lines) == 1:
+        run.report.fail(lines[0], trouble)
+        return
+    for line in lines:
+        await import_lines(run, [line], fill)

@@ -9,9 +9,9 @@ from recollect.engine import Engine
 from recollect.scopes import root_of
 from recollect.text.inputs import count
 from recollect.types import Entry, Touch
+from recollect.types.pages import Page
 from recollect.verbs.imported import ends_of
 from recollect.verbs.lists.cursors import Place, place_of
-from recollect.verbs.lists.values import Page
 from recollect.verbs.lists.walk import page_of
 
 PAGE = 100

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import get_args
 
-from recollect.engine import Engine
+from recollect.engine import Engine, every_record
 from recollect.errors import Invalid, NotFound
 from recollect.scopes import root_of
 from recollect.text.inputs import When, clean_name, clean_tags, count, moment, several_of
-from recollect.types import Kind, Query, Record, Relation, Source, Status, Type
+from recollect.types import Kind, Listing, Record, Relation, Source, Status, Type, Where
+from recollect.types.pages import Page
 from recollect.verbs.lists.cursors import Place, place_of
-from recollect.verbs.lists.values import Page
 from recollect.verbs.lists.walk import RootPart, page_of, parts_from
 
 PAGE = 500
@@ -46,7 +46,8 @@ async def list_records(
 ) -> Page[Record]:
     count(limit, "limit")
     query = replace(_query(engine, wanted), limit=min(limit + 1, PAGE))
-    question = ("records", wanted.scope, wanted.descend, replace(query, now=_ANY_TIME, limit=1))
+    timeless = replace(query, where=replace(query.where, now=_ANY_TIME), limit=1)
+    question = ("records", wanted.scope, wanted.descend, timeless)
     if wanted.newest:
         place = place_of(cursor, question, (str,))
         return await page_of(_newest_first(engine, wanted, query, place), limit, question)
@@ -55,7 +56,7 @@ async def list_records(
 
 
 async def _in_order(
-    engine: Engine, wanted: RecordsWanted, query: Query, place: Place | None
+    engine: Engine, wanted: RecordsWanted, query: Listing, place: Place | None
 ) -> AsyncIterator[tuple[Place, Record]]:
     """Root by root, in the order of their names."""
     async for part in parts_from(engine, wanted.scope, descend=wanted.descend, place=place):
@@ -65,7 +66,7 @@ async def _in_order(
 
 
 async def _newest_first(
-    engine: Engine, wanted: RecordsWanted, query: Query, place: Place | None
+    engine: Engine, wanted: RecordsWanted, query: Listing, place: Place | None
 ) -> AsyncIterator[tuple[Place, Record]]:
     """Of all roots together: an id is made of the time, and belongs to one record only."""
     parts = [p async for p in parts_from(engine, wanted.scope, descend=wanted.descend, place=None)]
@@ -81,30 +82,31 @@ async def _newest_first(
             heads.append((following, walk))
 
 
-async def _walk(part: RootPart, query: Query, after: str) -> AsyncGenerator[Record, None]:
-    here = replace(query, scopes=part.scopes, descend=part.descend)
-    while hits := await part.store.search(replace(here, after=after)):
-        for hit in hits:
-            yield hit.record
-        after = hits[-1].record.id
+async def _walk(part: RootPart, query: Listing, after: str) -> AsyncGenerator[Record, None]:
+    where = replace(query.where, scopes=part.scopes, descend=part.descend)
+    here = replace(query, where=where, after=after)
+    async for record in every_record(part.store, here, size=query.limit):
+        yield record
 
 
-def _query(engine: Engine, wanted: RecordsWanted) -> Query:
+def _query(engine: Engine, wanted: RecordsWanted) -> Listing:
     since, _ = moment(wanted.since, "since")
     until, _ = moment(wanted.until, "until")
-    return Query(
-        scopes=(),
-        now=engine.now(),
+    return Listing(
+        where=Where(
+            scopes=(),
+            now=engine.now(),
+            kinds=several_of(wanted.kinds, Kind, "kind"),
+            types=several_of(wanted.types, Type, "type"),
+            tags=clean_tags(wanted.tags),
+            statuses=several_of(wanted.statuses, Status, "status") or EVERY_STATUS,
+            sources=several_of(wanted.sources, Source, "source"),
+            authors=tuple(clean_name(author, "an author") for author in wanted.authors),
+            session=clean_name(wanted.session, "session") if wanted.session else "",
+            since=since,
+            until=until,
+        ),
         order="newest" if wanted.newest else "id",
-        kinds=several_of(wanted.kinds, Kind, "kind"),
-        types=several_of(wanted.types, Type, "type"),
-        tags=clean_tags(wanted.tags),
-        statuses=several_of(wanted.statuses, Status, "status") or EVERY_STATUS,
-        sources=several_of(wanted.sources, Source, "source"),
-        authors=tuple(clean_name(author, "an author") for author in wanted.authors),
-        session=clean_name(wanted.session, "session") if wanted.session else "",
-        since=since,
-        until=until,
     )
 
 

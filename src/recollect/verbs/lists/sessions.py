@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
-from recollect.engine import Engine
+from recollect.engine import Engine, every_session
 from recollect.errors import Denied, NotFound
 from recollect.packet.buffers import session_name
 from recollect.ports import Store
 from recollect.scopes import is_visible, parse_scope, root_of
 from recollect.text.inputs import count
 from recollect.types import Message, Session, SessionKey
+from recollect.types.pages import Page
 from recollect.verbs.confirm import waiting
 from recollect.verbs.lists.cursors import Place, cursor_of, place_of
-from recollect.verbs.lists.values import Page
 from recollect.verbs.lists.walk import page_of, parts_from
 
 PAGE = 500
@@ -34,12 +34,10 @@ async def _sessions(
 ) -> AsyncIterator[tuple[Place, Session]]:
     async for part in parts_from(engine, scope, descend=descend, place=place):
         after = SessionKey(place[2], place[3]) if place and part.begun else None
-        while page := await part.store.sessions(part.root, after=after, limit=PAGE):
-            for session in page:
-                seen = is_visible(session.scope, part.scopes, descend=part.descend, exact=False)
-                if seen and not session.id.startswith(OURS):
-                    yield part.place(session.scope, session.id), session
-            after = SessionKey(page[-1].scope, page[-1].id)
+        async for session in every_session(part.store, part.root, after=after):
+            seen = is_visible(session.scope, part.scopes, descend=part.descend, exact=False)
+            if seen and not session.id.startswith(OURS):
+                yield part.place(session.scope, session.id), session
 
 
 async def list_messages(

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from datetime import date
+from typing import Any
 
 from recollect.engine import Engine
 from recollect.errors import Denied, Invalid
+from recollect.models.budgets import days_of
 from recollect.scopes import is_visible, parse_scope, root_of
 from recollect.text.inputs import count
 from recollect.types import Item, ReviewItem
+from recollect.types.pages import Consent, Due, Page, Spent, Stats
 from recollect.verbs.lists.cursors import Place, place_of
 from recollect.verbs.lists.sessions import list_sessions
-from recollect.verbs.lists.values import Consent, Due, Page, Spent, Stats
 from recollect.verbs.lists.walk import page_of, parts_from
-from recollect.verbs.review import WORK, desks_of, is_stuck, items_of, stuck_item
+from recollect.verbs.review import desks_of, items_of, stuck, stuck_item
 
 PAGE = 500
 WORK_LOOKED_AT = 10_000
@@ -38,8 +40,8 @@ async def list_due(engine: Engine, *, scope: str | None, limit: int) -> Due:
 
 async def list_stuck(engine: Engine, scope: str | None, limit: int) -> list[ReviewItem]:
     found: list[ReviewItem] = []
-    for desk in await desks_of(engine, scope):
-        found += [stuck_item(item) async for item in items_of(desk, WORK) if is_stuck(item)]
+    async for _, work in stuck(engine, scope):
+        found.append(stuck_item(work))
         if len(found) >= limit:
             break
     return found[:limit]
@@ -56,35 +58,37 @@ async def list_usage(
     count(limit, "limit")
     question = ("usage", scope, day)
     place = place_of(cursor, question, (str, str))
-    prefix = f"{_day(day)}/" if day else ""
-    roots = sorted(await _owned_roots(engine, scope))
-    return await page_of(_spent(engine, roots, prefix, place), limit, question)
+    roots = await _owned_roots(engine, scope)
+    wanted = str(_day(day)) if day else ""
+    return await page_of(_spent(engine, roots, wanted, place), limit, question)
 
 
 async def _spent(
-    engine: Engine, roots: list[str], prefix: str, place: Place | None
+    engine: Engine, roots: list[str], wanted: str, place: Place | None
 ) -> AsyncIterator[tuple[Place, Spent]]:
-    begun = place[0] if place else ""
-    for root in roots:
-        if root < begun:
+    begun, last = place or ("", "")
+    for one in roots:
+        if one and one < begun:
             continue
-        last = _usage_item(root, place[1]) if place and root == begun else None
-        while page := await engine.store.items(
-            root, "usage", now=engine.now(), prefix=prefix, after=last, limit=PAGE
+        async for root, day, parts in days_of(
+            engine.store.registry, one, now=engine.now(), after=(begun, last.partition("/")[0])
         ):
-            for item in page:
-                yield [root, item.key], _as_spent(item)
-            last = page[-1]
+            for what, spent in parts.items():
+                there = [root, f"{day}/{what}"]
+                if there > [begun, last] and wanted in ("", day):
+                    yield there, _as_spent(root, day, what, spent)
 
 
 async def _owned_roots(engine: Engine, scope: str | None) -> list[str]:
+    """In order; [""] for all of them."""
     if scope is not None:
         root = root_of(parse_scope(scope))
         if not engine.may_change(root):
             raise Denied(f"what {root!r} costs is known to those who may use all of it")
         return [root]
-    by_root, _ = await engine.read_scopes(None, descend=True)
-    return [root for root in by_root if engine.may_change(root)]
+    if not engine.bound:
+        return [""]
+    return sorted({root for root in map(root_of, engine.bound) if engine.may_change(root)})
 
 
 def _day(day: str) -> date:
@@ -94,22 +98,17 @@ def _day(day: str) -> date:
         raise Invalid(f"day={day!r} is no day; write it as 2026-05-03") from None
 
 
-def _usage_item(root: str, key: str) -> Item:
-    return Item(scope=root, namespace="usage", key=key, value=None)
-
-
-def _as_spent(item: Item) -> Spent:
-    day, _, rest = item.key.partition("/")
-    operation, _, model = rest.partition("/")
+def _as_spent(root: str, day: str, what: str, spent: Mapping[str, Any]) -> Spent:
+    operation, _, model = what.partition("/")
     return Spent(
-        scope=item.scope,
+        scope=root,
         day=day,
         operation=operation,
         model=model,
-        calls=int(item.value["calls"]),
-        tokens_in=int(item.value["tokens_in"]),
-        tokens_out=int(item.value["tokens_out"]),
-        cost=float(item.value["cost"]),
+        calls=int(spent["calls"]),
+        tokens_in=int(spent["tokens_in"]),
+        tokens_out=int(spent["tokens_out"]),
+        cost=float(spent["cost"]),
     )
 
 

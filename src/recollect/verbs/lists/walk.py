@@ -8,8 +8,8 @@ from typing import TypeVar
 
 from recollect.engine import Engine
 from recollect.ports import Store
+from recollect.types.pages import Page
 from recollect.verbs.lists.cursors import Place, cursor_of
-from recollect.verbs.lists.values import Page
 
 T = TypeVar("T")
 

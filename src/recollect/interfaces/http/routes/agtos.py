@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from starlette.responses import Response
 
 from recollect.errors import Invalid, Unavailable
+from recollect.interfaces.caller import Caller
 from recollect.interfaces.http.answers import DEGRADED_HEADER, answer, header_text
-from recollect.interfaces.http.callers import Caller
 from recollect.interfaces.http.examples import EPISODES
 from recollect.interfaces.http.openapi import about
 from recollect.interfaces.http.problems import told
-from recollect.interfaces.http.routes.calls import Asking
+from recollect.interfaces.http.routes.calls import Asking, router_of
 from recollect.interfaces.http.shapes import object_of
-from recollect.types import Record
+from recollect.types import Record, Type
 
-router = APIRouter(prefix="/api/memory", tags=["agtOS"])
+router = router_of("agtOS", "/api/memory", strict=False)
 
 DEGRADED = "degraded"  # how a note begins that says what did not work
 # Summaries of conversations and tasks; a single turn is none.
-TYPES = ("episode", "summary", "interaction")
+TYPES: tuple[Type, ...] = ("episode", "summary", "interaction")
 
 Episode = object_of(
     "Episode",

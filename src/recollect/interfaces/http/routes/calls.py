@@ -3,19 +3,28 @@
 
 from __future__ import annotations
 
+import inspect
+import json
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
-from fastapi import Depends, Header, Request
+from fastapi import APIRouter, Depends, Header, Request
 from fastapi.routing import APIRoute
+from pydantic import ValidationError
 from starlette.responses import Response
 
 from recollect.errors import Invalid
+from recollect.interfaces.caller import Caller
 from recollect.interfaces.http.answers import answer
-from recollect.interfaces.http.callers import Caller, caller_of
-from recollect.interfaces.http.idempotency import Write, once
-from recollect.interfaces.http.models import RecallBody
+from recollect.interfaces.http.bodies import BODY
+from recollect.interfaces.http.callers import caller_of
+from recollect.interfaces.http.idempotency import once
+from recollect.interfaces.http.models import RequestBody
+from recollect.memory.once import Write
 from recollect.types import Right
+
+Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 KEY_HEADER = "Idempotency-Key"
 DeviceHeader = Annotated[
@@ -55,6 +64,41 @@ async def no_strangers(request: Request) -> None:
             raise Invalid(f"{name[:80]!r} is no parameter here{there}")
 
 
+def router_of(
+    topic: str, prefix: str = "", *, strict: bool = True, route_class: type[APIRoute] = APIRoute
+) -> APIRouter:
+    """The routes of one topic. ``strict``: names that are not known are refused."""
+    return APIRouter(
+        prefix=prefix,
+        tags=[topic],
+        dependencies=[Depends(no_strangers)] if strict else [],
+        route_class=route_class,
+        generate_unique_id_function=lambda route: route.name,
+    )
+
+
+def takes(
+    *more: inspect.Parameter, **hints: Any
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """An endpoint some of whose types are made from a verb: ``hints`` by the parameter's name,
+    ``more`` in the place of its ``**said``."""
+
+    def typed(endpoint: Callable[..., Any]) -> Callable[..., Any]:
+        own = inspect.signature(endpoint, eval_str=True).parameters.values()
+        kept = [
+            one.replace(
+                annotation=hints.get(one.name, one.annotation),
+                kind=inspect.Parameter.KEYWORD_ONLY,
+            )
+            for one in own
+            if one.kind is not one.VAR_KEYWORD
+        ]
+        endpoint.__signature__ = inspect.Signature([*more, *kept])  # type: ignore[attr-defined]
+        return endpoint
+
+    return typed
+
+
 @dataclass(frozen=True, slots=True)
 class CallWriting:
     """A write that was asked for."""
@@ -66,25 +110,60 @@ class CallWriting:
 
     async def once(self, write: Write) -> Response:
         """Do it, or answer as before if the same was sent before."""
-        self.caller.engine.allow(self.right)
+        self.caller.memory.engine.allow(self.right)
         await self.caller.before_write()
         if self.key is None:
             return answer(await write(self.caller.memory))
         return await once(self.request, self.caller, self.key, write)
 
-    def given(self, asked: RecallBody) -> dict[str, Any]:
+    def given(self, asked: RequestBody) -> dict[str, Any]:
         """The arguments, signed by whoever asked."""
         said = asked.given()
         return {**said, "actor": self.caller.acting_for(said.get("actor", ""))}
 
 
-async def _write(request: Request, caller: Asking, key: KeyHeader = None) -> CallWriting:
-    return CallWriting(request, caller, key, "write")
+def may(right: Right) -> Any:
+    """What a route that writes is handed."""
+
+    async def asked(request: Request, caller: Asking, key: KeyHeader = None) -> CallWriting:
+        return CallWriting(request, caller, key, right)
+
+    asked.right = right  # type: ignore[attr-defined]
+    return Annotated[CallWriting, Depends(asked)]
 
 
-async def _erase(request: Request, caller: Asking, key: KeyHeader = None) -> CallWriting:
-    return CallWriting(request, caller, key, "erase")
+class VerbRoute(APIRoute):
+    """A route that takes a body and whoever asks needs nobody to find out for each request where
+    its parameters come from. Whatever is not as described goes the framework's way, which says
+    what is wrong with it."""
+
+    def get_route_handler(self) -> Handler:
+        framework = super().get_route_handler()
+        takes = inspect.signature(self.endpoint).parameters
+        model = takes["asked"].annotation if "asked" in takes else None
+        if model is None:
+            return framework
+        writing = takes.get("writing")
+        right = get_args(writing.annotation)[1].dependency.right if writing else None
+
+        async def handle(request: Request) -> Response:
+            asked = None if request.scope["query_string"] else _read(model, request.scope[BODY])
+            if asked is None:
+                return await framework(request)
+            caller = caller_of(request.scope)
+            who: dict[str, Any] = {"caller": caller}
+            if right is not None:
+                key = request.headers.get(KEY_HEADER)
+                who = {"writing": CallWriting(request, caller, key, right)}
+            found: Response = await self.endpoint(asked=asked, **who)
+            return found
+
+        return handle
 
 
-MayWrite = Annotated[CallWriting, Depends(_write)]
-MayErase = Annotated[CallWriting, Depends(_erase)]
+def _read(model: type[RequestBody], body: bytes) -> RequestBody | None:
+    """None if it is misshapen."""
+    try:
+        return model.model_validate(json.loads(body))
+    except (ValidationError, ValueError, RecursionError):
+        return None

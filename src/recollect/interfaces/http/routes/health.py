@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
-import time
-from collections.abc import Callable
 from typing import Literal
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from starlette.responses import PlainTextResponse, Response
 
-from recollect.engine import Engine
 from recollect.errors import RecollectError
 from recollect.interfaces.http.answers import answer
 from recollect.interfaces.http.metrics import Metrics
 from recollect.interfaces.http.openapi import about
-from recollect.interfaces.http.routes.calls import Asking
+from recollect.interfaces.http.routes.calls import Asking, router_of
 from recollect.interfaces.http.shapes import object_of
-from recollect.scopes import SYSTEM_ROOT
-from recollect.verbs.lists.upkeep import list_stuck
+from recollect.memory.health import Health
 
-router = APIRouter(tags=["server"])
+router = router_of("server", strict=False)
 
-LOOK_SECONDS = 30.0
-STUCK_MAX = 1000
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 _Health = object_of("Health", status=Literal["ok", "degraded", "unavailable"], stuck=int)
@@ -32,28 +25,6 @@ _TEXT = {
     "description": "Prometheus text",
     "content": {"text/plain": {"schema": {"type": "string"}}},
 }
-
-
-class Health:
-    """Looks at stuck work now and then, not for every request: anybody may ask."""
-
-    def __init__(self, engine: Engine, clock: Callable[[], float] = time.monotonic) -> None:
-        self._engine = engine
-        self._clock = clock
-        self._stuck = 0
-        self._looked = float("-inf")
-        self._looking = asyncio.Lock()
-
-    async def look(self) -> tuple[str, int]:
-        """The status, and how much work is stuck. RecollectError if the store does not answer."""
-        now = self._engine.now()
-        await self._engine.store.items(SYSTEM_ROOT, "space", now=now, limit=1)
-        async with self._looking:
-            if self._clock() - self._looked >= LOOK_SECONDS:
-                self._stuck = len(await list_stuck(self._engine, None, STUCK_MAX))
-                self._looked = self._clock()
-        unwell = self._stuck or self._engine.disk.trouble
-        return ("degraded" if unwell else "ok"), self._stuck
 
 
 @router.get(

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import get_type_hints
+from typing import Any, get_type_hints
 
-from fastapi import APIRouter
 from starlette.responses import Response
 
 from recollect.access import keys
@@ -13,11 +12,11 @@ from recollect.interfaces.http import models
 from recollect.interfaces.http.answers import answer
 from recollect.interfaces.http.examples import DEVICE, KEY
 from recollect.interfaces.http.openapi import about
-from recollect.interfaces.http.routes.calls import Asking
+from recollect.interfaces.http.routes.calls import Asking, router_of, takes
 from recollect.interfaces.http.shapes import object_of, shape_of
 from recollect.interfaces.render import as_json
 
-router = APIRouter(prefix="/v1", tags=["identity"])
+router = router_of("identity", "/v1")
 
 _NEW = object_of("NewKey", **get_type_hints(Key), key=str)
 
@@ -25,20 +24,21 @@ _NEW = object_of("NewKey", **get_type_hints(Key), key=str)
 @router.get("/keys", **about(object_of("Keys", keys=tuple[Key, ...]), {"keys": [KEY]}))
 async def list_keys(caller: Asking) -> Response:
     """All keys that this one may see, but no secrets."""
-    return answer({"keys": await keys.list_keys(caller.engine)})
+    return answer({"keys": await keys.list_keys(caller.memory.engine)})
 
 
 @router.post("/keys", **about(_NEW, {**KEY, "key": "rck_..."}, status=201))
-async def create_key(asked: models.CreateKey, caller: Asking) -> Response:
+@takes(asked=models.CreateKey)
+async def create_key(asked: Any, caller: Asking) -> Response:
     """Make a key. Its secret is in this answer and nowhere else."""
-    key, secret = await keys.create_key(caller.engine, **asked.given(), actor=caller.actor)
+    key, secret = await keys.create_key(caller.memory.engine, **asked.given(), actor=caller.actor)
     return answer({**as_json(key), "key": secret}, 201)
 
 
 @router.delete("/keys/{id}", **about(shape_of(Key), {**KEY, "revoked_at": KEY["created_at"]}))
 async def revoke_key(id: str, caller: Asking) -> Response:
     """The key works no more, from the next request on."""
-    return answer(await keys.revoke_key(caller.engine, id, actor=caller.actor))
+    return answer(await keys.revoke_key(caller.memory.engine, id, actor=caller.actor))
 
 
 @router.get(
@@ -46,11 +46,14 @@ async def revoke_key(id: str, caller: Asking) -> Response:
 )
 async def list_devices(caller: Asking) -> Response:
     """Which device belongs to whom."""
-    return answer({"devices": await keys.list_devices(caller.engine)})
+    return answer({"devices": await keys.list_devices(caller.memory.engine)})
 
 
 @router.put("/devices", **about(shape_of(Device), DEVICE))
-async def map_device(asked: models.MapDevice, caller: Asking) -> Response:
+@takes(asked=models.MapDevice)
+async def map_device(asked: Any, caller: Asking) -> Response:
     """What this device hears belongs to that scope from now on."""
-    device = await keys.map_device(caller.engine, asked.device, asked.scope, actor=caller.actor)
+    device = await keys.map_device(
+        caller.memory.engine, asked.device, asked.scope, actor=caller.actor
+    )
     return answer(device)

@@ -8,23 +8,23 @@ from datetime import datetime
 from typing import IO, Annotated, Any, Literal
 
 import anyio.to_thread
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response, StreamingResponse
 
 from recollect.errors import NotFound
+from recollect.interfaces.caller import Caller
 from recollect.interfaces.http import models
 from recollect.interfaces.http.answers import answer
 from recollect.interfaces.http.bodies import LINES
-from recollect.interfaces.http.callers import Caller
 from recollect.interfaces.http.examples import JOB
 from recollect.interfaces.http.long_work import Job, Jobs, Work
 from recollect.interfaces.http.openapi import about
-from recollect.interfaces.http.routes.calls import Asking
+from recollect.interfaces.http.routes.calls import Asking, router_of, takes
 from recollect.interfaces.http.shapes import object_of
 from recollect.types import Receipt
 
-router = APIRouter(prefix="/v1", tags=["long work"])
+router = router_of("long work", "/v1")
 
 SPOOL_BYTES = 1 << 20  # in memory up to here
 READ_BYTES = 1 << 16
@@ -54,9 +54,10 @@ _EVENTS = {
 
 
 @router.post("/maintain", **_BEGUN)
-async def maintain(asked: models.Maintain, request: Request, caller: Asking) -> Response:
+@takes(asked=models.body_of("maintain"))
+async def maintain(asked: Any, request: Request, caller: Asking) -> Response:
     """One round of upkeep and consolidation now. Needs the right `admin`."""
-    caller.engine.allow("admin")
+    caller.memory.engine.allow("admin")
     return await _begun(
         request, caller, "maintain", lambda _: caller.memory.maintain(**asked.given())
     )
@@ -65,15 +66,16 @@ async def maintain(asked: models.Maintain, request: Request, caller: Asking) -> 
 @router.post("/reembed", **_BEGUN)
 async def reembed(request: Request, caller: Asking) -> Response:
     """Move the store to the server's embedder. Needs the right `admin`."""
-    caller.engine.allow("admin")
+    caller.memory.engine.allow("admin")
     return await _begun(request, caller, "reembed", lambda job: caller.memory.reembed(job.advance))
 
 
 @router.post("/export", **_BEGUN)
-async def export(asked: models.Export, request: Request, caller: Asking) -> Response:
+@takes(asked=models.body_of("export_to"))
+async def export(asked: Any, request: Request, caller: Asking) -> Response:
     """Write everything the key may see, or some scopes, as JSON lines; fetch them from the
     work's `file`."""
-    caller.engine.allow("read")
+    caller.memory.engine.allow("read")
 
     async def work(job: Job) -> Receipt:
         job.file = _spool()
@@ -93,25 +95,18 @@ async def export(asked: models.Export, request: Request, caller: Asking) -> Resp
     },
     **_BEGUN,
 )
-async def import_(
-    request: Request,
-    caller: Asking,
-    dry_run: bool = False,
-    partial: bool = False,
-    actor: models.Actor = "",
-) -> Response:
+@takes(*models.query_parameters("import_from"))
+async def import_(request: Request, caller: Asking, **said: Any) -> Response:
     """Read an export in. Doing it again changes nothing."""
-    caller.engine.allow("write")
+    caller.memory.engine.allow("write")
     _jobs(request).check_room(caller)
     await caller.before_write()
     spool = await _received(request)
-    signed = caller.acting_for(actor)
+    signed = {**said, "actor": caller.acting_for(said["actor"])}
 
     async def work(_: Job) -> Receipt:
         with spool:
-            return await caller.memory.import_from(
-                spool, dry_run=dry_run, partial=partial, actor=signed
-            )
+            return await caller.memory.import_from(spool, **signed)
 
     return await _begun(request, caller, "import", work)
 

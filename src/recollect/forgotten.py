@@ -1,0 +1,214 @@
+"""What was forgotten, remembered without keeping it; the one place that asks "was it forgotten?".
+
+A tombstone is a keyed hash of a message or a text. It stops derivation, import and replay from
+bringing back what was erased. It says nothing about anything stated after the erasure: who tells
+us again, wants it known again. The key is random per root, so equal texts of two tenants leave
+different traces.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+from recollect.changes import slices
+from recollect.engine import Engine
+from recollect.ports import Store
+from recollect.text.compare import text_hash
+from recollect.text.messages import searchable_text
+from recollect.types import Item, Message, Record, SessionKey, Summary
+
+NAMESPACE = "tombstone"
+PAGE = 500
+
+MessageKey = tuple[SessionKey, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tombstones:
+    """Those of one root in ``store``, and the key they were made with."""
+
+    store: Store
+    root: str
+    key: bytes
+    now: datetime
+
+    @classmethod
+    async def of(cls, store: Store, root: str, now: datetime) -> Tombstones | None:
+        """None while nothing was ever forgotten in this root."""
+        secret = await secret_of(store, root, now)
+        key = secret_key(secret.value) if secret else b""
+        return cls(store=store, root=root, key=key, now=now) if key else None
+
+    # Was it forgotten?
+
+    async def messages(self, messages: Sequence[Message]) -> set[MessageKey]:
+        """The very message, or the same text said no later than the erasure."""
+        by_id = {key_of(m): self.message_mark(key_of(m)) for m in messages}
+        by_text = {key_of(m): self.text_mark(m.scope, searchable_text(m)) for m in messages}
+        stones = await self.of_marks(
+            [*by_id.values(), *by_text.values()], {message.scope for message in messages}
+        )
+        return {
+            key_of(message)
+            for message in messages
+            if by_id[key_of(message)] in stones
+            or _covers(stones.get(by_text[key_of(message)]), message.at)
+        }
+
+    async def records(self, records: Sequence[Record]) -> set[str]:
+        """Made from a forgotten message, or saying what was forgotten at or after they were
+        learned."""
+        marks = {record.id: self.text_mark(record.scope, record.text) for record in records}
+        made_of = {record.id: self._lineage_marks(record) for record in records}
+        stones = await self.of_marks(
+            [*marks.values(), *(mark for marks in made_of.values() for mark in marks)]
+        )
+        return {
+            record.id
+            for record in records
+            if _covers(stones.get(marks[record.id]), record.learned_at)
+            or any(mark in stones for mark in made_of[record.id])
+        }
+
+    async def summaries(self, summaries: Sequence[Summary]) -> set[str]:
+        marks = {
+            summary.id: [
+                self.message_mark((SessionKey(summary.scope, summary.session), id_))
+                for id_ in summary.lineage
+            ]
+            for summary in summaries
+        }
+        stones = await self.of_marks([mark for some in marks.values() for mark in some])
+        return {id_ for id_, some in marks.items() if any(mark in stones for mark in some)}
+
+    async def covers(self, scope: str, text: str, said: datetime) -> bool:
+        """Was this text forgotten in this scope, and not said again since?"""
+        mark = self.text_mark(scope, text)
+        return _covers((await self.of_marks([mark], (scope,))).get(mark), said)
+
+    async def erased_at(self, scope: str, hashes: Iterable[str]) -> dict[str, datetime]:
+        """When texts with these hashes were forgotten in this scope, if they were."""
+        marks = {_mark(self.key, "text", scope, hashed): hashed for hashed in hashes}
+        stones = await self.of_marks(marks, (scope,))
+        return {marks[mark]: _time_of(stone) for mark, stone in stones.items()}
+
+    # Marks
+
+    def message_mark(self, message: MessageKey) -> str:
+        (scope, session), id_ = message
+        return _mark(self.key, "message", scope, session, id_)
+
+    def text_mark(self, scope: str, text: str) -> str:
+        return _mark(self.key, "text", scope, text_hash(text))
+
+    def _lineage_marks(self, record: Record) -> list[str]:
+        if not record.session:
+            return []
+        return [self.message_mark((record.session_key, id_)) for id_ in record.lineage]
+
+    async def of_marks(self, marks: Iterable[str], scopes: Collection[str] = ()) -> dict[str, Item]:
+        """Those of a few ``scopes`` are found without looking at all of the root's."""
+        found: dict[str, Item] = {}
+        for part in slices(list(dict.fromkeys(marks)), PAGE):
+            items = await self.store.items(
+                self.root, NAMESPACE, now=self.now, scopes=tuple(scopes), keys=part, limit=len(part)
+            )
+            found |= {item.key: item for item in items}
+        return found
+
+
+async def stones_for(
+    engine: Engine, root: str, records: Iterable[Record], messages: Mapping[MessageKey, Message]
+) -> list[Item]:
+    """The tombstones to put up for what is being erased now, with the key they are made with
+    where nothing was forgotten before. A Conflict: another process made one meanwhile."""
+    made: list[Item] = []
+    stones = await Tombstones.of(engine.store, root, engine.now())
+    if stones is None:
+        secret = Item(scope=root, namespace="secret", key=NAMESPACE, value=engine.new_secret())
+        made.append(secret)
+        key = secret_key(secret.value)
+        stones = Tombstones(store=engine.store, root=root, key=key, now=engine.now())
+    marks: dict[str, str] = {}
+    for record in records:
+        marks[stones.text_mark(record.scope, record.text)] = record.scope
+    for key_, message in messages.items():
+        marks[stones.message_mark(key_)] = message.scope
+        marks[stones.text_mark(message.scope, searchable_text(message))] = message.scope
+    known = {} if made else await stones.of_marks(marks, set(marks.values()))
+    now = stones.now.isoformat()
+    return made + [
+        replace(known[mark], value=now)
+        if mark in known
+        else Item(scope=scope, namespace=NAMESPACE, key=mark, value=now)
+        for mark, scope in marks.items()
+    ]
+
+
+@dataclass(slots=True, kw_only=True)
+class Forgotten:
+    """What must not come back, as far as it is known: from tombstones, and derived from that."""
+
+    messages: dict[SessionKey, dict[str, int]] = field(default_factory=dict)  # with numbers
+    records: set[str] = field(default_factory=set)
+
+    def add_message(self, message: Message) -> None:
+        key, id_ = key_of(message)
+        self.messages.setdefault(key, {})[id_] = message.seq
+
+    def has_message(self, message: Message) -> bool:
+        key, id_ = key_of(message)
+        return id_ in self.messages.get(key, ())
+
+    def has_record(self, record: Record) -> bool:
+        """Is it forgotten itself, or made from something that is?"""
+        messages = self.messages.get(record.session_key, {})
+        return (
+            record.id in self.records
+            or any(id_ in messages for id_ in record.lineage)
+            or any(id_ in self.records for id_ in record.derived_from)
+        )
+
+    def has_summary(self, summary: Summary) -> bool:
+        """Does it cover a forgotten message, or build on a summary that did?"""
+        messages = self.messages.get(SessionKey(summary.scope, summary.session), {})
+        return any(id_ in messages for id_ in summary.lineage) or any(
+            0 < seq <= summary.to_seq for seq in messages.values()
+        )
+
+
+def key_of(message: Message) -> MessageKey:
+    return SessionKey(message.scope, message.session), message.id
+
+
+async def secret_of(store: Store, root: str, now: datetime) -> Item | None:
+    items = await store.items(root, "secret", now=now, scopes=(root,), keys=(NAMESPACE,))
+    return items[0] if items else None
+
+
+def secret_key(value: object) -> bytes:
+    """Empty if it is no key."""
+    try:
+        return bytes.fromhex(value) if isinstance(value, str) else b""
+    except ValueError:
+        return b""
+
+
+def _mark(key: bytes, *parts: str) -> str:
+    return hmac.new(key, "\0".join(parts).encode(), hashlib.sha256).hexdigest()
+
+
+def _covers(stone: Item | None, moment: datetime) -> bool:
+    return stone is not None and moment <= _time_of(stone)
+
+
+def _time_of(stone: Item) -> datetime:
+    """A stone whose time cannot be read stands for ever."""
+    try:
+        return datetime.fromisoformat(stone.value)
+    except (TypeError, ValueError):
+        return datetime.max.replace(tzinfo=UTC)

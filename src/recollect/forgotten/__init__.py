@@ -1,1 +1,0 @@
-"""What was forgotten, remembered as keyed hashes, so that it does not come back."""

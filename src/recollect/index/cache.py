@@ -1,0 +1,63 @@
+"""The search indexes of this process: made when asked for, thrown out by size."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+
+from recollect.index.scope import ScopeIndex
+from recollect.ports import Feed
+
+
+class IndexCache:
+    """One index per scope, so a search can only ever touch what its scopes may see, and one
+    lock per root, so one tenant never waits for another's. Used from any thread."""
+
+    def __init__(self, bytes_max: int) -> None:
+        self._bytes_max = bytes_max
+        self._guard = threading.Lock()
+        self._locks: dict[str, threading.Lock] = {}
+        self._indexes: OrderedDict[str, tuple[ScopeIndex, int]] = OrderedDict()
+        self._bytes = 0
+
+    def lock_of(self, root: str) -> threading.Lock:
+        with self._guard:
+            return self._locks.setdefault(root, threading.Lock())
+
+    def index(self, feed: Feed, scope: str, stamp: int, space: str) -> ScopeIndex:
+        """The scope's index as of ``stamp``, with the vectors of ``space`` if it has a name. The
+        caller holds the lock of the root."""
+        with self._guard:
+            index, _ = self._indexes.get(scope, (None, 0))
+        if index is None or index.is_worn:
+            index = ScopeIndex(scope)
+        try:
+            if index.stamp != stamp:
+                index.refresh(feed, stamp)
+            if space:
+                index.load_vectors(feed, space)
+        except BaseException:
+            self._drop(scope)  # it may be half refreshed
+            raise
+        self._keep(scope, index)
+        return index
+
+    def _drop(self, scope: str) -> None:
+        with self._guard:
+            _, size = self._indexes.pop(scope, (None, 0))
+            self._bytes -= size
+
+    def _keep(self, scope: str, index: ScopeIndex) -> None:
+        size = index.nbytes
+        with self._guard:
+            self._bytes += size - self._indexes.get(scope, (index, 0))[1]
+            self._indexes[scope] = (index, size)
+            self._indexes.move_to_end(scope)
+            while self._bytes > self._bytes_max and len(self._indexes) > 1:
+                _, (_, freed) = self._indexes.popitem(last=False)
+                self._bytes -= freed
+
+    def clear(self) -> None:
+        with self._guard:
+            self._indexes.clear()
+            self._bytes = 0

@@ -1,0 +1,99 @@
+"""Which rows hold which word: sorted arrays, ten bytes or less per word and row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.index.derived import TERM
+
+Array = NDArray[Any]
+
+SEGMENTS_MAX = 16
+TAIL_MIN = 20_000  # entries that may wait outside the main segment, however small that is
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """``rows[offsets[i]:offsets[i + 1]]`` hold ``hashes[i]``, in ascending order."""
+
+    hashes: Array
+    offsets: Array
+    rows: Array
+    counts: Array
+
+    @property
+    def nbytes(self) -> int:
+        arrays = (self.hashes, self.offsets, self.rows, self.counts)
+        return sum(array.nbytes for array in arrays)
+
+
+def segment_of(blobs: Sequence[bytes], first_row: int) -> Segment:
+    """The words of new rows, one ``terms`` blob each."""
+    entries = np.frombuffer(b"".join(blobs), dtype=TERM)
+    sizes = [len(blob) // TERM.itemsize for blob in blobs]
+    rows = np.repeat(np.arange(first_row, first_row + len(blobs), dtype=np.int32), sizes)
+    order = np.argsort(entries["hash"], kind="stable")
+    hashes, starts = np.unique(entries["hash"][order], return_index=True)
+    offsets = np.append(starts, len(order)).astype(np.int64)
+    return Segment(hashes, offsets, rows[order], entries["count"][order])
+
+
+def merged(segments: Sequence[Segment]) -> Segment:
+    """One segment that says the same. Rows of a later segment must lie behind earlier ones."""
+    hashes = np.unique(np.concatenate([segment.hashes for segment in segments]))
+    sizes = np.zeros(len(hashes), dtype=np.int64)
+    for segment in segments:
+        sizes[np.searchsorted(hashes, segment.hashes)] += np.diff(segment.offsets)
+    offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)])
+    rows = np.empty(offsets[-1], dtype=np.int32)
+    counts = np.empty(offsets[-1], dtype=np.uint16)
+    free = offsets[:-1].copy()  # where each word's next entry goes
+    for segment in segments:
+        place = np.searchsorted(hashes, segment.hashes)
+        lengths = np.diff(segment.offsets)
+        shift = np.repeat(free[place] - segment.offsets[:-1], lengths)
+        target = shift + np.arange(len(segment.rows))
+        rows[target], counts[target] = segment.rows, segment.counts
+        free[place] += lengths
+    return Segment(hashes, offsets, rows, counts)
+
+
+class Postings:
+    """A large segment and small ones behind it, for what came later."""
+
+    def __init__(self) -> None:
+        self._segments: list[Segment] = []
+
+    @property
+    def nbytes(self) -> int:
+        return sum(segment.nbytes for segment in self._segments)
+
+    def append(self, segment: Segment) -> None:
+        self._segments.append(segment)
+        main, *tail = self._segments
+        if sum(len(one.rows) for one in tail) > max(TAIL_MIN, len(main.rows) // 10):
+            self.compact()
+        elif len(tail) >= SEGMENTS_MAX:
+            self._segments = [main, merged(tail)]
+
+    def compact(self) -> None:
+        if len(self._segments) > 1:
+            self._segments = [merged(self._segments)]
+
+    def extend(self, segments: Sequence[Segment]) -> None:
+        """Add many at once."""
+        self._segments += segments
+        self.compact()
+
+    def find(self, hash_: int) -> Iterator[tuple[Array, Array]]:
+        """Rows that hold the word, and how often; in parts."""
+        for segment in self._segments:
+            place = int(np.searchsorted(segment.hashes, np.uint64(hash_)))
+            if place < len(segment.hashes) and segment.hashes[place] == hash_:
+                part = slice(segment.offsets[place], segment.offsets[place + 1])
+                yield segment.rows[part], segment.counts[part]

@@ -1,0 +1,298 @@
+"""The search index of one scope, in memory: arrays over its records, refreshed from a feed.
+
+Not locked: whoever uses one holds the lock of its root (see ``cache``). Rows are numbered as they
+come and keep their numbers; what is erased keeps its own, marked absent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.index.codes import NEVER_BEGAN, NEVER_ENDS, SOURCES, TYPES, code
+from recollect.index.keys import KeyRows
+from recollect.index.postings import Postings, Segment, segment_of
+from recollect.index.turns import TurnChains
+from recollect.ports import Feed, IndexRow
+
+Array = NDArray[Any]
+
+ID_BYTES = 40  # of an id, for breaking ties; longer ids are compared by these alone
+
+_EMPTY_BYTES = 6000  # what an index takes by itself
+_NAME_BYTES = 150  # a name in the dictionaries
+
+# The columns that are kept, in the order of ``IndexRow`` and called as there.
+_DTYPES = {
+    "key": "i8",
+    "id": f"S{ID_BYTES}",
+    "kind": "u1",
+    "type": "u1",
+    "status": "u1",
+    "source": "u1",
+    "durability": "u1",
+    "importance": "f8",
+    "learned_at": "i8",
+    "retired_at": "i8",
+    "valid_from": "i8",
+    "valid_to": "i8",
+    "expires_at": "i8",
+    "words": "i4",
+}
+_NAMES = {"author": "i4", "session": "i4"}  # as numbers
+_PLACE = {name: place for place, name in enumerate(IndexRow._fields)}
+_TURN = code(TYPES, "turn")
+
+Rows = Sequence[Sequence[Any]]  # each in the order of ``IndexRow``
+
+
+@dataclass(slots=True)
+class Vectors:
+    """The small vectors of one space; row i belongs to record row i."""
+
+    matrix: Array  # int8
+    scales: Array  # float32; what one step of a number is worth
+    held: Array  # bool: is there a vector?
+
+
+class ScopeIndex:
+    def __init__(self, scope: str) -> None:
+        self.scope = scope
+        self._clear()
+
+    def _clear(self) -> None:
+        self.stamp = 0
+        self.size: int = 0
+        self.absent = 0
+        self.total_words = 0
+        self.first_expiry = NEVER_ENDS
+        self.postings = Postings()
+        self.present = np.zeros(0, dtype=bool)
+        dtypes = {**_DTYPES, **_NAMES}
+        self._columns = {name: np.zeros(0, dtype=dtype) for name, dtype in dtypes.items()}
+        self._long_ids: dict[int, bytes] = {}  # by row, in full
+        self._names: dict[str, int] = {}  # authors and sessions -> their numbers
+        self._keys = KeyRows()
+        self._labels = np.zeros(0, dtype=np.uint64)
+        self._label_rows = np.zeros(0, dtype=np.int32)
+        self._vectors: dict[str, Vectors] = {}
+        self.turns = TurnChains()
+
+    @property
+    def nbytes(self) -> int:
+        per_row: int = 1 + sum(int(array.itemsize) for array in self._columns.values())
+        per_row += sum(int(vectors.matrix.shape[1]) + 5 for vectors in self._vectors.values())
+        labels = int(self._labels.nbytes) + int(self._label_rows.nbytes)
+        words = self.postings.nbytes + self.turns.nbytes + self._keys.nbytes
+        names = _NAME_BYTES * len(self._names)
+        return _EMPTY_BYTES + self.size * per_row + words + labels + names
+
+    @property
+    def is_worn(self) -> bool:
+        """So much of it is absent that building it anew saves more than it costs."""
+        return self.absent > 1000 and self.absent * 4 > self.size
+
+    def column(self, name: str) -> Array:
+        return self._columns[name][: self.size]
+
+    def named(self, column: str, names: Sequence[str]) -> Array:
+        """Which rows have one of these authors, or sessions."""
+        numbers = [self._names[name] for name in names if name in self._names]
+        mask: Array = np.isin(self.column(column), numbers)
+        return mask
+
+    def ids(self, rows: Array) -> list[bytes]:
+        """In full."""
+        found: list[bytes] = self._columns["id"][rows].tolist()
+        if self._long_ids:
+            whole = zip(rows.tolist(), found, strict=True)
+            return [self._long_ids.get(row, id_) for row, id_ in whole]
+        return found
+
+    def happened_at(self, first: int = 0) -> Array:
+        """``Record.at`` of every row from this one on."""
+        begins = self.column("valid_from")[first:]
+        return np.where(begins == NEVER_BEGAN, self.column("learned_at")[first:], begins)
+
+    def alive(self, now: int) -> Array | None:
+        """Which rows are neither erased nor expired; None means all."""
+        if not self.absent and self.first_expiry > now:
+            return None
+        mask: Array = self.present[: self.size] & (self.column("expires_at") > now)
+        return mask
+
+    def rows_of(self, keys: Array) -> Array:
+        """The rows of these records, as far as they are of this scope."""
+        rows, found = self._keys.find(self.column("key"), keys)
+        return rows[found]
+
+    def labelled(self, labels: Sequence[int]) -> Array:
+        """The rows that hold one of these labels."""
+        rows: Array = self._label_rows[np.isin(self._labels, np.array(labels, dtype=np.uint64))]
+        return rows
+
+    def vectors(self, space: str) -> Vectors | None:
+        """The vectors of a space, as far as they were loaded; None if there are none."""
+        return self._vectors.get(space)
+
+    def load_vectors(self, feed: Feed, space: str) -> None:
+        if space not in self._vectors:
+            for part in feed.vectors(self.scope, space, None):
+                self._write_vectors(space, part)
+
+    # Loading
+
+    def refresh(self, feed: Feed, stamp: int) -> None:
+        """Take in whatever changed up to ``stamp``, the scope's newest."""
+        changes = feed.changes(self.scope, self.stamp)
+        if changes.gone is None:
+            self._clear()
+        else:
+            self._remove(np.array(changes.gone, dtype=np.int64))
+        changed: list[int] = []
+        segments: list[Segment] = []
+        for rows in changes.rows:
+            keys = np.array([row[0] for row in rows], dtype=np.int64)
+            changed += keys.tolist()
+            known = self._known(keys)
+            self._update([row for row, is_known in zip(rows, known, strict=True) if is_known])
+            new = [row for row, is_known in zip(rows, known, strict=True) if not is_known]
+            if new:
+                segments.append(self._append(new))
+        self._add_words(segments)
+        self.turns.settle(self.column("key"))
+        for space, vectors in self._vectors.items() if changed else ():
+            vectors.held[self.rows_of(np.array(changed, dtype=np.int64))] = False
+            for part in feed.vectors(self.scope, space, changed):
+                self._write_vectors(space, part)
+        self.stamp = stamp
+
+    def _known(self, keys: Array) -> list[bool]:
+        """Which of them have a row; one that is absent was of a record that is no more."""
+        rows, found = self._keys.find(self.column("key"), keys)
+        if self.size:
+            found &= self.present[rows]
+        known: list[bool] = found.tolist()
+        return known
+
+    def _add_words(self, segments: list[Segment]) -> None:
+        if len(segments) > 1:
+            self.postings.extend(segments)
+        elif segments:
+            self.postings.append(segments[0])
+
+    def _grow(self, more: int) -> None:
+        needed, capacity = self.size + more, len(self.present)
+        if needed <= capacity:
+            return
+        capacity = needed + needed // 4 + 16  # zeros that nobody wrote yet take no memory
+        self.present = _resized(self.present, capacity)
+        for name, array in self._columns.items():
+            self._columns[name] = _resized(array, capacity)
+        for vectors in self._vectors.values():
+            vectors.matrix = _resized(vectors.matrix, capacity)
+            vectors.scales = _resized(vectors.scales, capacity)
+            vectors.held = _resized(vectors.held, capacity)
+
+    def _append(self, rows: Rows) -> Segment:
+        first, end = self.size, self.size + len(rows)
+        self._grow(len(rows))
+        self._write(slice(first, end), rows)
+        ids = ((row, given[_PLACE["id"]]) for row, given in enumerate(rows, first))
+        self._long_ids.update((row, id_) for row, id_ in ids if len(id_) > ID_BYTES)
+        for name in _NAMES:
+            self._columns[name][first:end] = self._numbers(rows, name)
+        self.present[first:end] = True
+        self.size = end
+        self._keys.add(self.column("key"), first)
+        self.total_words += int(self._columns["words"][first:end].sum())
+        self._add_labels(np.arange(first, end, dtype=np.int32), rows)
+        self.turns.add(
+            first,
+            [_talk_of(row) for row in rows],
+            self._speakers(slice(first, end)),
+            self.happened_at(first),
+            self.column("key"),
+        )
+        return segment_of([row[_PLACE["terms"]] for row in rows], first)
+
+    def _numbers(self, rows: Rows, name: str) -> list[int]:
+        names, place = self._names, _PLACE[name]
+        return [names.setdefault(row[place], len(names)) for row in rows]
+
+    def _speakers(self, where: Any) -> Array:
+        """Who said something: an author as one kind of source is somebody else as another."""
+        author = self._columns["author"][where].astype(np.int64)
+        speakers: Array = author * len(SOURCES) + self._columns["source"][where]
+        return speakers
+
+    def _update(self, rows: Rows) -> None:
+        """Words, authors and sessions stay. Labels and times may change."""
+        if not rows:
+            return
+        keys = np.array([row[0] for row in rows], dtype=np.int64)
+        numbers, _ = self._keys.find(self.column("key"), keys)
+        self._write(numbers, rows)
+        kept = ~np.isin(self._label_rows, numbers)
+        self._labels, self._label_rows = self._labels[kept], self._label_rows[kept]
+        self._add_labels(numbers.astype(np.int32), rows)
+        self.turns.change(numbers, self._speakers(numbers), self.happened_at()[numbers])
+
+    def _write(self, where: Any, rows: Rows) -> None:
+        for (name, dtype), values in zip(_DTYPES.items(), zip(*rows, strict=True), strict=False):
+            self._columns[name][where] = np.array(values, dtype=dtype)
+        expiry = _PLACE["expires_at"]
+        self.first_expiry = min(self.first_expiry, min(row[expiry] for row in rows))
+
+    def _add_labels(self, rows: Array, given: Rows) -> None:
+        blobs = [row[_PLACE["labels"]] for row in given]
+        labels = np.frombuffer(b"".join(blobs), dtype="<u8")
+        if len(labels):
+            owners = np.repeat(rows, [len(blob) // 8 for blob in blobs])
+            self._labels = np.concatenate([self._labels, labels])
+            self._label_rows = np.concatenate([self._label_rows, owners])
+
+    def _remove(self, keys: Array) -> None:
+        rows = self.rows_of(keys)
+        rows = rows[self.present[rows]]
+        self.present[rows] = False
+        self.turns.remove(rows.tolist())
+        self.absent += len(rows)
+        self.total_words -= int(self.column("words")[rows].sum())
+
+    def _write_vectors(self, space: str, rows: Sequence[tuple[int, bytes]]) -> None:
+        dimensions = len(rows[0][1]) - 4
+        if space not in self._vectors:
+            capacity = len(self.present)
+            self._vectors[space] = Vectors(
+                np.zeros((capacity, dimensions), dtype=np.int8),
+                np.zeros(capacity, dtype=np.float32),
+                np.zeros(capacity, dtype=bool),
+            )
+        vectors = self._vectors[space]
+        dtype = np.dtype([("scale", "<f4"), ("numbers", "i1", (dimensions,))])
+        packed = np.frombuffer(b"".join(blob for _, blob in rows), dtype=dtype)
+        keys = np.array([key for key, _ in rows], dtype=np.int64)
+        numbers, found = self._keys.find(self.column("key"), keys)
+        numbers, packed = numbers[found], packed[found]
+        vectors.matrix[numbers] = packed["numbers"]
+        vectors.scales[numbers] = packed["scale"]
+        vectors.held[numbers] = True
+
+
+def _talk_of(row: Sequence[Any]) -> str:
+    """Names the conversation that a turn is of; "" for everything else."""
+    session = row[_PLACE["session"]]
+    if row[_PLACE["type"]] != _TURN or not session:
+        return ""
+    return f"{row[_PLACE['session_scope']]}\x00{session}"
+
+
+def _resized(array: Array, capacity: int) -> Array:
+    larger = np.zeros((capacity, *array.shape[1:]), dtype=array.dtype)
+    larger[: len(array)] = array
+    return larger

@@ -1,0 +1,165 @@
+"""Raw scores over index arrays: exact BM25, and vectors in one byte per number."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import simsimd
+
+from recollect.index.derived import hash_of, quantised
+from recollect.index.scope import Array, ScopeIndex, Vectors
+from recollect.text import analysis
+from recollect.types import Vector
+
+# Beyond this share of rows that pass, scanning all is quicker than gathering those.
+GATHER_SHARE = 0.3
+THREADS_FROM = 200_000  # rows, from which a second thread pays
+
+BLOCKS = 8  # for each value that is looked for; see ``kth_largest``
+
+# Rounding to one byte moves a product by so many times its usual error at most; see ``doubt``.
+SIGMAS = 4.5
+
+Parts = list[tuple[Array, Array]]  # the rows that hold a word, and how often
+
+
+@dataclass(slots=True)
+class Share:
+    """What one scope's index adds to an answer."""
+
+    index: ScopeIndex
+    alive: Array | None
+    passing: Array
+    found: list[Parts]  # per word of the query
+    keyword: Array | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The query's words with their weights, over all rows that the query can see."""
+
+    weights: Sequence[float]
+    average: float
+
+    @property
+    def total(self) -> float:
+        return analysis.total(self.weights)
+
+
+def find_words(index: ScopeIndex, alive: Array | None, terms: Sequence[str]) -> list[Parts]:
+    found = [list(index.postings.find(hash_of(term))) for term in terms]
+    if alive is None:
+        return found
+    return [
+        [(rows[kept], counts[kept]) for rows, counts in parts for kept in (alive[rows],)]
+        for parts in found
+    ]
+
+
+def weigh(shares: Sequence[Share], terms: Sequence[str]) -> Words:
+    """Word statistics of everything visible, so that they do not depend on how rows are
+    spread over scopes."""
+    documents = words = 0
+    for share in shares:
+        if share.alive is None:
+            documents += share.index.size
+            words += share.index.total_words
+        else:
+            documents += int(share.alive.sum())
+            words += int(share.index.column("words")[share.alive].sum())
+    weights = []
+    for place in range(len(terms)):
+        containing = sum(len(rows) for share in shares for rows, _ in share.found[place])
+        weights.append(analysis.idf(documents, containing))
+    return Words(weights, words / documents if documents else 0.0)
+
+
+def score_words(share: Share, words: Words) -> None:
+    """BM25 of every row, in the very steps of ``analysis.bm25``."""
+    scores = np.zeros(share.index.size)
+    lengths = share.index.column("words")
+    average = words.average or 1.0
+    for weight, parts in zip(words.weights, share.found, strict=True):
+        for rows, counts in parts:
+            frequency = counts.astype(np.float64)
+            norm = analysis.K1 * (1 - analysis.B + analysis.B * lengths[rows] / average)
+            scores[rows] += weight * frequency * (analysis.K1 + 1) / (frequency + norm)
+    share.keyword = scores
+
+
+def coverage(share: Share, words: Words, rows: Array) -> Array:
+    """The share of the query's word weight that each of these rows holds."""
+    held = np.zeros(len(rows))
+    for weight, parts in zip(words.weights, share.found, strict=True):
+        for owners, _ in parts:
+            if len(owners):
+                place = np.minimum(np.searchsorted(owners, rows), len(owners) - 1)
+                held[owners[place] == rows] += weight
+    return held / words.total if words.total else held
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A query's vector in one byte per number."""
+
+    numbers: Array  # int8, one row
+    scale: float
+
+    @classmethod
+    def of(cls, vector: Vector) -> Probe:
+        blob = quantised(vector)
+        numbers = np.frombuffer(blob, dtype=np.int8, offset=4).reshape(1, -1)
+        return cls(numbers, float(np.frombuffer(blob, dtype="<f4", count=1)[0]))
+
+    def products(self, vectors: Vectors, rows: Array, size: int) -> Array:
+        """About the dot product with each of these rows."""
+        if not len(rows):
+            return np.zeros(0, dtype=np.float32)
+        scales = vectors.scales[:size] if len(rows) == size else vectors.scales[rows]
+        if len(rows) < GATHER_SHARE * size:
+            dots = self._dots(vectors.matrix[rows])
+        else:
+            dots = self._dots(vectors.matrix[:size])
+            dots = dots if len(rows) == size else dots[rows]
+        products: Array = dots.astype(np.float32) * (scales * np.float32(self.scale))
+        return products
+
+    def _dots(self, matrix: Array) -> Array:
+        threads = 2 if len(matrix) >= THREADS_FROM else 1
+        dots: Array = np.asarray(simsimd.cdist(self.numbers, matrix, "dot", threads=threads))
+        return dots.reshape(-1)
+
+    def doubt(self, scales: Array) -> Array:
+        """How far each product may be off. A number is off by half a step at most, evenly
+        spread, so a product of unit vectors is off by about step / sqrt(12) on either side."""
+        doubt: Array = np.sqrt((scales * scales + np.float32(self.scale) ** 2) / 12) * SIGMAS
+        return doubt
+
+
+def kth_largest(values: Array, k: int) -> float:
+    """Exactly, for 1 <= k <= len(values). The k-th largest of the maxima of many blocks cannot be
+    larger, and few values are as large: only those are sorted out, not all of them."""
+    block = len(values) // (BLOCKS * k)
+    if block > 1:
+        whole = len(values) // block * block
+        tops = values[:whole].reshape(-1, block).max(axis=1)
+        values = values[values >= kth_largest(tops, k)]
+    return float(np.partition(values, len(values) - k)[len(values) - k])
+
+
+def best(rows: Array, keys: Sequence[Array], ids: Array, limit: int) -> Array:
+    """The ``limit`` rows with the largest keys, ties broken by the next key and at last by
+    id. Not sorted. Each key is an array beside ``rows``; ``ids`` is over the whole index."""
+    if len(rows) <= limit:
+        return rows
+    if limit <= 0:
+        return rows[:0]
+    if not keys:
+        return rows[np.argsort(ids[rows], kind="stable")[:limit]]
+    first, *others = keys
+    bar = kth_largest(first, limit)
+    above, tied = first > bar, first == bar
+    rest = best(rows[tied], [key[tied] for key in others], ids, limit - int(above.sum()))
+    return np.concatenate([rows[above], rest])

@@ -1,0 +1,392 @@
+"""Searches and listings over the arrays: masks, both arms, and the rows of the hits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from heapq import nlargest, nsmallest
+from typing import NamedTuple
+
+import numpy as np
+
+from recollect.errors import Invalid
+from recollect.index.around import (
+    after_question,
+    keyword_around,
+    near_rows,
+    similarity_around,
+    surroundings,
+)
+from recollect.index.cache import IndexCache
+from recollect.index.codes import micros
+from recollect.index.filters import check_asked
+from recollect.index.masks import RowFilter
+from recollect.index.scope import Array
+from recollect.index.scoring import (
+    Probe,
+    Share,
+    Words,
+    best,
+    coverage,
+    find_words,
+    kth_largest,
+    score_words,
+    weigh,
+)
+from recollect.index.spread import Spread
+from recollect.ports import Feed, FeedRecord
+from recollect.scopes import root_of, visible_from
+from recollect.text import analysis
+from recollect.types import Hit, Listing, Record, Search, Where
+
+# However many vectors look alike, at most this many more are compared exactly.
+EXACT_MAX = 4096
+
+
+class RowCandidate(NamedTuple):
+    key: int
+    keyword: float
+    coverage: float
+    near: bool  # found by the vector arm
+    worded: bool  # found by the keyword arm
+    keyword_around: float = 0.0
+    around: tuple[float, float] = (0.0, 0.0)  # neighbours' similarities, weighed; their weights
+    after_question: bool = False
+
+
+class Found(NamedTuple):
+    candidates: list[RowCandidate]
+    spread: Spread  # of the similarities of all that passes
+
+
+def search(feed: Feed, cache: IndexCache, asked: Search) -> list[Hit]:
+    """The best of both arms.
+
+    The feed has not been asked anything yet: the first question is asked here, under the lock,
+    so that no index is ever ahead of what the feed sees.
+    """
+    if not check_asked(asked):
+        return []
+    with cache.lock_of(root_of(asked.where.scopes[0])):
+        space = asked.space if asked.vector is not None else ""
+        found = _candidates(_shares(feed, cache, asked.where, space, asked), asked)
+    return _hits(feed, found, asked)
+
+
+def listing(feed: Feed, cache: IndexCache, asked: Listing) -> list[Record]:
+    """What passes, in order. As for ``search``, the feed has not been asked anything yet."""
+    if not check_asked(asked):
+        return []
+    with cache.lock_of(root_of(asked.where.scopes[0])):
+        keys = _listed(_shares(feed, cache, asked.where, "", None), asked)
+    records = feed.records(keys, "")
+    return [records[key].record() for key in keys if key in records]
+
+
+def _shares(
+    feed: Feed, cache: IndexCache, where: Where, space: str, asked: Search | None
+) -> list[Share]:
+    """The indexes of all visible scopes, with what passes, and the words of a search."""
+    named = where.scopes if where.exact else sorted(visible_from(where.scopes))
+    stamps = feed.stamps(named, where.scopes if where.descend else (), space)
+    vector = asked.vector if asked else None
+    if vector is not None and stamps.dimensions not in (None, len(vector) // 4):
+        raise Invalid(f"the query's vector has another length than those of {space!r}")
+    terms = analysis.query_terms(asked.text) if asked else ()
+    chosen = RowFilter(where)
+    shares = []
+    for scope, stamp in stamps.scopes.items():
+        index = cache.index(feed, scope, stamp, "" if stamps.dimensions is None else space)
+        alive = index.alive(micros(where.now))
+        words = find_words(index, alive, terms)
+        shares.append(Share(index, alive, chosen.passing(index, alive), words))
+    return shares
+
+
+# Listings
+
+
+def _listed(shares: Sequence[Share], query: Listing) -> list[int]:
+    """The records' keys, in order."""
+    if query.order in ("id", "newest"):
+        return _listed_by_id(shares, query)
+    entries: list[tuple[float, int, bytes, int]] = []
+    for share in shares:
+        index, rows = share.index, np.flatnonzero(share.passing)
+        recent = index.happened_at()
+        importance = index.column("importance")
+        by_weight = [importance[rows]] if query.order == "important" else []
+        rows = best(rows, [*by_weight, recent[rows]], index.column("id"), query.limit)
+        weight = importance if by_weight else np.zeros(index.size)
+        entries += zip(
+            (-weight[rows]).tolist(),
+            (-recent[rows]).tolist(),
+            index.ids(rows),
+            index.column("key")[rows].tolist(),
+            strict=True,
+        )
+    return [key for _, _, _, key in sorted(entries)[: query.limit]]
+
+
+def _listed_by_id(shares: Sequence[Share], query: Listing) -> list[int]:
+    down, after = query.order == "newest", query.after.encode()
+    entries: list[tuple[bytes, int]] = []
+    for share in shares:
+        rows = np.flatnonzero(share.passing)
+        keys = share.index.column("key")[rows].tolist()
+        entries += [
+            (id_, key)
+            for id_, key in zip(share.index.ids(rows), keys, strict=True)
+            if not after or (id_ < after if down else id_ > after)
+        ]
+    chosen = (nlargest if down else nsmallest)(query.limit, entries)
+    return [key for _, key in chosen]
+
+
+# Both arms
+
+
+def _candidates(shares: Sequence[Share], query: Search) -> Found:
+    """The best by words, and those that may be the best by meaning."""
+    words = weigh(shares, analysis.query_terms(query.text))
+    for share in shares:
+        score_words(share, words)
+    worded = _best_by_words(shares, query.limit)
+    if query.around:
+        worded = _best_around(shares, words, worded, query.limit)
+    near, spread = _near(shares, query)
+    found: list[RowCandidate] = []
+    for place, share in enumerate(shares):
+        by_word = worded.get(place, _NO_ROWS)
+        by_meaning = near.get(place, _NO_ROWS)
+        if not len(by_word) and not len(by_meaning):
+            continue
+        found += _described(share, words, (by_word, by_meaning), query)
+    return Found(found, spread)
+
+
+_NO_ROWS = np.zeros(0, dtype=np.int64)
+
+
+def _described(
+    share: Share, words: Words, arms: tuple[Array, Array], query: Search
+) -> Iterator[RowCandidate]:
+    """All that is known of the rows that the arms found, by word and by meaning."""
+    assert share.keyword is not None
+    by_word, by_meaning = (set(rows.tolist()) for rows in arms)
+    rows = np.array(sorted(by_word | by_meaning), dtype=np.int64)
+    around = _around(share, words, rows, query) if query.around else None
+    no_sum = [0.0] * len(rows)
+    for row, key, keyword, held, wide, total, weight, asked in zip(
+        rows.tolist(),
+        share.index.column("key")[rows].tolist(),
+        share.keyword[rows].tolist(),
+        coverage(share, words, rows).tolist(),
+        *(around or (no_sum, no_sum, no_sum, [False] * len(rows))),
+        strict=True,
+    ):
+        yield RowCandidate(
+            key, keyword, held, row in by_meaning, row in by_word, wide, (total, weight), asked
+        )
+
+
+def _around(
+    share: Share, words: Words, rows: Array, query: Search
+) -> tuple[list[float], list[float], list[float], list[bool]]:
+    """The scores of the rows' surroundings: by word; by meaning, as sums and their weights; and
+    whether the turn before asks."""
+    index = share.index
+    around = surroundings(share, rows)
+    keyword = keyword_around(share, words, around)
+    sums = weights = np.zeros(len(rows))
+    vectors = index.vectors(query.space)
+    if vectors is not None and query.vector is not None:
+        sums, weights = similarity_around(Probe.of(query.vector), vectors, around, index.size)
+    asked = after_question(share, around)
+    return keyword.tolist(), sums.tolist(), weights.tolist(), asked.tolist()
+
+
+def _best_by_words(shares: Sequence[Share], limit: int) -> dict[int, Array]:
+    """Per share, the rows among the best of all shares."""
+    scored = []
+    for share in shares:
+        assert share.keyword is not None
+        rows = np.flatnonzero((share.keyword > 0) & share.passing)
+        scored.append((rows, share.keyword[rows]))
+    return _best_of_all(shares, scored, limit)
+
+
+def _best_around(
+    shares: Sequence[Share], words: Words, worded: dict[int, Array], limit: int
+) -> dict[int, Array]:
+    """Of those and the turns that have one of them as a neighbour, the best together with
+    their neighbours."""
+    scored = []
+    for place, share in enumerate(shares):
+        rows = near_rows(share, worded.get(place, _NO_ROWS))
+        scored.append((rows, keyword_around(share, words, surroundings(share, rows))))
+    return _best_of_all(shares, scored, limit)
+
+
+def _best_of_all(
+    shares: Sequence[Share], scored: Sequence[tuple[Array, Array]], limit: int
+) -> dict[int, Array]:
+    """Of the rows of each share, in ascending order, with their scores."""
+    entries: list[tuple[float, bytes, int, int]] = []
+    for place, (rows, scores) in enumerate(scored):
+        ids = shares[place].index.column("id")
+        kept = best(rows, [scores], ids, limit)
+        entries += zip(
+            (-scores[np.searchsorted(rows, kept)]).tolist(),
+            ids[kept].tolist(),
+            [place] * len(kept),
+            kept.tolist(),
+            strict=True,
+        )
+    return _by_place([(place, row) for _, _, place, row in sorted(entries)[:limit]])
+
+
+def _by_place(pairs: Sequence[tuple[int, int]]) -> dict[int, Array]:
+    """In ascending order."""
+    found: dict[int, list[int]] = {}
+    for place, row in pairs:
+        found.setdefault(place, []).append(row)
+    return {place: np.array(sorted(rows), dtype=np.int64) for place, rows in found.items()}
+
+
+def _near(shares: Sequence[Share], query: Search) -> tuple[dict[int, Array], Spread]:
+    """Per share, the rows whose rounded product is so high that they may be among the best;
+    and how the products of all are spread."""
+    if query.vector is None:
+        return {}, Spread.of(0, 0.0, 0.0)
+    probe = Probe.of(query.vector)
+    scanned: list[_Scanned] = []
+    for place, share in enumerate(shares):
+        vectors = share.index.vectors(query.space)
+        if vectors is None:
+            continue
+        rows = np.flatnonzero(share.passing & vectors.held[: share.index.size])
+        if not len(rows):
+            continue
+        products = probe.products(vectors, rows, share.index.size)
+        scanned.append(_Scanned(place, rows, products, vectors.scales[: share.index.size]))
+    spread = _spread([one.products for one in scanned])
+    # Whatever is off by how much: none that is lower than this can be among the best.
+    far_off = 2 * max((float(probe.doubt(one.scales.max())) for one in scanned), default=0.0)
+    floor = _kth_largest([one.products for one in scanned], query.limit) - far_off
+    scanned = [one.from_(floor) for one in scanned]
+    doubts = [probe.doubt(one.scales[one.rows]) for one in scanned]
+    # The best that surely are as high as this make room for no row that surely is lower.
+    surely = [one.products - doubt for one, doubt in zip(scanned, doubts, strict=True)]
+    bar = max(_kth_largest(surely, query.limit), query.similar_above)
+    found = {}
+    for one, doubt in zip(scanned, doubts, strict=True):
+        high = one.products + doubt >= bar
+        ids = shares[one.place].index.column("id")
+        found[one.place] = best(one.rows[high], [one.products[high]], ids, query.limit + EXACT_MAX)
+    return found, spread
+
+
+class _Scanned(NamedTuple):
+    """The rounded products of one share's rows; ``scales`` are those of its whole index."""
+
+    place: int
+    rows: Array
+    products: Array
+    scales: Array
+
+    def from_(self, floor: float) -> _Scanned:
+        kept = self.products >= floor
+        return self._replace(rows=self.rows[kept], products=self.products[kept])
+
+
+def _spread(parts: Sequence[Array]) -> Spread:
+    count = sum(len(part) for part in parts)
+    total = sum(float(part.sum(dtype=np.float64)) for part in parts)
+    return Spread.of(count, total, sum(float(np.dot(part, part)) for part in parts))
+
+
+def _kth_largest(parts: Sequence[Array], k: int) -> float:
+    """Or minus infinity, if there are fewer."""
+    tops = [part[part >= kth_largest(part, k)] if len(part) > k else part for part in parts]
+    values = np.concatenate(tops) if tops else _NO_ROWS
+    return kth_largest(values, k) if len(values) >= k else float("-inf")
+
+
+# From candidates to hits
+
+
+def _hits(feed: Feed, searched: Found, query: Search) -> list[Hit]:
+    candidates = searched.candidates
+    if not candidates:
+        return []
+    space = query.space if query.vector is not None else ""
+    rows = feed.records([one.key for one in candidates], space)
+    candidates = [one for one in candidates if one.key in rows]
+    similarities = _similarities(rows, query)
+    near = [
+        one
+        for one in candidates
+        if one.near and similarities.get(one.key, -2.0) > query.similar_above
+    ]
+    near.sort(key=lambda one: -similarities[one.key])
+    near = _with_ties(near, similarities, query.limit)
+    chosen = {one.key: one for one in (*near, *(one for one in candidates if one.worded))}
+    found = {key: rows[key].record() for key in chosen}
+    nearest = sorted(
+        (one.key for one in near),
+        key=lambda key: (-similarities[key], found[key].id),
+    )[: query.limit]
+    kept = set(nearest) | {key for key, one in chosen.items() if one.worded}
+    hits = [
+        _hit(found[key], one, similarities.get(key), searched.spread, query)
+        for key, one in chosen.items()
+        if key in kept
+    ]
+    return sorted(hits, key=_rank)
+
+
+def _hit(
+    record: Record, one: RowCandidate, similarity: float | None, spread: Spread, query: Search
+) -> Hit:
+    lift = around = None
+    if similarity is not None:
+        lift = spread.lift(similarity)
+    if similarity is not None and query.around:
+        around = spread.lift((similarity + one.around[0]) / (1 + one.around[1]))
+    return Hit(
+        record=record,
+        similarity=similarity,
+        keyword=one.keyword,
+        coverage=one.coverage,
+        lift=lift,
+        keyword_around=one.keyword_around,
+        lift_around=around,
+        after_question=one.after_question,
+    )
+
+
+def _with_ties(
+    near: list[RowCandidate], similarities: dict[int, float], limit: int
+) -> list[RowCandidate]:
+    """The first ``limit`` and all that equal the last of them: their ids will decide."""
+    if len(near) <= limit:
+        return near
+    bar = similarities[near[limit - 1].key]
+    return [one for one in near if similarities[one.key] >= bar]
+
+
+def _rank(hit: Hit) -> tuple[float, float, str]:
+    similarity = -2.0 if hit.similarity is None else hit.similarity
+    return -hit.keyword, -similarity, hit.record.id
+
+
+def _similarities(rows: Mapping[int, FeedRecord], query: Search) -> dict[int, float]:
+    """Exact products with the stored vectors."""
+    held = {key: row.vector for key, row in rows.items() if row.vector is not None}
+    if query.vector is None or not held:
+        return {}
+    packed = b"".join(held.values())
+    matrix = np.frombuffer(packed, dtype="<f4").reshape(len(held), -1).astype(np.float64)
+    # Row by row, not as a matrix product: equal vectors must get equal numbers.
+    products = (matrix * np.frombuffer(query.vector, dtype="<f4")).sum(axis=1)
+    return dict(zip(held, products.tolist(), strict=True))

@@ -1,0 +1,400 @@
+"""The verbs as commands: which there are, what is said of them, and what runs them."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable
+from typing import Any, get_args
+
+from recollect.errors import Invalid, NotFound
+from recollect.interfaces.cli import files, reviews
+from recollect.interfaces.cli.options import Command, given
+from recollect.interfaces.cli.output import (
+    INTERRUPTED,
+    agreed,
+    open_memory,
+    print_json,
+    print_lines,
+    screen_for,
+    show,
+    show_receipt,
+)
+from recollect.interfaces.render import as_json, visible
+from recollect.memory.arguments import Argument
+from recollect.types import Answer, Receipt, Type
+
+OBSERVED_PER_CALL = 500
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """What most commands do: call the verb, show its answer."""
+    with open_memory(arguments) as memory:
+        return show(arguments, getattr(memory, arguments.verb)(**given(arguments)))
+
+
+def remember(arguments: argparse.Namespace) -> int:
+    if arguments.text == "-":
+        arguments.text = _decoded(sys.stdin.buffer.read(), "standard input")
+    return run(arguments)
+
+
+def observe(arguments: argparse.Namespace) -> int:
+    messages = list(_read_messages(arguments))
+    receipts: list[Receipt] = []
+    with open_memory(arguments) as memory:
+        for start in _progress(range(0, len(messages), OBSERVED_PER_CALL), len(messages)):
+            part = messages[start : start + OBSERVED_PER_CALL]
+            receipts.append(memory.observe(messages=part, **given(arguments)))
+    whole = Receipt(
+        items=tuple(item for receipt in receipts for item in receipt.items),
+        change=receipts[0].change if len(receipts) == 1 else "",
+        notes=tuple(dict.fromkeys(note for receipt in receipts for note in receipt.notes)),
+    )
+    return show_receipt(arguments, whole)
+
+
+def _read_messages(arguments: argparse.Namespace) -> Iterable[Any]:
+    name = "standard input" if arguments.file == "-" else arguments.file
+    try:
+        if arguments.file == "-":
+            raw = sys.stdin.buffer.read()
+        else:
+            with open(arguments.file, "rb") as file:
+                raw = file.read()
+    except OSError as error:
+        raise Invalid(f"cannot read {name}: {error.strerror}") from None
+    for number, line in enumerate(raw.split(b"\n"), start=1):
+        text = _decoded(line, f"line {number} of {name}").strip("\r")
+        if not text.strip():
+            continue
+        yield text if arguments.text else _parsed(text, number, name)
+
+
+def _parsed(text: str, number: int, name: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise Invalid(
+            f"line {number} of {name} is not JSON; write one message a line such as "
+            '{"role": "user", "content": "..."}, or use --text for plain lines'
+        ) from None
+
+
+def _decoded(raw: bytes, what: str) -> str:
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Invalid(
+            f"{what} is not UTF-8 (byte 0x{raw[error.start]:02x} at {error.start}); "
+            "convert it first, for example with iconv"
+        ) from None
+
+
+def _progress(steps: range, total: int) -> Iterable[int]:
+    """A bar on standard error, for people only."""
+    shown = sys.stderr.isatty() and len(steps) > 1
+    for step in steps:
+        yield step
+        if shown:
+            done = min(step + OBSERVED_PER_CALL, total)
+            bar = "#" * (30 * done // total)
+            print(f"\r[{bar:<30}] {done}/{total}", end="", file=sys.stderr, flush=True)
+    if shown:
+        print(file=sys.stderr)
+
+
+def context(arguments: argparse.Namespace) -> int:
+    with open_memory(arguments) as memory:
+        packet = memory.context(**given(arguments))
+        if arguments.confirm:
+            memory.confirm(packet)
+    return show(arguments, packet)
+
+
+def get(arguments: argparse.Namespace) -> int:
+    with open_memory(arguments) as memory:
+        records = memory.get(arguments.ids)
+    show(arguments, records)
+    missing = [id_ for id_ in arguments.ids if id_ not in {record.id for record in records}]
+    for id_ in missing:
+        print(f"recollect: there is no record {id_!r}", file=sys.stderr)
+    return NotFound.exit_code if missing else 0
+
+
+def choose(arguments: argparse.Namespace) -> int:
+    """What chooses many at once says first how many, and asks."""
+    options = given(arguments)
+    with open_memory(arguments) as memory:
+        verb = getattr(memory, arguments.verb)
+        if not (arguments.yes or arguments.dry_run) and sys.stdin.isatty():
+            planned = verb(**{**options, "dry_run": True})
+            if not agreed(QUESTIONS[arguments.verb].format(len(planned.items))):
+                return INTERRUPTED
+        receipt = verb(**options)
+    show_receipt(arguments, receipt)
+    lost = arguments.ids and all(item.status == "skipped" for item in receipt.items)
+    return NotFound.exit_code if lost else 0
+
+
+def maintain(arguments: argparse.Namespace) -> int:
+    with open_memory(arguments) as memory:
+        receipt = memory.maintain(**given(arguments))
+    if arguments.dry_run and not arguments.json:
+        return print_lines(_diff(receipt))
+    return show_receipt(arguments, receipt)
+
+
+def _diff(receipt: Receipt) -> Iterable[str]:
+    from recollect.memory.shown import diff_line
+
+    for item in receipt.items:
+        yield visible(diff_line(item))
+    if not receipt.items:
+        yield "nothing to do"
+    for note in receipt.notes:
+        yield visible(f"# {note}")
+
+
+def reembed(arguments: argparse.Namespace) -> int:
+    def progress(done: int) -> None:
+        if sys.stderr.isatty():
+            print(f"\r{done} records", end="", file=sys.stderr, flush=True)
+
+    with open_memory(arguments) as memory:
+        return show_receipt(arguments, memory.reembed(progress))
+
+
+def find_procedures(arguments: argparse.Namespace) -> int:
+    with open_memory(arguments) as memory:
+        answer: Answer = memory.find_procedures(**given(arguments))
+    if arguments.json:
+        return print_json(as_json(answer))
+    lines = list(screen_for(arguments).answer(answer, explain=False))
+    for number, hit in enumerate(answer.hits, start=1):
+        steps = hit.record.data.get("steps")
+        listed = steps if isinstance(steps, list) else []
+        lines += [f"{number}.{place} {visible(str(s))}" for place, s in enumerate(listed, start=1)]
+    return print_lines(lines)
+
+
+def _add_messages(parser: Any, _: Argument) -> None:
+    parser.add_argument("file", nargs="?", default="-", help="JSON lines; - or nothing: stdin")
+    parser.add_argument("--text", action="store_true", help="each line is something the user said")
+
+
+def _add_fast(parser: Any, argument: Argument) -> None:
+    choice = parser.add_mutually_exclusive_group()
+    choice.add_argument("--fast", action="store_true", default=None, help=argument.said)
+    choice.add_argument(
+        "--rerank",
+        action="store_false",
+        dest="fast",
+        default=None,
+        help="a model chooses, if one is configured",
+    )
+
+
+def _add_persist(parser: Any, _: Argument) -> None:
+    choice = parser.add_mutually_exclusive_group(required=True)
+    choice.add_argument("--opt-out", action="store_false", dest="persist", help="keep nothing more")
+    choice.add_argument("--opt-in", action="store_true", dest="persist", help="keep again")
+
+
+def _add_success(parser: Any, _: Argument) -> None:
+    parser.add_argument(
+        "--failed", action="store_false", dest="success", default=True, help="it did not work"
+    )
+
+
+ASKS = {"--yes": {"action": "store_true", "help": "do not ask"}}
+WORKSPACE = {"--workspace": {"help": "look into this workspace's store"}}
+ITS_STORE = {"--workspace": {"default": argparse.SUPPRESS, "help": "whose store to use"}}
+_TYPES = [word for word in get_args(Type) if word != "turn"]
+_DECIDED = {"action": "the command is the action"}
+_NO_TEXT = {"text": "only `edit` takes another text"}
+_NO_INTO = {"into": "only `merge` takes another record"}
+
+COMMANDS = (
+    Command(
+        words="remember",
+        verb="remember",
+        help="keep one statement",
+        run=remember,
+        own={
+            "text": {"help": "the statement; - reads it from standard input"},
+            "type": {"choices": _TYPES},  # a turn is what observe makes
+            "supersedes": {"metavar": "ID"},
+        },
+        left_out={"data": "JSON inside of a shell's quotes; programs have the library"},
+    ),
+    Command(
+        words="observe",
+        verb="observe",
+        help="append messages to a session",
+        run=observe,
+        own={"messages": _add_messages},
+    ),
+    Command(
+        words="relate",
+        verb="relate",
+        help="link two records",
+        own={"source": {"metavar": "source_id"}, "target": {"metavar": "target_id"}},
+    ),
+    Command(words="note", verb="note", help="add a short note to a session's block"),
+    Command(words="end", verb="end", help="end a session and keep what came of it"),
+    Command(words="recall", verb="recall", help="find memories", own={"fast": _add_fast}),
+    Command(
+        words="context",
+        verb="context",
+        help="one packet for the next model call",
+        run=context,
+        own={"query": {"flag": "query", "nargs": "?"}},
+        more={"--confirm": {"action": "store_true", "help": "consume its pending messages"}},
+    ),
+    Command(
+        words="get", verb="get", help="show records by id", run=get, own={"ids": {"metavar": "ID"}}
+    ),
+    Command(words="history", verb="history", help="what happened to a record, or lately"),
+    Command(words="records", verb="records", help="list records, page by page"),
+    Command(words="sessions", verb="sessions", help="list sessions, page by page"),
+    Command(words="messages", verb="messages", help="what was said in a session"),
+    Command(words="stats", verb="stats", help="how much there is"),
+    Command(
+        words="forget",
+        verb="forget",
+        help="erase for good, with everything derived",
+        run=choose,
+        more=ASKS,
+    ),
+    Command(
+        words="revoke",
+        verb="revoke",
+        help="retire all that came from somewhere",
+        run=choose,
+        more=ASKS,
+    ),
+    Command(
+        words="review",
+        verb="review",
+        help="what waits for a person to decide",
+        run=reviews.list_,
+        more=WORKSPACE,
+    ),
+    Command(
+        words="review approve",
+        verb="resolve",
+        help="it holds: a quarantined memory, one side of a dispute, a held change",
+        run=reviews.decide,
+        left_out={**_DECIDED, **_NO_TEXT, **_NO_INTO},
+        more=ITS_STORE,
+    ),
+    Command(
+        words="review reject",
+        verb="resolve",
+        help="it does not hold",
+        run=reviews.decide,
+        left_out={**_DECIDED, **_NO_TEXT, **_NO_INTO},
+        more=ITS_STORE,
+    ),
+    Command(
+        words="review edit",
+        verb="resolve",
+        help="put another text in its place",
+        run=reviews.decide,
+        own={"text": {"required": True}},
+        left_out={**_DECIDED, **_NO_INTO},
+        more=ITS_STORE,
+    ),
+    Command(
+        words="review merge",
+        verb="resolve",
+        help="another memory says it better",
+        run=reviews.decide,
+        own={"into": {"metavar": "ID", "required": True}},
+        left_out={**_DECIDED, **_NO_TEXT},
+        more=ITS_STORE,
+    ),
+    Command(words="undo", verb="undo", help="take a change back"),
+    Command(
+        words="policy",
+        verb="set_policy",
+        help="opt out of persistence, or in again",
+        own={
+            "scope": {"flag": "--scope", "required": True},
+            "persist": _add_persist,
+        },
+    ),
+    Command(
+        words="maintain",
+        verb="maintain",
+        help="one round of upkeep, and consolidation now",
+        run=maintain,
+    ),
+    Command(
+        words="procedure save",
+        verb="save_procedure",
+        help="keep steps under a name",
+        own={
+            "steps": {
+                "flag": "--step",
+                "action": "append",
+                "default": [],
+                "dest": "steps",
+                "nargs": None,
+            }
+        },
+    ),
+    Command(
+        words="procedure find",
+        verb="find_procedures",
+        help="procedures for a task",
+        run=find_procedures,
+    ),
+    Command(
+        words="procedure used",
+        verb="procedure_used",
+        help="count that one was followed",
+        own={"id_or_name": {"metavar": "ID"}, "success": _add_success},
+    ),
+    Command(
+        words="reembed",
+        verb="reembed",
+        help="move the store to --embedder's vector space",
+        run=reembed,
+        left_out={"progress": "a terminal shows it"},
+    ),
+    Command(
+        words="export",
+        verb="export_to",
+        help="write everything as JSON lines",
+        run=files.export,
+        own={"path": {"flag": "file", "help": "the file to write; - writes to standard output"}},
+        left_out={"descend": "whoever saves a scope means all of it"},
+    ),
+    Command(
+        words="import",
+        verb="import_from",
+        help="read an export in",
+        run=files.import_,
+        own={"path": {"flag": "file", "help": "the file to read; - reads from standard input"}},
+    ),
+)
+QUESTIONS = {
+    "forget": "erase {} things for good?",
+    "revoke": "retire {} memories? undo takes it back",
+}
+GROUPS = {"procedure": "how things are done"}
+# Verbs that no command calls, and why.
+NO_COMMAND = {
+    "archive": "`recollect review reject` and `revoke` retire with a reason",
+    "changes": "`recollect history` shows them",
+    "confirm": "`recollect context --confirm` does it with the packet in hand",
+    "due": "upkeep is looked at with `maintain --dry-run`, and what is stuck with `review`",
+    "pending": "`recollect context` shows what waits",
+    "policies": "a program's list; `policy` says what it did",
+    "relations": "a program's list",
+    "set_state": "the state of a task is a program's JSON",
+    "usage": "a program's list",
+}

@@ -1,0 +1,39 @@
+"""How memories and steps are shown to a model or a person, for the interfaces that show them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from recollect.packet.text import (
+    SECTION_OF_KIND,
+    TRUST_WORDS,
+    Packed,
+    Section,
+    memory_section,
+    pack,
+)
+from recollect.text.tokens import ESTIMATE
+from recollect.text.trust import PREFACE, suspicion
+from recollect.types import Hit, ReceiptItem
+
+__all__ = ["PREFACE", "TRUST_WORDS", "Packed", "diff_line", "packed_hits", "suspicion"]
+
+_NOTHING = Section(tag="nothing", lines=(), hits=())
+
+
+def packed_hits(hits: Iterable[Hit], budget: int, *, whole: bool = False) -> Packed:
+    """Memories as quoted text in sections, as far as the budget of tokens goes; ``whole``: all of
+    them."""
+    by_kind: dict[str, list[Hit]] = {}
+    for hit in hits:
+        by_kind.setdefault(SECTION_OF_KIND[hit.record.kind], []).append(hit)
+    sections = [memory_section(tag, listed) for tag, listed in by_kind.items()]
+    count = (lambda _: 0) if whole else ESTIMATE.count
+    return pack(_NOTHING, sections, stable_budget=0, budget=budget, count=count)
+
+
+def diff_line(item: ReceiptItem) -> str:
+    """An item of a dry run's receipt as a line of a diff."""
+    from recollect.upkeep.consolidate.steps import diff_line
+
+    return diff_line(item)

@@ -1,0 +1,91 @@
+"""Nothing is said twice: what a packet says already, in whatever form it said it. Pure.
+
+A memory repeats another if it is the same record or a copy, if it reads the same but for case and
+punctuation, if it was made of what is shown, or if what is shown was made of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from recollect.text.analysis import asks
+from recollect.text.normal import fold
+from recollect.types import Message, Record, SessionKey
+
+_WORDS = re.compile(r"\w+")
+_SENTENCE_END = re.compile(r"(?<=[.!?…。！？])\s*")
+# Shorter texts stand inside of longer ones by chance.
+CONTAINED_LEAST = 12
+
+
+def normal(text: str) -> str:
+    """A text by its words alone."""
+    return " ".join(_WORDS.findall(fold(text)))
+
+
+def only_asks(text: str) -> bool:
+    """Is it nothing but questions? What was asked is not what is known."""
+    sentences = [one for one in _SENTENCE_END.split(text.strip()) if one.strip()]
+    return bool(sentences) and all(asks(one) for one in sentences)
+
+
+class Said:
+    """What stands in the packet so far."""
+
+    def __init__(self) -> None:
+        self._names: set[str] = set()
+        self._texts: set[str] = set()
+        self._long: list[str] = []
+        self._messages: set[tuple[SessionKey, str]] = set()
+        self._sources: set[tuple[SessionKey, str]] = set()
+        self._made_of: set[str] = set()
+
+    def hear(self, messages: Iterable[Message]) -> None:
+        """Messages that the packet shows themselves."""
+        for message in messages:
+            self._messages.add((SessionKey(message.scope, message.session), message.id))
+            self._texts.add(normal(message.text))
+
+    def tell(self, text: str) -> None:
+        """A text that is no memory, such as the session's summary."""
+        if text:
+            self._long.append(f" {normal(text)} ")
+
+    def add(self, record: Record) -> None:
+        self._names |= _names(record)
+        text = normal(record.text)
+        self._texts.add(text)
+        if record.kind == "episodic":
+            self._long.append(f" {text} ")
+        self._sources |= _sources(record)
+        self._made_of.update(record.derived_from)
+
+    def repeats(self, record: Record) -> str:
+        """Why it would say something twice; "" if it would not."""
+        if _names(record) & self._names:
+            return "said already"
+        text = normal(record.text)
+        if text in self._texts:
+            return "said already, in the same words"
+        sources = _sources(record)
+        if sources and sources <= self._messages:
+            return "the messages that it was made of are shown"
+        if record.type == "turn":
+            if sources & self._sources:
+                return "what was learned from it is shown"
+            if len(text) >= CONTAINED_LEAST and any(f" {text} " in long for long in self._long):
+                return "an episode that is shown tells it"
+        if record.id in self._made_of:
+            return "what was made of it is shown"
+        if record.derived_from and self._names >= set(record.derived_from):
+            return "what it was made of is shown"
+        return ""
+
+
+def _names(record: Record) -> set[str]:
+    return {name for name in (record.id, record.origin, record.hash) if name}
+
+
+def _sources(record: Record) -> set[tuple[SessionKey, str]]:
+    return {(record.session_key, id_) for id_ in record.lineage}

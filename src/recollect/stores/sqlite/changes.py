@@ -1,0 +1,274 @@
+"""A decided batch written into the file: few statements, whatever is in it. What hangs on a row
+follows by ``triggers.sql``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import apsw
+
+from recollect.index.codes import code, micros, micros_or_none
+from recollect.index.derived import quantised
+from recollect.stores.commit import Changes, checked
+from recollect.stores.sqlite import erase
+from recollect.stores.sqlite.held import Keys, make_places
+from recollect.stores.sqlite.rows import (
+    MESSAGE_COLUMNS,
+    RECORD_BIRTH,
+    RECORD_CHANGES,
+    RECORD_UNBORN,
+    RELATIONS,
+    SUMMARY_COLUMNS,
+    TOUCHES,
+    message_row,
+    plain,
+    record_birth,
+    record_changes,
+    session_row,
+    summary_row,
+    to_json,
+)
+from recollect.types import Batch, Entry, Record
+
+ROWS_AT_ONCE = 16  # in one statement
+
+_RECORD_COLUMNS = ("root", "scope", "changed", "space", *RECORD_BIRTH, *RECORD_CHANGES)
+_RECORD = f"INSERT INTO record ({', '.join(_RECORD_COLUMNS)}) VALUES "
+_RECORD_CHANGED = " ON CONFLICT (id) DO UPDATE SET " + ", ".join(
+    f"{name} = excluded.{name}" for name in ("changed", *RECORD_CHANGES)
+)
+_MESSAGE = f"INSERT INTO message (session, {MESSAGE_COLUMNS}, checksum) VALUES "
+_MESSAGE_ROW = "((SELECT pk FROM session WHERE scope = ? AND id = ?)" + ", ?" * 15 + ")"
+_TOUCH_ROW = "(?, ?, ?, ?, (SELECT pk FROM scope WHERE path = ?), ?, ?, ?, ?)"
+_TALK = (
+    "INSERT INTO talk (scope, id, last_seq, cursors, channel, policy, state, started_at, ended_at,"
+    " version) VALUES "
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedRecord:
+    birth: tuple[Any, ...]  # placeholders for a change
+    changes: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A checked batch with all that can be computed before the file is locked."""
+
+    batch: Batch
+    records: Mapping[str, PreparedRecord]
+    small: Mapping[str, bytes]  # the vectors in one byte per number
+    size: int  # roughly, in bytes
+
+
+def prepare(batch: Batch) -> Prepared:
+    """Check the batch by itself. Raises Invalid."""
+    batch = checked(batch)
+    records: dict[str, PreparedRecord] = {}
+    for record in batch.records:
+        records[record.id] = _prepared(record, batch, records.get(record.id))
+    small = {id_: quantised(vector) for id_, vector in batch.vectors.items()}
+    size = sum(len(message.text) + len(message.original) for message in batch.messages)
+    size += sum(len(record.text) for record in batch.records)
+    size += sum(map(len, batch.vectors.values()))
+    return Prepared(batch, records, small, size)
+
+
+def _prepared(given: Record, batch: Batch, before: PreparedRecord | None) -> PreparedRecord:
+    """``before``: as the same batch wrote it already."""
+    if before is not None:
+        birth = before.birth
+    elif given.version == 0:
+        birth = record_birth(given)
+    else:
+        birth = (plain(given.id), *RECORD_UNBORN)
+    return PreparedRecord(birth, record_changes(given, batch.at))
+
+
+def write(db: apsw.Connection, prepared: Prepared, changes: Changes, keys: Keys) -> None:
+    if keys.unknown or keys.root is None:
+        make_places(db, keys, changes.batch.root, set(_paths(changes)))
+    searched = _is_searched(changes, keys)
+    keys.stamp += searched
+    erase.silence(db, changes, keys)
+    if changes.entry is not None:
+        _write_entry(db, changes, changes.entry, keys)
+    elif searched:
+        db.execute("UPDATE root SET stamp = ? WHERE pk = ?", (keys.stamp, keys.root))
+    erase.remove(db, changes, keys)
+    if changes.sessions or changes.summaries:
+        _write_sessions(db, changes, keys)
+    if changes.records or changes.vectors or changes.relations:
+        _write_records(db, prepared, changes, keys)
+    _write_items(db, changes)
+    if changes.used and keys.root is not None:
+        db.execute(
+            "UPDATE record SET uses = uses + used.value, used_at = ?1 FROM json_each(?2) AS used"
+            " WHERE record.id = used.key AND record.root = ?3"
+            " AND (record.expires_at IS NULL OR record.expires_at > ?1)",
+            (micros(changes.batch.at), to_json(dict(changes.used)), keys.root),
+        )
+
+
+def _paths(changes: Changes) -> Iterator[str]:
+    """Every scope that a row to be written names."""
+    if changes.entry is not None:
+        yield changes.batch.root
+        yield from (touch.scope for touch in changes.entry.touched)
+    yield from (item.scope for item in changes.items.values())
+
+
+def _is_searched(changes: Changes, keys: Keys) -> bool:
+    """Does anything change that search indexes must see?"""
+    dropping = bool(changes.batch.drop_space) and keys.root is not None
+    return bool(changes.records or changes.records_gone or changes.vectors or keys.sweeps) or (
+        dropping
+    )
+
+
+def _write_entry(db: apsw.Connection, changes: Changes, entry: Entry, keys: Keys) -> None:
+    """The entry, and the root's new numbers."""
+    db.execute(
+        "INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            keys.root,
+            entry.seq,
+            micros(entry.at),
+            plain(entry.batch),
+            plain(entry.change),
+            plain(entry.reason),
+            plain(entry.actor),
+            keys.stamp,
+        ),
+    )
+    known = all(touch.scope in keys.scopes for touch in entry.touched)
+    touched = [
+        (
+            keys.root,
+            entry.seq,
+            place,
+            code(TOUCHES, touch.kind),
+            keys.scopes[touch.scope] if known else touch.scope,
+            touch.id,
+            also,
+            None if touch.before is None else to_json(touch.before),
+            None if touch.after is None else to_json(touch.after),
+        )
+        for place, (touch, also) in enumerate(zip(entry.touched, changes.also, strict=True))
+    ]
+    _insert(db, "INSERT INTO touch VALUES ", touched, row="" if known else _TOUCH_ROW)
+
+
+def _insert(
+    db: apsw.Connection, sql: str, rows: Sequence[Sequence[Any]], end: str = "", row: str = ""
+) -> None:
+    """Several rows a statement. ``row``: how one is written, if not as so many values."""
+    for start in range(0, len(rows), ROWS_AT_ONCE):
+        part = rows[start : start + ROWS_AT_ONCE]
+        values = part[0] if len(part) == 1 else [value for one in part for value in one]
+        db.execute(_statement(sql, row, len(rows[0]), len(part), end), values)
+
+
+@cache
+def _statement(sql: str, row: str, width: int, rows: int, end: str) -> str:
+    row = row or f"({', '.join('?' * width)})"
+    return sql + ", ".join([row] * rows) + end
+
+
+def _write_sessions(db: apsw.Connection, changes: Changes, keys: Keys) -> None:
+    sessions = [
+        (
+            keys.scopes[one.scope],
+            plain(one.id),
+            one.last_seq,
+            to_json({plain(reader): seq for reader, seq in one.cursors.items()}),
+            *session_row(one),
+        )
+        for one in changes.sessions.values()
+    ]
+    _insert(db, _TALK, sessions)
+    messages = [
+        (keys.scopes[one.scope], one.session, *message_row(one, one.seq))
+        for one in changes.messages
+    ]
+    _insert(db, _MESSAGE, messages, row=_MESSAGE_ROW)
+    summaries = [
+        (keys.scopes[one.scope], plain(one.session), *summary_row(one)) for one in changes.summaries
+    ]
+    _insert(db, f"INSERT INTO summary (scope, session, {SUMMARY_COLUMNS}) VALUES ", summaries)
+
+
+def _write_records(db: apsw.Connection, prepared: Prepared, changes: Changes, keys: Keys) -> None:
+    if changes.vectors and keys.space is None:
+        dimensions = len(next(iter(changes.vectors.values()))) // 4
+        db.execute(
+            "INSERT INTO space (name, dimensions) VALUES (?, ?)",
+            (plain(changes.batch.space), dimensions),
+        )
+        keys.space = db.last_insert_rowid()
+    rows = []
+    for id_, record in changes.records.items():
+        ready = prepared.records[id_]
+        place = (keys.root, keys.scopes[record.scope], keys.stamp)
+        space = keys.space if id_ in changes.vectors else None
+        rows.append((*place, space, *ready.birth, *ready.changes))
+    changed = len(changes.made) < len(changes.records)
+    _insert(db, _RECORD, rows, _RECORD_CHANGED if changed else "")
+    _write_relations(db, changes)
+    vectors = [
+        (id_, keys.space, keys.stamp, vector, prepared.small[id_])
+        for id_, vector in changes.vectors.items()
+    ]
+    _insert(db, "INSERT INTO embedding (record, space, changed, f32, i8) VALUES ", vectors)
+
+
+def _write_relations(db: apsw.Connection, changes: Changes) -> None:
+    if not changes.relations:
+        return
+    relations = [
+        (
+            one.source,
+            one.target,
+            code(RELATIONS, one.kind),
+            one.scope,
+            micros(one.learned_at),
+            micros_or_none(one.retired_at),
+            one.version,
+            to_json(one.lineage),
+        )
+        for one in changes.relations.values()
+    ]
+    db.execute(
+        "INSERT OR REPLACE INTO relation SELECT source.pk, target.pk, edge.value ->> 2, scope.pk,"
+        " edge.value ->> 4, edge.value ->> 5, edge.value ->> 6, edge.value ->> 7"
+        " FROM json_each(?) AS edge CROSS JOIN record AS source ON source.id = edge.value ->> 0"
+        " CROSS JOIN record AS target ON target.id = edge.value ->> 1"
+        " CROSS JOIN scope ON scope.path = edge.value ->> 3",
+        (to_json(relations),),
+    )
+
+
+def _write_items(db: apsw.Connection, changes: Changes) -> None:
+    if changes.items:
+        db.execute(
+            "INSERT OR REPLACE INTO item SELECT scope.root, item.value ->> 1, scope.pk,"
+            " item.value ->> 2, item.value ->> 3, item.value ->> 4, item.value ->> 5"
+            " FROM json_each(?) AS item CROSS JOIN scope ON scope.path = item.value ->> 0",
+            (to_json(list(_item_rows(changes))),),
+        )
+
+
+def _item_rows(changes: Changes) -> Iterable[tuple[Any, ...]]:
+    for one in changes.items.values():
+        yield (
+            one.scope,
+            plain(one.namespace),
+            plain(one.key),
+            one.version,
+            micros_or_none(one.expires_at),
+            to_json(one.value),
+        )

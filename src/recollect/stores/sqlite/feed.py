@@ -1,0 +1,118 @@
+"""The file as the search index is fed from it, in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import apsw
+
+from recollect.index.codes import NEVER_ENDS
+from recollect.ports import FeedChanges, FeedRecord, FeedStamps
+from recollect.stores.sqlite.connection import select
+from recollect.stores.sqlite.rows import RECORD_WITH_SCOPE, record_of, to_json
+
+CHUNK = 8192
+EVERYTHING = 0  # as the key of an erased record: load the scope anew
+
+# In the order of ``IndexRow``.
+_COLUMNS = (
+    "pk, CAST(id AS BLOB), kind, type, status, source, durability, importance, learned_at,"
+    f" coalesce(retired_at, {NEVER_ENDS}), coalesce(valid_from, -{2**63 - 1} - 1),"
+    f" coalesce(valid_to, {NEVER_ENDS}), coalesce(expires_at, {NEVER_ENDS}), words,"
+    " author, session, session_scope, labels, terms"
+)
+_KEYS = "(SELECT value FROM json_each(?))"
+
+
+class SqliteFeed:
+    """``recollect.ports.Feed``. The caller has begun a transaction but read nothing yet."""
+
+    def __init__(self, db: apsw.Connection) -> None:
+        self._db = db
+        self._scopes: dict[str, int] = {}
+        self._space: int | None = None
+
+    def stamps(self, scopes: Sequence[str], below: Sequence[str], space: str) -> FeedStamps:
+        sql = f"SELECT path, pk, stamp FROM scope WHERE stamp > 0 AND path IN {_KEYS}"
+        bindings: list[Any] = [to_json(list(scopes))]
+        for scope in below:  # ";" follows ":"
+            sql += " UNION SELECT path, pk, stamp FROM scope"
+            sql += " WHERE stamp > 0 AND path > ? AND path < ?"
+            bindings += [scope + ":", scope + ";"]
+        if space:
+            sql += " UNION ALL SELECT NULL, pk, dimensions FROM space WHERE name = ?"
+            bindings.append(space)
+        rows = select(self._db, sql, *bindings)
+        dimensions = None
+        if rows and rows[-1][0] is None:
+            _, self._space, dimensions = rows.pop()
+        self._scopes = {path: pk for path, pk, _ in rows}
+        return FeedStamps({path: stamp for path, _, stamp in rows}, dimensions)
+
+    def changes(self, scope: str, after: int) -> FeedChanges:
+        pk = self._scopes[scope]
+        if after:
+            gone = select(
+                self._db, "SELECT record FROM erased WHERE scope = ? AND stamp > ?", pk, after
+            )
+            keys = [key for (key,) in gone]
+            if EVERYTHING not in keys:
+                return FeedChanges(self._changed(pk, after), keys)
+        return FeedChanges(self._all(pk), None)
+
+    def _changed(self, scope: int, after: int) -> Iterator[Sequence[Sequence[Any]]]:
+        yield from _parts(
+            self._db.execute(
+                f"SELECT {_COLUMNS} FROM record WHERE scope = ? AND changed > ? ORDER BY pk",
+                (scope, after),
+            )
+        )
+
+    def _all(self, scope: int) -> Iterator[Sequence[Sequence[Any]]]:
+        """In the order in which the rows lie in the file."""
+        keys = sorted(
+            key for (key,) in select(self._db, "SELECT pk FROM record WHERE scope = ?", scope)
+        )
+        for start in range(0, len(keys), CHUNK):
+            yield select(
+                self._db,
+                f"SELECT {_COLUMNS} FROM record WHERE pk IN {_KEYS} ORDER BY pk",
+                str(keys[start : start + CHUNK]),
+            )
+
+    def vectors(
+        self, scope: str, space: str, keys: Sequence[int] | None
+    ) -> Iterable[Sequence[tuple[int, bytes]]]:
+        where = " WHERE scope = ? AND space = (SELECT pk FROM space WHERE name = ?)"
+        sql = f"SELECT record, i8 FROM quantised{where}"
+        bindings: list[Any] = [self._scopes[scope], space]
+        if keys is None:
+            yield from _parts(self._db.execute(f"{sql} ORDER BY record", bindings))
+            return
+        for start in range(0, len(keys), CHUNK):
+            some = [*bindings, str(list(keys[start : start + CHUNK]))]
+            yield from _parts(self._db.execute(f"{sql} AND record IN {_KEYS}", some))
+
+    def records(self, keys: Sequence[int], space: str) -> Mapping[int, FeedRecord]:
+        vector, named = "NULL", bool(space) and self._space is not None
+        if named:
+            vector = "(SELECT f32 FROM vector WHERE vector.record = record.pk AND space = ?)"
+        rows = self._db.execute(
+            f"SELECT record.pk, {vector}, {RECORD_WITH_SCOPE} FROM record"
+            f" JOIN scope ON scope.pk = record.scope WHERE record.pk IN {_KEYS}",
+            (*([self._space] if named else []), str(list(keys))),
+        )
+        return {row[0]: FeedRecord(partial(record_of, row[2:]), row[1]) for row in rows}
+
+
+def _parts(cursor: apsw.Cursor) -> Iterator[list[tuple[Any, ...]]]:
+    found: list[tuple[Any, ...]] = []
+    for row in cursor:
+        found.append(row)
+        if len(found) == CHUNK:
+            yield found
+            found = []
+    if found:
+        yield found

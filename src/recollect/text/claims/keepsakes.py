@@ -1,0 +1,140 @@
+"""Sentences that no rule reads, kept in the speaker's own words.
+
+A lasting statement is not lost because no pattern fits it: it is kept as it was said, with less
+confidence. It is written in the third person only where that surely gives a sentence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+
+from recollect.text.analysis import stem, words
+from recollect.text.claims.changes import change_in
+from recollect.text.claims.clauses import Clause, clause_in
+from recollect.text.claims.findings import bare, cut
+from recollect.text.claims.foreign import language_of
+from recollect.text.claims.lessons import KEPT, Claim, Lesson
+from recollect.text.claims.permanence import is_lasting, is_ruled_out, is_unreal_part, spelled
+from recollect.text.claims.rewrite import (
+    dated,
+    framed,
+    is_garbled,
+    sentence,
+    trimmed,
+    without_pointers,
+)
+from recollect.text.claims.sentences import Sentence
+from recollect.text.claims.statements import Utterance, entities_in, is_unreal
+from recollect.text.dates import Span, time_spans
+from recollect.text.words import pattern, word_set
+
+CONFIDENCE = 0.55
+IMPORTANCE = 0.5
+COVERED = 0.5  # of the words of a part, if lessons have them already
+
+_NAMED_VALUE = re.compile(
+    r"(?P<how>(?:called |named |in |at |on |with |by |from |an? |the )*)(?P<value>"
+    r"[A-ZÀ-Ý0-9][\w.'&/-]*(?: [A-ZÀ-Ý0-9][\w.'&/-]*){0,3})\Z"
+)
+
+
+def kept(said_sentence: Sentence, said: Utterance, found: Sequence[Lesson]) -> list[Lesson]:
+    """What a sentence says beside what was found in it."""
+    if said_sentence.question or len(said_sentence.text) < 4 or is_unreal(said_sentence.text):
+        return []
+    text = said_sentence.text.strip(" *_")
+    parts = [part.strip(" ,;:-–—") for part in pattern("lasting.part").split(text)]
+    if any(map(is_unreal_part, parts)):
+        return []
+    lasting = [part for part in parts if is_lasting(part)]
+    if not found:
+        if (lasting or is_lasting(text)) and not any(map(is_ruled_out, parts)):
+            return [_lesson(text, said)]
+        return [_lesson(part, said) for part in lasting]
+    known = {stem(word) for lesson in found for word in words(lesson.text)}
+    return [_lesson(part, said) for part in lasting if not _is_covered(part, known, said.at)]
+
+
+def _is_covered(part: str, known: set[str], at: datetime) -> bool:
+    for span in time_spans(part, at):
+        part = part.replace(span.phrase, " ", 1)
+    said = {stem(word) for word in words(part)} - word_set("search.stop_words")
+    told = {word for word in said if word in known}
+    return len(told) >= COVERED * max(len(said), 1)
+
+
+def kept_as_said(text: str, said: Utterance) -> Lesson:
+    """The lesson of words that are known to state something."""
+    return _lesson(text, said)
+
+
+def continued(before: str, said_sentence: Sentence, said: Utterance) -> list[Lesson]:
+    """ "My gran is on Instagram. She's 83.": a sentence that only its neighbour explains."""
+    text = said_sentence.text
+    if said_sentence.question or not pattern("lasting.continues").match(text) or is_ruled_out(text):
+        return []
+    if not pattern("lasting.telling").search(spelled(text)) or len(text.split()) > 14:
+        return []
+    return [_lesson(f"{before.rstrip(' .!')}. {text}", said, whole=False)]
+
+
+def _lesson(text: str, said: Utterance, *, whole: bool = True) -> Lesson:
+    spans = time_spans(text, said.at)
+    clause = _clause(text, said) if whole else None
+    written = _third_person(clause, spans, said) if clause else ""
+    change = change_in(text).kind
+    begins = [span.start for span in spans if span.relation in ("", "since") and not span.about]
+    dated_change = change in ("ends", "changes") or any(span.relation == "since" for span in spans)
+    start = begins[0] if begins and dated_change and begins[0] <= said.at else None
+    return Lesson(
+        text=written or framed(_tidied(text), said.speaker, spans),
+        messages=(said.message,),
+        claim=_claim(clause) if clause and written else None,
+        confidence=CONFIDENCE,
+        importance=IMPORTANCE,
+        tags=(KEPT,),
+        entities=entities_in(text, None, said.speaker),
+        valid_from=start,
+        changed_by=said.at if start else None,
+    )
+
+
+def _tidied(text: str) -> str:
+    text = text.strip(" ,;:*")
+    return text[:1].upper() + text[1:] if text[:1].islower() and text.isascii() else text
+
+
+def _clause(text: str, said: Utterance) -> Clause | None:
+    if language_of(text) or "," in text or ";" in text:
+        return None
+    clause = clause_in(spelled(text).rstrip(" .!"), said.speaker)
+    if clause is None or clause.predicate.hedged:
+        return None
+    return clause
+
+
+def _third_person(clause: Clause, spans: Sequence[Span], said: Utterance) -> str:
+    """Empty where it would not be a sentence that stands on its own."""
+    tail = clause.predicate.tail
+    if trimmed(tail) != tail.strip(" .,;:") or without_pointers(tail) != tail:
+        return ""
+    written = sentence(clause, dated(tail, spans), said.speaker)
+    return "" if is_garbled(written) else written
+
+
+def _claim(clause: Clause) -> Claim | None:
+    """ "My watch is a Garmin": one value for what somebody has one of."""
+    subject, predicate = clause.subject, clause.predicate
+    if not subject.attribute or predicate.verb != "be" or predicate.tense != "present":
+        return None
+    found = _NAMED_VALUE.match(cut(predicate.tail))
+    if found is None or subject.plural or predicate.negated:
+        return None
+    how = bare(found["how"].replace("called", "").replace("named", ""))
+    slot = " ".join(part for part in ("is", subject.attribute.casefold(), how) if part)
+    value = bare(found["value"])
+    if not value:
+        return None
+    return Claim(subject=subject.key, slot=slot, value=value, exclusive=True)

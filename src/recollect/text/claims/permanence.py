@@ -1,0 +1,394 @@
+"""Is a sentence that no rule reads a lasting statement about the speaker's life or work?
+
+Whatever says for itself that it passes, jokes, asks, supposes or talks about the talk is not. What
+is left must look like a statement: a subject that belongs to the speaker, and a verb in a tense
+that tells how things are, or how they changed.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache, lru_cache
+
+from recollect.text.claims.changes import change_in
+from recollect.text.claims.clauses import expanded, reading, without_opening
+from recollect.text.claims.foreign import language_of
+from recollect.text.words import pattern, word_set
+
+WORDS_MIN, WORDS_MAX = 2, 45
+
+_LOWER_I = re.compile(r"(?<![\w.])i(?='|\b)(?!\.)")
+_CHAT = {
+    "im": "I'm", "ive": "I've", "id": "I'd", "dont": "don't", "doesnt": "doesn't", "cant": "can't",
+    "wont": "won't", "isnt": "isn't", "didnt": "didn't", "shes": "she's", "hes": "he's",
+    "theyre": "they're", "thats": "that's", "bf": "boyfriend", "gf": "girlfriend", "mom's": "Mom's",
+}  # fmt: skip
+_CHAT_WORD = re.compile(rf"(?<![\w'])(?:{'|'.join(_CHAT)})(?![\w'])")
+_FIGURE_IN = re.compile(r"\d|[A-ZÀ-Ý]\w+")
+_ANY_NAME = re.compile(r"(?P<what>[A-ZÀ-Ý][\w'-]+) (?P<rest>[a-z]+\b.*)", re.DOTALL)
+_DENSE = re.compile("[\u3400-\u9fff]")
+
+
+@lru_cache(maxsize=2000)
+def is_figurative(text: str) -> bool:
+    """Whether a text says something that nobody means as it is said."""
+    return pattern("lasting.figurative").search(text) is not None
+
+
+@lru_cache(maxsize=1000)
+def is_lasting(text: str) -> bool:
+    """Whether a sentence, or a part of one, is worth keeping in the speaker's own words."""
+    english = len(set(pattern("lasting.english").findall(text.casefold())))
+    if language_of(text) or (pattern("lasting.foreign_own").search(text) and not english):
+        return _foreign(text)
+    words = spelled(text)
+    if (
+        english < 2
+        and not pattern("lasting.english").match(text)
+        and change_in(text).kind in ("ends", "changes")
+    ):
+        return _elliptic(words, True) or _foreign(text)
+    return _may_be(words) and _is_statement(words)
+
+
+def is_unreal_part(text: str) -> bool:
+    """Whether a part jokes or gives roles, so that nothing else in the sentence is meant."""
+    return is_figurative(text) or bool(pattern("lasting.role").search(text))
+
+
+@lru_cache(maxsize=1000)
+def is_ruled_out(text: str) -> bool:
+    """Whether a part supposes, jokes or speaks to somebody, so that nothing around it is sure."""
+    if language := language_of(text):
+        return bool(pattern("claims.unreal", language).search(text) or is_figurative(text))
+    words = spelled(text)
+    return bool(
+        pattern("lasting.hypothetical").search(words)
+        or is_figurative(words)
+        or pattern("lasting.addressed").search(words)
+    )
+
+
+def spelled(text: str) -> str:
+    """Chat spelling as it is read: "i", "im", "ive" as "I", "I am", "I have"."""
+    text = _CHAT_WORD.sub(lambda found: _CHAT[found[0]], _LOWER_I.sub("I", text))
+    return without_opening(expanded(text).strip(" ,;:-–—\"'*()"))
+
+
+def _may_be(words: str) -> bool:
+    """Nothing in it says that it passes, asks, supposes, jokes, or talks about this talk."""
+    count = len(words.split())
+    if not WORDS_MIN <= count <= WORDS_MAX or words.endswith("?"):
+        return False
+    if pattern("lasting.question").match(words) and not pattern("lasting.have_first").match(words):
+        return False
+    if (
+        pattern("lasting.addressed").search(words)
+        or pattern("lasting.hypothetical").search(words)
+        or is_figurative(words)
+    ):
+        return False
+    if (
+        pattern("lasting.conversation").search(words)
+        or pattern("lasting.work_in_hand").search(words)
+        or _is_imperative(words)
+    ):
+        return False
+    changes = change_in(words).kind in ("ends", "changes")
+    return changes or not (
+        pattern("lasting.passing").search(words) or pattern("lasting.passing_nouns").search(words)
+    )
+
+
+def _is_imperative(words: str) -> bool:
+    first = re.match(r"(?:please |pls |just |then |now |so )*([A-Za-z']+)", words)
+    order = bool(first and pattern("lasting.imperative").match(first[1]))
+    return order and not re.match(r"\w+ [a-z]+ (?:is|are|meets|starts|has|was)\b", words)
+
+
+def _is_change(words: str) -> bool:
+    return change_in(words).kind in ("ends", "changes")
+
+
+def _is_statement(words: str) -> bool:
+    if found := pattern("lasting.setting").match(words):
+        return _is_statement(words[found.end() :])
+    strong = _is_change(words)
+    if pattern("lasting.pronoun").match(words):
+        told = strong and pattern("lasting.they").match(words.lower())
+        return bool(told or pattern("lasting.only_us").match(words))
+    if found := pattern("lasting.speaker").match(words):
+        return _said_of_speaker(found["rest"])
+    if found := pattern("lasting.own").match(words):
+        if pattern("lasting.reported").match(found["rest"]):
+            return bool(pattern("lasting.professional").match(found["what"]))
+        return _said_of_other(found["rest"], strong)
+    found = pattern("lasting.kin").match(words)
+    if found and (rest := words[found.end() :].strip(" ,")):
+        return _said_of_other(re.sub(r"\A's ", "is ", rest), strong)
+    found = pattern("lasting.named").match(words)
+    if found is None and strong:
+        found = _ANY_NAME.match(words)
+    if found:
+        return _said_of_named(words, found["rest"], strong)
+    if found := pattern("lasting.thing").match(words):
+        return _said_of_thing(words, found["what"], found["rest"], strong)
+    return _elliptic(words, strong)
+
+
+@cache
+def _adverbs() -> frozenset[str]:
+    return word_set("clauses.adverbs") | {"do", "did", "mostly", "now", "then"}
+
+
+def _after_adverbs(rest: str) -> list[str]:
+    parts = rest.split()
+    while parts and parts[0].lower().strip(",") in _adverbs():
+        if parts[0] in ("do", "did") and not (len(parts) > 1 and reading(parts[1].lower(), "base")):
+            break
+        parts = parts[1:]
+    return parts
+
+
+def _said_of_speaker(rest: str) -> bool:
+    parts = _after_adverbs(rest)
+    if not parts:
+        return False
+    verb = parts[0].lower().strip(",.")
+    tail = parts[1:]
+    if verb in ("am", "are"):
+        return _being(" ".join(tail))
+    if verb in ("was", "were"):
+        return _been(" ".join(tail))
+    if (
+        verb in ("have", "has", "had")
+        and tail[:1] == ["to"]
+        and not pattern("lasting.duration").search(rest)
+    ):
+        return change_in(rest).kind in ("ends", "changes")
+    if verb in ("have", "has", "had"):
+        ends = change_in(" ".join(tail)).kind == "ends"
+        return _having(" ".join(tail), verb) or (ends and len(tail) > 2)
+    if verb in ("not", "never", "cannot", "can", "must", "need", "will"):
+        return _modal(verb, tail)
+    if verb == "do":
+        return bool(tail) and not (tail[0] == "not" and _modal("not", tail[1:]) is False)
+    if verb in word_set("lasting.not_verbs") or verb in word_set("lasting.talk_verbs"):
+        return False
+    if verb == "no" and tail[:1] == ["longer"]:
+        return len(tail) > 1 and tail[1].lower() not in word_set("lasting.talk_verbs")
+    past = reading(verb, "past", "participle") and not reading(verb, "base")
+    if past or (verb.endswith("ed") and not reading(verb, "base")) or verb == "cut":
+        return _past(verb, " ".join(tail))
+    if verb in ("let", "put", "quit") and change_in(rest).kind in ("ends", "changes"):
+        return bool(tail)
+    if verb == "used" and tail[:1] == ["to"]:
+        return True
+    if verb in word_set("lasting.verbs"):
+        return bool(tail) or verb in word_set("lasting.alone")
+    told = (
+        pattern("lasting.timed").search(rest)
+        or re.search(r"\d", rest)
+        or pattern("lasting.habit").search(rest)
+    )
+    return verb not in word_set("lasting.passing_verbs") and bool(told) and bool(tail)
+
+
+def _being(tail: str) -> bool:
+    tail = pattern("lasting.being_adverbs").sub("", tail)
+    if found := re.match(r"([a-z]+ing)\b", tail):
+        named = "called" in tail or change_in(tail).kind in ("ends", "changes")
+        return (found[1] in word_set("lasting.going_on") or named) and len(tail.split()) > 1
+    first = tail.split(" ", 1)[0].strip(",.").lower()
+    if (
+        not tail
+        or first == "dead"
+        or (
+            first in word_set("lasting.moods")
+            and change_in(f"is {tail}").kind not in ("ends", "changes")
+        )
+    ):
+        return False
+    if first in word_set("lasting.moods"):
+        return True
+    if pattern("lasting.being_at").match(tail):
+        return bool(_FIGURE_IN.search(tail) or pattern("lasting.being_there").search(tail))
+    if pattern("lasting.being_something").match(tail):
+        return True
+    return bool(pattern("lasting.being").match(tail)) or tail[:1].isupper()
+
+
+def _been(tail: str) -> bool:
+    if re.match(
+        r"(?:born|raised|adopted|diagnosed|brought up|named after|married|in the|a |an |the )", tail
+    ):
+        return bool(
+            pattern("lasting.duration").search(tail)
+            or re.match(r"(?:born|raised|adopted|diagnosed|brought|named)", tail)
+            or pattern("lasting.figure").search(tail)
+        )
+    return change_in(f"was {tail}").kind in ("ends", "changes")
+
+
+def _having(tail: str, verb: str) -> bool:
+    first = tail.split(" ", 1)[0].strip(",").lower() if tail else ""
+    if not first:
+        return False
+    if first in (
+        "to",
+        "no idea",
+        "been",
+        "never",
+        "always",
+        "not",
+        "lived",
+        "worked",
+        "known",
+        "had",
+        "got",
+    ):
+        if first == "to":
+            return verb != "had" or change_in(f"had {tail}").kind in ("ends", "changes")
+        if first == "got":
+            return len(tail.split()) > 1
+        return bool(pattern("lasting.duration").search(tail)) and not pattern(
+            "lasting.been_told"
+        ).match(tail)
+    if reading(first, "participle") and first not in (
+        "cut",
+        "set",
+        "put",
+        "let",
+        "run",
+        "read",
+        "hurt",
+    ):
+        return change_in(f"have {tail}").kind in ("ends", "changes") or bool(
+            re.search(r"\b(?:since|for \w+ (?:years|months))\b", tail)
+        )
+    return verb != "had" or bool(pattern("lasting.duration").search(tail))
+
+
+def _modal(verb: str, tail: list[str]) -> bool:
+    if verb == "will":
+        return False
+    if tail[:1] == ["not"]:
+        tail, verb = tail[1:], "not"
+    if not tail:
+        return False
+    main = tail[0].lower()
+    if verb in ("need", "must"):
+        return bool(pattern("lasting.needs").search(" ".join(tail)))
+    if verb == "can":
+        return bool(pattern("lasting.skills").match(main))
+    return main == "stand" or (
+        main not in word_set("lasting.talk_verbs")
+        and main not in word_set("lasting.passing_verbs")
+        and main not in ("be", "lie")
+    )
+
+
+def _past(verb: str, tail: str) -> bool:
+    if change_in(f"{verb} {tail}").kind in ("ends", "changes"):
+        return bool(tail) and not re.match(r"(?:it|that|this|them|him|her)\b", tail)
+    if re.match(r"(?:it|that|this|them|him|her)\b", tail):
+        return False
+    return (
+        bool(pattern("lasting.lasting_past").match(verb))
+        and len(tail.split()) >= 2
+        and not pattern("lasting.passing").search(tail)
+    )
+
+
+def _said_of_other(rest: str, strong: bool) -> bool:
+    """About somebody or something that belongs to the speaker."""
+    if pattern("lasting.reported").match(rest) and not strong:
+        return False
+    going_on = pattern("lasting.progressive").search(rest)
+    if going_on and not strong and going_on[1] not in word_set("lasting.going_on"):
+        return False
+    first = rest.split(" ", 1)[0].lower()
+    past = reading(first, "past") and not reading(first, "base")
+    if past or first in ("was", "were", "had", "did"):
+        return (
+            strong
+            or bool(pattern("lasting.began").search(rest))
+            or (first in ("was", "were") and bool(re.match(r"\w+ (?:an?|the) [a-z]", rest)))
+        )
+    tail = rest.partition(" ")[2]
+    mood = first in ("is", "are") and tail.split(" ", 1)[0].strip(",.").lower() in word_set(
+        "lasting.moods"
+    )
+    if mood and not strong and not pattern("lasting.timed").search(rest):
+        return False
+    return bool(tail or strong) and ("says" not in rest[:20] or strong)
+
+
+def _said_of_named(words: str, rest: str, strong: bool) -> bool:
+    if not (
+        pattern("lasting.first_person").search(words)
+        or strong
+        or pattern("lasting.timed").search(rest)
+    ):
+        return False
+    if re.match(r"(?:says?|said|told|asked|thinks?|thought|claims?|claimed|wrote|writes)\b", rest):
+        return False
+    return _said_of_other(rest, strong)
+
+
+def _said_of_thing(words: str, what: str, rest: str, strong: bool) -> bool:
+    if pattern("lasting.reported").match(rest):
+        return strong and bool(pattern("lasting.professional").match(what))
+    if pattern("lasting.progressive").search(rest) and not strong:
+        return False
+    standing = bool(pattern("lasting.standing").search(what)) or bool(
+        pattern("lasting.first_person").search(words)
+    )
+    told = (
+        bool(pattern("lasting.timed").search(words) or pattern("lasting.figure").search(rest))
+        or strong
+        or bool(pattern("lasting.first_person").search(words))
+    )
+    return standing and told and _said_of_other(rest, strong)
+
+
+def _elliptic(words: str, strong: bool) -> bool:
+    """ "Sold the flat in March": the speaker is who did it. Without any verb at all it must say
+    how often or since when."""
+    if pattern("lasting.elliptic").match(words):
+        return (strong or bool(pattern("lasting.figure").search(words))) and len(words.split()) >= 2
+    if strong and pattern("lasting.first_person").search(words):
+        return True
+    return bool(
+        pattern("lasting.first_person").search(words) and pattern("lasting.timed").search(words)
+    )
+
+
+# Other languages
+
+
+def _foreign(text: str) -> bool:
+    if (
+        pattern("lasting.foreign_passing").search(text)
+        or text.rstrip().endswith(("?", "？"))
+        or is_figurative(text)
+    ):
+        return False
+    if _DENSE.search(text):
+        strong = change_in(text).kind in ("ends", "changes")
+        return len(text) >= 4 and (
+            strong
+            or bool(
+                pattern("lasting.foreign_own").search(text)
+                or pattern("lasting.foreign_timed").search(text)
+            )
+        )
+    strong = change_in(text).kind in ("ends", "changes")
+    count = len(text.split())
+    return 2 <= count <= WORDS_MAX and (
+        strong
+        or bool(
+            pattern("lasting.foreign_own").search(text)
+            or pattern("lasting.foreign_timed").search(text)
+        )
+    )

@@ -1,0 +1,78 @@
+"""Words by which two statements are found to be about the same: people, things, values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+
+from recollect.text.analysis import stem
+from recollect.text.normal import fold
+from recollect.text.words import any_of, languages, meanings, parts, word_set, words
+
+
+@cache
+def generic_stems() -> frozenset[str]:
+    """Too common to say what a statement is about."""
+    return frozenset(map(stem, words("topics.generic")))
+
+
+@cache
+def kin_in() -> re.Pattern[str]:
+    """Whose statement it is about: "My sister ...", "Dad ..."."""
+    return re.compile(
+        r"\W*(?:(?:my|our|the user's|their|[A-Z]\w+'s|meine?[rnms]?|unsere?[rnms]?|mon|ma|mes|notre"
+        r"|nos|mis?|nuestr[oa]s?) (?:(?!is\b|are\b|was\b)[\w-]+ ){0,2}?)?"
+        rf"(?P<kin>{any_of(words('topics.people'))})(?!\w)",
+        re.IGNORECASE,
+    )
+
+
+def kin_named(word: str) -> str:
+    """One name for one person: mum, mom and mother."""
+    return meanings("topics.kin").get(fold(word), fold(word))
+
+
+@cache
+def people_words() -> frozenset[str]:
+    return (
+        frozenset(word.casefold() for word in words("topics.people"))
+        | meanings("topics.kin").keys()
+    )
+
+
+@cache
+def values_in() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """Kinds of values of which a statement has one where another has another."""
+    forms: dict[str, list[str]] = {}
+    for language in languages("topics.values"):
+        for kind, form in parts("topics.values", language).items():
+            forms.setdefault(kind, []).append(form)
+    return tuple((kind, re.compile("|".join(one), re.IGNORECASE)) for kind, one in forms.items())
+
+
+@cache
+def states_of(field: str) -> frozenset[str]:
+    """The stems of states of a field that exclude each other."""
+    return frozenset(stem(word) for word in _grouped("topics.states").get(field, ()))
+
+
+@cache
+def kinds_of_things() -> Mapping[str, frozenset[str]]:
+    return {
+        kind: frozenset(listed) | frozenset(map(stem, listed))
+        for kind, listed in _grouped("topics.things").items()
+    }
+
+
+@cache
+def _grouped(section: str) -> Mapping[str, frozenset[str]]:
+    groups: dict[str, set[str]] = {}
+    for word, meaning in meanings(section).items():
+        groups.setdefault(meaning, set()).add(word)
+    return {meaning: frozenset(listed) for meaning, listed in groups.items()}
+
+
+def is_single(fields: frozenset[str]) -> bool:
+    """Whether one of the fields has one state at a time."""
+    return bool(fields & word_set("fields.single"))

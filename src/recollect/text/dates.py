@@ -1,0 +1,573 @@
+"""Time expressions, resolved against the moment they were said.
+
+"Last Friday" in a message of a Monday is the Friday before it, in the zone of that message.
+Where a phrase leaves the year or the week open ("in March", "on Friday"), the tense of the text
+decides between the one behind and the one ahead.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from functools import cache
+from typing import Literal
+
+from recollect.text.words import (
+    alternatives,
+    any_of,
+    counted,
+    meanings,
+    pattern,
+    patterns,
+    word_set,
+    words,
+)
+
+CHARACTERS_MAX = 8000
+
+Precision = Literal["day", "weekend", "week", "month", "season", "year"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """A stretch of time that a phrase names: ``start`` belongs to it, ``end`` does not.
+
+    ``explicit_year``: the phrase itself says the year. ``relation`` says how the phrase uses the
+    time: "since", "until", "before", "after", "by" or "" (in it). ``relative``: the phrase means
+    another time on another day. ``about``: the speaker rounded. ``part``: it is only the
+    beginning, the middle or the end of the month. ``begins`` is the place of the phrase in the
+    text.
+    """
+
+    start: datetime
+    end: datetime
+    phrase: str
+    explicit_year: bool = False
+    relation: str = ""
+    relative: bool = False
+    about: bool = False
+    precision: Precision = "day"
+    part: str = ""
+    begins: int = 0
+
+    def written(self) -> str:
+        """The same time in words that mean it on every day."""
+        word = {"": "in", "by": "by"}.get(self.relation, self.relation)
+        if self.precision in ("day", "week", "weekend"):
+            named = f"{self.start.date().isoformat()}"
+            if self.precision != "day":
+                named = f"the {self.precision} of {named}"
+            word = {"in": "on"}.get(word, word) if self.precision != "week" else word
+        elif self.precision == "month":
+            named = f"{_english(counted('dates.months', 'en'), self.start.month)} {self.start.year}"
+        elif self.precision == "season":
+            named = (
+                f"{_english(_numbers('dates.seasons', 'en'), self.start.month)} {self.start.year}"
+            )
+        else:
+            named = str(self.start.year)
+        if self.part:
+            named = f"the {self.part} of {named}"
+            word = {"in": "in" if self.part == "middle" else "at"}.get(word, word)
+        if self.about and not self.relation:
+            return f"around {named}"
+        return f"{word} {named}"
+
+
+def _english(names: Mapping[str, int], number: int) -> str:
+    """The first name that English has for a number."""
+    return next(name for name, value in names.items() if value == number)
+
+
+@cache
+def _numbers(section: str, language: str = "") -> Mapping[str, int]:
+    """A table of words whose meanings are numbers."""
+    return {word: int(meaning) for word, meaning in meanings(section, language).items()}
+
+
+def time_spans(text: str, at: datetime) -> tuple[Span, ...]:
+    """The times named in a text said at ``at``, in its zone and in the order of the text. Times
+    that cannot be resolved are left out, and so is all after ``CHARACTERS_MAX``."""
+    text = text[:CHARACTERS_MAX]
+    if not _cue().search(text):
+        return ()
+    found = [span for read in _readers() for span in read(text, at)]
+    found.sort(key=lambda span: (span.begins, -len(span.phrase)))
+    spans: list[Span] = []
+    reached = 0
+    for span in found:
+        if span.begins >= reached:
+            spans.append(span)
+            reached = span.begins + len(span.phrase)
+    return tuple(spans)
+
+
+def _midnight(at: datetime) -> datetime:
+    return at.replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def _is_told(tense: str, text: str) -> bool:
+    return pattern(f"dates.{tense}").search(text) is not None
+
+
+def _is_past(text: str) -> bool:
+    return _is_told("past", text) and not _is_future(text)
+
+
+def _is_future(text: str) -> bool:
+    return _is_told("future", text)
+
+
+def _relation(found: re.Match[str]) -> str:
+    word = found.groupdict().get("rel")
+    relation = meanings("dates.relations").get(word.lower(), "in") if word else "in"
+    return "" if relation == "in" else relation
+
+
+def _days(start: datetime, days: int) -> tuple[datetime, datetime]:
+    return start, start + timedelta(days=days)
+
+
+def _month(at: datetime, year: int, month: int, months: int = 1) -> tuple[datetime, datetime]:
+    """The months that begin with a month, which may be counted past December."""
+    first, last = year * 12 + month - 1, year * 12 + month - 1 + months
+    start = _midnight(at).replace(year=first // 12, month=first % 12 + 1, day=1)
+    return start, start.replace(year=last // 12, month=last % 12 + 1)
+
+
+_Reader = Callable[[re.Match[str], str, datetime], Span | None]
+
+
+def _safely(read: _Reader, form: re.Pattern[str]) -> Callable[[str, datetime], Iterator[Span]]:
+    """A reader of all the places that match; a date that does not exist is no date."""
+
+    def reader(text: str, at: datetime) -> Iterator[Span]:
+        for found in form.finditer(text):
+            try:
+                span = read(found, text, at)
+            except (ValueError, OverflowError):
+                continue
+            if span is not None:
+                relation = span.relation or _relation(found)
+                yield replace(span, phrase=found[0], begins=found.start(), relation=relation)
+
+    return reader
+
+
+def _span(
+    bounds: tuple[datetime, datetime],
+    precision: Precision,
+    *,
+    explicit_year: bool = False,
+    relative: bool = False,
+    about: bool = False,
+) -> Span:
+    return Span(
+        start=bounds[0],
+        end=bounds[1],
+        phrase="",
+        precision=precision,
+        explicit_year=explicit_year,
+        relative=relative,
+        about=about,
+    )
+
+
+def _year_of(month: int, day: int, text: str, at: datetime) -> int:
+    """The year that a date without one means."""
+    if (month, day) > (at.month, at.day):
+        return at.year - 1 if _is_past(text) else at.year
+    return at.year + 1 if _is_future(text) and (month, day) < (at.month, at.day) else at.year
+
+
+def _a_date(found: re.Match[str], text: str, at: datetime) -> Span | None:
+    said = found["m"]
+    month = int(said) if said.isdigit() else _month_number(said, found[0])
+    if month is None:
+        return None
+    day = int(found["d"])
+    year = int(found["y"]) if found["y"] else _year_of(month, day, text, at)
+    start = _midnight(at).replace(year=year, month=month, day=day)
+    return _span(_days(start, 1), "day", explicit_year=bool(found["y"]), relative=not found["y"])
+
+
+def _month_number(word: str, phrase: str) -> int | None:
+    """English months are capitalised: "may" and "march" are verbs, too."""
+    months = counted("dates.months")
+    if word in months:
+        return months[word]
+    alone = word.capitalize() if word.islower() or word.isupper() else word
+    if alone in word_set("dates.short_months") and len(phrase.split()) < 3:
+        return None
+    return months.get(alone, months.get(word.lower()))
+
+
+def _a_slashed_date(found: re.Match[str], _: str, at: datetime) -> Span | None:
+    """Day and month only where one of them can be nothing else."""
+    first, second = int(found["a"]), int(found["b"])
+    if first <= 12 and second <= 12 and first != second:
+        return None
+    day, month = (first, second) if first > 12 else (second, first)
+    start = _midnight(at).replace(year=int(found["y"]), month=month, day=day)
+    return _span(_days(start, 1), "day", explicit_year=True)
+
+
+def _a_month(found: re.Match[str], text: str, at: datetime) -> Span | None:
+    if not (found["rel"] or found["y"] or found.groupdict().get("part")):
+        return None
+    month = counted("dates.months").get(found["m"])
+    if month is None and found["m"].lower() not in word_set("dates.months_in_capitals"):
+        month = _month_number(found["m"], "two more words")
+    if month is None:
+        return None
+    year = int(found["y"]) if found["y"] else _year_of_month(month, text, at, _relation(found))
+    span = _span(
+        _month(at, year, month), "month", explicit_year=bool(found["y"]), relative=not found["y"]
+    )
+    return _part_of(span, found.groupdict().get("part") or "")
+
+
+# The days of a month that people mean by its beginning, middle and end.
+_PARTS: Mapping[str, tuple[int, int]] = {
+    "beginning_of": (1, 8), "middle_of": (11, 21), "end_of": (24, 0)
+}  # fmt: skip
+
+
+def _part_of(span: Span, said: str) -> Span:
+    """ "The end of January" is no day of its beginning."""
+    for section, (first, last) in _PARTS.items():
+        if said.strip().lower() in word_set(f"dates.{section}"):
+            end = span.start.replace(day=last) if last else span.end
+            named = section.removesuffix("_of")
+            return replace(span, start=span.start.replace(day=first), end=end, part=named)
+    return span
+
+
+def _day_of_month(found: re.Match[str], text: str, at: datetime) -> Span | None:
+    """ "On the 31st": of this month, or of the one before or after it that has such a day."""
+    day, today = int(found["d"]), _midnight(at)
+    if not 1 <= day <= 31:
+        return None
+    step = -1 if _is_past(text) else 1
+    for away in range(12):
+        start, end = _month(at, at.year, at.month + step * away)
+        if day > (end - start).days:
+            continue
+        there = start + timedelta(days=day - 1)
+        if (there <= today) if step < 0 else (there >= today):
+            return _span(_days(there, 1), "day", relative=True)
+    return None
+
+
+def _beyond(found: re.Match[str], _: str, at: datetime) -> Span | None:
+    """ "The week before last"."""
+    last = found["far"].lower() in word_set("dates.before_last")
+    return _shift_unit(at, -2 if last else 2, _unit(found["what"]))
+
+
+def _year_of_month(month: int, text: str, at: datetime, relation: str) -> int:
+    if relation in ("until", "by"):
+        return at.year + (month < at.month)
+    if relation == "since" or _is_past(text) or not _is_future(text):
+        return at.year - (month > at.month)
+    return at.year + (month < at.month)
+
+
+def _a_year(found: re.Match[str], _: str, at: datetime) -> Span:
+    return _span(_month(at, int(found["y"]), 1, 12), "year", explicit_year=True)
+
+
+def _a_named_day(found: re.Match[str], text: str, at: datetime) -> Span | None:
+    before = text[max(0, found.start() - 12) : found.start()].lower()
+    if pattern("dates.not_a_day").search(before + found[0]):
+        return None
+    word = re.sub(r"\s+", " ", found[0].lower())
+    start = _midnight(at) + timedelta(days=_numbers("dates.days_away")[word])
+    return _span(_days(start, 1), "day", relative=True)
+
+
+def _count(word: str) -> int:
+    word = word.lower()
+    for article in words("dates.before_number"):
+        word = word.removeprefix(f"{article} ").strip()
+    return int(word) if word.isdigit() else counted("dates.numbers")[word]
+
+
+def _unit(word: str) -> str:
+    word = word.lower()
+    return meanings("dates.units").get(word) or meanings("dates.units_after").get(word, "")
+
+
+def _away(at: datetime, count: int, unit: str) -> Span | None:
+    """The time that many units away: as exact as people are when they say so."""
+    today = _midnight(at)
+    if unit == "hour":
+        return _span(_days(_midnight(at + timedelta(hours=count)), 1), "day", relative=True)
+    if unit == "day":
+        return _span(_days(today + timedelta(days=count), 1), "day", relative=True)
+    if unit == "weekend":
+        saturday = today + timedelta(weeks=count, days=5 - today.weekday())
+        return _span(_days(saturday, 2), "weekend", relative=True)
+    if unit == "week":
+        start = today + timedelta(weeks=count, days=-today.weekday())
+        return _span(_days(start, 7), "week", relative=True, about=True)
+    if unit == "month":
+        return _span(_month(at, at.year, at.month + count), "month", relative=True, about=True)
+    if unit == "year":
+        return _span(_month(at, at.year + count, 1, 12), "year", relative=True, about=True)
+    return None
+
+
+def _ago(found: re.Match[str], _: str, at: datetime) -> Span | None:
+    word, unit = found["n"] or found["n2"], found["unit"] or found["unit2"]
+    span = _away(at, -_count(word), _unit(unit))
+    vague = word_set("dates.vague_numbers").intersection(word.lower().split())
+    return replace(span, about=True) if span and vague else span
+
+
+def _ahead(found: re.Match[str], text: str, at: datetime) -> Span | None:
+    """ "In two weeks": ahead, unless somebody tells how long it took them."""
+    if _is_past(text):
+        return None
+    word, unit = found["n"] or found["n2"], found["unit"] or found["unit2"]
+    return _away(at, _count(word), _unit(unit))
+
+
+def _lasting(found: re.Match[str], text: str, at: datetime) -> Span | None:
+    """ "For five years" is a beginning only after "have" or "has"."""
+    if not pattern("dates.lasting_tense").search(text):
+        return None
+    span = _away(at, -_count(found["n"]), _unit(found["unit"]))
+    return replace(span, relation="since") if span else None
+
+
+def _shifted(found: re.Match[str], _: str, at: datetime) -> Span | None:
+    word, what = found["s"].lower(), found["what"].lower()
+    if word in word_set("dates.until_now") and _unit(what) != "weekend":
+        return None  # "in the past month" lasts until now
+    shift = {**_numbers("dates.shifts"), **_numbers("dates.shifts_after")}[word]
+    return _shift(at, shift, what)
+
+
+def _shift(at: datetime, shift: int, what: str) -> Span | None:
+    if what in counted("dates.weekdays"):
+        start = _weekday(_midnight(at), counted("dates.weekdays")[what], shift)
+        return _span(_days(start, 1), "day", relative=True)
+    if unit := _unit(what):
+        return _shift_unit(at, shift, unit)
+    if what in _numbers("dates.seasons"):
+        return _season(at, shift, _numbers("dates.seasons")[what])
+    months = counted("dates.months")
+    named = months.get(what.capitalize(), months.get(what))
+    return None if named is None else _named_month(at, shift, named)
+
+
+def _shift_unit(at: datetime, shift: int, unit: str) -> Span | None:
+    today = _midnight(at)
+    monday = today - timedelta(days=today.weekday())
+    if unit == "week":
+        return _span(_days(monday + timedelta(weeks=shift), 7), "week", relative=True)
+    if unit == "weekend":
+        saturday = monday + timedelta(days=5, weeks=shift)
+        return _span(_days(saturday, 2), "weekend", relative=True)
+    if unit == "month":
+        return _span(_month(at, at.year, at.month + shift), "month", relative=True)
+    if unit == "year":
+        return _span(_month(at, at.year + shift, 1, 12), "year", relative=True)
+    return None
+
+
+def _weekday(today: datetime, day: int, shift: int) -> datetime:
+    away = (day - today.weekday()) % 7
+    if shift < 0:
+        return today - timedelta(days=(-away) % 7 or 7)
+    return today + timedelta(days=away or (7 if shift else 0))
+
+
+def _season(at: datetime, shift: int, first: int) -> Span:
+    year = at.year - (first == 12 and at.month < 3)
+    if shift < 0 and (at.month >= first or year < at.year):
+        year -= at.month < first + 3 or year < at.year
+    elif shift < 0:
+        year -= 1
+    elif shift > 0 and at.month >= first:
+        year += 1
+    return _span(_month(at, year, first, 3), "season", relative=True)
+
+
+def _named_month(at: datetime, shift: int, month: int) -> Span:
+    year = at.year
+    if shift < 0:
+        year -= month >= at.month
+    elif shift > 0:
+        year += month <= at.month
+    return _span(_month(at, year, month), "month", relative=True)
+
+
+def _on_day(found: re.Match[str], text: str, at: datetime) -> Span | None:
+    if found["day"].islower() and len(found["day"]) < 6:
+        return None
+    past = _is_past(text) or _relation(found) == "since"
+    day = counted("dates.weekdays")[found["day"].lower()]
+    start = _weekday(_midnight(at), day, -1 if past else 1)
+    return _span(_days(start, 1), "day", relative=True)
+
+
+def _dense_day(found: re.Match[str], text: str, at: datetime) -> Span | None:
+    if found["d"]:
+        return _a_date(found, text, at)
+    if found["y2"] and not found["m2"]:
+        return _span(_month(at, int(found["y2"]), 1, 12), "year", explicit_year=True)
+    month = int(found["m2"] or found["m3"])
+    if not 1 <= month <= 12:
+        return None
+    year = int(found["y2"]) if found["y2"] else _year_of_month(month, text, at, "")
+    explicit = bool(found["y2"])
+    return _span(_month(at, year, month), "month", explicit_year=explicit, relative=not explicit)
+
+
+def _dense_shifted(found: re.Match[str], _: str, at: datetime) -> Span | None:
+    shift = _numbers("dates.shifts")[found["y"] or found["s"]]
+    if found["y"]:
+        return _shift_unit(at, shift, "year")
+    if not found["day"]:
+        return _shift_unit(at, shift, _unit(found["what"]))
+    today = _midnight(at)
+    monday = today - timedelta(days=today.weekday()) + timedelta(weeks=shift)
+    day = counted("dates.dense_weekdays")[found["day"]]
+    return _span(_days(monday + timedelta(days=day), 1), "day", relative=True)
+
+
+def _dense_away(found: re.Match[str], _: str, at: datetime) -> Span | None:
+    said = found["n"]
+    number = int(said) if said.isdigit() else counted("dates.numbers").get(said)
+    if number is None:
+        return None
+    return _away(at, -number if found["ago"] else number, _unit(found["unit"]))
+
+
+# How times are written. Every pattern has the words of all languages in it.
+
+_CJK = "\u3400-\u9fff"
+
+
+def _spaced(listed: Iterable[str]) -> str:
+    """Of these words those that stand between blanks, as alternatives."""
+    return any_of(word for word in listed if word[0] < "\u3000")
+
+
+def _optional(section: str) -> str:
+    """One of these words and a blank, or nothing."""
+    found = alternatives(section)
+    return f"(?:(?:{found}) )?" if found else ""
+
+
+@cache
+def _cue() -> re.Pattern[str]:
+    """Without any of these a text names no time."""
+    names = ("weekdays", "months", "seasons", "days_away", "units")
+    listed = "|".join(alternatives(f"dates.{name}") for name in names)
+    return re.compile(rf"\d|[{_CJK}]|\b(?:{listed})\b", re.IGNORECASE)
+
+
+@cache
+def _readers() -> tuple[Callable[[str, datetime], Iterator[Span]], ...]:
+    """In this order: of two that find the same phrase, the first counts."""
+    named = _spaced(_numbers("dates.days_away"))
+    return (
+        *(_safely(read, re.compile(form, re.IGNORECASE)) for read, form in _calendar_forms()),
+        _safely(_a_named_day, re.compile(rf"(?<!\w)(?:{named})(?!\w)", re.IGNORECASE)),
+        *(_safely(read, re.compile(form, re.IGNORECASE)) for read, form in _relative_forms()),
+        *(_safely(_dense_day, form) for form in patterns("dates.dense_day")),
+        _safely(_a_named_day, re.compile(_dense_names())),
+        *(_safely(_dense_shifted, form) for form in patterns("dates.dense_shifted")),
+        *(_safely(_dense_away, form) for form in patterns("dates.dense_away")),
+    )
+
+
+def _dense_names() -> str:
+    return any_of(word for word in _numbers("dates.days_away") if word[0] >= "\u3000") or "(?!)"
+
+
+def _before() -> str:
+    return rf"(?:\b(?P<rel>{alternatives('dates.relations')})\s)?"
+
+
+def _calendar_forms() -> Iterator[tuple[_Reader, str]]:
+    """Days, months and years by their names and numbers."""
+    before, month = _before(), alternatives("dates.months")
+    the, of, of_year = (_optional(f"dates.{name}") for name in ("the", "of", "of_year"))
+    endings = alternatives("dates.day_endings")
+    yield _a_date, rf"{before}\b(?P<y>\d{{4}})-(?P<m>\d\d)-(?P<d>\d\d)(?!\d)"
+    yield _a_date, rf"{before}\b(?P<d>\d\d?)\.(?P<m>\d\d?)\.(?P<y>\d{{4}})?(?![\d.])"
+    yield _a_slashed_date, rf"{before}\b(?P<a>\d\d?)/(?P<b>\d\d?)/(?P<y>\d{{4}})(?!\d)"
+    yield (
+        _a_date,
+        rf"{before}{the}\b(?P<d>\d\d?)(?:{endings}|\.)? {of}(?P<m>{month})\b\.?"
+        rf"(?:,? {of_year}(?P<y>\d{{4}})\b)?",
+    )
+    yield (
+        _a_date,
+        rf"{before}\b(?P<m>{month})\.? {the}(?P<d>\d\d?)(?:{endings})?\b"
+        r"(?:,? (?P<y>\d{4})\b)?",
+    )
+    listed = [word for name in _PARTS for word in words(f"dates.{name}")]
+    part = rf"(?:\b(?P<part>{any_of(listed)})[ -])?"
+    yield _a_month, rf"{before}{part}\b(?P<m>{month})\b(?:,? {of}(?P<y>\d{{4}})\b)?"
+    not_years = alternatives("dates.not_years")
+    yield (
+        _a_year,
+        rf"\b(?P<rel>{alternatives('dates.before_year')}) (?P<y>(?:19|20)\d\d)\b"
+        rf"(?![-/.:]\d|\s*(?:%|€|\$|{not_years}))",
+    )
+
+
+def _relative_forms() -> Iterator[tuple[_Reader, str]]:
+    """Times that are counted from today."""
+    before, unit = _before(), _spaced(meanings("dates.units"))
+    number = _spaced(counted("dates.numbers"))
+    count = rf"(?:\d{{1,3}}|{_optional('dates.before_number')}(?:{number}))"
+    about, about_ahead = _optional("dates.about"), _optional("dates.about_ahead")
+    told = {name: alternatives(f"dates.{name}") for name in _AROUND}
+    yield (
+        _ago,
+        rf"\b{about}(?P<n>{count})(?: of)? (?P<unit>{unit}) (?:{told['ago_after']})\b"
+        rf"|\b(?:{told['ago_before']}) {about}(?P<n2>{count}) (?P<unit2>{unit})\b",
+    )
+    yield (
+        _ahead,
+        rf"\b(?:{told['ahead_before']}) {about_ahead}(?P<n>{count})(?: of)? (?P<unit>{unit})\b"
+        rf"(?! (?:{told['not_ahead']}))"
+        rf"|\b(?P<n2>{count}) (?P<unit2>{unit}) (?:{told['ahead_after']})\b",
+    )
+    for lasting in patterns("dates.lasting"):
+        yield _lasting, lasting.pattern
+    for alone in patterns("dates.day_of_month"):
+        yield _day_of_month, alone.pattern
+    far = any_of([*words("dates.before_last"), *words("dates.after_next")])
+    yield _beyond, rf"{before}{_optional('dates.articles')}(?P<what>{unit}) (?P<far>{far})\b"
+    day, season = alternatives("dates.weekdays"), alternatives("dates.seasons")
+    shift, after = _spaced(meanings("dates.shifts")), alternatives("dates.shifts_after")
+    yield (
+        _shifted,
+        rf"{before}\b{_optional('dates.articles')}(?P<s>{shift}) "
+        rf"(?P<what>{unit}|{day}|{alternatives('dates.months')}|{season})\b(?! of )",
+    )
+    yield (
+        _shifted,
+        rf"\b(?:{told['articles_after']})?(?P<what>{unit}|{told['units_after']}|{day}|{season})"
+        rf" (?P<s>{after})\b",
+    )
+    yield (
+        _on_day,
+        rf"\b(?P<rel>{told['before_weekday']}) {_optional('dates.the')}(?P<day>{day})\b"
+        rf"(?!s| (?:{told['times_of_day']})\b)",
+    )
+
+
+_AROUND = (
+    "ago_before ago_after ahead_before ahead_after not_ahead articles_after before_weekday"
+    " times_of_day units_after"
+).split()

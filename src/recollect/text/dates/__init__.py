@@ -1,1 +1,0 @@
-"""Time expressions, resolved against the moment they were said. Pure."""

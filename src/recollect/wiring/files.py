@@ -1,0 +1,82 @@
+"""The file of a store: examined, copied, and put back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from recollect.errors import Invalid
+from recollect.types import Receipt, ReceiptItem
+from recollect.types.arguments import StorePath
+from recollect.verbs.restore import bury_again
+from recollect.wiring import file_of, open_engine, open_store, read_settings
+
+if TYPE_CHECKING:
+    from recollect.stores.sqlite.doctor import DoctorReport
+
+
+def check_store(store: StorePath | None, profile: str | None, *, rebuild: bool) -> DoctorReport:
+    """Examine the store file; with ``rebuild`` make its indexes anew first."""
+    from recollect.stores.sqlite import doctor
+
+    file = _file_of(store, profile)
+    if rebuild:
+        doctor.rebuild(file)
+    return doctor.check(file)
+
+
+def _file_of(store: StorePath | None, profile: str | None) -> Path:
+    file = file_of(store, profile)
+    if file is None:
+        raise Invalid("this needs a store file; a dict: store is gone with its process")
+    return file
+
+
+def backup_store(
+    store: StorePath | None,
+    profile: str | None,
+    target: StorePath,
+    *,
+    force: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> DoctorReport:
+    """Copy the store file while others use it; the answer is the doctor's report on the copy."""
+    from recollect.stores.sqlite.backup import backup
+
+    return backup(_file_of(store, profile), target, force=force, progress=progress)
+
+
+async def restore_store(store: StorePath | None, profile: str | None, backup: StorePath) -> Receipt:
+    """Put a backup in the place of the store file, without what was forgotten since."""
+    from recollect.stores.sqlite.backup import discard, prepare_restore, state_of, swap_in
+
+    file = _file_of(store, profile)
+    copy = await asyncio.to_thread(prepare_restore, backup, file)
+    try:
+        if file.exists():  # bringing an old file up to date is no change of somebody's
+            await (await open_store(str(file), read_settings(profile=profile))).close()
+        state = state_of(file)
+        erased = await _forget_again(copy, file, profile) if file.exists() else Receipt(items=())
+        aside = await asyncio.to_thread(swap_in, copy, file, state)
+    finally:
+        discard(copy)
+    notes = [f"the replaced file is {aside}"] if aside else []
+    if erased.items:
+        notes.append(f"{backup} itself still holds what was forgotten since; make a new backup")
+    done = ReceiptItem(id=str(file), status="restored", reason=f"from {backup}")
+    return Receipt(items=(done, *erased.items), notes=(*notes, *erased.notes))
+
+
+async def _forget_again(copy: str, file: Path, profile: str | None) -> Receipt:
+    current = await open_store(str(file), read_settings(profile=profile))
+    try:
+        restored = await open_engine(copy, embedder="none", profile=profile)
+        try:
+            return await bury_again(restored, current)
+        finally:
+            await restored.store.close()
+            await restored.volatile.close()
+    finally:
+        await current.close()

@@ -1,0 +1,182 @@
+"""Language models and embedding services by name: where they are, what they may cost, and the care
+they are asked with; and the local model's files."""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from recollect.engine import Engine
+from recollect.errors import Invalid
+from recollect.models.budgets import Budgets, Price
+from recollect.models.careful import Careful, Patience, Persists
+from recollect.models.embedder import CarefulEmbedder
+from recollect.ports import Clock, Embedder, EmbeddingService, Model, NewId, Store
+from recollect.settings import Settings, amount
+
+if TYPE_CHECKING:
+    from recollect.models.providers.llm import Place
+    from recollect.models.providers.minilm.weights import Status
+
+
+def careful_embedder(engine: Engine, settings: Settings) -> Embedder | None:
+    """A service is asked with care; an embedder in this process needs none."""
+    service: object = engine.embedder
+    if not isinstance(service, EmbeddingService):
+        return engine.embedder
+    return CarefulEmbedder(
+        service,
+        store=engine.store,
+        clock=engine.clock,
+        new_id=engine.new_id,
+        chance=random.random,
+        budgets=_budgets(settings),
+        price_of=lambda _: _price_at(getattr(service, "place", None)),
+    )
+
+
+def _price_at(place: Place | None) -> Price | None:
+    from recollect.models.providers.llm.prices import known_price
+
+    found = known_price(place) if place else None
+    return Price(tokens_in=found[0], tokens_out=found[1]) if found else None
+
+
+def model_folder(name: str) -> Path:
+    """Where a local model is kept."""
+    if sys.platform == "darwin":
+        base = Path("~/Library/Caches")
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache")
+    return base.expanduser() / "recollect" / "models" / name
+
+
+def model_status(name: str) -> Status:
+    from recollect.models.providers.minilm import weights
+
+    _known_model(name)
+    return weights.status(model_folder(name))
+
+
+def pull_model(name: str, progress: Callable[[str], None]) -> Path:
+    """Get a local model from wherever it can be had; see providers.minilm.weights.pull."""
+    from recollect.models.providers.minilm import weights
+
+    _known_model(name)
+    from recollect.wiring import read_settings
+
+    source = read_settings().model_folder or None
+    return weights.pull(model_folder(name), source=source, progress=progress)
+
+
+def _known_model(name: str) -> None:
+    if name != "minilm":
+        raise Invalid(f"there is no local model {name!r}; there is minilm")
+
+
+# Operations that may have a model of their own -> the setting that names it.
+OPERATIONS = {
+    "summarize": "model_summarize",
+    "extract": "model_extract",
+    "rerank": "model_rerank",
+    "consolidate": "model_consolidate",
+}
+
+
+def open_model(settings: Settings, operation: str = "") -> Model | None:
+    """The language model for an operation (for all of them: ""); None if none is set. Nothing is
+    imported and nobody is asked before the first question."""
+    from recollect.models.providers.llm import ProviderModel
+    from recollect.wiring.embedder import first_set
+
+    place = place_for(settings, operation)
+    if place is None:
+        return None
+    variables = _key_variables(settings, place)
+    return ProviderModel(
+        place,
+        key=first_set(variables, os.environ),
+        key_hint=" or ".join(variables),
+        seconds=settings.model_timeout_seconds,
+    )
+
+
+def open_careful(
+    settings: Settings,
+    *,
+    store: Store,
+    clock: Clock,
+    new_id: NewId,
+    persists: Persists | None = None,
+    models: Mapping[str, Model] | None = None,
+) -> Careful | None:
+    """The models of these settings, or those given, asked with care; None if there is none."""
+    if models is None:
+        found = {operation: open_model(settings, operation) for operation in ("", *OPERATIONS)}
+        models = {operation: model for operation, model in found.items() if model is not None}
+    if not models:
+        return None
+    return Careful(
+        models,
+        store=store,
+        clock=clock,
+        new_id=new_id,
+        chance=random.random,
+        budgets=_budgets(settings),
+        patience=Patience(seconds=settings.model_timeout_seconds),
+        price_of=_prices(settings),
+        persists=persists,
+    )
+
+
+def _budgets(settings: Settings) -> Budgets:
+    return Budgets(
+        tokens_per_call=settings.tokens_per_call,
+        tokens_per_day=settings.tokens_per_day,
+        money_per_day=settings.money_per_day,
+    )
+
+
+def place_for(settings: Settings, operation: str) -> Place | None:
+    from recollect.models.providers.llm import place_of
+
+    own = getattr(settings, OPERATIONS[operation]) if operation in OPERATIONS else ""
+    name = own or settings.model
+    if not name:
+        return None
+    ollama = settings.ollama_url if name.startswith("ollama:") else ""
+    return place_of(name, settings.model_url or ollama)
+
+
+def _key_variables(settings: Settings, place: Place) -> tuple[str, ...]:
+    from recollect.models.providers.llm import KEY_VARIABLES
+
+    own = settings.model_key_env
+    return (own,) if own else KEY_VARIABLES[place.provider]
+
+
+def _prices(settings: Settings) -> Callable[[str], Price | None]:
+    """By the name of a model: the price that is set, else the one the provider asks."""
+    places = [place_for(settings, operation) for operation in ("", *OPERATIONS)]
+    by_name = {place.name: place for place in places if place is not None}
+    set_price = _set_price(settings.model_price)
+
+    def price_of(name: str) -> Price | None:
+        place = by_name.get(name)  # a model that was handed in has no place that we know
+        return set_price or (_price_at(place) if place else None)
+
+    return price_of
+
+
+def _set_price(text: str) -> Price | None:
+    if not text:
+        return None
+    tokens_in, slash, tokens_out = text.partition("/")
+    if not slash:
+        raise Invalid(f"RECOLLECT_MODEL_PRICE={text!r}: write dollars per million as 0.15/0.60")
+    variable = "RECOLLECT_MODEL_PRICE"
+    return Price(tokens_in=amount(variable, tokens_in), tokens_out=amount(variable, tokens_out))

@@ -1,0 +1,82 @@
+"""Which store an address names. Stores are found by entry point, the built-in ones like any other:
+
+    [project.entry-points."recollect.stores"]
+    mine = "my_package:open_mine"
+
+``open_mine(address, *, cache_bytes)`` is awaited with the whole address and answers with a store.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Awaitable, Callable
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any, cast
+
+from recollect.errors import Incompatible, Invalid
+from recollect.ports import Store
+
+GROUP = "recollect.stores"
+Factory = Callable[..., Awaitable[Store]]
+
+# What pyproject.toml registers, for a source tree that was not installed.
+BUILT_IN = {
+    "sqlite": "recollect.stores.sqlite:open_address",
+    "dict": "recollect.stores.dict:open_address",
+}
+# Built-in stores whose driver comes with an extra: scheme -> its name.
+EXTRAS = {
+    "redis": "redis",
+    "rediss": "redis",
+    "postgresql": "postgres",
+    "surrealkv": "surreal",
+}
+
+
+def scheme_of(address: str) -> str:
+    """The scheme of an address; a path is one of "sqlite". Raises Invalid or Incompatible."""
+    scheme, colon, _ = address.partition(":")
+    if colon and scheme in BUILT_IN:
+        return scheme
+    if "://" not in address:
+        return "sqlite"
+    brought = _brought()
+    if scheme in brought:
+        return scheme
+    if scheme in EXTRAS:
+        raise Incompatible(f"the {EXTRAS[scheme]} store is not part of this version yet")
+    names = ", ".join(sorted({*BUILT_IN, *brought}))
+    raise Invalid(f"unknown store {address!r}; use a path or a store that is installed: {names}")
+
+
+def sqlite_file(address: str) -> Path:
+    path = address.removeprefix("sqlite:").removeprefix("//")
+    if not path:
+        raise Invalid("the store path is empty")
+    return Path(path).expanduser()
+
+
+def factory_of(scheme: str) -> Factory:
+    """Imports the store. Incompatible if something it needs is not installed."""
+    place = BUILT_IN.get(scheme) or _brought()[scheme]
+    module, _, name = place.partition(":")
+    try:
+        found: Any = importlib.import_module(module.strip())
+        for part in name.strip().split("."):
+            found = getattr(found, part)
+    except ModuleNotFoundError as error:
+        package = f'"recollect[{EXTRAS[scheme]}]"' if scheme in EXTRAS else error.name
+        raise Incompatible(
+            f"the {scheme} store needs {error.name}, which is not installed; "
+            f"run: pip install {package}"
+        ) from error
+    except AttributeError as error:
+        raise Incompatible(f"the {scheme} store cannot be opened: {place}: {error}") from error
+    return cast(Factory, found)
+
+
+def _brought() -> dict[str, str]:
+    """What installed packages bring. Nobody looks before an address asks for it: that takes
+    longer than opening a file."""
+    return {point.name: point.value for point in entry_points(group=GROUP)}

@@ -1,0 +1,106 @@
+"""How many steps a verb takes: statements to the database, and files that a reader has to open.
+
+Counts, not times: they are the same on every machine, and they only grow back if somebody lets
+them.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import apsw
+import pytest
+
+from recollect import Memory
+from tests.architecture.source import PACKAGE
+
+ANN = "user:ann"
+# verb -> (statements, files) at most
+LIMITS = {
+    "observe": (14, 42),
+    "learn": (90, 94),
+    "recall": (5, 38),
+    "context": (14, 53),
+    "forget": (40, 48),
+    "idle": (4, 20),
+}
+
+
+@dataclass
+class Steps:
+    """What happened since the last look."""
+
+    statements: list[str] = field(default_factory=list)
+    files: set[str] = field(default_factory=set)
+
+    def taken(self, verb: Callable[[], Any]) -> tuple[int, int]:
+        self.statements.clear()
+        self.files.clear()
+        verb()
+        return len(self.statements), len(self.files)
+
+
+@pytest.fixture
+def steps() -> Iterator[Steps]:
+    counted = Steps()
+
+    def watch(database: apsw.Connection) -> None:
+        def seen(_: Any, statement: str, __: Any) -> bool:
+            counted.statements.append(statement)
+            return True
+
+        database.exec_trace = seen
+
+    def enter(frame: FrameType, event: str, _: Any) -> None:
+        name = frame.f_code.co_filename
+        if event == "call" and name.startswith(str(PACKAGE)):
+            counted.files.add(name)
+
+    apsw.connection_hooks.append(watch)
+    before = sys.getprofile()
+    threading.setprofile(enter)
+    sys.setprofile(enter)
+    try:
+        yield counted
+    finally:
+        sys.setprofile(before)
+        threading.setprofile(None)
+        apsw.connection_hooks.remove(watch)
+
+
+def test_no_verb_takes_more_steps_than_it_may(steps: Steps, tmp_path: Path) -> None:
+    with Memory.open(tmp_path / "m.db", embedder="hashing", background=False) as memory:
+        memory.observe("w", ["I like tea"], scope=ANN)
+        memory.maintain()
+        memory.recall("tea", scope=ANN)
+        memory.context(session="w", scope=ANN)
+        told = ["I live in Berlin."]
+        taken = {
+            "observe": steps.taken(lambda: memory.observe("s", told, scope=ANN)),
+            "learn": steps.taken(memory.maintain),
+            "recall": steps.taken(lambda: memory.recall("Where do I live?", scope=ANN)),
+            "context": steps.taken(lambda: memory.context(session="s", scope=ANN)),
+            "forget": steps.taken(lambda: memory.forget(session="s", scope=ANN)),
+        }
+        for _ in range(3):
+            memory.maintain()
+        taken["idle"] = steps.taken(memory.maintain)
+    over = {
+        verb: f"{found} where {LIMITS[verb]} are allowed (statements, files)"
+        for verb, found in taken.items()
+        if found[0] > LIMITS[verb][0] or found[1] > LIMITS[verb][1]
+    }
+    assert over == {}, over
+
+
+def test_the_counting_sees_statements_and_files(steps: Steps, tmp_path: Path) -> None:
+    with Memory.open(tmp_path / "m.db", embedder="hashing", background=False) as memory:
+        statements, files = steps.taken(lambda: memory.remember("Ann has a cat", scope=ANN))
+    assert statements > 3
+    assert files > 5

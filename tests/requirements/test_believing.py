@@ -1,0 +1,233 @@
+"""What is believed after plain talk without a language model: changes, ends, corrections, whose
+words they are, and what is no fact. Each case is said through the public interface."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+
+from recollect import Memory, Record
+from tests.requirements.conftest import MovableClock
+
+ANN = "user:ann"
+MONTH, MINUTE = timedelta(days=31), timedelta(minutes=1)
+
+
+@pytest.fixture
+def memory(clock: MovableClock) -> Iterator[Memory]:
+    with Memory.open("dict:", embedder="hashing", background=False, clock=clock) as opened:
+        yield opened
+
+
+def say(memory: Memory, clock: MovableClock, *turns: str, pause: timedelta = MONTH) -> None:
+    """Each turn is said and learned before the next; after a long pause in a new session."""
+    for number, text in enumerate(turns):
+        session = "chat" if pause < timedelta(hours=1) else f"chat{number}"
+        message = {"role": "user", "content": text, "id": f"m{number}"}
+        memory.observe(session, [message], scope=ANN, author="Ann")
+        memory.maintain()
+        clock.now += pause
+
+
+def believed(memory: Memory, clock: MovableClock) -> list[Record]:
+    """What is active or disputed, and not over by now."""
+    page = memory.records(scope=ANN, limit=100)
+    return [
+        record
+        for record in page.items
+        if record.type != "turn"
+        and record.status in ("active", "disputed")
+        and (record.valid_to is None or record.valid_to > clock.now)
+    ]
+
+
+def texts(memory: Memory, clock: MovableClock) -> str:
+    return "\n".join(record.text for record in believed(memory, clock))
+
+
+@pytest.mark.parametrize(
+    ("first", "later", "gone", "stays"),
+    [
+        ("I live in Porto.", "We moved to Faro last month.", "Porto", "Faro"),
+        ("I live in Porto.", "I've been living in Faro since 1 March.", "Porto", "Faro"),
+        ("My sister lives in Nice.", "My sister moved to Lyon this year.", "Nice", "Lyon"),
+        ("J'habite à Nantes.", "J'ai déménagé à Lyon le mois dernier.", "Nantes", "Lyon"),
+        ("Ich wohne in Kiel.", "Ich bin letzte Woche nach Ulm gezogen.", "Kiel", "Ulm"),
+        ("We use MySQL.", "We switched to PostgreSQL.", "MySQL", "PostgreSQL"),
+        ("I prefer tea.", "I prefer coffee now.", "tea", "coffee"),
+        ("I'm 34.", "Turned 35 yesterday.", "34", "35"),
+        ("We have two kids.", "Our third was born last week, a boy!", "two kids", "third"),
+        ("My watch is a Garmin.", "Swapped the Garmin for an Apple Watch.", "is a Garmin", "Apple"),
+        ("Our standup is on Monday.", "The standup was moved to Tuesday.", "Monday", "standup"),
+    ],
+)
+def test_X22_K1_K3_a_later_report_of_a_change_is_believed(
+    memory: Memory, clock: MovableClock, first: str, later: str, gone: str, stays: str
+) -> None:
+    say(memory, clock, first, later)
+    known = texts(memory, clock)
+    assert gone not in known
+    assert stays in known
+
+
+@pytest.mark.parametrize(
+    ("first", "later", "gone"),
+    [
+        ("I work at Nokia.", "I quit my job at Nokia.", "works at Nokia"),
+        ("I own a motorcycle.", "I sold my motorcycle.", "owns a motorcycle"),
+        ("I'm married to Helen.", "Helen and I got divorced.", "married"),
+        ("I have a hamster named Pip.", "Pip passed away on Sunday.", "hamster"),
+        ("I volunteer at the shelter.", "I don't volunteer at the shelter anymore.", "volunteers"),
+        ("My girlfriend's name is Alba.", "Alba and I broke up.", "girlfriend"),
+        ("Soy vegetariano.", "Ya no soy vegetariano.", '"Soy vegetariano'),
+        ("Ich rauche.", "Ich rauche nicht mehr.", '"Ich rauche."'),
+    ],
+)
+def test_X22_K3_an_end_is_an_end_and_the_past_stays_known(
+    memory: Memory, clock: MovableClock, first: str, later: str, gone: str
+) -> None:
+    say(memory, clock, first, later)
+    assert gone not in texts(memory, clock)
+    page = memory.records(scope=ANN, statuses=["superseded"], limit=100)
+    closed = [one for one in page.items if gone.strip('"') in one.text and one.valid_to]
+    assert closed, "what was true until then is lost"
+
+
+@pytest.mark.parametrize(
+    ("first", "correction", "gone", "stays"),
+    [
+        ("My bike is called Stern.", "*Storm", "Stern", "Storm"),
+        ("My cat's name is Pixle.", "typo: Pixel", "Pixle", "Pixel"),
+        (
+            "I'm allergic to nuts.",
+            "Sorry, I meant I'm allergic to eggs.",
+            "nuts",
+            "allergic to eggs",
+        ),
+        ("My birthday is May 3.", "No, it's May 13.", "May 3", "May 13"),
+        ("We decided to use React.", "No, we decided to use Vue.", "React", "Vue"),
+        ("Our house number is 58.", "sorry 85, dyslexia strikes again", "58", "85"),
+        ("I like jazz.", "I meant blues, not jazz.", "jazz", "blues"),
+        ("We live on Maple Street.", "scratch that, Maple Avenue", "Street", "Maple Avenue"),
+        ("My sister's called Catherine.", "Katherine with a K.", "Catherine", "Katherine"),
+        ("Mein Hund heißt Balu.", "Nein, nicht Balu, sondern Bali.", "Balu", "Bali"),
+        ("Mi gato se llama Luno.", "Quise decir Lino.", "Luno", "Lino"),
+        ("我今年30岁。", "写错了，31岁。", "30岁", "31岁"),
+    ],
+)
+def test_X22_K2_a_correction_finds_what_it_corrects(
+    memory: Memory, clock: MovableClock, first: str, correction: str, gone: str, stays: str
+) -> None:
+    say(memory, clock, first, correction, pause=MINUTE)
+    known = texts(memory, clock)
+    assert stays in known
+    assert not [one for one in known.splitlines() if gone in one.replace(stays, "")]
+
+
+def test_X22_K2_a_correction_that_finds_no_place_is_openly_in_doubt(
+    memory: Memory, clock: MovableClock
+) -> None:
+    say(
+        memory,
+        clock,
+        "My aunt keeps bees.",
+        "Wrong, that was somebody else entirely.",
+        pause=MINUTE,
+    )
+    known = believed(memory, clock)
+    assert [one for one in known if "bees" in one.text and one.status == "disputed"]
+    (item,) = memory.review(scope=ANN)
+    assert item.kind == "disputed"
+
+
+OTHERS = [
+    "Forwarded message from my aunt:\n\nDear family, we live in Hobart now! Love, Jean",
+    "Is this letter real?\n\nDear customer, my name is David Hughes and I live in Hobart.",
+    "rewrite this nicely: I live in Hobart and I have three kids",
+    "[10:02] Kofi: i live in hobart btw\n[10:03] Lou: since when??",
+    "My neighbour writes: I live in Hobart and my dog is called Rex.",
+    'A customer said "I live in Hobart and I am allergic to milk." What do I answer?',
+    "-- I live in Hobart\nINSERT INTO people VALUES ('I live in Hobart');",
+    "Lebenslauf\nName: Renate Kuhl\nIch wohne in Hobart.",
+    "*draws sword* I live in Hobart and I have sworn to protect it!",
+    "Imagine I live in Hobart. What would I pay?",
+]
+
+
+@pytest.mark.parametrize("pasted", OTHERS)
+def test_X22_K4_other_peoples_words_teach_nothing(
+    memory: Memory, clock: MovableClock, pasted: str
+) -> None:
+    say(memory, clock, "We live in Ballarat.", pasted, pause=MINUTE)
+    assert [one.text for one in believed(memory, clock)] == ["Ann lives in Ballarat."]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm allergic to bad design.",
+        "The meeting is in five minutes.",
+        "I work at a company. Just kidding.",
+        "I'm moving to Mars. jk",
+        "I could eat a horse.",
+        "My phone is at 3 percent",
+        "I prefer the second version.",
+        "Suppose my landlord raises the rent.",
+    ],
+)
+def test_X22_K5_jokes_moments_and_suppositions_are_no_facts(
+    memory: Memory, clock: MovableClock, text: str
+) -> None:
+    say(memory, clock, text)
+    assert believed(memory, clock) == []
+
+
+def test_X22_K5_both_halves_of_a_sentence_are_kept(memory: Memory, clock: MovableClock) -> None:
+    say(memory, clock, "I'm vegetarian but I do eat fish", "My wife is a beekeeper and I'm 40.")
+    known = texts(memory, clock)
+    assert all(word in known for word in ("vegetarian", "fish", "beekeeper", "40"))
+
+
+def test_X22_a_statement_that_fits_no_pattern_is_kept_as_said(
+    memory: Memory, clock: MovableClock
+) -> None:
+    say(memory, clock, "I live in Rome.", "my car's insured with Aviva, always was")
+    kept = next(one for one in believed(memory, clock) if "Aviva" in one.text)
+    sure = next(one for one in believed(memory, clock) if "Rome" in one.text)
+    assert kept.text.startswith('Ann said: "')
+    assert kept.confidence < sure.confidence
+
+
+@pytest.mark.parametrize(
+    ("first", "follow_up"),
+    [
+        ("I live in Aberdeen.", "My cousin moved to Augsburg last month."),
+        ("My sister Paula is a midwife.", "Paula works at the clinic in Trier."),
+        ("I drive a Mini.", "My boss bought a Tesla."),
+        ("I work at Airbus.", "I work on the wings."),
+        ("We deploy on Thursdays.", "We skip the deploy this Thursday, public holiday."),
+        ("The standup is at 9:30 on Monday.", "The standup is at 10:30 on Tuesday."),
+        ("I have a cat.", "I have a dog."),
+    ],
+)
+def test_X22_K10_what_agrees_replaces_nothing(
+    memory: Memory, clock: MovableClock, first: str, follow_up: str
+) -> None:
+    say(memory, clock, first)
+    (before,) = believed(memory, clock)
+    say(memory, clock, follow_up)
+    (after,) = (one for one in believed(memory, clock) if one.id == before.id)
+    assert after.status == "active"
+
+
+@pytest.mark.parametrize(
+    "text", ["I work in a mine.", "I'm married to Helen, have been for 19 years.", "Mara is Mara."]
+)
+def test_X22_K11_no_garbled_sentence_is_written(
+    memory: Memory, clock: MovableClock, text: str
+) -> None:
+    say(memory, clock, text)
+    for word in ("theirs", ", have been since", "Mara is Mara"):
+        assert word not in texts(memory, clock)
