@@ -2,7 +2,7 @@
 
 DATA is what ``training.prepare`` wrote. OUT receives the weights (``NAME.npz``, in parts where it
 is large) and ``NAME.json`` with the settings and what was found on the stores kept for checking.
-Several runs that differ in a seed can be averaged with ``training.average``.
+Of several runs the mean of their weights is written too, as ``mean``.
 """
 
 from __future__ import annotations
@@ -91,14 +91,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     say(f"{len(learned.examples)} stores, {len(learned.texts.ids)} texts on {learned.device}")
     say(f"base {json.dumps(check(learned, lambda numbers: learned.before[numbers]))}")
+    kept: list[rows.Weights] = []
     for settings in planned:
         model = train(settings, learned, published, options.steps)
         found = check(learned, partial(vectors, learned.texts, model))
         say(f"{settings.name} {json.dumps(found)}")
-        written = rows.write(changed(model, settings), options.out, settings.name)
+        kept.append(changed(model, settings))
+        written = rows.write(kept[-1], options.out, settings.name)
         note = {"settings": asdict(settings), "check": found}
         (options.out / f"{settings.name}.json").write_text(json.dumps(note, indent=1), "utf-8")
         say(f"wrote {', '.join(path.name for path in written)}")
+    if len(kept) > 1 and len({frozenset(one) for one in kept}) == 1:
+        rows.write(rows.mixed(*((1.0, one) for one in kept)), options.out, "mean")
     return 0
 
 

@@ -48,6 +48,18 @@ class Stale:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Cut:
+    """Where an answer ends: at so large a share of the best score, and at this score itself."""
+
+    share: float
+    least: float
+
+
+# Of statements, which stand by themselves, and of turns, which are found with those around them.
+Cuts = Mapping[Literal["statement", "turn"], Cut]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
     name: str
     store_file: str = "memory.db"
@@ -79,6 +91,8 @@ class Profile:
         "voice",
         "time",
         "tag_boost",
+        "alias",
+        "spelling",
         "importance",
         "decay",
         "drop_copies",
@@ -100,10 +114,20 @@ class Profile:
     answer_boost: float = 0.1  # of its own score
     time_boost: float = 0.25
     # Below this cosine, and without a word in common, a record is noise, not a hit.
-    similarity_floor: Mapping[str, float] = field(default_factory=lambda: {"hashing": 0.2, "": 0.1})
+    similarity_floor: Mapping[str, float] = field(
+        default_factory=lambda: {"hashing": 0.2, "recall-1": 0.0, "": 0.1}
+    )
     tag_boost: float = 0.1
     magnitude_penalty: float = 0.1
     threshold: float = 0.0
+    # Without a threshold an answer ends where scores fall off; by embedder, for the others never:
+    # similarities that nobody has looked at say little.
+    cuts: Mapping[str, Cuts] = field(
+        default_factory=lambda: dict.fromkeys(
+            ("recall-1", "minilm"),
+            {"statement": Cut(share=0.55, least=0.3), "turn": Cut(share=0.4, least=0.1)},
+        )
+    )
     decay: Mapping[Durability, Decay] = field(
         default_factory=lambda: {
             "core": Decay(half_life_days=1.0, floor=1.0),
@@ -153,6 +177,7 @@ class Profile:
 def _otto() -> Profile:
     return Profile(
         name="otto",
+        cuts={},
         candidates=16,
         neighbours=False,
         questions_max=1,
@@ -183,6 +208,7 @@ def _otto() -> Profile:
 def _openmotoko() -> Profile:
     return Profile(
         name="openmotoko",
+        cuts={},
         candidates=16,
         neighbours=False,
         questions_max=1,
@@ -233,6 +259,7 @@ def _autobot() -> Profile:
 def _lota() -> Profile:
     return Profile(
         name="lota",
+        cuts={},
         learn_for_agents=True,
         paired=("openai",),
         candidates=12,

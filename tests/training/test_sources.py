@@ -126,10 +126,14 @@ FILES: dict[str, Any] = {
     "data/processed/tgt-dev.txt": "where does ida live ?\nwho lives in oslo ?\nwhat is red ?\n",
     "data/processed/src-test.txt": "",
     "data/processed/tgt-test.txt": "",
-    "ass/selqa-ass-dev.json": [{"candidates": ["A boat.", "Oslo."], "answers": [1], "question": "Where?"}],
+    "ass/selqa-ass-dev.json": [
+        {"candidates": ["A boat.", "Oslo."], "answers": [1], "question": "Where?"}
+    ],
     "ass/selqa-ass-test.json": [],
     "data/wiki-sentences.tsv": "s1\tIda sails to Oslo .\n",
-    "data/filtered/dev.tsv": "s1\t0\tw\t1\t0\tWhere does Ida sail to ?\t4\tx\ns1\t0\tw\t1\t0\tWho ?\t4\tx\n",
+    "data/filtered/dev.tsv": (
+        "s1\t0\tw\t1\t0\tWhere does Ida sail to ?\t4\tx\ns1\t0\tw\t1\t0\tWho ?\t4\tx\n"
+    ),
     "data/filtered/test.tsv": "",
     **{f"xquad.{language}.json": ARTICLES for language in encyclopedia.LANGUAGES},
     "squad-style-data/cmrc2018_dev.json": ARTICLES,

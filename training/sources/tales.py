@@ -20,9 +20,9 @@ ASKED_SHARE = 0.5  # what a word of the question counts beside one of the answer
 
 _WORD = re.compile(r"[a-z']+")
 _COMMON = frozenset(
-    "a an and are as at be but by did do does for from had has have he her him his how in is it its "
-    "of on or she so that the their them they this to was were what when where which who whom why "
-    "will with would".split()
+    "a an and are as at be but by did do does for from had has have he her him his how in is it "
+    "its of on or she so that the their them they this to was were what when where which who whom "
+    "why will with would".split()
 )
 
 

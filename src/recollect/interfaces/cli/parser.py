@@ -41,7 +41,9 @@ def _add_common(parser: argparse.ArgumentParser, *, top: bool = False) -> None:
     group = parser.add_argument_group("common")
     group.add_argument("--store", default=default, help="path or URL of the store")
     group.add_argument("--profile", default=default, help="default, otto, openmotoko, agtos, ...")
-    group.add_argument("--embedder", default=default, help="auto, minilm, openai:..., ...")
+    group.add_argument(
+        "--embedder", default=default, help="auto, recall-1, minilm, openai:..., ..."
+    )
     group.add_argument("--json", action="store_true", default=off, help="answer in JSON")
     group.add_argument("--no-color", action="store_true", default=off, help="no colours")
     group.add_argument("--no-background", action="store_true", default=off, help="no upkeep")
@@ -82,7 +84,7 @@ def _add_running(commands: Any) -> None:
         commands, "model", program.model, "get a local model, or look whether it is there"
     )
     model.add_argument("action", choices=("pull", "status"))
-    model.add_argument("name", nargs="?", default="minilm")
+    model.add_argument("name", nargs="?", default="recall-1")
     doctor = _command(commands, "doctor", files.doctor, "check the store file")
     doctor.add_argument("--rebuild", action="store_true", help="make every index anew from rows")
     doctor.add_argument("--workspace", help="check this workspace's store, repair its modes")

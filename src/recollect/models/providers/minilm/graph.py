@@ -33,9 +33,7 @@ class Graph:
         self._nodes: list[bytes] = []
         self._constants: dict[str, bytes] = {}
 
-    def op(
-        self, kind: str, *inputs: str, domain: str = "", output: str = "", **how: Any
-    ) -> str:
+    def op(self, kind: str, *inputs: str, domain: str = "", output: str = "", **how: Any) -> str:
         """Adds a node and returns the name of what it gives; ``how`` are its attributes."""
         name = output or f"{kind}_{len(self._nodes)}"
         node = [_text(1, one) for one in inputs]
