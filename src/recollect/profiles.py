@@ -57,6 +57,7 @@ class Cut:
 
 # Of statements, which stand by themselves, and of turns, which are found with those around them.
 Cuts = Mapping[Literal["statement", "turn"], Cut]
+LOCAL_CUTS: Cuts = {"statement": Cut(share=0.55, least=0.3), "turn": Cut(share=0.4, least=0.1)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,10 +124,7 @@ class Profile:
     # Without a threshold an answer ends where scores fall off; by embedder, for the others never:
     # similarities that nobody has looked at say little.
     cuts: Mapping[str, Cuts] = field(
-        default_factory=lambda: dict.fromkeys(
-            ("recall-1", "minilm"),
-            {"statement": Cut(share=0.55, least=0.3), "turn": Cut(share=0.4, least=0.1)},
-        )
+        default_factory=lambda: {"recall-1": LOCAL_CUTS, "minilm": LOCAL_CUTS}
     )
     decay: Mapping[Durability, Decay] = field(
         default_factory=lambda: {

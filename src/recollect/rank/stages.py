@@ -13,8 +13,8 @@ from datetime import datetime
 from recollect.index.vectors import is_name
 from recollect.profiles import Cuts, Profile
 from recollect.rank.fusion import fused
+from recollect.rank.nearness import held_nearly, uncertain_words
 from recollect.rank.question import asks_for_the_assistant, names, periods
-from recollect.rank.spelling import held_nearly, uncertain_words
 from recollect.scopes import root_of
 from recollect.text.analysis import asks, query_terms, terms
 from recollect.text.normal import fold

@@ -1,4 +1,4 @@
-"""Words that are nearly the same: begun and not finished, or misspelled. Pure.
+"""Words that are nearly the same: begun and not finished, misspelled, or in another form. Pure.
 
 An index knows words by their hash, so nearness is looked for among the candidates of a search,
 and only for the few words of a short query that none of them holds.
@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from recollect.text.analysis import is_stop_word, stem, words
+from recollect.text.forms import same_word
 
 QUERY_WORDS_MAX = 3
+FOREIGN_WORDS_MAX = 6  # of a query without an English word that holds a sentence together
 BEGUN_LENGTH_MIN = 4  # of a word that is only begun
 # From so many letters on, so many mistakes: below, another word is as likely as a mistake.
 SLIPS = ((8, 2), (6, 1))
@@ -19,9 +21,11 @@ MOVED_LENGTH_MIN = 5  # a letter too many, too few or in the wrong place
 
 def uncertain_words(query: str) -> list[str]:
     """The words of a short query that name something; none of a longer one: there the other words
-    find it."""
-    named = [word for word in words(query) if not is_stop_word(word)]
-    return named if 0 < len(named) <= QUERY_WORDS_MAX else []
+    find it. In another language than English there is more to a word than its stem."""
+    found = list(words(query))
+    named = [word for word in found if not is_stop_word(word)]
+    most = QUERY_WORDS_MAX if len(named) < len(found) else FOREIGN_WORDS_MAX
+    return named if 0 < len(named) <= most else []
 
 
 def held_nearly(query: Sequence[str], texts: Sequence[str]) -> list[float]:
@@ -41,10 +45,13 @@ def held_nearly(query: Sequence[str], texts: Sequence[str]) -> list[float]:
 
 
 def is_near(word: str, other: str) -> bool:
-    """Is ``word`` perhaps meant to be ``other``? Digits are never a slip."""
-    if word == other or not word.isalpha() or not other.isalpha():
+    """Is ``word`` perhaps meant to be ``other``, or another form of it? Digits are never a slip."""
+    letters = (word + other).replace("'", "").replace("\u2019", "")
+    if word == other or not letters.isalpha():
         return False
     if len(word) >= BEGUN_LENGTH_MIN and other.startswith(word):
+        return True
+    if same_word(word, other):
         return True
     most = next((slips for length, slips in SLIPS if len(word) >= length), 0)
     if most:
