@@ -57,7 +57,7 @@ class Cut:
 
 # Of statements, which stand by themselves, and of turns, which are found with those around them.
 Cuts = Mapping[Literal["statement", "turn"], Cut]
-LOCAL_CUTS: Cuts = {"statement": Cut(share=0.55, least=0.3), "turn": Cut(share=0.4, least=0.1)}
+LOCAL_CUTS: Cuts = {"statement": Cut(share=0.55, least=0.3), "turn": Cut(share=0.33, least=0.1)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +106,7 @@ class Profile:
     # What a standard deviation of similarity counts where the best by words counts 1; by
     # embedder, "" = any other.
     similarity_weight: Mapping[str, float] = field(
-        default_factory=lambda: {"hashing": 0.02, "": 0.2}
+        default_factory=lambda: {"hashing": 0.02, "recall-1": 0.25, "": 0.2}
     )
     # Shares of the best score, added or taken away (see ranking.voice and ranking.time).
     assistant_discount: float = 0.3
