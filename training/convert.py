@@ -15,6 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from recollect.errors import RecollectError
+from recollect.models.providers.minilm import sources
 from recollect.models.providers.minilm import weights as minilm
 from recollect.models.providers.minilm.convert import onnx_from_weights
 from training import base, rows
@@ -58,7 +59,7 @@ def install(folder: Path, found: rows.Weights, tokenizer: bytes) -> int:
     }
     folder.mkdir(parents=True, exist_ok=True)
     (folder / minilm.BUILT).write_bytes(graph)
-    (folder / minilm.TOKENIZER).write_bytes(tokenizer)
+    (folder / sources.TOKENIZER).write_bytes(tokenizer)
     (folder / minilm.MANIFEST).write_text(json.dumps(manifest, indent=2), "utf-8")
     return len(graph)
 

@@ -26,7 +26,7 @@ DROPOUT = 0.1
 NORM = 1e-12
 
 
-class Encoder(nn.Module):
+class Encoder(nn.Module):  # type: ignore[misc,unused-ignore]  # torch may be missing
     """Token ids in, one vector of length 1 a text out."""
 
     def __init__(self, weights: Mapping[str, Floats], *, rounding: bool = True) -> None:

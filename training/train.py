@@ -23,6 +23,7 @@ import torch
 from torch import nn
 
 from recollect.errors import RecollectError
+from recollect.models.providers.minilm.convert import TABLE
 from training import base, losses, rows, stores
 from training.examples import Example, Library, Numbers, Visit, example, visits
 from training.losses import Amounts
@@ -122,14 +123,16 @@ def settings_of(raw: dict[str, Any]) -> Settings:
 
 
 def encoder(published: base.Published, device: str, rounding: bool = True) -> Encoder:
-    return Encoder(published.weights, rounding=rounding).to(device)
+    model = Encoder(published.weights, rounding=rounding)
+    model.to(device)
+    return model
 
 
 def changed(model: Encoder, settings: Settings) -> rows.Weights:
     """Without the table where it is still the published one."""
     found = model.weights()
     if settings.frozen_table:
-        del found[rows.TABLE]
+        del found[TABLE]
     return found
 
 
@@ -145,7 +148,7 @@ def load(folder: Path, published: base.Published, limit: int | None) -> Learned:
     say(f"read {len(library.texts)} texts")
     model = encoder(published, device, rounding=False)
     before = vectors(texts, model, np.arange(len(texts.ids)))
-    return Learned(texts, *parts, before, device)
+    return Learned(texts, parts[0], parts[1], before, device)
 
 
 def vectors(texts: Texts, model: Encoder, numbers: Numbers) -> Any:
@@ -167,7 +170,7 @@ def train(
     rng = random.Random(settings.seed)
     model = encoder(published, learned.device)
     if settings.frozen_table:
-        model.get_parameter(rows.TABLE.replace(".", "/")).requires_grad_(False)
+        model.get_parameter(TABLE.replace(".", "/")).requires_grad_(False)
     batches = list(_batches(settings, learned, rng))[:steps_max]
     optimiser, schedule = _optimiser(model, settings, len(batches))
     recent: list[float] = []

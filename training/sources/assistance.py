@@ -83,7 +83,8 @@ def _slots(schema: Sequence[Any]) -> dict[tuple[str, str], str]:
 def _booking(raw: Any, slots: Mapping[tuple[str, str], str], rng: random.Random) -> Session:
     named = rng.random() < 0.5
     who = rng.choice(NAMES) if named else "I"
-    turns, told = [], {}
+    turns: list[Turn] = []
+    told: dict[tuple[str, str], list[int]] = {}
     for number, one in enumerate(raw["turns"]):
         own = one["speaker"] == "USER"
         turns.append(Turn((who if named else "user") if own else "assistant", one["utterance"]))

@@ -29,7 +29,7 @@ _COMMON = frozenset(
 def tales(mirror: Mirror, rng: random.Random) -> Iterator[Store]:
     """The answer is known with its section; the sentence is the one that shares most words with
     answer and question. Answers that have to be concluded are left out."""
-    sessions = []
+    sessions: list[Session] = []
     for path in mirror.paths(TALES, rf"{FOLDER}/questions/(train|val|test)/.*\.csv"):
         story = path.replace("/questions/", "/section-stories/").replace("-questions", "-story")
         sections = {row["section"]: row["text"] for row in _table(mirror.text(TALES, story))}
