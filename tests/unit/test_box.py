@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
 
 pytest.importorskip("onnxruntime", reason="the local model needs the extra `local`")
 
+from flit_core.wheel import make_wheel_in
+
 from recollect import AsyncMemory
 from recollect.errors import Incompatible, Invalid
 from recollect.interfaces.http.first_start import Keeping
 from recollect.models.providers.minilm import box
 from recollect.models.providers.minilm.model import BoxedEmbedder
+from tests.architecture.source import PROJECT
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +55,16 @@ def test_what_answers_is_nearer_than_what_asks_the_same(embedder: BoxedEmbedder)
         embedder, "Where does Ida live?", "Ida lives in Oslo", "Where does Olaf work?"
     )
     assert answer > echo
+
+
+def test_its_package_holds_the_files_and_their_licences(tmp_path: Path) -> None:
+    make_wheel_in(PROJECT / "model" / "pyproject.toml", tmp_path)
+    (wheel,) = tmp_path.glob("recollect_model-*.whl")
+    with ZipFile(wheel) as archive:
+        names = {name.rpartition("/")[2] for name in archive.namelist()}
+        graph = archive.read(f"{box.PACKAGE}/{box.GRAPH}")
+    assert {box.TOKENIZER, "LICENSE", "LICENSE-CC-BY-SA-4.0", "METADATA"} <= names
+    assert sha256(graph).hexdigest() == box.SHA256[box.GRAPH]
 
 
 def test_another_file_in_its_place_is_refused(tmp_path: Path) -> None:

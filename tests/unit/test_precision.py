@@ -125,6 +125,11 @@ def test_X21_a_threshold_says_instead_where_it_ends() -> None:
     assert len(ask("When does my passport expire?", *KNOWN, threshold=0.0).hits) > 1
 
 
+def test_X21_where_the_model_cannot_read_the_script_nothing_is_cut() -> None:
+    known = ("我住在北京市的朝阳区", "北京的冬天很冷", "我的狗叫小白")
+    assert set(texts_of(ask("北京朝阳区", *known))) >= set(known[:2])
+
+
 def test_profiles_whose_document_fixes_the_ranking_have_no_cut() -> None:
     assert [name for name, one in PROFILES.items() if not one.cuts] == [
         "otto",

@@ -25,6 +25,7 @@ ENGLISH_ONLY = frozenset(("minilm", "recall-1"))  # embedders
 OUTDATED_SHARE = 0.2  # what a turn loses whose statement was replaced since
 FOUND_BY_NAME = 0.8  # the score of what is asked for by nothing but its name
 FOUND_NEARLY = 0.7
+READ_SHARE = 0.5  # of a query's letters that the embedder can read
 ALL_HELD = 0.99  # the share of the query's words that leaves no word to look for
 NOTHING = 0.0005  # a change of score that nobody would see
 
@@ -143,9 +144,12 @@ def _spell(candidates: Candidates, asked: Asked) -> None:
 
 def standing_out(candidates: Candidates, asked: Asked) -> Candidates:
     """What answers, best first: up to where the scores fall off. Whoever sets a threshold has
-    said where."""
+    said where; and where only words decide, because the embedder cannot read the script, scores
+    fall off among what answers."""
     cuts = asked.profile.cuts.get(asked.embedder)
     if not cuts or asked.threshold is not None or not asked.text.strip() or not candidates:
+        return candidates
+    if asked.embedder in ENGLISH_ONLY and _latin_share(asked.text) < READ_SHARE:
         return candidates
     best = max(candidate.score for candidate in candidates)
     return [one for one in candidates if one.score >= _least(one, best, cuts)]
