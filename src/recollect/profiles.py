@@ -49,7 +49,8 @@ class Stale:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cut:
-    """Where an answer ends: at so large a share of the best score, and at this score itself."""
+    """Where an answer ends: at so large a share of the best score; of statements at this score
+    itself too, of turns only where the best reaches it."""
 
     share: float
     least: float
@@ -57,7 +58,7 @@ class Cut:
 
 # Of statements, which stand by themselves, and of turns, which are found with those around them.
 Cuts = Mapping[Literal["statement", "turn"], Cut]
-LOCAL_CUTS: Cuts = {"statement": Cut(share=0.55, least=0.3), "turn": Cut(share=0.33, least=0.1)}
+LOCAL_CUTS: Cuts = {"statement": Cut(share=0.55, least=0.3), "turn": Cut(share=0.33, least=0.15)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

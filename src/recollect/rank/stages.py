@@ -156,8 +156,10 @@ def standing_out(candidates: Candidates, asked: Asked) -> Candidates:
 
 
 def _least(candidate: Candidate, best: float, cuts: Cuts) -> float:
-    cut = cuts["turn" if candidate.record.type == "turn" else "statement"]
-    return max(cut.share * best, cut.least)
+    if candidate.record.type != "turn":
+        return max(cuts["statement"].share * best, cuts["statement"].least)
+    # Of talk in which nothing stands out, the nearest is all there is.
+    return cuts["turn"].share * best if best >= cuts["turn"].least else 0.0
 
 
 def fuse(candidates: Candidates, asked: Asked) -> Candidates:
