@@ -10,7 +10,7 @@ WORKERS ?= 4
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
-CHECKED := src tests scripts $(wildcard bench evaluation proof)
+CHECKED := src tests scripts model training $(wildcard bench evaluation proof)
 COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --no-header --upgrade
 
@@ -21,8 +21,6 @@ help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 serve: $(VENV)/serve.stamp  ## set up and run the server (RECOLLECT_PORT=... to change the port)
-	@$(BIN)/recollect model pull minilm || \
-		echo "no local model: searching by keyword and hashed words instead" >&2
 	$(BIN)/recollect serve
 
 test: check  ## set up, then format, lint, types, layers and all tests
@@ -42,6 +40,7 @@ peers: $(VENV)/dev.stamp  ## measure beside mem0, Chroma and others (PEERS=--qui
 
 eval: $(VENV)/dev.stamp  ## measure how well memories are found (DATA=folder; EVAL=options)
 	@test -n "$(DATA)" || { echo "say where the data is: make eval DATA=folder" >&2; exit 2; }
+	$(BIN)/python -m evaluation.precision
 	$(BIN)/python -m evaluation "$(DATA)" $(EVAL)
 
 eval-learning: $(VENV)/dev.stamp  ## measure how well beliefs are learned and changed (EVAL=options)
@@ -88,5 +87,5 @@ $(VENV)/python.stamp:
 
 $(VENV)/%.stamp: requirements/%.txt pyproject.toml | $(VENV)/python.stamp
 	$(PIP) install --quiet --require-hashes -r $<
-	$(PIP) install --quiet --no-deps --no-build-isolation -e .
+	$(PIP) install --quiet --no-deps --no-build-isolation -e . -e ./model
 	@touch $@

@@ -34,7 +34,7 @@ def build_parser() -> argparse.ArgumentParser:
     add("--only", choices=SETS, action="append", help="this set; may be repeated")
     add("--limit", type=_positive, help="the first N questions of each set")
     add("--k", type=_positive, help="memories to ask for (default: what the set says)")
-    add("--embedder", default="minilm", help="minilm (default), hashing or none")
+    add("--embedder", default="recall-1", help="recall-1 (default), minilm, hashing or none")
     add("--profile", default="default", help="the profile to measure")
     add("--jobs", type=_positive, default=1, help="processes (times are honest with 1)")
     add("--stages", help="the ranking stages to run instead of the profile's: a,b,c")

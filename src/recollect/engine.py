@@ -140,6 +140,7 @@ class Engine:
     places: dict[tuple[SessionKey, str], int] = field(default_factory=dict)
     disk: Disk = field(default_factory=Disk)
     trusted: Trusted = field(default_factory=Trusted)
+    better: str = ""  # a local model that finds more than the one the store was begun with
     known_space: str = ""  # the store's vector space, where it was read just now
     once: Once | None = None
     audit: Auditing | None = None

@@ -48,6 +48,20 @@ class Stale:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Cut:
+    """Where an answer ends: at so large a share of the best score; of statements at this score
+    itself too, of turns only where the best reaches it."""
+
+    share: float
+    least: float
+
+
+# Of statements, which stand by themselves, and of turns, which are found with those around them.
+Cuts = Mapping[Literal["statement", "turn"], Cut]
+LOCAL_CUTS: Cuts = {"statement": Cut(share=0.55, least=0.3), "turn": Cut(share=0.33, least=0.15)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
     name: str
     store_file: str = "memory.db"
@@ -82,6 +96,8 @@ class Profile:
         "voice",
         "time",
         "tag_boost",
+        "alias",
+        "spelling",
         "importance",
         "decay",
         "drop_copies",
@@ -94,7 +110,7 @@ class Profile:
     # What a standard deviation of similarity counts where the best by words counts 1; by
     # embedder, "" = any other.
     similarity_weight: Mapping[str, float] = field(
-        default_factory=lambda: {"hashing": 0.02, "": 0.2}
+        default_factory=lambda: {"hashing": 0.02, "recall-1": 0.25, "": 0.2}
     )
     # Shares of the best score, added or taken away (see ranking.voice and ranking.time).
     assistant_discount: float = 0.3
@@ -103,10 +119,17 @@ class Profile:
     answer_boost: float = 0.1  # of its own score
     time_boost: float = 0.25
     # Below this cosine, and without a word in common, a record is noise, not a hit.
-    similarity_floor: Mapping[str, float] = field(default_factory=lambda: {"hashing": 0.2, "": 0.1})
+    similarity_floor: Mapping[str, float] = field(
+        default_factory=lambda: {"hashing": 0.2, "recall-1": 0.0, "": 0.1}
+    )
     tag_boost: float = 0.1
     magnitude_penalty: float = 0.1
     threshold: float = 0.0
+    # Without a threshold an answer ends where scores fall off; by embedder, for the others never:
+    # similarities that nobody has looked at say little.
+    cuts: Mapping[str, Cuts] = field(
+        default_factory=lambda: {"recall-1": LOCAL_CUTS, "minilm": LOCAL_CUTS}
+    )
     decay: Mapping[Durability, Decay] = field(
         default_factory=lambda: {
             "core": Decay(half_life_days=1.0, floor=1.0),
@@ -160,6 +183,7 @@ class Profile:
 def _otto() -> Profile:
     return Profile(
         name="otto",
+        cuts={},
         candidates=16,
         neighbours=False,
         questions_max=1,
@@ -190,6 +214,7 @@ def _otto() -> Profile:
 def _openmotoko() -> Profile:
     return Profile(
         name="openmotoko",
+        cuts={},
         candidates=16,
         neighbours=False,
         questions_max=1,
@@ -242,6 +267,7 @@ def _autobot() -> Profile:
 def _lota() -> Profile:
     return Profile(
         name="lota",
+        cuts={},
         learn_for_agents=True,
         core_tags=frozenset(("decision", "architecture", "requirement")),
         paired=("openai",),

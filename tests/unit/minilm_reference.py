@@ -25,6 +25,16 @@ class Reference:
         self.tokenizer.enable_truncation(max_length=256)
         self.tokenizer.no_padding()
 
+    @classmethod
+    def of(cls, weights: dict[str, Array], tokenizer: bytes) -> Reference:
+        """Of weights that are no file."""
+        from tokenizers import Tokenizer
+
+        made = cls.__new__(cls)
+        made.weights = weights
+        made.tokenizer = Tokenizer.from_str(tokenizer.decode())
+        return made
+
     def vectors(self, texts: list[str]) -> Array:
         return np.stack([self.vector(text) for text in texts])
 

@@ -96,8 +96,8 @@ class AsyncMemory(WholeStore, Lists):
         Args:
             store: a path, ``sqlite:///path`` or ``dict:`` (in this process only); without it
                 RECOLLECT_STORE, or a file in the user's data folder
-            embedder: "auto" (what the store was begun with; for a new one the local model if it
-                is there), "hashing", "minilm", "none", a service such as
+            embedder: "auto" (what the store was begun with; for a new one the model in the
+                box), "recall-1", "minilm", "hashing", "none", a service such as
                 "openai:text-embedding-3-small/768", or an object
             profile: a preset by name
             scope: binds the handle: no call may leave it

@@ -11,17 +11,22 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from recollect.index.vectors import is_name
-from recollect.profiles import Profile
+from recollect.profiles import Cuts, Profile
 from recollect.rank.fusion import fused
+from recollect.rank.nearness import held_nearly, uncertain_words
 from recollect.rank.question import asks_for_the_assistant, names, periods
 from recollect.scopes import root_of
-from recollect.text.analysis import asks, terms
+from recollect.text.analysis import asks, query_terms, terms
 from recollect.text.normal import fold
 from recollect.types import Hit, Record, Why
 
 SECONDS_PER_DAY = 86_400.0
-ENGLISH_ONLY = frozenset(("minilm",))  # embedders
+ENGLISH_ONLY = frozenset(("minilm", "recall-1"))  # embedders
 OUTDATED_SHARE = 0.2  # what a turn loses whose statement was replaced since
+FOUND_BY_NAME = 0.8  # the score of what is asked for by nothing but its name
+FOUND_NEARLY = 0.7
+READ_SHARE = 0.5  # of a query's letters that the embedder can read
+ALL_HELD = 0.99  # the share of the query's words that leaves no word to look for
 NOTHING = 0.0005  # a change of score that nobody would see
 
 
@@ -48,6 +53,7 @@ class Candidate:
     hit: Hit
     score: float = 0.0
     why: list[tuple[str, float, Detail]] = field(default_factory=list)
+    nearly: float = 0.0  # the share of the query's words that it holds, some of them only nearly
     record: Record = field(init=False)
     among_equals: tuple[float, str] = field(init=False)  # its place: the more recent first
 
@@ -73,7 +79,10 @@ Stage = Callable[[Candidates, Asked], Candidates]
 
 def rank(hits: Iterable[Hit], asked: Asked) -> Candidates:
     """All stages of the profile, best first."""
-    ranked = _without_noise([Candidate(hit) for hit in hits], asked)
+    ranked = [Candidate(hit) for hit in hits]
+    if "spelling" in asked.profile.stages:
+        _spell(ranked, asked)
+    ranked = _without_noise(ranked, asked)
     for name in asked.profile.stages:
         ranked = STAGES[name](ranked, asked)
     return sorted(ranked, key=order)
@@ -117,8 +126,40 @@ def _without_noise(candidates: Candidates, asked: Asked) -> Candidates:
         if candidate.hit.keyword > 0
         or candidate.hit.keyword_around > 0
         or (candidate.hit.similarity is not None and candidate.hit.similarity >= floor)
+        or candidate.nearly > 0
         or _tag_asked_for(candidate.record, asked_terms)
     ]
+
+
+def _spell(candidates: Candidates, asked: Asked) -> None:
+    """A short query may hold a word that is misspelled or only begun."""
+    if max((candidate.hit.coverage for candidate in candidates), default=1.0) > ALL_HELD:
+        return
+    query = uncertain_words(asked.text)
+    records = [one.record for one in candidates] if query else []
+    texts = [" ".join((one.author, one.text, *one.tags)) for one in records]
+    for candidate, share in zip(candidates, held_nearly(query, texts), strict=False):
+        candidate.nearly = share
+
+
+def standing_out(candidates: Candidates, asked: Asked) -> Candidates:
+    """What answers, best first: up to where the scores fall off. Whoever sets a threshold has
+    said where; and where only words decide, because the embedder cannot read the script, scores
+    fall off among what answers."""
+    cuts = asked.profile.cuts.get(asked.embedder)
+    if not cuts or asked.threshold is not None or not asked.text.strip() or not candidates:
+        return candidates
+    if asked.embedder in ENGLISH_ONLY and _latin_share(asked.text) < READ_SHARE:
+        return candidates
+    best = max(candidate.score for candidate in candidates)
+    return [one for one in candidates if one.score >= _least(one, best, cuts)]
+
+
+def _least(candidate: Candidate, best: float, cuts: Cuts) -> float:
+    if candidate.record.type != "turn":
+        return max(cuts["statement"].share * best, cuts["statement"].least)
+    # Of talk in which nothing stands out, the nearest is all there is.
+    return cuts["turn"].share * best if best >= cuts["turn"].least else 0.0
 
 
 def fuse(candidates: Candidates, asked: Asked) -> Candidates:
@@ -214,6 +255,27 @@ def tag_boost(candidates: Candidates, asked: Asked) -> Candidates:
         if tag:
             candidate.add("tag", asked.profile.tag_boost, tag)
     return candidates
+
+
+def alias(candidates: Candidates, asked: Asked) -> Candidates:
+    """Tags are further names: what is asked for by one of them is found, not merely near."""
+    query = frozenset(query_terms(asked.text))
+    for candidate in candidates if query else ():
+        named = {term for tag in candidate.record.tags for term in terms(tag)} & query
+        _raise(candidate, "alias", FOUND_BY_NAME * len(named) / len(query), " ".join(named))
+    return candidates
+
+
+def spelling(candidates: Candidates, asked: Asked) -> Candidates:  # noqa: ARG001
+    """What holds the words of the query nearly: misspelled, or only begun."""
+    for candidate in candidates:
+        _raise(candidate, "spelling", FOUND_NEARLY * candidate.nearly, "nearly the same words")
+    return candidates
+
+
+def _raise(candidate: Candidate, stage: str, least: float, detail: str) -> None:
+    if candidate.score < least:
+        candidate.add(stage, least - candidate.score, detail)
 
 
 def _terms_of_query(asked: Asked) -> frozenset[str]:
@@ -334,6 +396,8 @@ STAGES: Mapping[str, Stage] = {
     "cosine": cosine,
     "bre": bre,
     "tag_boost": tag_boost,
+    "alias": alias,
+    "spelling": spelling,
     "importance": importance,
     "decay": decay,
     "drop_copies": drop_copies,

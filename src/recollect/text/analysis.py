@@ -3,7 +3,8 @@
 ``words`` are what a text is searched by, ``pieces`` what it is compared by: there, numbers and
 marks count and digits are no part of a word.
 
-Words are case-folded, stripped of accents and stemmed (English). Scripts that are written
+Words are case-folded, stripped of accents and stemmed: by the language of a script that is mostly
+one language's, else as English. Emoji and signs are words. Scripts that are written
 without blanks (Chinese, Japanese, Thai, ...) and Korean, whose particles stick to the word,
 become overlapping pieces, so "北京" is found inside "我住在北京市": one and two characters
 long where a character says much, two and three where it is only a letter (Thai).
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     import Stemmer
 
 # A store keeps this number beside its index and rebuilds the index when it differs.
-ANALYSER_VERSION = 2
+ANALYSER_VERSION = 3
 
 QUESTION = "?"  # marks a text that asks; not a word, so no text can hold it by itself
 
@@ -56,6 +58,8 @@ _PIECE = re.compile(
     r"|(?P<comma>[,;])"
     r"|(?P<stop>[.!?]+)"
 )
+# Emoji and signs: each is a word by itself.
+_SYMBOL = re.compile("[\u2190-\u2bff\u20a0-\u20cf\u00a7\U0001f000-\U0001faff]")
 _ASCII_TOKEN = re.compile(r"[a-z0-9]+(?:'[a-z0-9]+)*")
 
 
@@ -83,7 +87,12 @@ def terms(text: str) -> list[str]:
         short = 2 if _is_dense_letter(word[0]) else 1
         for size in (min(short, len(word)), short + 1):
             found.extend(word[i : i + size] for i in range(len(word) - size + 1))
-    return found
+    return found if text.isascii() else [*found, *symbols(text)]
+
+
+def symbols(text: str) -> list[str]:
+    """Emoji and signs, each by itself; what only changes their colour is left out."""
+    return _SYMBOL.findall(text[:ANALYSED_CHARACTERS_MAX])
 
 
 def is_stop_word(word: str) -> bool:
@@ -99,7 +108,9 @@ def asks(text: str) -> bool:
 def document_terms(text: str, author: str) -> list[str]:
     """What a record is found by: its text, and who said it. A question is marked as one; no
     query looks for the mark."""
-    found = terms(f"{author}\n{text}") if author else terms(text)
+    whole = f"{author}\n{text}" if author else text
+    found = terms(whole)
+    found = found if whole.isascii() else [stem_by_script(term) for term in found]
     return [*found, QUESTION] if asks(text) else found
 
 
@@ -109,10 +120,12 @@ def query_terms(text: str) -> tuple[str, ...]:
     kept: dict[str, None] = {}
     stop_words = word_set("search.query_stop_words")
     for word in words(text):
-        single = dict.fromkeys(terms(word))
+        single = dict.fromkeys(map(stem_by_script, terms(word)))
         found.update(single)
         if word.replace("\u2019", "").replace("'", "") not in stop_words:
             kept.update(single)
+    if not text.isascii():
+        kept.update(dict.fromkeys(symbols(text)))
     return tuple(kept or found)
 
 
@@ -121,7 +134,28 @@ def stem(word: str) -> str:
     word = word.replace("\u2019", "'")
     word = word.removesuffix("'s")
     word = word.replace("'", "")[:TERM_LENGTH_MAX]
-    return _stemmer().stemWord(word) if len(word) > 2 else word
+    return stemmer("english").stemWord(word) if len(word) > 2 else word
+
+
+# Scripts that mostly one language is written in, as Unicode names them, and its stemmer.
+_STEMMERS = {
+    "CYRILLIC": "russian",
+    "GREEK": "greek",
+    "ARABIC": "arabic",
+    "DEVANAGARI": "hindi",
+    "TAMIL": "tamil",
+    "ARMENIAN": "armenian",
+}
+
+
+@lru_cache(maxsize=100_000)
+def stem_by_script(term: str) -> str:
+    """больнице and больница are one term. The stem of English changed nothing there."""
+    if term.isascii():
+        return term
+    script = unicodedata.name(term[0], "").partition(" ")[0]
+    language = _STEMMERS.get(script)
+    return stemmer(language).stemWord(term) if language and len(term) > 2 else term
 
 
 def idf(documents: int, containing: int) -> float:
@@ -155,7 +189,7 @@ def _is_dense_letter(character: str) -> bool:
 
 
 @cache
-def _stemmer() -> Stemmer.Stemmer:
+def stemmer(language: str) -> Stemmer.Stemmer:
     import Stemmer  # here, because importing recollect must stay cheap
 
-    return Stemmer.Stemmer("english")
+    return Stemmer.Stemmer(language)

@@ -120,7 +120,7 @@ async def _work_or_say(
     try:
         await _work_in(engine, root, due, done, everything=everything)
     except Unavailable as error:
-        if not error.lasting or getattr(engine.store, "trouble", ""):
+        if not error.lasting or getattr(engine.store, "trouble", None):
             raise
         done.items.append(ReceiptItem(id=root, status="failed", reason=str(error)))
 

@@ -264,6 +264,7 @@ async def _gather(engine: Engine, wanted: ContextWish) -> Gathered:
         threshold=wanted.threshold,
         prefer_facts=True,
         choose=most,
+        cut=shelf.whole is None,  # what fits whole is not searched through
         **times,
     )
     answer = await recall(engine, question, count_uses=False)

@@ -246,7 +246,7 @@ async def find_procedures(
 ) -> Answer:
     """Those one of whose triggers is in the query first, then by meaning."""
     count(limit, "limit")
-    question = Question(text=query, scope=scope, limit=limit, kinds=("procedural",))
+    question = Question(text=query, scope=scope, limit=limit, kinds=("procedural",), cut=False)
     answer = await recall(engine, question)
     by_root, descend = await engine.read_scopes(scope, descend=False)
     listed: list[Hit] = []

@@ -26,6 +26,7 @@ from recollect.rank.stages import (
     rank,
     related,
     replacing,
+    standing_out,
 )
 from recollect.scopes import is_within, root_of
 from recollect.text.inputs import (
@@ -80,6 +81,7 @@ class Question:
     now: When | None = None
     prefer_facts: bool = False
     choose: int | None = None  # how many of the hits a model may choose; None: all of them
+    cut: bool = True  # end where the scores fall off, as the profile says
 
 
 async def recall(engine: Engine, question: Question, *, count_uses: bool = True) -> Answer:
@@ -126,10 +128,14 @@ async def _recalled(engine: Engine, question: Question, *, count_uses: bool) -> 
         # Another process moved the store to a new space a moment ago.
         return await _recalled(engine, question, count_uses=count_uses)
     best = sorted(found, key=order)
-    chosen, note, usage = await _reranked(engine, question, above_threshold(best, asked), limit)
+    clear = above_threshold(best, asked)
+    clear = standing_out(clear, asked) if question.cut else clear
+    chosen, note, usage = await _reranked(engine, question, clear, limit)
     notes += [note] if note else []
     kept, note = _bounded(chosen[:limit])
     notes += [note] if note else []
+    if best and not kept and limit:
+        notes.append("nothing known about that; explain=True names the nearest")
     if count_uses:
         _count_uses(engine, kept)
     if question.explain:

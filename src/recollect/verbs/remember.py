@@ -134,7 +134,10 @@ def record_of(statement: Statement, engine: Engine) -> tuple[Record, list[str]]:
         raise Invalid("there is nothing to remember: the text is empty")
     if not isinstance(statement.data or {}, Mapping):
         raise Invalid(f"data must be a mapping, not {type(statement.data).__name__}")
-    beside = {"data": clean_data(statement.data or {}, "data"), "tags": clean_tags(statement.tags)}
+    beside: dict[str, Any] = {
+        "data": clean_data(statement.data or {}, "data"),
+        "tags": clean_tags(statement.tags),
+    }
     found: tuple[Secret, ...] = ()
     if any(beside.values()):
         beside, found = engine.redactor.redact_value({**beside, "tags": list(beside["tags"])})

@@ -51,7 +51,7 @@ async def open_engine(
 
     ``store`` is a path, ``sqlite:///path`` or ``dict:`` (in this process only); without it
     RECOLLECT_STORE, or a file in the user's data folder. ``embedder`` is "auto" (what the store
-    was begun with; for a new one the local model if it is there), "hashing", "minilm", "none", a
+    was begun with; for a new one the model in the box), "recall-1", "minilm", "hashing", "none", a
     service ("openai:text-embedding-3-small/768", "gemini:...", "ollama:...") or an object.
     ``scope`` binds the handle: no call may leave it. ``profile`` picks a preset.
     ``count_tokens`` counts like your model does; without it budgets are kept on the safe side.
@@ -63,10 +63,12 @@ async def open_engine(
     active = active_profile(chosen, os.environ)
     opened = await open_store(store_address(store, chosen, active), chosen)
     try:
+        used, better = await _embedder(embedder, chosen, active, opened)
         engine = Engine(
             store=opened,
             volatile=DictStore(),
-            embedder=await _embedder(embedder, chosen, active, opened),
+            embedder=used,
+            better=better,
             profile=active,
             clock=clock or _utc_now,
             new_id=new_id or new_uuid7,
@@ -178,10 +180,11 @@ def file_of(store: StorePath | None, profile: str | None) -> Path | None:
 
 async def _embedder(
     wanted: str | Embedder | None, settings: Settings, profile: Profile, store: Store
-) -> Embedder | None:
+) -> tuple[Embedder | None, str]:
+    """The embedder, and the name of a better one that a store begun without it may move to."""
     if wanted is not None and not isinstance(wanted, str):
-        return wanted
-    from recollect.wiring.embedder import Circumstances, chosen_name, embedder_for
+        return wanted, ""
+    from recollect.wiring.embedder import Circumstances, better_local, chosen_name, embedder_for
 
     given = Circumstances(
         settings=settings,
@@ -191,7 +194,9 @@ async def _embedder(
         minilm_folder=model_folder("minilm"),
     )
     begun = await active_space(store, _utc_now())
-    return embedder_for(chosen_name(wanted, settings), begun, given)
+    name = chosen_name(wanted, settings)
+    better = better_local(begun, given) if begun and name in ("", "auto") else ""
+    return embedder_for(name, begun, given), better
 
 
 def _utc_now() -> datetime:

@@ -22,6 +22,8 @@ from recollect.ports import Embedder
 from recollect.profiles import Profile
 from recollect.settings import Settings
 
+BOXED = "recall-1"  # as ``box.NAME``, which is imported only where it is used
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Circumstances:
@@ -67,10 +69,27 @@ def _paired(given: Circumstances) -> str:
 
 
 def _best_local(given: Circumstances) -> str:
-    """The local model if it is there, else hashing."""
-    from recollect.models.providers.minilm.weights import status
+    """The local model that the settings name, else the next best that is there."""
+    from recollect.models.providers.minilm import box, weights
 
-    return "minilm" if status(given.minilm_folder).ready else "hashing"
+    wanted = given.settings.local_model
+    if wanted == box.NAME and box.runs_here():
+        return box.NAME
+    if wanted in (box.NAME, "minilm") and weights.status(given.minilm_folder).ready:
+        return "minilm"
+    if wanted not in (box.NAME, "minilm", "hashing"):
+        known = f"{box.NAME}, minilm or hashing"
+        raise Invalid(f"RECOLLECT_LOCAL_MODEL={wanted!r} is no local model; use {known}")
+    return "hashing"
+
+
+def better_local(space: str, given: Circumstances) -> str:
+    """The name of a local model that finds more than the one a store was begun with; "" if there
+    is none here, or if somebody chose what it has."""
+    if space.partition("/")[0] not in ("hashing", "minilm") or given.profile.embedder != "auto":
+        return ""
+    best = _best_local(given)
+    return best if best != space.partition("/")[0] and best != "hashing" else ""
 
 
 def _named(name: str, given: Circumstances) -> Embedder | None:
@@ -83,13 +102,18 @@ def _named(name: str, given: Circumstances) -> Embedder | None:
         from recollect.models.providers.hashing import HashingEmbedder
 
         return HashingEmbedder(int(size) if size.isdigit() else given.profile.dimensions)
+    if family == BOXED:
+        from recollect.models.providers.minilm import box
+        from recollect.models.providers.minilm.model import BoxedEmbedder
+
+        return BoxedEmbedder(box.place() or Path(), threads=given.settings.model_threads)
     if family == "minilm":
         from recollect.models.providers.minilm.model import MiniLmEmbedder
 
         return MiniLmEmbedder(given.minilm_folder, threads=given.settings.model_threads)
     raise Invalid(
-        f"unknown embedder {name!r}; use auto, hashing, minilm, none, an object, or a service: "
-        "openai:..., gemini:..., ollama:... or openai-compatible:..."
+        f"unknown embedder {name!r}; use auto, recall-1, minilm, hashing, none, an object, or a "
+        "service: openai:..., gemini:..., ollama:... or openai-compatible:..."
     )
 
 

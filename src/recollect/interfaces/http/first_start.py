@@ -48,12 +48,17 @@ class Keeping:
     file: Path | None
     space: str  # of its vectors; "" if it has none
     options: str = ""
+    better: str = ""  # a local model that finds more than the one the store has
 
     def told(self) -> str:
         if self.file is None:
             return "Its memory is in this process only, and gone when it ends."
         meaning = f" and by meaning ({self.space})" if self.space else ""
-        return f"Its memory is {shown(self.file)}, searched by words{meaning}."
+        said = f"Its memory is {shown(self.file)}, searched by words{meaning}."
+        if not self.better:
+            return said
+        move = self.command(f"--embedder {self.better}", "reembed")
+        return f"{said} {self.better} finds more: {move}"
 
     def command(self, *words: str) -> str:
         return " ".join((program(), *filter(None, (self.options,)), *words))

@@ -86,7 +86,8 @@ async def _serve(
     ) as memory:
         file = file_of(store, profile)
         used = memory.engine.embedder
-        keeping = Keeping(file, used.space if used else "", options_of(store, profile))
+        space = used.space if used else ""
+        keeping = Keeping(file, space, options_of(store, profile), better=memory.engine.better)
         secret = await admit(memory)
         app = build_app(memory=memory, settings=settings, annex=annex)
         address = address_of(settings.host, listener.getsockname()[1])

@@ -10,29 +10,27 @@ the same vector alone and in any company.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
-import onnx
 from numpy.typing import NDArray
-from onnx import TensorProto, helper, numpy_helper
 from safetensors import SafetensorError
 from safetensors.numpy import load
 
 from recollect.errors import Incompatible
+from recollect.models.providers.minilm.graph import FLOAT, INT32, Graph
 
 # Goes up whenever the graph changes, so that a cached one is built anew.
 VERSION = 1
 DIMENSIONS = 384
 LAYERS = 6
 HEADS = 12
-OPSET = 18
-IR_VERSION = 9  # old enough for every onnxruntime that the package allows
-CONTRIB = "com.microsoft"
+TABLE = "embeddings.word_embeddings.weight"
 
 # 7 bits: on processors without VNNI two products are added in 16 bits, and 2 * 255 * 64 is the
 # most that fits. With 127 such processors would silently saturate.
 WEIGHT_LEVEL_MAX = 64
+TABLE_LEVEL_MAX = 127  # the table is only looked up, never multiplied
 ACTIVATION_LEVEL_MAX = 127
 ACTIVATION_ZERO = 128
 # GELU never goes below this, so its output is stored from here upwards with all 8 bits.
@@ -52,67 +50,59 @@ def onnx_from_safetensors(content: bytes) -> bytes:
             for name, value in load(content).items()
             if value.dtype.kind == "f"
         }
-        return bytes(_model(weights).SerializeToString(deterministic=True))
+        return onnx_from_weights(weights)
     except (KeyError, ValueError, SafetensorError) as error:
         raise Incompatible(f"model.safetensors is not all-MiniLM-L6-v2: {error}") from error
 
 
-def _model(weights: dict[str, Floats]) -> onnx.ModelProto:
+def onnx_from_weights(weights: Mapping[str, Floats], *, small: bool = False) -> bytes:
+    """The same for weights that are arrays already. ``small`` keeps the embedding table as
+    8-bit rows too: less than half the file, for weights that were trained so. KeyError: a
+    weight is missing."""
     graph = _Graph(weights)
-    mask = graph.op("Cast", "attention_mask", to=TensorProto.INT32)
-    hidden = _embeddings(graph)
+    mask = graph.op("Cast", "attention_mask", to=INT32)
+    hidden = _embeddings(graph, _words_small(graph) if small else _words(graph))
     for layer in range(LAYERS):
         prefix = f"encoder.layer.{layer}."
         hidden = _attention(graph, hidden, mask, prefix + "attention.")
         hidden = _feed_forward(graph, hidden, prefix)
     _pool(graph, hidden)
-    inputs = [
-        helper.make_tensor_value_info(name, TensorProto.INT64, ["texts", "tokens"])
-        for name in ("input_ids", "attention_mask")
-    ]
-    output = helper.make_tensor_value_info("embedding", TensorProto.FLOAT, ["texts", DIMENSIONS])
-    return helper.make_model(
-        helper.make_graph(
-            graph.nodes, "minilm", inputs, [output], initializer=list(graph.constants.values())
-        ),
-        opset_imports=[helper.make_opsetid("", OPSET), helper.make_opsetid(CONTRIB, 1)],
-        ir_version=IR_VERSION,
-        producer_name="recollect",
-        producer_version=str(VERSION),
-    )
+    inputs = ("input_ids", "attention_mask")
+    return graph.file("minilm", inputs, "embedding", DIMENSIONS, VERSION)
 
 
-class _Graph:
-    """Nodes and constants as they are added; values are known by name, as in ONNX."""
+class _Graph(Graph):
+    """A graph that knows the published weights by their names."""
 
-    def __init__(self, weights: dict[str, Floats]) -> None:
+    def __init__(self, weights: Mapping[str, Floats]) -> None:
+        super().__init__()
         self.weights = weights
-        self.nodes: list[onnx.NodeProto] = []
-        self.constants: dict[str, onnx.TensorProto] = {}
-
-    def op(self, kind: str, *inputs: str, domain: str = "", output: str = "", **how: Any) -> str:
-        name = output or f"{kind}_{len(self.nodes)}"
-        self.nodes.append(
-            helper.make_node(kind, list(inputs), [name], name=name, domain=domain, **how)
-        )
-        return name
-
-    def contrib(self, kind: str, *inputs: str, **how: Any) -> str:
-        return self.op(kind, *inputs, domain=CONTRIB, **how)
-
-    def constant(self, name: str, value: Any, dtype: Any = np.float32) -> str:
-        array = np.ascontiguousarray(np.asarray(value, dtype=dtype).reshape(np.shape(value)))
-        self.constants[name] = numpy_helper.from_array(array, name)
-        return name
 
     def weight(self, name: str) -> str:
         return self.constant(name, self.weights[name])
 
 
-def _embeddings(graph: _Graph) -> str:
+def _words(graph: _Graph) -> str:
+    return graph.op("Gather", graph.weight(TABLE), "input_ids")
+
+
+def _words_small(graph: _Graph) -> str:
+    levels, steps = table_rows(graph.weights[TABLE])
+    found = graph.op("Gather", graph.constant(TABLE, levels, np.int8), "input_ids")
+    step = graph.op("Gather", graph.constant(TABLE + ".steps", steps), "input_ids")
+    return graph.op("Mul", graph.op("Cast", found, to=FLOAT), step)
+
+
+def table_rows(table: Floats) -> tuple[NDArray[np.int8], Floats]:
+    """Integer levels and one step size per word, as a column. Rounding twice changes nothing."""
+    largest = np.abs(table).max(axis=1, keepdims=True)
+    steps = (np.maximum(largest, np.float32(ROW_MAX_MIN)) / TABLE_LEVEL_MAX).astype(np.float32)
+    return np.rint(table / steps).astype(np.int8), steps
+
+
+def _embeddings(graph: _Graph, words: str) -> str:
     """Word + position + type, normalised. All tokens are of type 0, so it joins the positions."""
     prefix = "embeddings."
-    words = graph.op("Gather", graph.weight(prefix + "word_embeddings.weight"), "input_ids")
     places = graph.constant(
         "positions",
         graph.weights[prefix + "position_embeddings.weight"]
@@ -200,7 +190,7 @@ def _product(graph: _Graph, rows: Rows, name: str) -> str:
     """rows @ weights, without the bias. The row scales are multiplied in afterwards, because
     the integer product knows only one scale for all rows."""
     quantised, zero, scale = rows
-    levels, steps = _quantised_weight(graph.weights[name + ".weight"])
+    levels, steps = weight_rows(graph.weights[name + ".weight"])
     product = graph.contrib(
         "MatMulIntegerToFloat",
         quantised,
@@ -212,7 +202,7 @@ def _product(graph: _Graph, rows: Rows, name: str) -> str:
     return graph.op("Mul", product, scale)
 
 
-def _quantised_weight(weight: Floats) -> tuple[NDArray[np.int8], Floats]:
+def weight_rows(weight: Floats) -> tuple[NDArray[np.int8], Floats]:
     """Integer levels (in x out) and one step size per output channel."""
     steps = np.maximum(np.abs(weight).max(axis=1), np.float32(ROW_MAX_MIN)) / WEIGHT_LEVEL_MAX
     levels = np.rint(weight.T / steps).astype(np.int8)
@@ -221,13 +211,13 @@ def _quantised_weight(weight: Floats) -> tuple[NDArray[np.int8], Floats]:
 
 def _floor_part(graph: _Graph, name: str) -> Floats:
     """What the product misses because its rows were lifted by GELU_FLOOR."""
-    levels, steps = _quantised_weight(graph.weights[name + ".weight"])
+    levels, steps = weight_rows(graph.weights[name + ".weight"])
     return np.asarray(GELU_FLOOR * levels.sum(axis=0, dtype=np.int64) * steps, dtype=np.float32)
 
 
 def _pool(graph: _Graph, hidden: str) -> None:
     """The mean over real tokens, of length 1."""
-    counts = graph.op("Cast", "attention_mask", to=TensorProto.FLOAT)
+    counts = graph.op("Cast", "attention_mask", to=FLOAT)
     tokens = graph.constant("token_axis", [1], np.int64)
     column = graph.op("Unsqueeze", counts, graph.constant("last_axis", [-1], np.int64))
     total = graph.op("ReduceSum", graph.op("Mul", hidden, column), tokens, keepdims=0)

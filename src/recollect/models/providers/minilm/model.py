@@ -1,4 +1,4 @@
-"""Sentence vectors from all-MiniLM-L6-v2, in this process."""
+"""Sentence vectors from all-MiniLM-L6-v2, and from our own descendant of it, in this process."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.errors import Incompatible, Invalid, Unavailable
-from recollect.models.providers.minilm.weights import INSTALL, PULL, ModelFiles, load_files
+from recollect.models.providers.minilm import box
+from recollect.models.providers.minilm.weights import INSTALL, ModelFiles, load_files
 
 DIMENSIONS = 384
 TOKENS_MAX = 256  # what the model was trained for; the rest of a longer text is not read
@@ -79,11 +80,23 @@ class MiniLmEmbedder:
             if self._network is None:
                 try:
                     libraries = _libraries()
-                    self._network = _Network(libraries, load_files(self._folder), self._threads)
+                    self._network = _Network(libraries, self._files(), self._threads)
                 except Incompatible as error:
                     # To a caller of embed() it is all the same: no vectors now, and a reason.
                     raise Unavailable(str(error)) from error
             return self._network
+
+    def _files(self) -> ModelFiles:
+        return load_files(self._folder)
+
+
+class BoxedEmbedder(MiniLmEmbedder):
+    """The model that comes with recollect: the same network, trained to find memories."""
+
+    space = f"{box.NAME}/{DIMENSIONS}"
+
+    def _files(self) -> ModelFiles:
+        return box.load_files(self._folder)
 
 
 class _RecentRows:
@@ -183,8 +196,8 @@ def _session(onnxruntime: Any, content: bytes, threads: int) -> Any:
     try:
         session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
     except Exception as error:  # the library's own classes derive from nothing more exact
-        raise Incompatible(f"onnxruntime cannot load minilm.onnx: {error}; {PULL}") from error
+        raise Incompatible(f"onnxruntime cannot load the model: {error}") from error
     *_, size = session.get_outputs()[0].shape
     if size != DIMENSIONS:
-        raise Incompatible(f"the model has {size} dimensions, not {DIMENSIONS}; {PULL}")
+        raise Incompatible(f"the model has {size} dimensions, not {DIMENSIONS}")
     return session

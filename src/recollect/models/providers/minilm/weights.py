@@ -100,8 +100,8 @@ def load_files(folder: Path) -> ModelFiles:
     """
     manifest = _read_manifest(folder)
     return ModelFiles(
-        onnx=_verified(folder / BUILT, manifest["built"]),
-        tokenizer=_verified(folder / TOKENIZER, SHA256[TOKENIZER]),
+        onnx=verified(folder / BUILT, manifest["built"]),
+        tokenizer=verified(folder / TOKENIZER, SHA256[TOKENIZER]),
         origin=str(manifest.get("origin", "")),
     )
 
@@ -118,16 +118,20 @@ def _converter() -> Callable[[bytes], bytes]:
 
 def check_published(path: Path) -> None:
     """Incompatible unless the file is, byte for byte, the published one of its name."""
-    _verified(path, SHA256[path.name], damaged="is not the published file")
+    verified(path, SHA256[path.name], damaged="is not the published file")
 
 
-def _verified(
-    path: Path, expected: str, *, damaged: str = f"is damaged or changed; {PULL}"
+def verified(
+    path: Path, expected: str, *, damaged: str = f"is damaged or changed; {PULL}", get: str = PULL
 ) -> bytes:
+    """The content of a file, if its SHA-256 is the expected one; ``get`` says how to come by it.
+
+    Unavailable: it cannot be read. Incompatible: it is another.
+    """
     try:
         content = path.read_bytes()
     except FileNotFoundError as error:
-        raise Unavailable(f"{path} is missing; {PULL}") from error
+        raise Unavailable(f"{path} is missing; {get}") from error
     except OSError as error:
         raise Unavailable(f"cannot read {path}: {error}") from error
     actual = sha256(content).hexdigest()

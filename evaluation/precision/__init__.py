@@ -1,0 +1,1 @@
+"""What answers, and nothing else: small memories, questions, and exactly what answers each."""

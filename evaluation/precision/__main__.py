@@ -1,0 +1,126 @@
+"""``python -m evaluation.precision``: how much of what is returned answers, and what is missed.
+
+A case is passed where exactly what answers came back. Prints passed cases, precision and recall by
+kind of question, for the questions that tuning may look at and for those that it may not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from evaluation.precision.worlds import Asked, World, worlds
+from evaluation.scores import score
+from recollect import AsyncMemory
+from recollect.errors import RecollectError
+
+LIMIT = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    asked: Asked
+    found: tuple[str, ...]
+    scores: tuple[float, ...]
+
+    @property
+    def passed(self) -> bool:
+        return set(self.found) == set(self.asked.wanted)
+
+    @property
+    def precision(self) -> float:
+        right = len(set(self.found) & set(self.asked.wanted))
+        return right / len(self.found) if self.found else float(not self.asked.wanted)
+
+    @property
+    def recall(self) -> float:
+        right = len(set(self.found) & set(self.asked.wanted))
+        return right / len(self.asked.wanted) if self.asked.wanted else 1.0
+
+
+def build_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m evaluation.precision", description=__doc__)
+    add = parser.add_argument
+    add("--embedder", default="recall-1", help="recall-1 (default), minilm, hashing or none")
+    add("--profile", default="default", help="the profile to measure")
+    add("--threshold", type=float, help="the least score, instead of the profile's")
+    add("--failed", action="store_true", help="also show what went wrong, tuning half only")
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = build_parser().parse_args(arguments)
+    try:
+        judged = asyncio.run(judge(options.embedder, options.profile, options.threshold))
+    except RecollectError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    if options.failed:
+        print("\n".join(map(wrong, filter(lambda one: not one.passed, _half(judged, False)))))
+    print(report(judged))
+    return 0
+
+
+async def judge(embedder: str, profile: str, threshold: float | None = None) -> list[Judged]:
+    """Every question of every world, at the defaults of ``recall``."""
+    found: list[Judged] = []
+    for world in worlds():
+        async with await AsyncMemory.open(
+            "dict:", embedder=embedder, profile=profile, background=False
+        ) as memory:
+            ids = await _filled(memory, world)
+            for asked in world.questions:
+                answer = await memory.recall(
+                    asked.text, scope=asked.scope, limit=LIMIT, threshold=threshold
+                )
+                hits = [hit for hit in answer.hits if hit.record.id in ids]
+                names = tuple(ids[hit.record.id] for hit in hits)
+                found.append(Judged(asked, names, tuple(hit.score for hit in hits)))
+    return found
+
+
+async def _filled(memory: AsyncMemory, world: World) -> Mapping[str, str]:
+    """The ids of the records, and the names that they have in the world."""
+    replaces = dict(world.replaced)
+    records: dict[str, str] = {}
+    for one in world.memories:
+        old = records.get(replaces.get(one.id, ""))
+        receipt = await memory.remember(one.text, scope=one.scope, tags=one.tags, supersedes=old)
+        records[one.id] = receipt.items[0].id
+    return {record: name for name, record in records.items()}
+
+
+def wrong(one: Judged) -> str:
+    scored = [f"{n} {s:.2f}" for n, s in zip(one.found, one.scores, strict=True)]
+    wanted = " ".join(one.asked.wanted) or "nothing"
+    return f"  {one.asked.kind}: {one.asked.text!r} wants {wanted}, got {', '.join(scored)}"
+
+
+def _half(judged: Sequence[Judged], held_back: bool) -> list[Judged]:
+    return [one for one in judged if one.asked.held_back == held_back]
+
+
+def report(judged: Sequence[Judged]) -> str:
+    lines = []
+    for title, held_back in (("may be tuned on", False), ("held back", True)):
+        half = _half(judged, held_back)
+        lines.append(f"== precision, {title}: {len(half)} questions")
+        lines.append(f"  {'':<12}{'cases':>6}{'passed':>18}{'precision':>18}{'recall':>18}")
+        kinds = {one.asked.kind: [] for one in half}  # type: dict[str, list[Judged]]
+        for one in half:
+            kinds[one.asked.kind].append(one)
+        for kind, some in (("all", half), *sorted(kinds.items())):
+            values = zip(*((float(x.passed), x.precision, x.recall) for x in some), strict=True)
+            cells = "".join(f"{score(list(column))!s:>18}" for column in values)
+            lines.append(f"  {kind:<12}{len(some):>6}{cells}")
+        empty = [one for one in half if not one.asked.wanted]
+        something = sum(bool(one.found) for one in empty)
+        lines.append(f"  returned something for nothing: {something} of {len(empty)}")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,67 @@
+"""The model in the box: where it lies, and whether it is the one that was shipped.
+
+Its files are a package of their own, ``recollect_model``, so that who needs no local model need
+not carry it. Nothing is downloaded and nothing is built: the graph is run as it lies there, if its
+SHA-256 is the one below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+
+from recollect.errors import RecollectError
+from recollect.models.providers.minilm.weights import INSTALL, ModelFiles, Status, verified
+
+NAME = "recall-1"
+PACKAGE = "recollect_model"
+GRAPH = f"{NAME}.onnx"
+TOKENIZER = "tokenizer.json"
+SHA256: Mapping[str, str] = {
+    GRAPH: "e3f3ebbf7af42d80190c41487a69dfcf31eb029eaf7fe7cf404503a8650b1bbd",
+    TOKENIZER: "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+}
+LIBRARIES = ("onnxruntime", "tokenizers")
+
+GET = "pip install recollect-model"
+_DAMAGED = f"is damaged or changed; {GET}"
+# Of a clone that is used without installing its packages: beside src/.
+_CHECKOUT = Path(__file__).resolve().parents[5] / "model" / PACKAGE
+
+
+def place() -> Path | None:
+    """The folder with the files: of the installed package, else of this clone; None: nowhere."""
+    spec = find_spec(PACKAGE)
+    installed = list(spec.submodule_search_locations or ()) if spec else []
+    folders = [*map(Path, installed), _CHECKOUT]
+    return next((folder for folder in folders if (folder / GRAPH).is_file()), None)
+
+
+def runs_here() -> bool:
+    """Whether it can be used; quick, so its files are looked at only when they are loaded."""
+    return place() is not None and all(find_spec(name) for name in LIBRARIES)
+
+
+def load_files(folder: Path) -> ModelFiles:
+    """Unavailable: there is none. Incompatible: it is not the one that was shipped."""
+    graph, tokenizer = (
+        verified(folder / name, SHA256[name], damaged=_DAMAGED, get=GET)
+        for name in (GRAPH, TOKENIZER)
+    )
+    return ModelFiles(onnx=graph, tokenizer=tokenizer, origin=PACKAGE)
+
+
+def status() -> Status:
+    """Never raises: what is wrong is in ``detail``."""
+    folder = place()
+    if folder is None:
+        return Status(_CHECKOUT, ready=False, detail=f"the model {NAME} is not here; {GET}")
+    missing = [name for name in LIBRARIES if not find_spec(name)]
+    if missing:
+        return Status(folder, ready=False, detail=f"it needs {missing[0]}: {INSTALL}")
+    try:
+        files = load_files(folder)
+    except RecollectError as error:
+        return Status(folder, ready=False, detail=str(error))
+    return Status(folder, ready=True, detail="ready", origin=PACKAGE, size=len(files.onnx))

@@ -1,0 +1,83 @@
+"""Words that are nearly the same: begun and not finished, misspelled, or in another form. Pure.
+
+An index knows words by their hash, so nearness is looked for among the candidates of a search,
+and only for the few words of a short query that none of them holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from recollect.text.analysis import is_stop_word, stem, words
+from recollect.text.forms import same_word
+
+QUERY_WORDS_MAX = 3
+FOREIGN_WORDS_MAX = 6  # of a query without an English word that holds a sentence together
+BEGUN_LENGTH_MIN = 4  # of a word that is only begun
+# From so many letters on, so many mistakes: below, another word is as likely as a mistake.
+SLIPS = ((8, 2), (6, 1))
+MOVED_LENGTH_MIN = 5  # a letter too many, too few or in the wrong place
+
+
+def uncertain_words(query: str) -> list[str]:
+    """The words of a short query that name something; none of a longer one: there the other words
+    find it. In another language than English there is more to a word than its stem."""
+    found = list(words(query))
+    named = [word for word in found if not is_stop_word(word)]
+    most = QUERY_WORDS_MAX if len(named) < len(found) else FOREIGN_WORDS_MAX
+    return named if 0 < len(named) <= most else []
+
+
+def held_nearly(query: Sequence[str], texts: Sequence[str]) -> list[float]:
+    """For each text the share of the query's words that it holds nearly, where at least one of
+    those is held exactly by none of the texts; else 0."""
+    found = [frozenset(words(text)) for text in texts]
+    stems = [frozenset(map(stem, one)) for one in found]
+    missing = [word for word in query if not any(stem(word) in one for one in stems)]
+    if not missing:
+        return [0.0] * len(texts)
+    shares = []
+    for one, its_stems in zip(found, stems, strict=True):
+        near = sum(any(is_near(word, other) for other in one) for word in missing)
+        exact = sum(stem(word) in its_stems for word in query)
+        shares.append((near + exact) / len(query) if near else 0.0)
+    return shares
+
+
+def is_near(word: str, other: str) -> bool:
+    """Is ``word`` perhaps meant to be ``other``, or another form of it? Digits are never a slip."""
+    letters = (word + other).replace("'", "").replace("\u2019", "")
+    if word == other or not letters.isalpha():
+        return False
+    if len(word) >= BEGUN_LENGTH_MIN and other.startswith(word):
+        return True
+    if same_word(word, other):
+        return True
+    most = next((slips for length, slips in SLIPS if len(word) >= length), 0)
+    if most:
+        return _slips(word, other, most) <= most
+    moved = len(word) >= MOVED_LENGTH_MIN and not _one_replaced(word, other)
+    return moved and _slips(word, other, 1) <= 1
+
+
+def _one_replaced(word: str, other: str) -> bool:
+    return len(word) == len(other) and sum(a != b for a, b in zip(word, other, strict=True)) == 1
+
+
+def _slips(word: str, other: str, most: int) -> int:
+    """Letters added, left out, replaced or swapped with the next; more than ``most`` is not
+    counted exactly."""
+    if abs(len(word) - len(other)) > most:
+        return most + 1
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for i, letter in enumerate(word, start=1):
+        oldest, before, row = before, row, [i]
+        for j, theirs in enumerate(other, start=1):
+            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (letter != theirs))
+            if i > 1 < j and letter == other[j - 2] and word[i - 2] == theirs:
+                cost = min(cost, oldest[j - 2] + 1)
+            row.append(cost)
+        if min(row) > most:
+            return most + 1
+    return row[-1]

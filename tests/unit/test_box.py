@@ -1,0 +1,137 @@
+"""The model in the box: there without a download, the one that was shipped, and chosen first."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+import numpy as np
+import pytest
+
+pytest.importorskip("onnxruntime", reason="the local model needs the extra `local`")
+
+from flit_core.wheel import make_wheel_in
+
+from recollect import AsyncMemory
+from recollect.errors import Incompatible, Invalid
+from recollect.interfaces.http.first_start import Keeping
+from recollect.models.providers.minilm import box
+from recollect.models.providers.minilm.model import BoxedEmbedder
+from tests.architecture.source import PROJECT
+
+
+@pytest.fixture(scope="module")
+def embedder() -> BoxedEmbedder:
+    folder = box.place()
+    assert folder is not None, "a clone holds the model"
+    return BoxedEmbedder(folder, threads=1)
+
+
+def cosines(embedder: BoxedEmbedder, query: str, *texts: str) -> list[float]:
+    first, *others = map(np.asarray, asyncio.run(embedder.embed([query, *texts])))
+    return [float(first @ other) for other in others]
+
+
+def test_X16_it_finds_by_meaning_without_onnx_and_without_a_network(
+    embedder: BoxedEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    monkeypatch.setattr("socket.socket.connect", lambda *_: pytest.fail("it went to the network"))
+    right, wrong = cosines(
+        embedder,
+        "What do I do at the weekend?",
+        "On Sundays I go climbing",
+        "My desk is by a window",
+    )
+    assert right > wrong + 0.1
+
+
+def test_what_answers_is_nearer_than_what_asks_the_same(embedder: BoxedEmbedder) -> None:
+    answer, echo = cosines(
+        embedder, "Where does Ida live?", "Ida lives in Oslo", "Where does Olaf work?"
+    )
+    assert answer > echo
+
+
+def test_its_package_holds_the_files_and_their_licences(tmp_path: Path) -> None:
+    make_wheel_in(PROJECT / "model" / "pyproject.toml", tmp_path)
+    (wheel,) = tmp_path.glob("recollect_model-*.whl")
+    with ZipFile(wheel) as archive:
+        names = {name.rpartition("/")[2] for name in archive.namelist()}
+        graph = archive.read(f"{box.PACKAGE}/{box.GRAPH}")
+    assert {box.TOKENIZER, "LICENSE", "LICENSE-CC-BY-SA-4.0", "METADATA"} <= names
+    assert sha256(graph).hexdigest() == box.SHA256[box.GRAPH]
+
+
+def test_another_file_in_its_place_is_refused(tmp_path: Path) -> None:
+    folder = box.place()
+    assert folder is not None
+    for name in (box.GRAPH, box.TOKENIZER):
+        (tmp_path / name).write_bytes((folder / name).read_bytes())
+    with (tmp_path / box.GRAPH).open("r+b") as file:
+        file.seek(5_000_000)
+        file.write(b"\0\0\0\0")
+    with pytest.raises(Incompatible, match=r"recall-1\.onnx is damaged or changed"):
+        box.load_files(tmp_path)
+
+
+def space_of(store: str, **options: Any) -> str:
+    async def space() -> str:
+        async with await AsyncMemory.open(store, background=False, **options) as memory:
+            await memory.remember("tea is at four")
+            used = memory.engine.embedder
+            return used.space if used else ""
+
+    return asyncio.run(space())
+
+
+def test_a_new_store_begins_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RECOLLECT_LOCAL_MODEL")
+    assert space_of("dict:") == "recall-1/384"
+    assert space_of("dict:", embedder="hashing") == "hashing/384"
+    assert space_of("dict:", profile="otto") == "hashing/768", "otto's document says so"
+
+
+def test_without_it_stores_begin_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RECOLLECT_LOCAL_MODEL")
+    monkeypatch.setattr(box, "place", lambda: None)
+    assert space_of("dict:") == "hashing/384"
+
+
+def test_an_unknown_local_model_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RECOLLECT_LOCAL_MODEL", "psychic")
+    with pytest.raises(Invalid, match="use recall-1, minilm or hashing"):
+        space_of("dict:")
+
+
+def test_an_older_store_keeps_its_space_and_is_offered_the_better_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = str(tmp_path / "memory.db")
+    assert space_of(file, embedder="hashing") == "hashing/384"
+    monkeypatch.delenv("RECOLLECT_LOCAL_MODEL")
+
+    async def offered() -> None:
+        async with await AsyncMemory.open(file, background=False) as memory:
+            assert memory.engine.embedder is not None
+            assert memory.engine.embedder.space == "hashing/384"
+            assert memory.engine.better == "recall-1"
+
+    async def moved() -> None:
+        async with await AsyncMemory.open(file, embedder="recall-1", background=False) as memory:
+            receipt = await memory.reembed()
+            assert receipt.notes == ("moved from hashing/384 to recall-1/384",)
+        async with await AsyncMemory.open(file, background=False) as memory:
+            assert memory.engine.better == ""
+            answer = await memory.recall("When do we drink something hot?")
+            assert [hit.record.text for hit in answer.hits] == ["tea is at four"]
+
+    asyncio.run(offered())
+    said = Keeping(Path(file), "hashing/384", f"--store {file}", better="recall-1").told()
+    offer = f"--store {file} --embedder recall-1 reembed"
+    assert offer in said
+    asyncio.run(moved())

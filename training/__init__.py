@@ -1,0 +1,1 @@
+"""How the model in the box was made: data, training, conversion, evaluation. See README.md."""

@@ -1,0 +1,1 @@
+"""Public data at pinned commits, made into stores."""
