@@ -11,7 +11,7 @@ from typing import Any
 
 from recollect.types import Answer, Entry, Hit, Message, Packet, Receipt, Record, Session
 from recollect.types.json import as_json as as_json
-from recollect.types.pages import Stats
+from recollect.types.pages import ScopeCount, Stats
 
 STATUS_COLOURS = {
     "stored": "32",
@@ -113,8 +113,14 @@ class Screen:
         yield self.paint(f"{message.at:%Y-%m-%d %H:%M}  {visible(by)}", "1")
         yield from (f"    {visible(line)}" for line in message.text.split("\n"))
 
-    def item(self, item: Record | Session | Message | Entry) -> Iterable[str]:
+    def scope(self, counted: ScopeCount) -> Iterable[str]:
+        inside = "  " * (counted.scope.count(":") // 2)
+        yield f"{inside}{counted.scope}  {counted.records:,} here, {counted.below:,} with all below"
+
+    def item(self, item: Record | Session | Message | Entry | ScopeCount) -> Iterable[str]:
         """One of a list."""
+        if isinstance(item, ScopeCount):
+            return self.scope(item)
         if isinstance(item, Session):
             return self.session(item)
         if isinstance(item, Message):

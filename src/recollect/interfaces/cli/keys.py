@@ -17,6 +17,10 @@ T = TypeVar("T")
 
 
 def with_engine(arguments: argparse.Namespace, work: Callable[[Any], Awaitable[T]]) -> T:
+    return with_memory(arguments, lambda memory: work(memory.engine))
+
+
+def with_memory(arguments: argparse.Namespace, work: Callable[[Any], Awaitable[T]]) -> T:
     """Do something with the store itself; whoever has the file may."""
     import asyncio
 
@@ -26,7 +30,7 @@ def with_engine(arguments: argparse.Namespace, work: Callable[[Any], Awaitable[T
         async with await AsyncMemory.open(
             arguments.store, profile=arguments.profile, embedder="none", background=False
         ) as memory:
-            return await work(memory.engine)
+            return await work(memory)
 
     return asyncio.run(opened())
 

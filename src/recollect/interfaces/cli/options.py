@@ -10,7 +10,7 @@ from typing import Any
 
 from recollect.memory.arguments import Argument, bare, choices_of, element_of, members, verb_spec
 
-COMMON = ("actor",)  # every command has it
+COMMON = ("actor", "profile")  # every command has them
 PLAIN = {"statuses": "status"}  # whose singular is not the word without its s
 
 Add = Callable[[Any, Argument], None]

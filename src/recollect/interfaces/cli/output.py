@@ -73,7 +73,7 @@ def show(arguments: argparse.Namespace, found: Any) -> int:
     if isinstance(found, Receipt):
         return print_lines(screen.receipt(found))
     if isinstance(found, Answer):
-        return print_lines(screen.answer(found, explain=arguments.explain))
+        return print_lines(screen.answer(found, explain=getattr(arguments, "explain", True)))
     if isinstance(found, Packet):
         return print_lines(screen.packet(found))
     if isinstance(found, Stats):

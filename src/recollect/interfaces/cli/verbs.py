@@ -316,6 +316,11 @@ COMMANDS = (
         left_out={**_DECIDED, **_NO_TEXT},
         more=ITS_STORE,
     ),
+    Command(words="edit", verb="edit", help="put another text in a record's place"),
+    Command(words="pin", verb="pin", help="show records at every task, or no longer"),
+    Command(words="dispute", verb="dispute", help="doubt a record; review decides"),
+    Command(words="why-not", verb="why_not", help="why a record does not answer a question"),
+    Command(words="scopes", verb="scopes", help="which scopes there are, and how much they hold"),
     Command(words="undo", verb="undo", help="take a change back"),
     Command(
         words="policy",
@@ -396,5 +401,6 @@ NO_COMMAND = {
     "policies": "a program's list; `policy` says what it did",
     "relations": "a program's list",
     "set_state": "the state of a task is a program's JSON",
+    "summaries": "a program's list; `recollect context` shows the newest",
     "usage": "a program's list",
 }

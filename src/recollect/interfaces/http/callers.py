@@ -10,6 +10,7 @@ from typing import Any
 from starlette.requests import HTTPConnection
 
 from recollect.access import keys
+from recollect.access.codes import HALF_PREFIX, whole_key
 from recollect.access.keys import Key
 from recollect.access.quotas import FAILURES_PER_MINUTE, Buckets, Quotas, TooMany
 from recollect.errors import Denied
@@ -22,6 +23,7 @@ DEVICE_HEADER = "x-recollect-device"
 NEEDS_KEY = "this server wants a key: send it as Authorization: Bearer rck_..."
 ONLY_HERE = "no key was made yet, so only the server's own machine may ask; make one there"
 CALLER = "recollect.caller"
+BROWSER_COOKIE = "recollect_browser"  # half of a key that works in this browser only
 
 
 class Door:
@@ -54,13 +56,13 @@ class Door:
         scheme, _, secret = header.partition(" ")
         if scheme.lower() == "bearer" and secret.strip():
             try:
-                return await self._with_key(secret.strip())
+                return await self._with_key(_whole(connection, secret.strip()))
             except Denied as denied:
-                raise self._failed(connection, str(denied)) from None
+                raise self.failed(connection, str(denied)) from None
         if header or await self._any_keys():
-            raise self._failed(connection, NEEDS_KEY)
+            raise self.failed(connection, NEEDS_KEY)
         if not is_loopback(connection.client.host if connection.client else ""):
-            raise self._failed(connection, ONLY_HERE)
+            raise self.failed(connection, ONLY_HERE)
         return None, self._memory
 
     async def _with_key(self, secret: str) -> tuple[Key, AsyncMemory]:
@@ -76,13 +78,21 @@ class Door:
     def _forget_who_came(self) -> None:
         self._let_in = {}  # a look-up that took longer fills the old one, which nobody asks
 
-    def _failed(self, connection: HTTPConnection, said: str) -> Unknown | TooMany:
+    def failed(self, connection: HTTPConnection, said: str) -> Unknown | TooMany:
+        """What to raise for a request with nothing that opens: guessing is slowed down."""
         wait = self._failures.take(connection.client.host if connection.client else "")
         return TooMany("too many requests without a valid key", wait) if wait else Unknown(said)
 
     async def _any_keys(self) -> bool:
         self._keys_exist = self._keys_exist or await keys.any_key_was_made(self._memory.engine)
         return self._keys_exist
+
+
+def _whole(connection: HTTPConnection, secret: str) -> str:
+    """The key itself; of a browser's key the page sends half."""
+    if not secret.startswith(HALF_PREFIX):
+        return secret
+    return whole_key(secret, connection.cookies.get(BROWSER_COOKIE, ""))
 
 
 class Entrance:

@@ -152,3 +152,4 @@ CreateKey = _model(
     {"name": "", "scopes": [], "rights": ["read", "write"], "expires_at": None},
 )
 MapDevice = _model("MapDevice", {"device": json_type(Name), "scope": json_type(Scope)}, {})
+Login = _model("Login", {"code": Annotated[str, Field(min_length=1, max_length=200)]}, {})

@@ -23,6 +23,7 @@ from recollect.interfaces.http.first_start import (
     Keeping,
     admit,
     check,
+    console_link,
     greeting,
     open_to_others,
     options_of,
@@ -76,11 +77,12 @@ async def _serve(
         used = memory.engine.embedder
         keeping = Keeping(file, used.space if used else "", options_of(store, profile))
         secret = await admit(memory)
-        app = build_app(memory=memory, settings=settings)
+        app = build_app(memory=memory, settings=settings, file=file)
         address = address_of(settings.host, listener.getsockname()[1])
         for trouble in open_to_others(file, own_folder=store is None):
             print(f"recollect: {trouble}", file=sys.stderr)
-        lines = list(greeting(address, secret, keeping))
+        look = await console_link(memory, address) if secret else ""
+        lines = list(greeting(address, secret, keeping, look))
         server = Server(
             server_config(app, _room()), app, lambda: print("\n".join(lines), flush=True)
         )
@@ -137,6 +139,7 @@ class Server(uvicorn.Server):
         self.should_exit = True
         if jobs := getattr(self._fastapi.state, "jobs", None):  # None: it is still starting
             jobs.stop_watching()
+            self._fastapi.state.streams.stop()
 
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
