@@ -9,7 +9,7 @@ export const TYPES = ["fact", "preference", "turn", "episode", "summary", "inter
   "user_request", "entity", "interest", "procedure"];
 export const STATUSES = ["active", "disputed", "quarantined", "superseded", "archived"];
 export const SOURCES = ["user", "assistant", "tool", "web", "import", "file", "system"];
-export const TRUST = ["anybody may have written it", "a program said it", "an assistant or a file says it", "a person said it"];
+export const TRUST = ["Anybody may have written it", "A program said it", "An assistant or a file says it", "A person said it"];
 const LONG = 6000;
 
 // Text of a memory is data: it goes into the page as text, never as markup.
@@ -33,7 +33,7 @@ export function RecordLink({ record, most = 160 }) {
 }
 
 export function About({ record }) {
-  return html`<span class="about">
+  return html`<span class="about spread">
     <${Kind} kind=${record.kind} type=${record.type} />
     ${record.status !== "active" && html`<${Status} status=${record.status} />`}
     ${record.durability === "core" && html`<span class="tag pinned">pinned</span>`}

@@ -35,11 +35,15 @@ function Journal({ entries, again }) {
       const name = entry.change || entry.batch;
       if (!found.has(name)) found.set(name, { ...entry, touched: [], commits: 0 });
       const group = found.get(name);
-      group.touched = [...group.touched, ...entry.touched];
+      group.touched = [...group.touched, ...entry.touched.filter((touch) => touch.kind !== "vector")];
       group.commits += 1;
     }
     return [...found.values()];
   }, [entries]);
+  const ids = useMemo(() => [...new Set(groups.slice(0, 300).flatMap((group) => group.touched.slice(0, SHOWN)
+    .filter((touch) => touch.kind === "record" && touch.after).map((touch) => touch.id)))].slice(0, 1000), [groups]);
+  const known = useLoad(() => (ids.length ? post("/v1/get", { ids }) : Promise.resolve({ records: [] })), [ids.join(" ")]);
+  const texts = useMemo(() => new Map((known.data?.records || []).map((one) => [one.id, one.text])), [known.data]);
   const [chosen, setChosen] = useState(0);
   const keys = (event) => {
     const to = { j: chosen + 1, ArrowDown: chosen + 1, k: chosen - 1, ArrowUp: chosen - 1 }[event.key];
@@ -52,7 +56,7 @@ function Journal({ entries, again }) {
   return html`<ol class="journal" data-list tabindex="0" aria-label="Changes" onKeyDown=${keys}>${groups.map((group, n) => html`<li class=${n === chosen ? "chosen" : ""} key=${group.change || group.batch}>
     <div class="when"><${Time} at=${group.at} relative /></div>
     <div class="what"><p><strong>${said(group)}</strong> <span class="faint">${group.reason}</span></p>
-      <ul>${group.touched.slice(0, 6).map((touch) => html`<${Touch} touch=${touch} />`)}${group.touched.length > 6 && html`<li class="faint">… and ${number(group.touched.length - 6)} more</li>`}</ul>
+      <ul>${group.touched.slice(0, SHOWN).map((touch) => html`<${Touch} touch=${touch} text=${texts.get(touch.id)} />`)}${group.touched.length > SHOWN && html`<li class="faint">… and ${number(group.touched.length - SHOWN)} more</li>`}</ul>
       <span class="about">by ${group.actor || "nobody named"} · #${group.seq}${group.commits > 1 ? `, ${group.commits} commits` : ""}</span></div>
     <div>${may("write") && group.change && html`<button class="quiet" onClick=${() => undo(group.change, again)}>Undo…</button>`}</div></li>`)}</ol>`;
 }
@@ -65,18 +69,24 @@ function said(group) {
   const messages = count((t) => t.kind === "message" && t.after);
   const parts = [messages && plural(messages, "message") + " heard", made && plural(made, "memory", "memories") + " made", altered && plural(altered, "memory", "memories") + " changed",
     erased && plural(erased, "memory", "memories") + " erased"].filter(Boolean);
-  return parts.join(", ") || `${plural(group.touched.length, "thing")} changed`;
+  const edges = count((t) => t.kind === "relation");
+  return parts.join(", ") || (edges && plural(edges, "edge") + " drawn") || `${plural(group.touched.length, "thing")} changed`;
 }
 
+const SHOWN = 6;
 const plain = (value) => (typeof value === "string" ? value : JSON.stringify(value));
 
-function Touch({ touch }) {
+const readable = (value) => (typeof value === "string" && /^\d{4}-\d\d-\d\dT/.test(value) ? html`<${Time} at=${value} />`
+  : value === null || value === undefined ? "none" : clip(plain(value), 40));
+
+function Touch({ touch, text }) {
   const did = touch.after === null ? "erased" : touch.before === null ? "made" : "changed";
   const fields = touch.before && touch.after
     ? Object.keys(touch.after).filter((name) => name !== "version" && plain(touch.after[name]) !== plain(touch.before[name])) : [];
-  return html`<li><span class="tag did-${did}">${did}</span> ${touch.kind} ${touch.kind === "record" && touch.after
-    ? html`<a href=${address("memories", touch.id)}><${Id} id=${touch.id} /></a>` : html`<${Id} id=${touch.id} />`}
-    ${fields.slice(0, 4).map((name) => html`<span class="field-change">${name} <del>${clip(plain(touch.before[name]) ?? "–", 40)}</del> <ins>${clip(plain(touch.after[name]) ?? "–", 40)}</ins></span>`)}</li>`;
+  return html`<li><span class="tag did-${did}">${did}</span> ${touch.kind === "relation" ? html`edge ${touch.id.split(" ")[1]}` : touch.kind === "record" && touch.after
+    ? html`<a class="said" dir="auto" href=${address("memories", touch.id)}>${text === undefined ? html`<${Id} id=${touch.id} />` : clip(text, 110)}</a>`
+    : html`${touch.kind} <${Id} id=${touch.id} />`}
+    ${fields.slice(0, 4).map((name) => html`<span class="field-change">${name} <del>${readable(touch.before[name])}</del> <ins>${readable(touch.after[name])}</ins></span>`)}</li>`;
 }
 
 const SIGNS = { archive: "−", supersede: "−", settle: "✓", dispute: "?", merge: "⇉", importance: "±", profile: "+", procedure: "+" };

@@ -133,7 +133,7 @@ function told(found, params) {
 function Line({ record }) {
   return html`<div class="line kind-${record.kind}">
     <a class="said" dir="auto" tabindex="-1" href=${address("memories", record.id)} onClick=${(e) => e.preventDefault()}>${record.text || "(no text)"}</a>
-    <span class="about"><${Kind} kind=${record.kind} type=${record.type} />
+    <span class="about spread"><${Kind} kind=${record.kind} type=${record.type} />
       ${record.status !== "active" && html`<${Status} status=${record.status} />`}
       ${record.durability === "core" && html`<span class="tag pinned">pinned</span>`}
       <${Time} at=${record.at} date /><span class="scope">${record.scope}</span>

@@ -1,5 +1,5 @@
 // What is remembered, what waits, what is being done about it, what it costs, is it well.
-import { html, number, plural } from "../lib.js";
+import { clip, html, number, plural } from "../lib.js";
 import { address, useRoute } from "../route.js";
 import { get, Problem, useLoad } from "../api.js";
 import { Bars, Empty, Loaded, Panel, RecordLink, Status } from "../parts.js";
@@ -51,7 +51,7 @@ function Filled({ data }) {
       <${Figure} value=${review.length >= 100 ? "100+" : review.length} label=${review.length === 1 ? "waits for you" : "wait for you"}
         href=${address("review")} tone=${review.length ? "warn" : ""} note=${review.length ? "contradictions and doubts" : "nothing to decide"} />
       <${Figure} value=${`${stats.complete ? "" : "≥ "}${number(stats.sessions)}`} label=${stats.sessions === 1 ? "session" : "sessions"} href=${address("sessions")} note="conversations and tasks" />
-      <${Figure} value=${spent === null ? "–" : `$${spent.toFixed(spent < 1 ? 4 : 2)}`} label="spent today" href=${address("operations")}
+      <${Figure} value=${spent === null ? "–" : spent ? `$${spent.toFixed(spent < 1 ? 4 : 2)}` : "$0"} label="spent today" href=${address("operations")}
         note=${spent === null ? "your key does not see costs" : calls ? `${plural(calls, "model call")}` : "no model was asked"} />
     </div>
     <div class="columns">
@@ -62,6 +62,9 @@ function Filled({ data }) {
           <p class="legend">${Object.entries(stats.statuses).map(([name, value]) => html`<a href=${address("memories", "", { status: name })}><${Status} status=${name} /> ${number(value)}</a> `)}</p>
         <//>
         <${Growth} newest=${data.newest} more=${data.more} />
+        ${review.length > 0 && html`<${Panel} title="Waits for you" aside=${html`<a href=${address("review")}>Decide</a>`}>
+          <ul class="list">${review.slice(0, 4).map((one) => html`<li><span class="said" dir="auto">${clip(one.record ? one.record.text : one.why, 140)}</span>
+            <span class="about"><span class="tag review-${one.kind}">${one.kind}</span> ${one.why} · ${one.scope}</span></li>`)}</ul><//>`}
       </div>
       <div>
         <${Panel} title="Health"><${Health} health=${health} due=${due} /><//>

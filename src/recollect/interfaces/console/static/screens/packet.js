@@ -44,7 +44,7 @@ function Form({ params }) {
 function sections(packet) {
   const found = [];
   const stable = packet.stable_text.length;
-  const cuts = [...packet.text.matchAll(/^<([a-z_]+)[ >]/gm)].map((one) => [one.index, one[1]]);
+  const cuts = [...packet.text.matchAll(/^<([a-z_-]+)[ >]/gm)].map((one) => [one.index, one[1]]);
   if (!cuts.length || cuts[0][0] > 0) cuts.unshift([0, "preface"]);
   cuts.forEach(([at, name], n) => {
     const end = cuts[n + 1]?.[0] ?? packet.text.length;
@@ -60,8 +60,7 @@ function Shown({ packet, wish }) {
   const share = (length) => Math.round((packet.tokens * length) / characters);
   const rows = [...parts.map((one) => ({ name: one.name, length: one.text.length, tone: one.stable ? "semantic" : "episodic" })),
     ...(talk.length ? [{ name: `${talk.length} messages`, length: talk.join("").length, tone: "procedural" }] : [])];
-  return html`<div class="budget"><strong>${number(packet.tokens)} tokens</strong> <span class="faint">counted by ${packet.counter}${wish.tokens ? `, of ${number(wish.tokens)}` : ""}
-      · stable block ${packet.hash.slice(0, 12) || "empty"}</span>
+  return html`<div class="budget"><strong>${number(packet.tokens)} tokens</strong> <span class="faint">counted by ${packet.counter}${wish.tokens ? `, of ${number(wish.tokens)}` : ""}, stable block ${packet.hash.slice(0, 12) || "empty"}</span>
       <div class="stack" role="img" aria-label=${rows.map((one) => `${one.name} ${share(one.length)} tokens`).join(", ")}>${rows.map((one) => html`
         <span class=${one.tone} style=${{ flexGrow: Math.max(one.length, 1) }} title="${one.name}: about ${share(one.length)} tokens"><b>${one.name}</b> ${number(share(one.length))}</span>`)}</div></div>
     ${packet.notes.length > 0 && html`<p class="notes">${packet.notes.map((note) => html`<span>${note}</span>`)}</p>`}
@@ -75,7 +74,7 @@ function Shown({ packet, wish }) {
       <div><${Since} packet=${packet} wish=${wish} />
         <${Panel} title="Near misses" aside=${html`<span class="faint">did not fit</span>`}>
           ${packet.near_misses.length ? html`<ul class="list">${packet.near_misses.slice(0, 30).map((hit) => html`<li><${RecordLink} record=${hit} />
-            <span class="about"><b class="num">${hit.score.toFixed(3)}</b> ${hit.why.at(-1)?.detail || ""}</span></li>`)}</ul>` : html`<p class="faint">Everything relevant fitted.</p>`}<//>
+            <span class="about"><b class="num">${hit.score.toFixed(3)}</b> · ${hit.why.at(-1)?.detail || ""}</span></li>`)}</ul>` : html`<p class="faint">Everything relevant fitted.</p>`}<//>
         <${Panel} title="In it" aside=${html`<span class="faint">${packet.hits.length} memories</span>`}>
           <ul class="list">${packet.hits.map((hit) => html`<li><${RecordLink} record=${hit} /><${About} record=${hit} /></li>`)}</ul>
           ${packet.pending.length > 0 && html`<h3>Waiting messages in it</h3><ul class="list">${packet.pending.map((one) => html`<li class="said" dir="auto">${clip(one.text, 200)}</li>`)}</ul>`}<//></div>

@@ -121,7 +121,7 @@ function Acts({ record, again }) {
 }
 
 function Reasons({ record, source, made }) {
-  return html`<p>${TRUST[record.trust]}: it comes from <strong>${record.source}</strong>${record.author && html`, said by <strong dir="auto">${record.author}</strong>`},
+  return html`<p>${TRUST[record.trust]}. It comes from <strong>${record.source}</strong>${record.author && html`, said by <strong dir="auto">${record.author}</strong>`},
       learned <${Time} at=${record.learned_at} relative />. Confidence ${Math.round(record.confidence * 100)} %.</p>
     ${typeof record.data.suspicion === "string" && html`<p class="warning">Held back because it ${record.data.suspicion}.</p>`}
     ${source && html`<h3>Where it was said <a class="more" href=${address("sessions", record.session, { scope: record.session_scope || record.scope })}>whole session</a></h3>

@@ -25,8 +25,8 @@ function List() {
     ${page.items.length ? html`<p class="count">${number(page.items.length)}${page.next ? " or more" : ""} sessions</p>
       <${Rows} items=${page.items} height=${48} label="Sessions" chosen=${chosen} onChoose=${setChosen}
         open=${(one) => go("sessions", one.id, { scope: one.scope })} render=${(one) => html`<div class="line">
-          <span class="said" dir="auto">${one.id}</span><span class="about"><${Time} at=${one.started_at} none="" /> · ${plural(one.last_seq, "message")}
-          ${one.channel && ` · ${one.channel}`} ${one.ended_at && html`<span class="tag">ended</span>`} <span class="scope">${one.scope}</span></span></div>`} />`
+          <span class="said" dir="auto">${one.id}</span><span class="about spread"><${Time} at=${one.started_at} none="" /> <span>${plural(one.last_seq, "message")}</span>
+          ${one.channel && html`<span>${one.channel}</span>`} ${one.ended_at && html`<span class="tag">ended</span>`} <span class="scope">${one.scope}</span></span></div>`} />`
       : html`<${Empty} title="No conversation was observed here yet"><p>An agent tells what is said with <code>memory.observe("chat/42", messages)</code>
           or <code>POST /v1/observe</code>; each message is then here, with what was learned from it.</p><//>`}`}<//>`;
 }

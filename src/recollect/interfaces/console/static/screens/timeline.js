@@ -42,6 +42,18 @@ function lanesOf(facts) {
   return [...lanes].sort((a, b) => b[1].length - a[1].length || (a[0] < b[0] ? -1 : 1));
 }
 
+// Spells that overlap stand below each other.
+function rowsOf(records, now) {
+  const ends = [];
+  return [...records].sort((a, b) => begins(a) - begins(b)).map((record) => {
+    const end = record.valid_to ? ms(record.valid_to) : now;
+    let row = ends.findIndex((one) => one <= begins(record));
+    if (row < 0) row = ends.length;
+    ends[row] = end;
+    return [record, row];
+  });
+}
+
 function Lanes({ facts, more, episodes, changes }) {
   const { params } = useRoute();
   const lanes = useMemo(() => lanesOf(facts), [facts]);
@@ -71,13 +83,24 @@ function Lanes({ facts, more, episodes, changes }) {
       ${more && html` · <span class="faint">of the newest 1,000</span>`}</p>
     <div class="lanes"><div class="cursor" style=${{ "--at": place(at) }} aria-hidden="true"></div>
       <div class="lane axis-lane"><span class="lane-name">${number(lanes.length)} lanes</span><div class="track">${ticks.map((one) => html`<small style=${{ left: place(one) }}>${day(one)}</small>`)}</div></div>
-      ${lanes.slice(0, LANES_MAX).map(([name, records]) => html`<div class="lane"><span class="lane-name" dir="auto" title=${name}>${clip(name, 60)}</span><div class="track">
-        ${records.slice(0, 80).map((record) => html`<a href=${address("memories", record.id)} class="spell ${known(record) ? "" : "unknown"} ${known(record) && holds(record, at) ? "holds" : ""} status-${record.status}"
-          style=${{ left: place(Math.max(begins(record), from)), width: `max(6px, calc(${place(Math.min(record.valid_to ? ms(record.valid_to) : to, to))} - ${place(begins(record))}))` }}
-          title="${clip(record.text, 200)} (${day(begins(record))} – ${record.valid_to ? day(record.valid_to) : "still"})"><span dir="auto">${clip(record.text, 60)}</span></a>`)}</div></div>`)}
+      ${lanes.slice(0, LANES_MAX).map(([name, records]) => html`<${Lane} name=${name} records=${records}>${(record, row) => html`<a href=${address("memories", record.id)} class="spell ${known(record) ? "" : "unknown"} ${known(record) && holds(record, at) ? "holds" : ""} status-${record.status}"
+          style=${{ top: `${5 + 24 * row}px`, left: place(Math.max(begins(record), from)), width: `max(6px, calc(${place(Math.min(record.valid_to ? ms(record.valid_to) : to, to))} - ${place(begins(record))}))` }}
+          title="${clip(record.text, 200)} (${day(begins(record))} – ${record.valid_to ? day(record.valid_to) : "still"})"><span dir="auto">${clip(record.text, 60)}</span></a>`}<//>`)}
       ${episodes.length > 0 && html`<div class="lane"><span class="lane-name">episodes</span><div class="track">${episodes.map((one) => html`<a class="point" href=${address("memories", one.id)} style=${{ left: place(begins(one)) }} title="${day(begins(one))}: ${clip(one.text, 160)}" aria-label=${clip(one.text, 80)}></a>`)}</div></div>`}
       ${changes.length > 0 && html`<div class="lane"><span class="lane-name"><a href=${address("changes")}>changes</a></span><div class="track" role="img" aria-label="${changes.length} changes">${changes.filter((one) => ms(one.at) >= from).map((one) => html`<i class="tick" style=${{ left: place(ms(one.at)) }} title="${day(one.at)}: ${one.reason}"></i>`)}</div></div>`}
     </div>${lanes.length > LANES_MAX && html`<p class="faint">${number(lanes.length - LANES_MAX)} more lanes: choose a scope to see fewer.</p>`}
     <${Panel} title="What holds then"><ul class="list">${truths.slice(0, 60).map((record) => html`<li><a class="said" dir="auto" href=${address("memories", record.id)}>${clip(record.text, 200)}</a></li>`)}
       ${!truths.length && html`<li class="faint">Nothing that we know of.</li>`}</ul><//>`;
+}
+
+const ROWS_MAX = 8;
+
+function Lane({ name, records, children }) {
+  const [all, setAll] = useState(false);
+  const placed = useMemo(() => rowsOf(records, Date.now() + 1e12), [records]);
+  const rows = Math.max(...placed.map(([, row]) => row)) + 1;
+  const shown = all ? Math.min(rows, 200) : Math.min(rows, ROWS_MAX);
+  return html`<div class="lane"><span class="lane-name" dir="auto" title=${name}>${clip(name, 60)}
+      ${rows > ROWS_MAX && html`<br /><button class="quiet" onClick=${() => setAll(!all)}>${all ? "fewer" : `all ${number(records.length)}`}</button>`}</span>
+    <div class="track" style=${{ height: `${6 + 24 * shown}px` }}>${placed.filter(([, row]) => row < shown).map(([record, row]) => children(record, row))}</div></div>`;
 }
