@@ -34,9 +34,9 @@ STATEMENTS: tuple[tuple[int, str, str, dict[str, Any]], ...] = (
     (26, TEAM, "Releases are cut from main and tagged by hand", {"tags": ["deploy"]}),
     (25, TEAM, "The web shop deploys on Tuesdays after the stand-up", {"tags": ["deploy", "shop"]}),
     (24, TEAM, "Production runs on two machines in Frankfurt", {"tags": ["infrastructure"]}),
-    (22, TEAM, "A deploy of the web shop needs a green pipeline and one review", {"tags": ["deploy"]}),
+    (22, TEAM, "A deploy of the web shop needs a green pipeline and review", {"tags": ["deploy"]}),
     (20, TEAM, "Invoices are sent on the first working day of a month", {"tags": ["billing"]}),
-    (19, f"{TEAM}:agent:cto", "The CTO wants a short note before each deploy", {"type": "preference"}),
+    (19, f"{TEAM}:agent:cto", "The CTO wants a note before each deploy", {"type": "preference"}),
     (17, TEAM, "The checkout service talks to the payment provider over a queue", {}),
     (15, f"{TEAM}:project:shop", "The shop's search index is rebuilt every night at two", {}),
     (12, TEAM, "Mara looks after the pipeline", {"tags": ["people"]}),
@@ -117,8 +117,9 @@ def open_console(browser: Any, address: str, secret: str, **options: Any) -> Any
 def views(page: Any, address: str) -> dict[str, str]:
     """Name -> address of each screen, with something on it."""
     found = page.evaluate(
-        "async (q) => { const { post } = await import('/console/api.js');"
-        "const a = await post('/v1/recall', {query: q, explain: true}); return a.hits.find((one) => one.type === 'fact').id; }",
+        "async (query) => { const { post } = await import('/console/api.js');"
+        "const answer = await post('/v1/recall', {query, explain: true});"
+        "return answer.hits.find((one) => one.type === 'fact').id; }",
         QUESTION,
     )
     asked = quote(QUESTION)

@@ -15,7 +15,7 @@ from datetime import timedelta
 
 from recollect.access.keys import PREFIX, Key, create_key
 from recollect.engine import Engine
-from recollect.errors import Conflict, Denied
+from recollect.errors import Conflict, Denied, Invalid
 from recollect.ports import Cell, cell_key
 from recollect.types import ALL_RIGHTS, Right
 
@@ -36,8 +36,11 @@ async def make_code(
     """A code for a key with these scopes and rights; without scopes it reaches all of them."""
     engine.allow("admin")
     reached = [engine.write_scope(scope) for scope in scopes]
+    granted = sorted(rights)
+    if not reached and "admin" not in granted:
+        raise Invalid('a code needs a scope such as "user:ann"; only an admin reaches all')
     code = _letters(bytes.fromhex(engine.new_secret()))
-    value = {"scopes": reached, "rights": sorted(rights)}
+    value = {"scopes": reached, "rights": granted}
     until = engine.now() + CODE_LASTS
     name = cell_key(CODES, _digest(code))
     await engine.store.registry.put(Cell(key=name, value=value, expires_at=until), now=engine.now())

@@ -1,6 +1,6 @@
 // The shell: who is looking, where they are, what their keys do.
 import { html, render, useEffect, useRef, useState, useValue } from "./lib.js";
-import { address, alter, go, route, useRoute } from "./route.js";
+import { address, CODE, go, route, useRoute } from "./route.js";
 import { forgetKey, get, key, listen, login, logout, me, online, useKey, why } from "./api.js";
 import { Field, hide, Key, lastChange, Layer, Panel, show, Trouble, undo } from "./parts.js";
 import { ScopePicker } from "./scopes.js";
@@ -27,10 +27,6 @@ const SCREENS = [
   ["graph", "Graph", "n", Graph],
   ["operations", "Operations", "x", Operations],
 ];
-
-// A code in the address is used at once and taken out of it.
-const CODE = new URLSearchParams(location.hash.replace(/^#/, "")).get("code");
-if (CODE) history.replaceState(null, "", "#/overview");
 
 function App() {
   const secret = useValue(key);

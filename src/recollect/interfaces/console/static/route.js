@@ -2,6 +2,10 @@
 // looked for. The key is never part of it.
 import { box, useValue } from "./lib.js";
 
+// A one-time code in the address is taken out of it before anything else is done.
+export const CODE = new URLSearchParams(location.hash.replace(/^#/, "")).get("code");
+if (CODE) history.replaceState(null, "", "#/overview");
+
 function read() {
   const raw = location.hash.replace(/^#\/?/, "");
   const [path, query] = raw.split("?", 2);

@@ -49,7 +49,7 @@ export function Rows({ items, total, height, render, open, more, label, chosen, 
   const shown = [];
   for (let n = first; n < last; n += 1) shown.push(n);
   return html`<div class="rows" ref=${frame} tabindex="0" role="listbox" aria-label=${label} data-list
-      aria-activedescendant=${chosen >= first && chosen < last ? `row-${chosen}` : undefined}
+      aria-activedescendant=${chosen !== null && chosen >= first && chosen < last ? `row-${chosen}` : undefined}
       onScroll=${(e) => setTop(e.currentTarget.scrollTop)} onKeyDown=${keys}>
     <div class="rows-all" role="presentation" style=${{ height: `${count * height}px` }}>${shown.map((n) => html`
       <div key=${n} id=${`row-${n}`} class="row ${n === chosen ? "chosen" : ""}" role="option"

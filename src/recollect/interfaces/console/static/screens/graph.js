@@ -99,10 +99,10 @@ function placed(centre, edges, others) {
   }
   const weight = (id) => Math.max(1, second.get(id).length * 0.8);
   const all = first.reduce((sum, id) => sum + weight(id), 0) || 1;
-  const r1 = Math.max(120, first.length * 7);
+  const r1 = Math.max(first.length < 4 ? 90 : 120, first.length * 7);
   const r2 = r1 + Math.max(90, (taken.size - first.length) * 1.6);
   const spots = new Map([[centre.id, { x: 0, y: 0, ring: 0 }]]);
-  let turn = -Math.PI / 2;
+  let turn = -Math.PI;
   for (const id of first) {
     const wide = (2 * Math.PI * weight(id)) / all;
     const middle = turn + wide / 2;
@@ -137,7 +137,8 @@ export function Around({ centre, edges, others, large = false }) {
       })}
       ${[...spots].map(([id, spot]) => html`<a href=${address("memories", id)} aria-label=${clip(records.get(id).text, 100)} class="ring-${spot.ring}" onMouseEnter=${() => setOver(id)} onFocus=${() => setOver(id)}>
         <circle class="kind-${records.get(id).kind} ${["superseded", "archived"].includes(records.get(id).status) ? "past" : ""}" cx=${spot.x} cy=${spot.y} r=${[9, 6, 4][spot.ring]}><title>${clip(records.get(id).text, 200)}</title></circle>
-        ${named && spot.ring > 0 && label(id, spot)}</a>`)}
+        ${named && spot.ring > 0 && label(id, spot)}
+        ${named && !spot.ring && html`<text class="centre" x="0" y="-16" text-anchor="middle">${clip(records.get(id).text, 44)}</text>`}</a>`)}
     </svg><figcaption>${shown ? html`<${Kind} kind=${shown.kind} type=${shown.type} /> <span class="said" dir="auto">${clip(shown.text, 160)}</span>`
       : html`<span class="faint">${[...new Set(edges.map((e) => e.kind))].map((one) => html`<span class="edge-key edge-${one}">${one.replace("_", " ")}</span> `)}</span>`}</figcaption></figure>`;
 }

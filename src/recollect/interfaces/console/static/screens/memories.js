@@ -1,8 +1,8 @@
 // Every record: a list that is as long as it is, filters, search; and one record's page.
 import { clip, html, number, useEffect, useRef, useState } from "../lib.js";
-import { address, alter, go, useRoute } from "../route.js";
-import { get, post, useLoad } from "../api.js";
-import { Choice, Empty, Field, Kind, KINDS, Loaded, SOURCES, Status, STATUSES, Trouble, TYPES } from "../parts.js";
+import { alter, go, useRoute } from "../route.js";
+import { get, post } from "../api.js";
+import { Choice, Empty, Field, Kind, KINDS, SOURCES, Status, STATUSES, Trouble, TYPES } from "../parts.js";
 import { Rows } from "../rows.js";
 import { ScopeTree } from "../scopes.js";
 import { fromLocal, Time, toLocal } from "../time.js";
@@ -132,7 +132,7 @@ function told(found, params) {
 
 function Line({ record }) {
   return html`<div class="line kind-${record.kind}">
-    <a class="said" dir="auto" tabindex="-1" href=${address("memories", record.id)} onClick=${(e) => e.preventDefault()}>${record.text || "(no text)"}</a>
+    <span class="said" dir="auto">${record.text || "(no text)"}</span>
     <span class="about spread"><${Kind} kind=${record.kind} type=${record.type} />
       ${record.status !== "active" && html`<${Status} status=${record.status} />`}
       ${record.durability === "core" && html`<span class="tag pinned">pinned</span>`}
