@@ -14,7 +14,7 @@ CHECKED := src tests scripts $(wildcard bench evaluation)
 COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --no-header --upgrade
 
-.PHONY: help serve test check bench peers eval eval-learning proof docs fixture pins clean
+.PHONY: help serve test check bench peers eval eval-learning proof docs screenshots fixture pins clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -52,6 +52,9 @@ proof: $(VENV)/dev.stamp  ## all tests, the slow proofs included and at full len
 docs: $(VENV)/dev.stamp  ## write the generated pages anew
 	$(BIN)/python scripts/requirements_table.py
 	$(BIN)/python scripts/http_table.py
+
+screenshots: $(VENV)/dev.stamp  ## take the pictures of the console in docs anew (needs Chromium)
+	$(BIN)/python scripts/screenshots.py
 
 fixture: $(VENV)/dev.stamp  ## write the store file that later versions must be able to open
 	$(BIN)/python scripts/make_schema_fixture.py

@@ -197,7 +197,7 @@ def test_X15_messages_around_one(memory: Memory) -> None:
 
 def test_X15_summaries_of_a_session_are_listed(memory: Memory) -> None:
     messages = [
-        {"role": "user", "content": f"On day {n} the ship reached harbour {n}, and it rained."}
+        {"role": "user", "content": f"On day {n} the ship reached harbour {n}. " + "Rain. " * 200}
         for n in range(60)
     ]
     memory.observe("log", messages, scope=ANN)

@@ -13,7 +13,7 @@ from tests.serving import served
 
 
 def test_X15_work_is_cancelled_and_stays_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def forever(self: AsyncMemory, **_: object) -> Receipt:
+    async def forever(_: AsyncMemory, **__: object) -> Receipt:
         await asyncio.sleep(600)
         raise AssertionError
 
