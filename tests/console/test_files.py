@@ -61,6 +61,13 @@ def test_X15_no_file_reaches_out_or_makes_markup_of_data(path: Path) -> None:
         assert not re.search(r"\son\w+=", text)
 
 
+def test_X15_every_module_is_asked_for_at_once() -> None:
+    """Else a browser finds them one behind the other."""
+    page = (STATIC / "index.html").read_text("utf-8")
+    named = set(re.findall(r'(?:href|src)="/console/([^"]+\.js)"', page))
+    assert named == {path.relative_to(STATIC).as_posix() for path in STATIC.rglob("*.js")}
+
+
 def test_X15_the_page_is_served_with_a_strict_policy_and_needs_no_key() -> None:
     httpx = pytest.importorskip("httpx2")
     with served() as server, httpx.Client(base_url=server.url) as client:

@@ -51,10 +51,9 @@ async def fill(memory: AsyncMemory) -> dict[str, str]:
 
 
 async def fill_hostile(memory: AsyncMemory) -> list[str]:
-    texts = [one if len(one) < 1000 else one[:400_000] for one in HOSTILE]
-    await memory.observe(HOSTILE[0], list(texts), scope=ANN, author=HOSTILE[1][:100])
+    await memory.observe(HOSTILE[0], list(HOSTILE), scope=ANN, author=HOSTILE[1][:100])
     found = []
-    for text in texts:
+    for text in HOSTILE:
         made = await memory.remember(text, scope=ANN, author=HOSTILE[1][:100], tags=[HOSTILE[0]])
         found.append(made.items[0].id)
     await memory.dispute(found[0], text=HOSTILE[3])
