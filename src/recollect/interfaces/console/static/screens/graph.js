@@ -127,10 +127,10 @@ export function Around({ centre, edges, others, large = false }) {
     const text = clip(records.get(id).text, spots.size > 12 ? 18 : 26);
     return html`<text x=${spot.x + (right ? 10 : -10)} y=${spot.y + 4} text-anchor=${right ? "start" : "end"}>${text}</text>`;
   };
-  const pad = named ? 150 : 20;
+  const pad = named ? 200 : 20;
   const box = `${-reach - pad} ${-reach - 10} ${2 * (reach + pad)} ${2 * reach + 20}`;
   const shown = over && records.get(over);
-  return html`<figure class="graph ${large ? "large" : ""}"><svg viewBox=${box} role="group" aria-label="Records around this one">
+  return html`<figure class="graph ${large && spots.size > 5 ? "large" : ""}"><svg viewBox=${box} role="group" aria-label="Records around this one">
       ${edges.map((edge) => {
         const [a, b] = [spots.get(edge.source), spots.get(edge.target)];
         return a && b && html`<line class="edge-${edge.kind} ${edge.retired_at ? "retired" : ""} ${over && (edge.source === over || edge.target === over) ? "over" : ""}" x1=${a.x} y1=${a.y} x2=${b.x} y2=${b.y}><title>${edge.kind.replace("_", " ")}</title></line>`;
