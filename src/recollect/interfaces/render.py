@@ -165,7 +165,7 @@ class Screen:
         if not due.work and not due.stuck:
             yield "nothing is due"
 
-    def summary(self, folded: Summary) -> Iterable[str]:
+    def folded(self, folded: Summary) -> Iterable[str]:
         yield self.paint(f"#{folded.from_seq} to #{folded.to_seq}, by {folded.how}", "1")
         yield from self.wrapped(folded.text, 0)
 
@@ -174,7 +174,7 @@ class Screen:
         if isinstance(item, ScopeCount):
             return self.scope(item)
         if isinstance(item, Summary):
-            return self.summary(item)
+            return self.folded(item)
         if isinstance(item, Relation):
             return [f"{item.source}  {item.kind}  {item.target}"]
         if isinstance(item, Consent):
