@@ -128,4 +128,6 @@ def test_no_tool_and_no_command_is_left_out() -> None:
     known = {command.words.split()[0] for command in COMMANDS.values()}
     # What they do is asked elsewhere, or is about the file, a model or a server.
     beside = "observe import keys devices serve mcp doctor backup restore model reembed new sync"
+    beside += " archive changes completion config console due pending policies proxy relations"
+    beside += " state usage"
     assert set(commands) - known == set(beside.split())
