@@ -11,14 +11,32 @@ export const STATUSES = ["active", "disputed", "quarantined", "superseded", "arc
 export const SOURCES = ["user", "assistant", "tool", "web", "import", "file", "system"];
 export const TRUST = ["Anybody may have written it", "A program said it", "An assistant or a file says it", "A person said it"];
 const LONG = 6000;
+const PIECE = 4000;
 
-// Text of a memory is data: it goes into the page as text, never as markup.
+// Text of a memory is data: it goes into the page as text, never as markup. A long one is cut, and
+// shown whole in pieces, of which a browser lays out only those that can be seen.
 export function Said({ text, most = LONG, className = "" }) {
   const [all, setAll] = useState(false);
-  const long = text.length > most && !all;
-  return html`<div class="said ${className}" dir="auto">${long ? text.slice(0, most) : text}</div>
-    ${long && html`<button class="quiet" onClick=${() => setAll(true)}>
-      Show all ${number(text.length)} characters</button>`}`;
+  if (text.length <= most) return html`<div class="said ${className}" dir="auto">${text}</div>`;
+  if (all) {
+    return html`<div class="said ${className}">${pieces(text).map((one) => html`<div class="piece ${/\s/.test(one) ? "" : "solid"}" dir="auto">${one}</div>`)}</div>`;
+  }
+  return html`<div class="said ${className} ${/\s/.test(text.slice(0, most)) ? "" : "solid"}" dir="auto">${text.slice(0, most)}</div>
+    <button class="quiet" onClick=${() => setAll(true)}>Show all ${number(text.length)} characters</button>`;
+}
+
+// Cut behind a line or a word where there is one.
+function pieces(text) {
+  const found = [];
+  for (let at = 0; at < text.length;) {
+    let end = Math.min(at + PIECE, text.length);
+    const blank = Math.max(text.lastIndexOf("\n", end), text.lastIndexOf(" ", end));
+    if (end < text.length && blank > at + PIECE / 2) end = blank + 1;
+    else if (end < text.length && /[\uDC00-\uDFFF]/.test(text[end])) end -= 1;
+    found.push(text.slice(at, end));
+    at = end;
+  }
+  return found;
 }
 
 export const Status = ({ status }) => html`<span class="tag status-${status}">${status}</span>`;
