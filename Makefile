@@ -15,7 +15,7 @@ COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 --generat
 	--no-emit-index-url --no-emit-find-links --no-header --upgrade
 
 .PHONY: help serve test check bench peers eval eval-learning eval-poisoning proof test-long docs \
-	fixture pins clean
+	screenshots fixture pins clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,6 +58,9 @@ test-long: $(VENV)/dev.stamp  ## all tests, the slow ones included and at full l
 docs: $(VENV)/dev.stamp  ## write the generated pages anew
 	$(BIN)/python scripts/requirements_table.py
 	$(BIN)/python scripts/http_table.py
+
+screenshots: $(VENV)/dev.stamp  ## take the pictures of the console in docs anew (needs Chromium)
+	$(BIN)/python scripts/screenshots.py
 
 fixture: $(VENV)/dev.stamp  ## write the store file that later versions must be able to open
 	$(BIN)/python scripts/make_schema_fixture.py

@@ -27,10 +27,12 @@ T = TypeVar("T")
 PATIENCE_SECONDS = 60
 
 
-def listening() -> socket.socket:
-    """On a free port. Of TCP and nothing else: only then asyncio sends small packets at once."""
+def listening(port: int = 0) -> socket.socket:
+    """On a free port, or again on one that was. Of TCP and nothing else: only then asyncio sends
+    small packets at once."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    listener.bind(("127.0.0.1", 0))
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind(("127.0.0.1", port))
     listener.listen()
     return listener
 
@@ -38,8 +40,10 @@ def listening() -> socket.socket:
 class Served:
     """A server that is running. ``memory`` is its own; use it through ``run`` only."""
 
-    def __init__(self, store: str, options: dict[str, Any], app: dict[str, Any]) -> None:
-        self._listener = listening()
+    def __init__(
+        self, store: str, options: dict[str, Any], app: dict[str, Any], port: int = 0
+    ) -> None:
+        self._listener = listening(port)
         self._loop = asyncio.new_event_loop()
         self._options = options
         self._store = store
@@ -60,6 +64,8 @@ class Served:
     def stop(self) -> None:
         if self._server is not None:
             self._server.should_exit = True
+            streams = self.app.state.streams
+            self._loop.call_soon_threadsafe(streams.stop)  # else it waits for who listens
         self._thread.join(PATIENCE_SECONDS)
         assert not self._thread.is_alive(), "the server does not stop"
 
@@ -85,8 +91,8 @@ class Served:
             self._ready.set()
             return
         async with self.memory:
-            app = build_app(memory=self.memory, **self._app)
-            self._server = _Quiet(server_config(app), self._ready)
+            self.app = build_app(memory=self.memory, **self._app)
+            self._server = _Quiet(server_config(self.app), self._ready)
             await self._server.serve(sockets=[self._listener])
 
 
@@ -108,11 +114,11 @@ class _Quiet(uvicorn.Server):
 
 @contextmanager
 def served(
-    store: str = "dict:", *, app: dict[str, Any] | None = None, **options: Any
+    store: str = "dict:", *, app: dict[str, Any] | None = None, port: int = 0, **options: Any
 ) -> Iterator[Served]:
     """``options`` are those of ``Memory.open``, ``app`` those of ``build_app``."""
     options = {"embedder": "hashing", "background": False, **options}
-    server = Served(store, options, app or {})
+    server = Served(store, options, app or {}, port)
     server.start()
     try:
         yield server

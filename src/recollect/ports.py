@@ -284,6 +284,15 @@ class Store(Protocol):
     async def close(self) -> None: ...
 
 
+@runtime_checkable
+class ScopeTally(Protocol):
+    """A store that counts by scope without reading its records. One that cannot is read through."""
+
+    async def tally(self, root: str, *, now: datetime) -> Mapping[tuple[str, Status], int]:
+        """How many records of each status each scope of a root holds; none with nothing."""
+        ...
+
+
 class IndexRow(NamedTuple):
     """A record as a search index sees it; ``recollect.index.feed.index_row`` makes one. A store
     that keeps words, labels and terms beside the record need not cut its text again."""

@@ -153,6 +153,9 @@ READS: dict[str, Callable[[Memory, str, str], Any]] = {
     "usage": lambda m, s, _: m.usage(scope=s),
     "due": lambda m, s, _: m.due(scope=s),
     "stats": lambda m, s, _: m.stats(scope=s),
+    "scopes": lambda m, s, _: m.scopes(scope=s),
+    "summaries": lambda m, s, _: m.summaries("chat", scope=s),
+    "why_not": lambda m, s, id_: m.why_not(id_, "the moon", scope=s, now=NOW),
     "policies": lambda m, s, _: m.policies(scope=s),
 }
 

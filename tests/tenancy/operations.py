@@ -36,12 +36,15 @@ ByAim = Callable[[Aim], Iterator[Call]]
 def get_id(aim: Aim) -> Iterator[Call]:
     for kind in (*aim.kinds, "message"):
         yield call("get", ids=[aim.theirs.ids[kind]])
+        yield call("why_not", id=aim.theirs.ids[kind], query=ABOUT)
 
 
 def list_id(aim: Aim) -> Iterator[Call]:
     yield call("records", session=aim.theirs.ids["session"])
     yield call("messages", session=aim.theirs.ids["session"])
     yield call("messages", session=aim.theirs.ids["session"], scope=aim.own.scope)
+    yield call("messages", session=SHARED_SESSION, around=aim.theirs.ids["message"])
+    yield call("summaries", session=aim.theirs.ids["session"])
     yield call("records", authors=[f"{aim.theirs.word}-owner"])
     yield call("records", tags=[aim.theirs.word])
 
@@ -60,6 +63,10 @@ def edit_id(aim: Aim) -> Iterator[Call]:
         yield call("remember", text="The vault is mine", supersedes=id_)
         yield call("remember", text="The vault is mine", supersedes=id_, scope=aim.own.scope)
         yield call("resolve", id=id_, action="edit", text="The vault is mine")
+        yield call("edit", id=id_, text="The vault is mine")
+        yield call("pin", ids=[id_])
+        yield call("dispute", id=id_, text="The vault is mine")
+        yield call("dispute", id=aim.own.ids["fact"], by=id_)
         yield call("procedure_used", id_or_name=id_, success=True)
         yield call("procedure_used", id_or_name=id_, success=True, scope=aim.own.scope)
     yield call(
@@ -69,6 +76,7 @@ def edit_id(aim: Aim) -> Iterator[Call]:
     yield call("end", session=aim.theirs.ids["session"])
     for change in ("change", "archiving", "forgetting"):
         yield call("undo", change=aim.theirs.ids[change])
+        yield call("undo", change=aim.theirs.ids[change], dry_run=True)
         yield call("undo", change=aim.theirs.ids[change], scope=aim.own.scope)
 
 

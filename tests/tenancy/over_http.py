@@ -9,8 +9,8 @@ import httpx2
 
 from tests.tenancy.surfaces import Call, Said
 
-LISTS = "records relations sessions messages pending changes usage due stats policies"
-GET = frozenset((*LISTS.split(), "review", "history"))
+LISTS = "records relations sessions messages summaries pending changes usage due stats scopes"
+GET = frozenset((*LISTS.split(), "policies", "review", "history"))
 LONG = {"maintain": "/v1/maintain", "export_to": "/v1/export", "reembed": "/v1/reembed"}
 LINES = {"Content-Type": "application/x-ndjson"}
 DULL_HEADERS = frozenset(("date", "content-length", "server"))

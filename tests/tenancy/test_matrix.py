@@ -129,6 +129,7 @@ def test_no_tool_and_no_command_is_left_out() -> None:
     # What they do is asked elsewhere, or is about the file, a model or a server.
     beside = (
         "observe import keys audit devices serve mcp proxy doctor backup restore model reembed new "
-        "sync config completion pending archive usage due state policies relations changes"
+        "sync config completion pending archive usage due state policies relations changes "
+        "console"
     )
     assert set(commands) - known == set(beside.split())

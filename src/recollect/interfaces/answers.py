@@ -7,7 +7,7 @@ from typing import Any, get_args, get_origin
 from recollect.types.pages import Page
 
 # Verbs that only read, but with arguments that are too long for an address.
-QUESTIONS = frozenset(("recall", "context", "find_procedures", "get"))
+QUESTIONS = frozenset(("recall", "context", "find_procedures", "get", "why_not"))
 # A bare tuple is sent under a name, so that something can be put beside it one day.
 LIST_NAMES = {
     "get": "records",
@@ -15,6 +15,7 @@ LIST_NAMES = {
     "review": "items",
     "relations": "relations",
     "pending": "messages",
+    "summaries": "summaries",
     "policies": "policies",
 }
 

@@ -20,9 +20,10 @@ from recollect.types import (
     Record,
     Relation,
     Session,
+    Summary,
 )
 from recollect.types.json import as_json as as_json
-from recollect.types.pages import Consent, Due, Spent, Stats
+from recollect.types.pages import Consent, Due, ScopeCount, Spent, Stats
 
 STATUS_COLOURS = {
     "stored": "32",
@@ -145,6 +146,10 @@ class Screen:
         yield self.paint(f"{message.at:%Y-%m-%d %H:%M}  {visible(by)}", "1")
         yield from (f"    {visible(line)}" for line in message.text.split("\n"))
 
+    def scope(self, counted: ScopeCount) -> Iterable[str]:
+        inside = "  " * (counted.scope.count(":") // 2)
+        yield f"{inside}{counted.scope}  {counted.records:,} here, {counted.below:,} with all below"
+
     def spent(self, spent: Spent) -> Iterable[str]:
         tokens = f"{spent.tokens_in:,} + {spent.tokens_out:,} tokens"
         calls = f"{spent.calls:,} call{'' if spent.calls == 1 else 's'}"
@@ -160,8 +165,16 @@ class Screen:
         if not due.work and not due.stuck:
             yield "nothing is due"
 
+    def folded(self, folded: Summary) -> Iterable[str]:
+        yield self.paint(f"#{folded.from_seq} to #{folded.to_seq}, by {folded.how}", "1")
+        yield from self.wrapped(folded.text, 0)
+
     def item(self, item: object) -> Iterable[str]:
         """One of a list."""
+        if isinstance(item, ScopeCount):
+            return self.scope(item)
+        if isinstance(item, Summary):
+            return self.folded(item)
         if isinstance(item, Relation):
             return [f"{item.source}  {item.kind}  {item.target}"]
         if isinstance(item, Consent):

@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from recollect.access.rights import hinting, needs
+from recollect.memory.beliefs import Beliefs
 from recollect.memory.lists import Lists
 from recollect.memory.whole import WholeStore
 from recollect.types import (
@@ -60,7 +61,7 @@ if TYPE_CHECKING:
     from recollect.text.tokens import TokenCount
 
 
-class AsyncMemory(WholeStore, Lists):
+class AsyncMemory(WholeStore, Lists, Beliefs):
     """A memory for agents. Open one with ``await AsyncMemory.open(...)``; close it, or use it
     as an async context manager."""
 
@@ -277,6 +278,7 @@ class AsyncMemory(WholeStore, Lists):
         descend: bool = False,
         explain: bool = False,
         fast: bool | None = None,
+        profile: Label | None = None,
         now: When | None = None,
     ) -> Answer:
         """The memories that answer a question, best first, each with its reasons.
@@ -297,6 +299,7 @@ class AsyncMemory(WholeStore, Lists):
             descend: also everything below the scopes
             explain: how each score came about
             fast: no model chooses among the candidates; default: as the profile says
+            profile: rank as this profile does, to compare; default: this handle's
             now: the moment of asking, for decay and expiry
         """
         from recollect.verbs.recall import Question, recall
@@ -317,6 +320,7 @@ class AsyncMemory(WholeStore, Lists):
             descend=descend,
             explain=explain,
             fast=fast,
+            profile=profile,
             now=now,
         )
         return await recall(self._engine, question)
@@ -665,17 +669,25 @@ class AsyncMemory(WholeStore, Lists):
         return await archive(self._engine, ids, actor=actor)
 
     @needs("write")
-    async def undo(self, change: Name, *, scope: Scope | None = None, actor: Actor = "") -> Receipt:
+    async def undo(
+        self,
+        change: Name,
+        *,
+        scope: Scope | None = None,
+        dry_run: bool = False,
+        actor: Actor = "",
+    ) -> Receipt:
         """Take a change back, by a change that can be undone too.
 
         Args:
             change: as a receipt or the history names it
             scope: where the change was made
+            dry_run: only say what would come back, or what stands in the way
             actor: who does it, for the journal
         """
         from recollect.verbs.undo import undo
 
-        return await undo(self._engine, change, scope=scope, actor=actor)
+        return await undo(self._engine, change, scope=scope, dry_run=dry_run, actor=actor)
 
     @needs("read")
     async def review(

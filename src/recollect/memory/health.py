@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
 
 from recollect.engine import active_space
 from recollect.errors import Unavailable
 from recollect.memory import AsyncMemory
 from recollect.ports import cell_key
+from recollect.settings import Settings
 from recollect.upkeep.inspection import DAMAGE
 from recollect.verbs.lists.upkeep import list_stuck
 
 LOOK_SECONDS = 30.0
 STUCK_MAX = 1000
+OPERATIONS = ("summarize", "extract", "rerank", "consolidate")
+# Where files lie on this machine is nobody's business on the other end.
+NOT_TOLD = ("store", "store_folder", "model_folder")
+_LOGIN_IN_URL = re.compile(r"(?<=//)[^/@\s]+@")
 
 
 class Health:
@@ -45,3 +53,25 @@ class Health:
                 self._looked = self._clock()
         unwell = self._stuck or engine.disk.trouble or await self._is_damaged()
         return ("degraded" if unwell else "ok"), self._stuck
+
+
+def in_force(memory: AsyncMemory, settings: Settings, version: str) -> dict[str, Any]:
+    """What a server works with, for whoever runs it: no paths, no passwords."""
+    engine = memory.engine
+    asked = engine.models
+    models = {one: model.name for one in OPERATIONS if asked and (model := asked.model_for(one))}
+    told = {name: value for name, value in asdict(settings).items() if name not in NOT_TOLD}
+    return {
+        "version": version,
+        "store": engine.store.capabilities.name,
+        "erasure": engine.store.capabilities.erasure,
+        "profile": settings.profile,
+        "embedder": engine.embedder.space if engine.embedder else "",
+        "space": engine.trusted.space,
+        "models": models,
+        "settings": {n: _without_login(v) for n, v in told.items()},
+    }
+
+
+def _without_login(value: Any) -> Any:
+    return _LOGIN_IN_URL.sub("", value) if isinstance(value, str) else value

@@ -7,9 +7,20 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from recollect.access.rights import needs
-from recollect.types import Entry, Kind, Message, Record, Relation, Session, Source, Status, Type
+from recollect.types import (
+    Entry,
+    Kind,
+    Message,
+    Record,
+    Relation,
+    Session,
+    Source,
+    Status,
+    Summary,
+    Type,
+)
 from recollect.types.arguments import Cursor, Day, Limit, Name, Names, Scope, Tags, When
-from recollect.types.pages import Consent, Due, Page, Spent, Stats
+from recollect.types.pages import Consent, Due, Page, ScopeCount, Spent, Stats
 
 if TYPE_CHECKING:
     from recollect.engine import Engine
@@ -118,6 +129,7 @@ class Lists:
         *,
         scope: Scope | None = None,
         newest: bool = False,
+        around: Name | None = None,
         cursor: Cursor = "",
         limit: Limit = 100,
     ) -> Page[Message]:
@@ -127,14 +139,37 @@ class Lists:
             session: which session
             scope: whose session it is
             newest: from the last message back
+            around: begin a little before the message with this id
             cursor: where the page before ended: its ``next``
             limit: how many on a page
         """
         from recollect.verbs.lists.sessions import list_messages
 
         return await list_messages(
-            self._engine, session, scope=scope, newest=newest, cursor=cursor, limit=limit
+            self._engine,
+            session,
+            scope=scope,
+            newest=newest,
+            around=around,
+            cursor=cursor,
+            limit=limit,
         )
+
+    @needs("read")
+    async def summaries(
+        self, session: Name, *, scope: Scope | None = None, limit: Limit = 100
+    ) -> tuple[Summary, ...]:
+        """What a session's older messages were folded into, in order; the newest ones if there
+        are more than the limit.
+
+        Args:
+            session: which session
+            scope: whose session it is
+            limit: how many at most
+        """
+        from recollect.verbs.lists.sessions import list_summaries
+
+        return await list_summaries(self._engine, session, scope=scope, limit=limit)
 
     @needs("read")
     async def pending(self, *, scope: Scope | None = None) -> tuple[Message, ...]:
@@ -208,6 +243,22 @@ class Lists:
         from recollect.verbs.lists.upkeep import count_all
 
         return await count_all(self._engine, scope=scope, descend=descend)
+
+    @needs("read")
+    async def scopes(
+        self, *, scope: Scope | None = None, cursor: Cursor = "", limit: Limit = 100
+    ) -> Page[ScopeCount]:
+        """The scopes that hold memories and those above them, in order of name, with how many
+        there are: a tree, since a scope begins with its parent.
+
+        Args:
+            scope: only this scope and all below it
+            cursor: where the page before ended: its ``next``
+            limit: how many on a page
+        """
+        from recollect.verbs.lists.scopes import list_scopes
+
+        return await list_scopes(self._engine, scope=scope, cursor=cursor, limit=limit)
 
     @needs("read")
     async def policies(self, *, scope: Scope | None = None) -> tuple[Consent, ...]:

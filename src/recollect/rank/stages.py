@@ -88,6 +88,19 @@ def rank(hits: Iterable[Hit], asked: Asked) -> Candidates:
     return sorted(ranked, key=order)
 
 
+def dropped_by(hits: Iterable[Hit], asked: Asked, id_: str) -> str:
+    """The stage that takes this record out of the ranking ("noise" before the first); "" if it
+    stays in it."""
+    ranked = _without_noise([Candidate(hit) for hit in hits], asked)
+    stages = ["noise", *asked.profile.stages]
+    for done, name in enumerate(stages):
+        if done:
+            ranked = STAGES[name](ranked, asked)
+        if not any(candidate.record.id == id_ for candidate in ranked):
+            return name
+    return ""
+
+
 def of_equal_say(rankings: Sequence[Candidates]) -> Candidates:
     """Several questions in one: the best hits of each count the same."""
     if len(rankings) == 1:

@@ -55,6 +55,17 @@ class Stats:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ScopeCount:
+    """How many records a scope itself holds, of every status; how many of them are believed; and
+    how many there are in it and all below it, as far as the asker may see them."""
+
+    scope: str
+    records: int
+    believed: int
+    below: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Consent:
     """Whether what is said in a scope, or by one author in it, is kept."""
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from datetime import datetime
 
 from recollect.changes import Change, retried, slices
 from recollect.engine import Engine
@@ -13,8 +14,25 @@ from recollect.scopes import root_of
 from recollect.text.inputs import clean_name
 from recollect.types import LIVE, Receipt, ReceiptItem, Record
 
+# What becomes of a record, or why nothing does.
+Altered = Callable[[Record, datetime], Record | str]
+
 
 async def archive(engine: Engine, ids: Sequence[str], *, actor: str) -> Receipt:
+    return await alter_each(engine, ids, _archived, reason="archive", told="archived", actor=actor)
+
+
+def _archived(record: Record, now: datetime) -> Record | str:
+    if record.type == "turn":
+        return "a turn belongs to its message; forget() erases both"
+    return archived(record, now) if record.status in LIVE else f"it is {record.status} already"
+
+
+async def alter_each(
+    engine: Engine, ids: Sequence[str], alter: Altered, *, reason: str, told: str, actor: str
+) -> Receipt:
+    """The same to each of these records, in one change; the receipt says of each what came of it:
+    ``told``, or why not."""
     if isinstance(ids, str):
         raise Invalid(f'ids must be a list: write ["{ids[:40]}"]')
     wanted = list(dict.fromkeys(clean_name(id_, "an id") for id_ in ids))
@@ -27,33 +45,27 @@ async def archive(engine: Engine, ids: Sequence[str], *, actor: str) -> Receipt:
     change_id = engine.new_id()
     why_not = dict.fromkeys(wanted, "there is no such record")
     for (_, root), (store, some) in groups.items():
-        change = Change(engine, root, "archive", store=store, actor=actor, id=change_id)
+        change = Change(engine, root, reason, store=store, actor=actor, id=change_id)
         for part in slices(some):
-            why_not |= await _archive_some(change, part)
+            why_not |= await _alter_some(change, part, alter)
     items = tuple(
-        ReceiptItem(id=id_, status="skipped" if why else "stored", reason=why or "archived")
+        ReceiptItem(id=id_, status="skipped" if why else "stored", reason=why or told)
         for id_, why in why_not.items()
     )
     return Receipt(items=items, change=change_id if not all(why_not.values()) else "")
 
 
-async def _archive_some(change: Change, ids: Sequence[str]) -> dict[str, str]:
-    """Those that are there, and why one of them was not archived."""
+async def _alter_some(change: Change, ids: Sequence[str], alter: Altered) -> dict[str, str]:
+    """Those that are there, and why one of them was left as it is."""
 
     async def attempt(_: Conflict | None) -> dict[str, str]:
         now = change.engine.now()
         records = await change.store.records(change.root, ids, now=now)
-        why_not = {record.id: _why_not(record) for record in records}
+        altered = {record.id: alter(record, now) for record in records}
         change.clear()
-        change.put(*(archived(record, now) for record in records if not why_not[record.id]))
+        change.put(*(one for one in altered.values() if isinstance(one, Record)))
         await change.commit()
-        return why_not
+        return {id_: one if isinstance(one, str) else "" for id_, one in altered.items()}
 
-    too_fast = "these memories change faster than they can be archived; try again"
+    too_fast = "these memories change faster than that can be written; try again"
     return await retried(attempt, too_fast)
-
-
-def _why_not(record: Record) -> str:
-    if record.type == "turn":
-        return "a turn belongs to its message; forget() erases both"
-    return "" if record.status in LIVE else f"it is {record.status} already"

@@ -14,6 +14,7 @@ from recollect.index.vectors import says_nothing
 from recollect.models.calls import sum_of
 from recollect.models.embedder import Embedded
 from recollect.ports import AnswerError, Store, leaving_out
+from recollect.profiles import profile_named
 from recollect.rank.question import parts
 from recollect.rank.rerank import reordered, rerank_prompt
 from recollect.rank.stages import (
@@ -77,6 +78,7 @@ class Question:
     threshold: float | None = None
     descend: bool = False
     explain: bool = False
+    profile: str | None = None  # whose stages and weights; None: the handle's
     fast: bool | None = None  # True: no model chooses; False: one does, if there is one
     now: When | None = None
     prefer_facts: bool = False
@@ -85,6 +87,7 @@ class Question:
 
 
 async def recall(engine: Engine, question: Question, *, count_uses: bool = True) -> Answer:
+    engine = as_profile(engine, question.profile)
     with leaving_out() as damaged:
         answer = await _recalled(engine, question, count_uses=count_uses)
     if not damaged:
@@ -96,27 +99,17 @@ async def recall(engine: Engine, question: Question, *, count_uses: bool = True)
 
 async def _recalled(engine: Engine, question: Question, *, count_uses: bool) -> Answer:
     limit = engine.profile.limit if question.limit is None else count(question.limit, "limit")
-    query, notes = _query(engine, question, limit)
+    query, notes = query_of(engine, question, limit)
     by_root, descend = await engine.read_scopes(question.scope, descend=question.descend)
     named = question.scope is not None or engine.bound
     theirs = [scope for scopes in by_root.values() for scope in scopes] if named else []
-    embedded = await _query_vector(engine, query.text, theirs)
+    where = replace(query.where, descend=descend)
+    questions, embedded = await posed(engine, question, replace(query, where=where), theirs)
+    query, asked = questions[0]
     vector = embedded.vectors[0]
-    notes += _arms(engine, query.text, vector, embedded.trouble)
+    notes += _arms(engine, question.text, vector, embedded.trouble)
     if question.scope is None:
         notes.append(f"searched every scope this handle may see ({len(by_root)} roots)")
-    asked = Asked(
-        text=query.text,
-        now=query.where.now,
-        profile=engine.profile,
-        embedder=engine.embedder.space.split("/")[0] if vector and engine.embedder else "",
-        threshold=None if question.threshold is None else share(question.threshold, "threshold"),
-        prefer_facts=question.prefer_facts,
-    )
-    space = engine.embedder.space if vector and engine.embedder else ""
-    where = replace(query.where, descend=descend)
-    query = replace(query, where=where, vector=vector, space=space)
-    questions = await _single_questions(engine, query, asked, theirs) or [(query, asked)]
     found: list[Candidate] = []
     for root, scopes in by_root.items():
         for store in engine.stores_of(root):
@@ -136,13 +129,18 @@ async def _recalled(engine: Engine, question: Question, *, count_uses: bool) -> 
     notes += [note] if note else []
     if best and not kept and limit:
         notes.append("nothing known about that; explain=True names the nearest")
-    if count_uses:
+    if count_uses and not question.explain:  # who looks at the scores does not use the memories
         _count_uses(engine, kept)
     if question.explain:
         notes += _dropped(best, kept)
     usage = sum_of(usage, replace(embedded.usage, texts_embedded=len(questions) if vector else 0))
     hits = tuple(candidate.as_hit() for candidate in kept)
     return Answer(hits=hits, notes=tuple(notes), usage=usage)
+
+
+def as_profile(engine: Engine, name: str | None) -> Engine:
+    """The same engine, ranking as another profile does."""
+    return engine if name is None else replace(engine, profile=profile_named(name))
 
 
 def _bounded(chosen: list[Candidate]) -> tuple[list[Candidate], str]:
@@ -156,7 +154,7 @@ def _bounded(chosen: list[Candidate]) -> tuple[list[Candidate], str]:
     return chosen, ""
 
 
-def _query(engine: Engine, question: Question, limit: int) -> tuple[Search, list[str]]:
+def query_of(engine: Engine, question: Question, limit: int) -> tuple[Search, list[str]]:
     """The query without its scopes, and notes about what was assumed."""
     text, _ = clean_text(question.text, "the query", RECORD_BYTES_MAX)
     times: dict[str, datetime | None] = {}
@@ -190,6 +188,26 @@ def _query(engine: Engine, question: Question, limit: int) -> tuple[Search, list
         around=engine.profile.neighbours,
     )
     return query, notes
+
+
+async def posed(
+    engine: Engine, question: Question, query: Search, scopes: Sequence[str]
+) -> tuple[list[tuple[Search, Asked]], Embedded]:
+    """The query with its vector, or the several questions in it, and what embedding it gave.
+    ``scopes`` are those that are named: their root pays."""
+    embedded = await _query_vector(engine, query.text, scopes)
+    vector = embedded.vectors[0]
+    family = engine.embedder.space if vector and engine.embedder else ""
+    asked = Asked(
+        text=query.text,
+        now=query.where.now,
+        profile=engine.profile,
+        embedder=family.split("/")[0],
+        threshold=None if question.threshold is None else share(question.threshold, "threshold"),
+        prefer_facts=question.prefer_facts,
+    )
+    query = replace(query, vector=vector, space=family)
+    return await _single_questions(engine, query, asked, scopes) or [(query, asked)], embedded
 
 
 async def _query_vector(engine: Engine, text: str, scopes: Sequence[str]) -> Embedded:
@@ -228,7 +246,7 @@ async def _ranked_in(
 ) -> list[Candidate]:
     """The best of all questions."""
     query, asked = questions[0]
-    ranked = of_equal_say([rank(await _found(store, one), about) for one, about in questions])
+    ranked = of_equal_say([rank(await hits_of(store, one), about) for one, about in questions])
     best: dict[str, Candidate] = {}
     for candidate in (*ranked, *await _brought_along(store, query, root, ranked, asked)):
         known = best.get(candidate.record.id)
@@ -240,7 +258,7 @@ async def _ranked_in(
     return one_per_source(seen, asked) if "one_per_source" in asked.profile.stages else seen
 
 
-async def _found(store: Store, query: Search) -> list[Hit]:
+async def hits_of(store: Store, query: Search) -> list[Hit]:
     """Without words and meaning: the newest."""
     if query.text or query.vector is not None:
         return await store.search(query)

@@ -57,6 +57,8 @@ TYPE_OF_KIND: Mapping[str, Type] = {
 AGENTS_WORD = "kept as the assistant's word: an agent cannot say for others what they said"
 NOT_CORE = "not core: what every packet shows is a person's choice"
 LESS_TRUSTED = "who is trusted less replaces nothing"
+# What was read in a record's text, and says nothing about a text that takes its place.
+_READ_IN_IT = ("subject", "slot", "value", "negated", "exclusive", "entities", "how")
 _JOURNALLED: Mapping[VerdictKind, str] = {
     "new": "remember",
     "outdated": "remember",
@@ -86,6 +88,28 @@ class Statement:
     author: str = ""
     data: Mapping[str, Any] | None = None
     supersedes: str | None = None
+
+
+def corrected(old: Record, text: str, *, supersedes: str | None = None) -> Statement:
+    """Another text in the place of a record's: said by whoever corrects it, for the same scope and
+    the same times."""
+    return Statement(
+        text=text,
+        scope=old.scope,
+        kind=old.kind,
+        type=old.type,
+        tags=old.tags,
+        importance=old.importance,
+        confidence=old.confidence,
+        durability=old.durability,
+        valid_from=old.valid_from,
+        valid_to=old.valid_to,
+        expires_at=old.expires_at,
+        source="user",
+        author=old.author,
+        data={k: v for k, v in old.data.items() if k not in (SUSPICION, *_READ_IN_IT)},
+        supersedes=supersedes,
+    )
 
 
 async def remember(engine: Engine, statement: Statement, *, actor: str) -> Receipt:

@@ -20,11 +20,10 @@ from recollect.lifecycle.status import archived, released, settled, superseded
 from recollect.ports import Store
 from recollect.scopes import is_within, root_of
 from recollect.text.inputs import clean_name, one_of
-from recollect.text.trust import SUSPICION
 from recollect.types import Erase, Item, ItemStatus, Receipt, ReceiptItem, Record, ReviewAction
 from recollect.upkeep.consolidate import apply_held, drop_held
 from recollect.upkeep.leases import Tries, succeeded
-from recollect.verbs.remember import Statement, record_of
+from recollect.verbs.remember import corrected, record_of
 from recollect.verbs.review import (
     CONSOLIDATION,
     PROPOSALS,
@@ -34,9 +33,6 @@ from recollect.verbs.review import (
     stuck,
     work_id,
 )
-
-# What was read in a record's text, and says nothing about a text that takes its place.
-_READ_IN_IT = ("subject", "slot", "value", "negated", "exclusive", "entities", "how")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,7 +175,7 @@ async def _edit(matter: Matter) -> None:
     """The new text is what the person who decides says: it is compared with all the others."""
     old, engine, change = matter.record, matter.engine, matter.change
     _must_be_a_statement(old)
-    fresh, _ = record_of(_statement(old, matter.wish.text), engine)
+    fresh, _ = record_of(corrected(old, matter.wish.text), engine)
     gone = superseded(old, engine.now())
     outcome = await _met(matter, with_claim(fresh), gone)
     change.put(gone)
@@ -188,25 +184,6 @@ async def _edit(matter: Matter) -> None:
     change.tell(outcome.id, outcome.status, f"supersedes {old.id}{said}")
     change.tell(old.id, "superseded", "edited")
     await _free(matter)
-
-
-def _statement(old: Record, text: str) -> Statement:
-    return Statement(
-        text=text,
-        scope=old.scope,
-        kind=old.kind,
-        type=old.type,
-        tags=old.tags,
-        importance=old.importance,
-        confidence=old.confidence,
-        durability=old.durability,
-        valid_from=old.valid_from,
-        valid_to=old.valid_to,
-        expires_at=old.expires_at,
-        source="user",
-        author=old.author,
-        data={k: v for k, v in old.data.items() if k not in (SUSPICION, *_READ_IN_IT)},
-    )
 
 
 async def _merge(matter: Matter) -> None:

@@ -40,7 +40,9 @@ class Reversal:
     last_after: Mapping[str, Any] | None
 
 
-async def undo(engine: Engine, change: str, *, scope: str | None, actor: str) -> Receipt:
+async def undo(
+    engine: Engine, change: str, *, scope: str | None, dry_run: bool, actor: str
+) -> Receipt:
     clean_name(change, "change")
     entries, store = await _entries_of(engine, change, scope)
     plan = Change(
@@ -60,6 +62,8 @@ async def undo(engine: Engine, change: str, *, scope: str | None, actor: str) ->
             + ". Undo those first",
             kind="record",
         )
+    if dry_run:
+        return plan.receipt("dry run: nothing was changed", wrote=False)
     # What goes makes room first: two versions of one procedure share their name.
     plan.records = dict(sorted(plan.records.items(), key=lambda one: one[1].status in LIVE))
     await plan.commit_in_parts()

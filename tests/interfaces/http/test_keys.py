@@ -39,7 +39,7 @@ def test_A10_every_route_but_health_and_the_documentation_wants_a_key(
                 assert answer.status_code in (401, 429), (method, path)
                 if answer.status_code == 401:
                     assert answer.headers["www-authenticate"].startswith("Bearer")
-        for path in ("/mcp", "/nothing", "/v1", "/"):
+        for path in ("/mcp", "/nothing", "/v1", "/console", "/console/"):
             assert nobody.get(path).status_code in (401, 429)
 
 

@@ -38,3 +38,26 @@ def serve(arguments: argparse.Namespace) -> int:
         port=arguments.port,
     )
     return 0
+
+
+def console(arguments: argparse.Namespace) -> int:
+    """A link with a one-time code to the console of the server that runs on this store."""
+    from recollect.interfaces.cli.keys import with_memory
+
+    try:
+        from recollect.interfaces.http.first_start import console_link
+        from recollect.interfaces.http.serve import address_of
+    except ImportError as error:
+        raise Incompatible(
+            f"the console needs {error.name}: pip install 'recollect[server]'"
+        ) from None
+    from recollect.wiring import read_settings
+
+    port = None if arguments.port is None else str(arguments.port)
+    settings = read_settings(profile=arguments.profile, host=arguments.host, port=port)
+    address = address_of(settings.host, settings.port)
+    look = with_memory(arguments, lambda memory: console_link(memory, address))
+    if arguments.json:
+        return print_json({"console": look})
+    print(f"{look}\nIt works once, for ten minutes, while `recollect serve` runs.")
+    return 0

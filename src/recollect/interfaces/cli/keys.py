@@ -18,6 +18,10 @@ T = TypeVar("T")
 
 
 def with_engine(arguments: argparse.Namespace, work: Callable[[Any], Awaitable[T]]) -> T:
+    return with_memory(arguments, lambda memory: work(memory.engine))
+
+
+def with_memory(arguments: argparse.Namespace, work: Callable[[Any], Awaitable[T]]) -> T:
     """Do something with the store itself; whoever has the file may."""
     import asyncio
 
@@ -31,7 +35,7 @@ def with_engine(arguments: argparse.Namespace, work: Callable[[Any], Awaitable[T
             engine = memory.engine
             audit_with(engine)
             try:
-                return await work(engine)
+                return await work(memory)
             finally:
                 if engine.audit is not None:
                     await engine.audit.flush()

@@ -11,7 +11,7 @@ from typing import Any
 from recollect.interfaces.cli.times import human_time
 from recollect.memory.arguments import Argument, bare, choices_of, element_of, members, verb_spec
 
-COMMON = ("actor",)  # every command has it
+COMMON = ("actor", "profile")  # every command has them
 PLAIN = {"statuses": "status"}  # whose singular is not the word without its s
 
 _TIME: Mapping[str, Any] = {"metavar": "TIME", "type": human_time}

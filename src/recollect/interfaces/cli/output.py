@@ -109,8 +109,8 @@ def show(arguments: argparse.Namespace, found: Any) -> int:
     if isinstance(found, Receipt):
         return print_lines(_receipt_lines(arguments, found))
     if isinstance(found, Answer):
-        quiet = arguments.quiet
-        return print_lines(screen.answer(found, explain=arguments.explain, notes=not quiet))
+        explain = getattr(arguments, "explain", True)
+        return print_lines(screen.answer(found, explain=explain, notes=not arguments.quiet))
     if isinstance(found, Packet):
         return print_lines(screen.packet(found))
     if isinstance(found, Stats):

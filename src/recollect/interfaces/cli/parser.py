@@ -109,6 +109,9 @@ def _add_running(commands: Any) -> None:
     serve = _command(commands, "serve", program.serve, "run the server")
     serve.add_argument("--host", help="address to listen on; default: this machine only")
     serve.add_argument("--port", type=int, help="port to listen on")
+    console = _command(commands, "console", program.console, "a link that opens the console once")
+    console.add_argument("--host", help="where the server listens; default: this machine")
+    console.add_argument("--port", type=int, help="the server's port")
     mcp = _command(commands, "mcp", agents.mcp, "serve one agent over standard input and output")
     mcp.add_argument("--scope", help="whose memory; no tool can leave it")
     mcp.add_argument(

@@ -263,6 +263,7 @@ COMMANDS = (
     Command(words="records", verb="records", help="list records, page by page"),
     Command(words="sessions", verb="sessions", help="list sessions, page by page"),
     Command(words="messages", verb="messages", help="what was said in a session"),
+    Command(words="summaries", verb="summaries", help="what a session's messages were folded into"),
     Command(words="stats", verb="stats", help="how much there is"),
     Command(
         words="forget",
@@ -319,6 +320,11 @@ COMMANDS = (
         left_out={**_DECIDED, **_NO_TEXT},
         more=ITS_STORE,
     ),
+    Command(words="edit", verb="edit", help="put another text in a record's place"),
+    Command(words="pin", verb="pin", help="show records at every task, or no longer"),
+    Command(words="dispute", verb="dispute", help="doubt a record; review decides"),
+    Command(words="why-not", verb="why_not", help="why a record does not answer a question"),
+    Command(words="scopes", verb="scopes", help="which scopes there are, and how much they hold"),
     Command(words="undo", verb="undo", help="take a change back"),
     Command(
         words="policy",

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from importlib.metadata import version
+from pathlib import Path
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -17,6 +18,7 @@ from recollect.access.quotas import FLUSH_SECONDS
 from recollect.access.rights import rights_in
 from recollect.access.tokens import tokens_from
 from recollect.errors import RecollectError, Unavailable
+from recollect.interfaces.console import console_files, console_routes
 from recollect.interfaces.http.annex import Annex
 from recollect.interfaces.http.bodies import Bodies, BodyLimits
 from recollect.interfaces.http.callers import Door, Entrance
@@ -30,6 +32,7 @@ from recollect.interfaces.http.metrics import Metrics
 from recollect.interfaces.http.openapi import describe
 from recollect.interfaces.http.problems import problem, problem_of
 from recollect.interfaces.http.routes import TAGS, all_routes
+from recollect.interfaces.http.routes.streams import Streams
 from recollect.memory import AsyncMemory
 from recollect.memory.health import Health
 from recollect.settings import Settings
@@ -37,7 +40,7 @@ from recollect.types import Right
 from recollect.types.arguments import StorePath
 from recollect.wiring import audit_with, read_settings
 
-OPEN_PATHS = ("/health", "/openapi.json")
+OPEN_PATHS = ("/health", "/openapi.json", "/v1/login")
 STREAMED = ("/v1/import",)
 MCP_PATH = "/mcp"
 
@@ -55,10 +58,12 @@ def build_app(
     mcp: Mounted | None = mcp_route,
     limits: BodyLimits | None = None,
     annex: Annex | None = None,
+    file: Path | None = None,
 ) -> FastAPI:
     """The application. The store is opened when it starts and closed when it ends, unless an
     open ``memory`` is handed in: whoever opened it closes it. ``mcp`` is at ``/mcp``, behind
-    the same checks as every route. ``annex`` answers large requests."""
+    the same checks as every route. ``annex`` answers large requests. ``file`` is the store's,
+    for the doctor."""
     chosen = settings or read_settings(profile=profile)
     branch = McpBranch()
     for_tools = rights_in(chosen.mcp_rights, "RECOLLECT_MCP_RIGHTS")
@@ -86,8 +91,9 @@ def build_app(
         redirect_slashes=False,
         openapi_tags=[{"name": name, "description": said} for name, said in TAGS.items()],
     )
-    app.router.routes += all_routes()
+    app.router.routes += [*all_routes(), *console_routes()]
     app.state.metrics = Metrics()
+    app.state.settings, app.state.file = chosen, file
     if mcp is not None:
         app.router.routes += [Route(path, branch) for path in (MCP_PATH, f"{MCP_PATH}/")]
     _add_layers(app, chosen, limits or BodyLimits(body_bytes=chosen.body_mb << 20))
@@ -105,6 +111,7 @@ async def _running(app: FastAPI, memory: AsyncMemory, settings: Settings) -> Asy
     app.state.door = Door(memory, settings, tokens_from(settings))
     app.state.shares = FairShares.of(settings)
     app.state.jobs = Jobs(memory)
+    app.state.streams = Streams()
     app.state.running = Running()
     app.state.health = Health(memory)
     counting = asyncio.create_task(_counting(app.state.door))
@@ -113,6 +120,7 @@ async def _running(app: FastAPI, memory: AsyncMemory, settings: Settings) -> Asy
         yield
     finally:
         counting.cancel()
+        app.state.streams.stop()
         await app.state.jobs.close()
         with suppress(RecollectError):
             await app.state.door.flush()
@@ -133,7 +141,7 @@ def _add_layers(app: FastAPI, settings: Settings, limits: BodyLimits) -> None:
     """The last one added is the first to see a request."""
     app.add_middleware(Fair)
     app.add_middleware(Bodies, streamed=STREAMED, limits=limits)
-    app.add_middleware(Entrance, open_paths=OPEN_PATHS)
+    app.add_middleware(Entrance, open_paths=(*OPEN_PATHS, *console_files()))
     hosts, origins = _listed(settings.hosts), _listed(settings.origins)
     app.add_middleware(Guard, metrics=app.state.metrics, hosts=hosts, origins=origins)
     app.add_middleware(AccessLog)

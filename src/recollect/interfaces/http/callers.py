@@ -11,6 +11,7 @@ from typing import Any
 from starlette.requests import HTTPConnection
 
 from recollect.access import keys
+from recollect.access.codes import HALF_PREFIX, whole_key
 from recollect.access.keys import Key
 from recollect.access.quotas import FAILURES_PER_MINUTE, Buckets, Quotas, TooMany
 from recollect.access.shares import tenants_of
@@ -27,6 +28,7 @@ NEEDS_KEY = "this server wants a key: send it as Authorization: Bearer rck_..."
 ONLY_HERE = "no key was made yet, so only the server's own machine may ask; make one there"
 CALLER = "recollect.caller"
 FORWARDED = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
+BROWSER_COOKIE = "recollect_browser"  # half of a key that works in this browser only
 
 
 class Door:
@@ -73,15 +75,17 @@ class Door:
         scheme, _, secret = header.partition(" ")
         if scheme.lower() == "bearer" and secret.strip():
             try:
-                return await self._with_key(secret.strip(), _address_of(connection))
+                return await self._with_key(
+                    _whole(connection, secret.strip()), _address_of(connection)
+                )
             except Denied as denied:
-                raise self._failed(connection, str(denied)) from None
+                raise self.failed(connection, str(denied)) from None
         if not header and self._is_keyless(connection):
             return None, await self._for_this_machine()
         if header or self._tokens is not None or await self._any_keys():
-            raise self._failed(connection, NEEDS_KEY)
+            raise self.failed(connection, NEEDS_KEY)
         if not is_loopback(connection.client.host if connection.client else ""):
-            raise self._failed(connection, ONLY_HERE)
+            raise self.failed(connection, ONLY_HERE)
         return None, self._metered(self._memory.engine)
 
     def _is_keyless(self, connection: HTTPConnection) -> bool:
@@ -127,7 +131,8 @@ class Door:
     def _forget_who_came(self) -> None:
         self._let_in = {}  # a look-up that took longer fills the old one, which nobody asks
 
-    def _failed(self, connection: HTTPConnection, said: str) -> Unknown | TooMany:
+    def failed(self, connection: HTTPConnection, said: str) -> Unknown | TooMany:
+        """What to raise for a request with nothing that opens: guessing is slowed down."""
         wait = self._failures.take(connection.client.host if connection.client else "")
         audit = self._memory.engine.audit
         if audit is not None and not wait:
@@ -141,6 +146,13 @@ class Door:
 
 def _address_of(connection: HTTPConnection) -> str:
     return connection.client.host if connection.client else ""
+
+
+def _whole(connection: HTTPConnection, secret: str) -> str:
+    """The key itself; of a browser's key the page sends half."""
+    if not secret.startswith(HALF_PREFIX):
+        return secret
+    return whole_key(secret, connection.cookies.get(BROWSER_COOKIE, ""))
 
 
 class Entrance:

@@ -18,12 +18,13 @@ from recollect.types import (
     Relation,
     ReviewItem,
     Session,
+    Summary,
     Touch,
     Usage,
     Why,
     Work,
 )
-from recollect.types.pages import Consent, Due, Spent, Stats
+from recollect.types.pages import Consent, Due, ScopeCount, Spent, Stats
 
 _AT = datetime(2026, 5, 3, 8, 0, tzinfo=UTC)
 
@@ -128,6 +129,17 @@ VALUES: dict[Any, Any] = {
         types={"fact": 1, "turn": 1},
         statuses={"active": 2},
     ),
+    ScopeCount: ScopeCount(scope="org:acme", records=2, believed=2, below=14),
+    Summary: Summary(
+        id="0197a3c0-fold",
+        scope="user:ann",
+        session="chat/42",
+        from_seq=1,
+        to_seq=20,
+        text="Ann moved to Berlin in May.",
+        how="extract",
+        learned_at=_AT,
+    ),
     Consent: Consent(scope="user:ann", author="", persist=False),
 }
 
@@ -210,6 +222,11 @@ REQUESTS: dict[str, Any] = {
     },
     "ProcedureUsed": {"id_or_name": "deploy", "scope": "org:acme", "success": True},
     "FindProcedures": {"query": "how do we deploy?", "scope": "org:acme"},
+    "WhyNot": {"id": "0197a3c0-one", "query": "when do we deploy?", "scope": "org:acme"},
+    "Edit": {"id": "0197a3c0-one", "text": "Deploys go out on Wednesdays"},
+    "Pin": {"ids": ["0197a3c0-one"]},
+    "Dispute": {"id": "0197a3c0-one", "text": "Deploys go out on Wednesdays"},
+    "Login": {"code": "a code that `recollect console` made"},
     "Forget": {"ids": ["0197a3c0-one"], "dry_run": True},
     "Revoke": {"scope": "org:acme", "source": "web", "dry_run": True},
     "Archive": {"ids": ["0197a3c0-one"]},

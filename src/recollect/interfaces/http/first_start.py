@@ -7,11 +7,13 @@ import os
 import shlex
 import shutil
 import sys
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from recollect.access import keys
+from recollect.access.codes import make_code
 from recollect.errors import Invalid
 from recollect.interfaces.http.callers import is_loopback
 from recollect.memory import AsyncMemory
@@ -103,10 +105,27 @@ def _chmod(mode: str, path: Path) -> str:
     return f"chmod {mode} {shlex.quote(str(path))}"
 
 
-def greeting(address: str, secret: str, keeping: Keeping) -> Iterator[str]:
+async def console_link(memory: AsyncMemory, address: str) -> str:
+    """Where to look into it, with a new one-time code, in words. A terminal is shown the link; who
+    keeps the output is told of a file that nobody else may read."""
+    link = f"{address}/#code={await make_code(memory.engine)}"
+    if sys.stdout.isatty():
+        return link
+    descriptor, path = tempfile.mkstemp(prefix="recollect-console-", suffix=".txt")
+    with open(descriptor, "w") as file:  # mkstemp made it 0600
+        file.write(f"{link}\n")
+    return f"the link is in {path}"
+
+
+def greeting(address: str, secret: str, keeping: Keeping, look: str = "") -> Iterator[str]:
     """What the person who started it reads."""
     yield f"recollect listens on {address}"
     yield keeping.told()
+    yield (
+        f"Look into it: {look} (once, for ten minutes)"
+        if look
+        else (f"Look into it: {keeping.command('console')}")
+    )
     for_others = keeping.command("keys create --scope user:ann")
     if not secret:
         yield f"Keys are shown once, when they are made. For another: {for_others}"

@@ -17,7 +17,7 @@ from typing import IO, Any, Literal
 from recollect.access.keys import still_works
 from recollect.access.quotas import TooMany
 from recollect.access.shares import TenantPlaces, tenants_of
-from recollect.errors import NotFound, RecollectError
+from recollect.errors import Conflict, NotFound, RecollectError
 from recollect.interfaces.caller import Caller
 from recollect.interfaces.http.answers import json_bytes, outward
 from recollect.interfaces.http.problems import body_of, described, told
@@ -36,11 +36,13 @@ LOOK_SECONDS = 2.0  # at work that another server does
 REVOKED_SECONDS = 1.0  # how often it is asked whether the key still works
 NOTED = ("operation", "owner", "bound", "state", "progress", "begun_at", "ended_at", "problem")
 
-State = Literal["running", "done", "failed"]
+State = Literal["running", "done", "failed", "cancelled"]
 Work = Callable[["Job"], Awaitable[Receipt]]
 
 STOPPED = "the server that did this was stopped meanwhile; begin again"
 REVOKED = "the key that began this was revoked or has expired"
+CANCELLED = "this was cancelled; what it had done stays, and it may be begun again"
+ELSEWHERE = "another server does this work; cancel it there"
 GONE = "what this wrote went with the server that wrote it; begin again"
 
 
@@ -116,7 +118,7 @@ class Jobs:
         self._engine = memory.engine
         self._book = Workbook(self._engine)
         self._jobs: dict[str, Job] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: dict[str, asyncio.Task[None]] = {}  # by the work's id
         self._closing = False
         self.uploads = TenantPlaces(RUNNING_MAX, "uploads of this tenant arrive at once")
 
@@ -145,13 +147,13 @@ class Jobs:
         await self._forget_old()
         await self._note(job)
         task = asyncio.create_task(self._run(job, work))
-        self._tasks.add(task)
+        self._tasks[job.id] = task
         if caller.key is not None:
             watching = asyncio.create_task(self._end_with_key(job, task))
             task.add_done_callback(lambda _: watching.cancel())
         # Also a task that was cancelled before its first step has ended.
         task.add_done_callback(lambda _: self._stopped(job))
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(lambda _: self._tasks.pop(job.id, None))
         return job
 
     async def get(self, caller: Caller, id_: str) -> Job:
@@ -176,6 +178,20 @@ class Jobs:
         await self._forget_old()
         known = {**self._remembered(await self._book.read()), **self._jobs}
         return [job for _, job in sorted(known.items()) if _may_see(caller, job)]
+
+    async def cancel(self, caller: Caller, id_: str) -> Job:
+        """End it where it is. What is over stays as it ended."""
+        job = await self.get(caller, id_)
+        if job.state != "running":
+            return job
+        if not job.here:
+            raise Conflict(ELSEWHERE, kind="work")
+        job.end("cancelled", body_of(409, CANCELLED, error="Conflict"), self._engine.now())
+        if task := self._tasks.get(id_):
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+        await self._note(job)
+        return job
 
     async def look_again(self, caller: Caller, job: Job, seconds: float) -> Job:
         """The job as it is when something has changed, or after so long."""
@@ -234,7 +250,7 @@ class Jobs:
     def _stopped(self, job: Job) -> None:
         """It has ended; if nothing was said of how, it was made to."""
         job.end("failed", body_of(503, STOPPED, error="Unavailable"), self._engine.now())
-        if job.state == "failed":
+        if job.state != "done":
             job.drop()
 
     async def _beat(self, job: Job) -> None:
@@ -277,9 +293,10 @@ class Jobs:
     async def close(self) -> None:
         self.stop_watching()
         stopped = [job for job in self._jobs.values() if not job.ended_at]
-        for task in self._tasks:
+        tasks = list(self._tasks.values())
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
         for job in stopped:
             self._stopped(job)
             await self._note(job)

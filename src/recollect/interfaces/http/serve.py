@@ -24,6 +24,7 @@ from recollect.interfaces.http.first_start import (
     Keeping,
     admit,
     check,
+    console_link,
     greeting,
     open_to_others,
     options_of,
@@ -89,11 +90,12 @@ async def _serve(
         space = used.space if used else ""
         keeping = Keeping(file, space, options_of(store, profile), better=memory.engine.better)
         secret = await admit(memory)
-        app = build_app(memory=memory, settings=settings, annex=annex)
+        app = build_app(memory=memory, settings=settings, annex=annex, file=file)
         address = address_of(settings.host, listener.getsockname()[1])
         for trouble in open_to_others(file, own_folder=store is None):
             print(f"recollect: {trouble}", file=sys.stderr)
-        lines = list(greeting(address, secret, keeping))
+        look = await console_link(memory, address) if secret else ""
+        lines = list(greeting(address, secret, keeping, look))
         server = Server(
             server_config(app, _room(), settings.connections_per_address),
             app,
@@ -166,6 +168,7 @@ class Server(uvicorn.Server):
         self.should_exit = True
         if jobs := getattr(self._fastapi.state, "jobs", None):  # None: it is still starting
             jobs.stop_watching()
+            self._fastapi.state.streams.stop()
 
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)

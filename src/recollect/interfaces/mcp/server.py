@@ -71,13 +71,18 @@ _REFERENCE: Rows = {
 # Verbs that no tool calls, and why.
 NO_TOOL = {
     **dict.fromkeys(
-        ("records", "relations", "sessions", "messages", "pending", "changes", "usage", "due",
-         "stats", "policies"), "lists are for people and programs that look around"),
+        ("records", "relations", "sessions", "messages", "summaries", "pending", "changes",
+         "usage", "due", "stats", "scopes", "policies"),
+        "lists are for people and programs that look around"),
     **dict.fromkeys(
         ("export_to", "import_from", "maintain", "reembed", "set_policy"),
         "whoever runs the store decides it"),
     "get": "memory_history and the resource memory://record/{id} show one",
     "confirm": "memory_context with received",
+    "edit": "memory_save with replaces",
+    "pin": "memory_save with the durability core; what stays pinned a person decides",
+    "dispute": "memory_save disputes what it contradicts",
+    "why_not": "a person's question about the ranking",
     "undo": "memory_review with the action undo",
     "relate": "upkeep and memory_save link what belongs together",
     "revoke": "an agent cannot retire a whole source",

@@ -302,6 +302,9 @@ class SqliteStore:
     ) -> dict[tuple[Kind, Type, Status], int]:
         return await self._read(lambda db: walk.counts(db, scopes, now, descend=descend))
 
+    async def tally(self, root: str, *, now: datetime) -> dict[tuple[str, Status], int]:
+        return await self._read(lambda db: walk.tally(db, root, now))
+
     async def roots(self, *, after: str = "", limit: int = 100) -> list[str]:
         return await self._read(lambda db: reads.roots(db, after, limit))
 

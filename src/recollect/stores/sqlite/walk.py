@@ -121,3 +121,14 @@ def counts(
         (str(seen), micros(now)),
     )
     return {(KINDS[kind], TYPES[type_], STATUSES[one]): n for kind, type_, one, n in rows}
+
+
+def tally(db: apsw.Connection, root: str, now: datetime) -> dict[tuple[str, Status], int]:
+    rows = db.execute(
+        "SELECT scope.path, record.status, count(*) FROM record"
+        " JOIN scope ON scope.pk = record.scope"
+        " WHERE scope.root = (SELECT pk FROM root WHERE name = ?)"
+        " AND (record.expires_at IS NULL OR record.expires_at > ?) GROUP BY 1, 2",
+        (root, micros(now)),
+    )
+    return {(path, STATUSES[status]): number for path, status, number in rows}

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 
 from recollect.engine import Engine, every_session
-from recollect.errors import Denied, NotFound
+from recollect.errors import Denied, Invalid, NotFound
 from recollect.packet.buffers import session_name
 from recollect.ports import Store
 from recollect.scopes import is_visible, parse_scope, root_of
-from recollect.text.inputs import count
-from recollect.types import Message, Session, SessionKey
+from recollect.text.inputs import clean_name, count
+from recollect.types import Message, Session, SessionKey, Summary
 from recollect.types.pages import Page
 from recollect.verbs.confirm import waiting
 from recollect.verbs.lists.cursors import Place, cursor_of, place_of
@@ -41,16 +41,27 @@ async def _sessions(
 
 
 async def list_messages(
-    engine: Engine, session: str, *, scope: str | None, newest: bool, cursor: str, limit: int
+    engine: Engine,
+    session: str,
+    *,
+    scope: str | None,
+    newest: bool,
+    around: str | None,
+    cursor: str,
+    limit: int,
 ) -> Page[Message]:
-    """In order, or from the newest back; a cursor has a place in the kept part of the session
-    and one in what is in this process only."""
+    """In order, or from the newest back, or from a little before one message on; a cursor has a
+    place in the kept part of the session and one in what is in this process only."""
     count(limit, "limit")
+    if newest and around is not None:
+        raise Invalid("around begins before a message and goes on in order: leave newest out")
     key = SessionKey(_readable_scope(engine, scope), session_name(session))
-    question = ("messages", key, newest)
+    question = ("messages", key, newest, around)
     place = place_of(cursor, question, (int, int))
     places: list[int] = [place[0], place[1]] if place else [0, 0]
     stores = await _stores_of(engine, key)
+    if around is not None and place is None:
+        places = await _before(engine, stores, key, around, limit)
     parts: list[list[Message]] = []
     for store, at in zip(stores, places, strict=False):
         between = {"before": at or None} if newest else {"after": at}
@@ -64,6 +75,33 @@ async def list_messages(
         places[number] = next((m.seq for m in reversed(shown) if m.id in ids), places[number])
     more = len(found) > limit
     return Page(items=tuple(shown), next=cursor_of(places, question) if more else "")
+
+
+async def _before(
+    engine: Engine, stores: Sequence[Store], key: SessionKey, id_: str, limit: int
+) -> list[int]:
+    """The numbers that a third of a page stands behind, with the message in it; of the other part
+    of the session everything."""
+    named = clean_name(id_, "around")
+    for number, store in enumerate(stores):
+        found = await store.messages(key, now=engine.now(), ids=(named,))
+        if found:
+            places = [0, 0]
+            places[number] = max(found[0].seq - 1 - (limit - 1) // 3, 0)
+            return places
+    raise NotFound(f"there is no message {id_!r} in session {key.id!r}")
+
+
+async def list_summaries(
+    engine: Engine, session: str, *, scope: str | None, limit: int
+) -> tuple[Summary, ...]:
+    key = SessionKey(_readable_scope(engine, scope), session_name(session))
+    found = [
+        summary
+        for store in await _stores_of(engine, key)
+        for summary in await store.summaries(key, limit=count(limit, "limit"), newest=True)
+    ]
+    return tuple(found[:limit])
 
 
 def _readable_scope(engine: Engine, scope: str | None) -> str:

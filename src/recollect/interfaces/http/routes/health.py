@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from fastapi import Request
 from starlette.responses import PlainTextResponse, Response
 
-from recollect.errors import RecollectError
+from recollect.errors import Denied, RecollectError
 from recollect.interfaces.http.answers import answer
 from recollect.interfaces.http.metrics import Metrics, domain_lines
 from recollect.interfaces.http.openapi import about
 from recollect.interfaces.http.routes.calls import Asking, router_of
 from recollect.interfaces.http.shapes import object_of
-from recollect.memory.health import Health
+from recollect.memory.health import Health, in_force
 
 router = router_of("server", strict=False)
 
@@ -22,6 +22,27 @@ METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 _Health = object_of("Health", status=Literal["ok", "degraded", "unavailable"], stuck=int)
 _UNWELL = about(_Health, {"status": "unavailable", "stuck": 0}, status=503)["responses"]
+_Server = object_of(
+    "Server",
+    version=str,
+    store=str,
+    erasure=str,
+    profile=str,
+    embedder=str,
+    space=str,
+    models=dict[str, str],
+    settings=dict[str, Any],
+)
+_SERVER_SAID = {
+    "version": "0.1.0",
+    "store": "sqlite",
+    "erasure": "nothing",
+    "profile": "default",
+    "embedder": "minilm/384",
+    "space": "minilm/384",
+    "models": {"summarize": "openai:gpt-4o-mini"},
+    "settings": {"rate": 6000},
+}
 _TEXT = {
     "description": "Prometheus text",
     "content": {"text/plain": {"schema": {"type": "string"}}},
@@ -40,6 +61,15 @@ async def health(request: Request) -> Response:
     except RecollectError:
         return answer({"status": "unavailable", "stuck": 0}, 503)
     return answer({"status": status, "stuck": stuck})
+
+
+@router.get("/v1/server", **about(_Server, _SERVER_SAID))
+async def server(request: Request, caller: Asking) -> Response:
+    """What this server is and which settings are in force. Needs a key with the right `admin` for
+    every scope; secrets are not among them."""
+    if not caller.is_master:
+        raise Denied("the server belongs to all: this needs an admin key for every scope")
+    return answer(in_force(caller.memory, request.app.state.settings, request.app.version))
 
 
 @router.get("/metrics", response_class=PlainTextResponse, responses={200: _TEXT})

@@ -5,23 +5,37 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Any, get_type_hints
 
+from fastapi import Request
 from starlette.responses import Response, StreamingResponse
 
-from recollect.access import keys
+from recollect.access import codes, keys
 from recollect.access.audit import AuditReport, audit_lines, audit_roots, verify_audit
 from recollect.access.keys import Device, Key
+from recollect.errors import Denied
 from recollect.interfaces.http import models
 from recollect.interfaces.http.answers import answer, json_bytes
 from recollect.interfaces.http.bodies import LINES
+from recollect.interfaces.http.callers import BROWSER_COOKIE, Door
 from recollect.interfaces.http.examples import AUDIT_REPORT, DEVICE, KEY
 from recollect.interfaces.http.openapi import about
 from recollect.interfaces.http.routes.calls import Asking, router_of, takes
 from recollect.interfaces.http.shapes import object_of, shape_of
 from recollect.interfaces.render import as_json
+from recollect.types import Right
 
 router = router_of("identity", "/v1")
 
 _LINES = {"description": "One JSON line each", "content": {LINES: {"schema": {"type": "string"}}}}
+_ME = object_of(
+    "Caller", id=str, name=str, scopes=tuple[str, ...], rights=tuple[Right, ...], default_scope=str
+)
+_ME_SAID = {
+    "id": "3f9a51c07b12",
+    "name": "console",
+    "scopes": ["user:ann"],
+    "rights": ["read", "write"],
+    "default_scope": "user:ann",
+}
 _NEW = object_of("NewKey", **get_type_hints(Key), key=str)
 
 
@@ -90,3 +104,50 @@ async def audit_log(caller: Asking, root: str | None = None) -> Response:
 async def verify_log(caller: Asking, root: str | None = None) -> Response:
     """Is the log as it was written? Needs the right `audit`."""
     return answer(await verify_audit(caller.memory.engine, root))
+
+
+@router.get("/me", **about(_ME, _ME_SAID))
+async def me(caller: Asking) -> Response:
+    """Who asks, as this server sees it: the key's name, scopes and rights. No scopes: all."""
+    engine = caller.engine
+    said = {
+        "id": caller.name,
+        "name": caller.key.name if caller.key else caller.via,
+        "scopes": list(engine.bound),
+        "rights": sorted(engine.rights),
+        "default_scope": engine.write_scope(None),
+    }
+    return answer(said)
+
+
+# Not on the OpenAPI page: a program has a key, and a page that logs in by itself is none of ours.
+@router.post("/login", include_in_schema=False)
+@takes(asked=models.Login)
+async def login(asked: Any, request: Request) -> Response:
+    """Exchange a one-time code for a key that works in this browser only: half of it is set as a
+    cookie, the other half is in this answer."""
+    door: Door = request.app.state.door
+    engine = request.app.state.memory.engine
+    browser = request.cookies.get(BROWSER_COOKIE, "")
+    if not codes.is_half(browser):  # other tabs go on with theirs
+        browser = codes.new_browser(engine)
+    try:
+        key, half = await codes.redeem(engine, asked.code, browser=browser)
+    except Denied as denied:
+        raise door.failed(request, str(denied)) from None
+    response = answer({**as_json(key), "key": half}, 201)
+    secure = request.url.scheme == "https"
+    response.set_cookie(
+        BROWSER_COOKIE, browser, path="/", httponly=True, samesite="strict", secure=secure
+    )
+    return response
+
+
+@router.post("/logout", include_in_schema=False)
+async def logout(request: Request, caller: Asking) -> Response:
+    """The key that asks works no more, from the next request on. Needs no right: everybody may
+    give up their own."""
+    if caller.key is None:
+        raise Denied("there is no key to give up")
+    engine = request.app.state.memory.engine
+    return answer(await keys.revoke_key(engine, caller.key.id, actor=caller.actor))

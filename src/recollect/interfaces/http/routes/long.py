@@ -14,7 +14,7 @@ from starlette.responses import Response, StreamingResponse
 
 from recollect.access.shares import tenants_of
 from recollect.access.spool import private_spool
-from recollect.errors import NotFound
+from recollect.errors import Denied, Invalid, NotFound
 from recollect.interfaces.caller import Caller
 from recollect.interfaces.http import models
 from recollect.interfaces.http.answers import answer
@@ -24,7 +24,7 @@ from recollect.interfaces.http.long_work import REVOKED_SECONDS, Job, Jobs, Work
 from recollect.interfaces.http.openapi import about
 from recollect.interfaces.http.routes.calls import Asking, router_of, takes
 from recollect.interfaces.http.shapes import object_of
-from recollect.types import Receipt
+from recollect.types import Receipt, ReceiptItem
 
 router = router_of("long work", "/v1")
 
@@ -35,7 +35,7 @@ JobShape = object_of(
     "Job",
     id=str,
     operation=str,
-    state=Literal["running", "done", "failed"],
+    state=Literal["running", "done", "failed", "cancelled"],
     progress=int,
     begun_at=datetime,
     ended_at=datetime | None,
@@ -49,7 +49,7 @@ _BEGUN: dict[str, Any] = about(JobShape, _RUNNING, status=202)
 _BEGUN["responses"][202]["headers"] = _WHERE
 _LINES = {"description": "One JSON line each", "content": {LINES: {"schema": {"type": "string"}}}}
 _EVENTS = {
-    "description": "Events named progress, done or failed; the data is the work",
+    "description": "Events named progress, done, failed or cancelled; the data is the work",
     "content": {"text/event-stream": {"schema": {"type": "string"}}},
 }
 
@@ -69,6 +69,30 @@ async def reembed(request: Request, caller: Asking) -> Response:
     """Move the store to the server's embedder. Needs the right `admin`."""
     caller.memory.engine.allow("admin")
     return await _begun(request, caller, "reembed", lambda job: caller.memory.reembed(job.advance))
+
+
+@router.post("/doctor", **_BEGUN)
+async def doctor(request: Request, caller: Asking) -> Response:
+    """Read the whole store file and say what is wrong with it; nothing is changed. Needs a key
+    with the right `admin` for every scope."""
+    if not caller.is_master:
+        raise Denied("the file belongs to all: this needs an admin key for every scope")
+    file = request.app.state.file
+    if file is None:
+        raise Invalid("this server keeps no file; there is nothing to examine")
+
+    async def work(_: Job) -> Receipt:
+        from recollect.wiring.files import check_store
+
+        report = await anyio.to_thread.run_sync(lambda: check_store(file, None, rebuild=False))
+        found = tuple(
+            ReceiptItem(id=one.part, status="failed", reason=one.text) for one in report.findings
+        )
+        told = f"{report.records:,} records, {report.messages:,} messages"
+        said = "sound" if report.is_sound else f"{len(found)} findings"
+        return Receipt(items=found, notes=(f"{said}: {told}",))
+
+    return await _begun(request, caller, "doctor", work)
 
 
 @router.post("/export", **_BEGUN)
@@ -132,6 +156,12 @@ async def work(
     if wait and job.state == "running":
         job = await jobs.look_again(caller, job, wait)
     return answer(job.shown())
+
+
+@router.delete("/work/{id}", **about(JobShape, {**JOB, "state": "cancelled", "receipt": None}))
+async def cancel_work(id: str, request: Request, caller: Asking) -> Response:
+    """End it where it is: what it has done stays, and it may be begun again."""
+    return answer((await _jobs(request).cancel(caller, id)).shown())
 
 
 @router.get("/work/{id}/events", response_class=StreamingResponse, responses={200: _EVENTS})

@@ -30,11 +30,13 @@ TOPICS = {
         "observe", "remember", "confirm", "set_state", "end", "note", "relate", "save_procedure",
         "procedure_used", "set_policy",
     ),
-    "reading": ("recall", "context", "find_procedures", "get", "history"),
-    "correcting": ("forget", "revoke", "archive", "undo", "review", "resolve"),
+    "reading": ("recall", "context", "find_procedures", "get", "history", "why_not"),
+    "correcting": (
+        "edit", "pin", "dispute", "forget", "revoke", "archive", "undo", "review", "resolve",
+    ),
     "listing": (
-        "records", "relations", "sessions", "messages", "pending", "changes", "usage", "due",
-        "stats", "policies",
+        "records", "relations", "sessions", "messages", "summaries", "pending", "changes", "usage",
+        "due", "stats", "scopes", "policies",
     ),
 }  # fmt: skip
 SHAPE_NAMES = {"history": "Entries", "usage": "UsagePage"}

@@ -1,0 +1,128 @@
+"""The verbs of a person who looks at one belief: why it did not come back, and what to do with it.
+``resolve``, ``archive`` and ``undo`` are in the facade itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from recollect.access.rights import needs
+from recollect.types import Answer, Kind, Receipt, Status, Type
+from recollect.types.arguments import Actor, Ids, Label, Limit, Name, Scopes, Share, Tags, When
+
+if TYPE_CHECKING:
+    from recollect.engine import Engine
+
+
+class Beliefs:
+    """The verbs about one belief."""
+
+    _engine: Engine
+
+    @needs("write")
+    async def edit(self, id: Name, text: str, *, actor: Actor = "") -> Receipt:
+        """Put another text in the place of a record's: a new record of whoever edits, with the
+        old one's scope, tags and times, that supersedes it. ``undo`` takes it back.
+
+        Args:
+            id: of the record
+            text: what it should say
+            actor: who does it, for the journal
+        """
+        from recollect.verbs.edit import edit
+
+        return await edit(self._engine, id, text, actor=actor)
+
+    @needs("write")
+    async def pin(self, ids: Ids, *, pinned: bool = True, actor: Actor = "") -> Receipt:
+        """Pin records: shown at every task, and they do not fade. Or pin them no longer. ``undo``
+        takes it back.
+
+        Args:
+            ids: which records
+            pinned: false: no longer
+            actor: who does it, for the journal
+        """
+        from recollect.verbs.pin import pin
+
+        return await pin(self._engine, ids, pinned=pinned, actor=actor)
+
+    @needs("write")
+    async def dispute(
+        self, id: Name, *, text: str | None = None, by: Name | None = None, actor: Actor = ""
+    ) -> Receipt:
+        """Doubt a record: it and what speaks against it wait in ``review`` for a decision.
+
+        Args:
+            id: of the record
+            text: what is said against it
+            by: id of a record that speaks against it, instead of a text
+            actor: who does it, for the journal
+        """
+        from recollect.verbs.dispute import dispute
+
+        return await dispute(self._engine, id, text=text, by=by, actor=actor)
+
+    @needs("read")
+    async def why_not(
+        self,
+        id: Name,
+        query: str,
+        *,
+        scope: Scopes | None = None,
+        limit: Limit | None = None,
+        kinds: Iterable[Kind] = (),
+        types: Iterable[Type] = (),
+        tags: Tags = (),
+        statuses: Iterable[Status] | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        as_of: When | None = None,
+        known_at: When | None = None,
+        threshold: Share | None = None,
+        descend: bool = False,
+        profile: Label | None = None,
+        now: When | None = None,
+    ) -> Answer:
+        """Why ``recall`` with these arguments does not return one record, or at which place it
+        does: the first note says it, the hit has its scores as far as it got.
+
+        Args:
+            id: of the record
+            query: a question or keywords; empty: the newest
+            scope: where to look, parents included; none: everywhere
+            limit: how many at most
+            kinds: only this kind
+            types: only this type
+            tags: only with one of these tags
+            statuses: only with this status
+            since: happened at or after
+            until: happened before
+            as_of: what was true at that time
+            known_at: what we believed at that time
+            threshold: leave out weaker hits
+            descend: also everything below the scopes
+            profile: rank as this profile does; default: this handle's
+            now: the moment of asking, for decay and expiry
+        """
+        from recollect.verbs.recall import Question
+        from recollect.verbs.why_not import why_not
+
+        question = Question(
+            text=query,
+            scope=scope,
+            limit=limit,
+            kinds=kinds,
+            types=types,
+            tags=tags,
+            statuses=statuses,
+            since=since,
+            until=until,
+            as_of=as_of,
+            known_at=known_at,
+            threshold=threshold,
+            descend=descend,
+            profile=profile,
+            now=now,
+        )
+        return await why_not(self._engine, id, question)

@@ -1,0 +1,137 @@
+"""From a one-time code to a key that works in one browser, and to nothing when one logs out."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recollect.access.codes import make_code
+from recollect.interfaces.http.first_start import console_link
+from tests.serving import Served, served
+
+httpx = pytest.importorskip("httpx2")
+
+
+class Clock:
+    now = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def server(clock: Clock) -> Iterator[Served]:
+    with served(clock=clock) as running:
+        running.key()  # the door is closed to whoever has none
+        yield running
+
+
+def browser(server: Served) -> Any:
+    return httpx.Client(base_url=server.url)
+
+
+def log_in(server: Served, client: Any, **rights: Any) -> dict[str, str]:
+    code = server.run(lambda engine: make_code(engine, **rights))
+    made = client.post("/v1/login", json={"code": code})
+    assert made.status_code == 201, made.text
+    return {"Authorization": f"Bearer {made.json()['key']}"}
+
+
+def test_X15_a_code_opens_once(server: Served) -> None:
+    code = server.run(make_code)
+    with browser(server) as one, browser(server) as other:
+        assert one.post("/v1/login", json={"code": code}).status_code == 201
+        refused = other.post("/v1/login", json={"code": code})
+        assert refused.status_code == 401
+        assert "recollect console" in refused.json()["detail"]
+
+
+def test_X15_a_code_lasts_ten_minutes(server: Served, clock: Clock) -> None:
+    early, late = server.run(make_code), server.run(make_code)
+    with browser(server) as client:
+        clock.now += timedelta(minutes=9, seconds=59)
+        assert client.post("/v1/login", json={"code": early}).status_code == 201
+        clock.now += timedelta(seconds=2)
+        assert client.post("/v1/login", json={"code": late}).status_code == 401
+
+
+def test_X15_the_key_works_in_its_browser_only(server: Served) -> None:
+    with browser(server) as own, browser(server) as stranger:
+        headers = log_in(server, own)
+        cookie = own.cookies.jar
+        assert own.get("/v1/me", headers=headers).json()["rights"] == [
+            "admin", "erase", "read", "write"]  # fmt: skip
+        assert stranger.get("/v1/me", headers=headers).status_code == 401, "the page's half alone"
+        assert own.get("/v1/me").status_code == 401, "the browser's half alone"
+        (half,) = [one.value for one in cookie]
+        forged = {"Authorization": f"Bearer rck_{half}"}
+        assert stranger.get("/v1/me", headers=forged).status_code == 401
+
+
+def test_X15_the_browsers_half_is_out_of_reach_of_scripts_and_other_sites(server: Served) -> None:
+    code = server.run(make_code)
+    with browser(server) as client:
+        said = client.post("/v1/login", json={"code": code}).headers["set-cookie"].lower()
+    assert "httponly" in said
+    assert "samesite=strict" in said
+
+
+def test_X15_a_second_tab_leaves_the_first_logged_in(server: Served) -> None:
+    with browser(server) as client:
+        first, second = log_in(server, client), log_in(server, client)
+        assert client.get("/v1/me", headers=first).status_code == 200
+        assert client.get("/v1/me", headers=second).status_code == 200
+
+
+def test_X15_logging_out_revokes_the_key_and_no_other(server: Served) -> None:
+    with browser(server) as client:
+        first = log_in(server, client)
+        second = log_in(server, client, scopes=("user:ann",), rights=("read",))
+        assert client.post("/v1/logout", headers=second).status_code == 200
+        assert client.get("/v1/me", headers=second).status_code == 401
+        assert client.get("/v1/me", headers=first).status_code == 200
+
+
+def test_X15_a_narrow_code_makes_a_narrow_key(server: Served) -> None:
+    with browser(server) as client:
+        headers = log_in(server, client, scopes=("user:ann",), rights=("read",))
+        assert client.get("/v1/me", headers=headers).json()["scopes"] == ["user:ann"]
+        refused = client.post("/v1/remember", headers=headers, json={"text": "x"})
+        assert refused.status_code == 403
+
+
+def test_X15_guessing_codes_is_slowed_down(server: Served) -> None:
+    with browser(server) as client:
+        codes = [
+            client.post("/v1/login", json={"code": f"guess {n}"}).status_code for n in range(40)
+        ]
+    assert codes[0] == 401
+    assert codes[-1] == 429
+
+
+def test_X15_without_a_terminal_the_link_goes_into_a_private_file(
+    server: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    told = server.run(lambda _: console_link(server.memory, "http://127.0.0.1:4777"))
+    assert "code=" not in told
+    (file,) = tmp_path.iterdir()
+    assert str(file) in told
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert file.read_text().startswith("http://127.0.0.1:4777/#code=")
+
+
+def test_X15_a_terminal_is_shown_the_link(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    told = server.run(lambda _: console_link(server.memory, "http://127.0.0.1:4777"))
+    assert told.startswith("http://127.0.0.1:4777/#code=")
