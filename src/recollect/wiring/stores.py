@@ -24,12 +24,15 @@ Factory = Callable[..., Awaitable[Store]]
 BUILT_IN = {
     "sqlite": "recollect.stores.sqlite:open_address",
     "dict": "recollect.stores.dict:open_address",
+    "postgresql": "recollect.stores.postgres:open_address",
+    "postgres": "recollect.stores.postgres:open_address",
 }
 # Built-in stores whose driver comes with an extra: scheme -> its name.
 EXTRAS = {
     "redis": "redis",
     "rediss": "redis",
     "postgresql": "postgres",
+    "postgres": "postgres",
     "surrealkv": "surreal",
 }
 

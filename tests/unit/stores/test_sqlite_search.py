@@ -14,7 +14,7 @@ from recollect.index.derived import terms_blob
 from recollect.index.postings import Postings, merged, segment_of
 from recollect.stores.dict import DictStore
 from recollect.stores.sqlite import SqliteStore, erase
-from recollect.stores.sqlite.rows import RELATIONS, ROLES, TOUCHES
+from recollect.stores.rows import RELATIONS, ROLES, TOUCHES
 from recollect.testing.values import (
     ROOT,
     ask,

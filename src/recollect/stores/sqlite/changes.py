@@ -3,35 +3,31 @@ follows by ``triggers.sql``."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
 import apsw
 
 from recollect.index.codes import code, micros, micros_or_none
-from recollect.index.derived import quantised
-from recollect.stores.commit import Changes, checked
-from recollect.stores.sqlite import erase
-from recollect.stores.sqlite.held import Keys, make_places
-from recollect.stores.sqlite.rows import (
+from recollect.stores.commit import Changes
+from recollect.stores.prepared import Prepared
+from recollect.stores.rows import (
     MESSAGE_COLUMNS,
     RECORD_BIRTH,
     RECORD_CHANGES,
-    RECORD_UNBORN,
     RELATIONS,
     SUMMARY_COLUMNS,
     TOUCHES,
     message_row,
     plain,
-    record_birth,
-    record_changes,
     session_row,
     summary_row,
     to_json,
 )
-from recollect.types import Batch, Entry, Record
+from recollect.stores.sqlite import erase
+from recollect.stores.sqlite.held import Keys, make_places
+from recollect.types import Entry
 
 ROWS_AT_ONCE = 16  # in one statement
 
@@ -47,46 +43,6 @@ _TALK = (
     "INSERT INTO talk (scope, id, last_seq, cursors, channel, policy, state, started_at, ended_at,"
     " version) VALUES "
 )
-
-
-@dataclass(frozen=True, slots=True)
-class PreparedRecord:
-    birth: tuple[Any, ...]  # placeholders for a change
-    changes: tuple[Any, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """A checked batch with all that can be computed before the file is locked."""
-
-    batch: Batch
-    records: Mapping[str, PreparedRecord]
-    small: Mapping[str, bytes]  # the vectors in one byte per number
-    size: int  # roughly, in bytes
-
-
-def prepare(batch: Batch) -> Prepared:
-    """Check the batch by itself. Raises Invalid."""
-    batch = checked(batch)
-    records: dict[str, PreparedRecord] = {}
-    for record in batch.records:
-        records[record.id] = _prepared(record, batch, records.get(record.id))
-    small = {id_: quantised(vector) for id_, vector in batch.vectors.items()}
-    size = sum(len(message.text) + len(message.original) for message in batch.messages)
-    size += sum(len(record.text) for record in batch.records)
-    size += sum(map(len, batch.vectors.values()))
-    return Prepared(batch, records, small, size)
-
-
-def _prepared(given: Record, batch: Batch, before: PreparedRecord | None) -> PreparedRecord:
-    """``before``: as the same batch wrote it already."""
-    if before is not None:
-        birth = before.birth
-    elif given.version == 0:
-        birth = record_birth(given)
-    else:
-        birth = (plain(given.id), *RECORD_UNBORN)
-    return PreparedRecord(birth, record_changes(given, batch.at))
 
 
 def write(db: apsw.Connection, prepared: Prepared, changes: Changes, keys: Keys) -> None:

@@ -11,6 +11,15 @@ import apsw
 
 from recollect.errors import NotFound
 from recollect.index.derived import labels_blob, quantised, terms_blob
+from recollect.stores.rows import (
+    MESSAGE_COLUMNS,
+    RECORD_WITH_SCOPE,
+    lineage_rows,
+    message_checksum,
+    message_of,
+    record_checksum,
+    record_of,
+)
 from recollect.stores.sqlite.connection import (
     check_library,
     connect,
@@ -28,15 +37,6 @@ from recollect.stores.sqlite.rebuild import (
     rebuild_lineage,
     rebuild_terms,
     rebuild_vectors,
-)
-from recollect.stores.sqlite.rows import (
-    MESSAGE_COLUMNS,
-    RECORD_WITH_SCOPE,
-    lineage_rows,
-    message_checksum,
-    message_of,
-    record_checksum,
-    record_of,
 )
 
 
