@@ -1,9 +1,9 @@
-"""Servers of database engines, for tests: one of each kind for a whole run, started by whoever needs
-it first and ended with the run, however many workers it has.
+"""Servers of database engines, for tests: one of each kind for a whole run, started by whoever
+needs it first and ended with the run, however many workers it has.
 
 The folder of the run is named in the environment by the process that pytest was started as (see
-``conftest.py``); its workers inherit it. A kind of server is a function that starts one and says how
-to reach it and which processes it is::
+``conftest.py``); its workers inherit it. A kind of server is a function that starts one and says
+how to reach it and which processes it is::
 
     def started(folder: Path) -> Server: ...
 

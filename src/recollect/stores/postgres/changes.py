@@ -1,4 +1,4 @@
-"""A decided batch written into the database: one statement a table, none of which waits for another."""
+"""A decided batch written into the database: a few statements, none of which waits for another."""
 
 from __future__ import annotations
 

@@ -27,7 +27,8 @@ _RECORDS_GONE = (
     " AND relation.target = gone.id),"
     " places AS (INSERT INTO scope (root, path, stamp) SELECT DISTINCT %(root)s, scope,"
     " %(stamp)s::bigint FROM gone ON CONFLICT (root, path) DO UPDATE SET stamp = excluded.stamp)"
-    " INSERT INTO erased (root, scope, stamp, record) SELECT %(root)s, scope, %(stamp)s, key FROM gone"
+    " INSERT INTO erased (root, scope, stamp, record)"
+    " SELECT %(root)s, scope, %(stamp)s, key FROM gone"
 )
 _CROWDED = (
     "WITH crowded AS (SELECT scope, max(stamp) AS stamp FROM erased WHERE root = %(root)s"

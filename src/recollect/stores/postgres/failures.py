@@ -47,7 +47,7 @@ def translated(error: psycopg.Error, place: str) -> RecollectError:
             return Invalid(f"the store cannot hold this: {said}")
         case errors.UndefinedTable() | errors.UndefinedColumn() | errors.InvalidSchemaName():
             return Incompatible(
-                f"{place} is not as this recollect made it ({said}); run the doctor"
+                f"{place} is not as this recollect made it ({said}); restore it from a backup"
             )
         case psycopg.OperationalError():
             return _unreachable(said, place)

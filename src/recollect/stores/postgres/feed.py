@@ -43,7 +43,7 @@ class PostgresFeed:
             self._db.execute(self._begin)  # type: ignore[arg-type]
             places = self._db.execute(f"{sql})", given)  # type: ignore[arg-type]
             spaces = self._db.execute("SELECT dimensions FROM space WHERE name = %s", (space,))
-            found = {path: stamp for path, stamp in places.fetchall()}
+            found = dict(places.fetchall())
             dimensions = spaces.fetchall()
         return FeedStamps(found, dimensions[0][0] if dimensions else None)
 

@@ -3,7 +3,7 @@
 The numbered files run one at a time under a lock of the database, each in the same transaction as
 the note that it ran: whoever is killed leaves the shape before or after it, and whoever comes
 second waits and finds it done. A server of an older recollect goes on with the columns it knows:
-a migration that it could not live with raises ``oldest`` in the table ``meta``, and it refuses then.
+a migration that it could not live with raises ``oldest`` in the table ``meta``; then it refuses.
 """
 
 from __future__ import annotations

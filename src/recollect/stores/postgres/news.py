@@ -1,5 +1,5 @@
-"""Who waits for news of a root is woken by what the server tells of commits: a hint, no more. Whoever
-is woken looks for itself, and looks from time to time without being woken."""
+"""Who waits for news of a root is woken by what the server tells of commits: a hint, no more.
+Whoever is woken looks for itself, and looks from time to time without being woken."""
 
 from __future__ import annotations
 

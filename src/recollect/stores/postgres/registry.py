@@ -92,13 +92,11 @@ def _put(db: Db, given: Cell, value: str, now: datetime) -> int:
         "now": micros(now),
         "most": DROPPED_AT_ONCE,
     }
-    with db.pipeline():
-        made = db.execute(_CHANGE if given.version else _MAKE, said)
-        dropped = db.execute(_DROP, said)
-        rows = made.fetchall()
-        dropped.close()
+    rows = db.execute(_CHANGE if given.version else _MAKE, said).fetchall()
     if not rows:
         check_version(given, NO_VERSION)
+    if given.expires_at is not None:
+        db.execute(_DROP, said)
     version: int = rows[0][0]
     return version
 

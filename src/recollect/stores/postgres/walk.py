@@ -37,8 +37,8 @@ def walked(db: Db, asked: Listing) -> list[Record]:
     seen, given = visible(where)
     paths = seen.replace("scope", "path")
     sql = (
-        f"SELECT {RECORD_COLUMNS} FROM (SELECT DISTINCT path FROM scope WHERE root = %s AND {paths})"
-        " AS place CROSS JOIN LATERAL (SELECT * FROM record WHERE root = %s"
+        f"SELECT {RECORD_COLUMNS} FROM"
+        f" (SELECT DISTINCT path FROM scope WHERE root = %s AND {paths}) AS place CROSS JOIN LATERAL (SELECT * FROM record WHERE root = %s"
         " AND record.scope = place.path AND status = ANY(%s::smallint[])"
         f" AND (expires_at IS NULL OR expires_at > %s) AND {beyond} ORDER BY id{down} LIMIT %s)"
         f" AS record ORDER BY record.id{down} LIMIT %s"

@@ -1,5 +1,5 @@
 """Commits. Those of one root that wait together share one transaction (and so one sync of the
-server's disk), and each is read while the one before is written; roots do not wait for each other."""
+server's disk); each is read while the one before is written. Roots do not wait for each other."""
 
 from __future__ import annotations
 
