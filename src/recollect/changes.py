@@ -37,6 +37,10 @@ from recollect.types import (
 
 ATTEMPTS_MAX = 16
 PER_COMMIT = 100
+SHARED = (
+    "this server is several processes, of which none sees what another keeps for itself; "
+    "serve it with one process, or declare that it may be kept"
+)
 
 EdgeKey = tuple[str, str, str]
 Told = Callable[[], Any]
@@ -97,13 +101,16 @@ class Change:
         return change
 
     def turn_volatile(self, why: str) -> None:
+        if self.engine.shared:
+            raise Unavailable(f"{why}, and {SHARED}", lasting=True)
         self.store = self.engine.volatile
         self.engine.volatile_roots.add(self.root)
         self.why_volatile = f"kept in this process only: {why}"
 
     def or_volatile(self, error: Unavailable) -> None:
-        """The way out where the store cannot be written to, if there still is one."""
-        if self.why_volatile:
+        """The way out where the store cannot be written to, if there still is one. A server that
+        says when to come again is asked again then: what one process keeps, others do not see."""
+        if self.why_volatile or error.retry_after is not None:
             raise error
         self.turn_volatile(str(error))
 
@@ -298,7 +305,10 @@ async def _written(engine: Engine, store: Store, batch: Batch) -> int:
         except Unavailable as error:
             if store is engine.store:
                 engine.disk.trouble = str(error)
-            if again or not error.outcome_unknown:
+            if again:
+                error.outcome_unknown = True  # the first try may have landed all the same
+                raise
+            if not error.outcome_unknown:
                 raise
             again = True
         except Invalid:

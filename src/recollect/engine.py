@@ -89,6 +89,7 @@ class Engine:
     journal_days: int = 0  # how long the journal is kept; 0: for ever
     claimed: set[str] = field(default_factory=set)  # spaces that the store is known to have
     volatile_roots: set[str] = field(default_factory=set)
+    shared: bool = False  # several processes serve the same: nothing may be kept in one of them
     disk: Disk = field(default_factory=Disk)
     trusted: Trusted = field(default_factory=Trusted)
     known_space: str = ""  # the store's vector space, where it was read just now

@@ -1,12 +1,16 @@
 """The whole contract, on a database of its own for each clause."""
 
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 
 import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis.stateful import run_state_machine_as_test
 
 from recollect.ports import Store
 from recollect.stores.postgres import PostgresStore
 from recollect.testing import StoreContract
+from recollect.testing.statemachine import store_machine
 from tests import postgres
 
 
@@ -27,3 +31,23 @@ class TestPostgresStore(StoreContract):
 
     async def reopen(self, store: Store) -> Store:  # noqa: ARG002
         return await PostgresStore.open(self.address)
+
+
+def test_X2_postgresql_answers_like_the_reference(proving: bool) -> None:
+    """Random histories; `make proof` runs many more and longer ones."""
+    used: list[AbstractContextManager[str]] = []
+
+    async def open_postgres() -> Store:
+        for one in used:  # the store before was closed
+            one.__exit__(None, None, None)
+        used[:] = [postgres.database()]
+        return await PostgresStore.open(used[0].__enter__())
+
+    examples, steps = (400, 60) if proving else (12, 25)
+    lengths = settings(
+        max_examples=examples,
+        stateful_step_count=steps,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    run_state_machine_as_test(store_machine(open_postgres), settings=lengths)

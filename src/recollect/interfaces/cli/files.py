@@ -37,7 +37,8 @@ def doctor(arguments: argparse.Namespace) -> int:
     else:
         for line in repaired:
             print(line)
-        print(f"{report.path}: SQLite {report.library}, mode {report.mode}")
+        mode = f", mode {report.mode}" if report.mode else ""
+        print(f"{report.path}: {report.engine} {report.library}{mode}")
         print(f"{report.records} records, {report.messages} messages")
         for finding in report.findings:
             print(
@@ -82,6 +83,27 @@ def _show_import(arguments: argparse.Namespace, receipt: Receipt) -> int:
     return SOME_FAILED if failed else 0
 
 
+def migrate(arguments: argparse.Namespace) -> int:
+    import asyncio
+
+    from recollect.wiring.files import migrate_store
+
+    receipt = asyncio.run(
+        migrate_store(
+            arguments.source,
+            arguments.target,
+            arguments.profile,
+            embedder=arguments.embedder,
+            progress=_roots_bar if sys.stderr.isatty() else None,
+        )
+    )
+    return show_receipt(arguments, receipt)
+
+
+def _roots_bar(done: int, total: int) -> None:
+    _show_bar(done, total, "roots")
+
+
 def backup(arguments: argparse.Namespace) -> int:
     from recollect.wiring.files import backup_store
 
@@ -101,9 +123,13 @@ def backup(arguments: argparse.Namespace) -> int:
 
 
 def _bar(done: int, total: int) -> None:
+    _show_bar(done, total, "pages")
+
+
+def _show_bar(done: int, total: int, what: str) -> None:
     bar = "#" * (30 * done // max(total, 1))
     end = "\n" if done == total else ""
-    print(f"\r[{bar:<30}] {done}/{total} pages", end=end, file=sys.stderr, flush=True)
+    print(f"\r[{bar:<30}] {done}/{total} {what}", end=end, file=sys.stderr, flush=True)
 
 
 def restore(arguments: argparse.Namespace) -> int:

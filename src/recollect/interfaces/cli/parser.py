@@ -91,6 +91,7 @@ def _add_running(commands: Any) -> None:
     serve = _command(commands, "serve", program.serve, "run the server")
     serve.add_argument("--host", help="address to listen on; default: this machine only")
     serve.add_argument("--port", type=int, help="port to listen on")
+    serve.add_argument("--workers", type=int, default=1, help="how many processes; default: 1")
     mcp = _command(commands, "mcp", agents.mcp, "serve one agent over standard input and output")
     mcp.add_argument("--scope", help="whose memory; no tool can leave it")
 
@@ -129,6 +130,10 @@ def _add_workspaces(commands: Any) -> None:
 
 
 def _add_files(commands: Any) -> None:
+    migrate = _command(commands, "migrate", files.migrate, "copy a whole store into another")
+    migrate.add_argument("source", help="path or URL of the store to read")
+    migrate.add_argument("target", help="path or URL of the store to write")
+
     backup = _command(commands, "backup", files.backup, "copy the store file while it is used")
     backup.add_argument("target", help="the file to write")
     backup.add_argument("--force", action="store_true", help="replace the file if it exists")

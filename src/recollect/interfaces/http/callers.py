@@ -11,7 +11,7 @@ from starlette.requests import HTTPConnection
 
 from recollect.access import keys
 from recollect.access.keys import Key
-from recollect.access.quotas import FAILURES_PER_MINUTE, Buckets, Quotas, TooMany
+from recollect.access.quotas import FAILURES_PER_MINUTE, Buckets, Quotas, SharedRates, TooMany
 from recollect.errors import Denied
 from recollect.interfaces.caller import Caller
 from recollect.interfaces.http.guards import App, Receive, Scope, Send
@@ -32,6 +32,7 @@ class Door:
         self._memory = memory
         self._keys_exist = False
         self._rate = Buckets(rate)
+        self._shared = SharedRates(memory.engine, rate) if memory.engine.shared else None
         self._failures = Buckets(FAILURES_PER_MINUTE)
         self.quotas = Quotas(memory.engine, writes_per_day)
         self._let_in: dict[str, tuple[Key, AsyncMemory]] = {}  # in this turn of the loop, by secret
@@ -39,7 +40,8 @@ class Door:
     async def caller(self, connection: HTTPConnection) -> Caller:
         """Unknown, Denied, NotFound (of a device) or TooMany if there is none."""
         key, memory = await self._known(connection)
-        wait = self._rate.take(key.id if key else "")
+        name = key.id if key else ""
+        wait = await self._shared.take(name) if self._shared else self._rate.take(name)
         if wait:
             raise TooMany("this key asks too often; slow down", wait)
         device = connection.headers.get(DEVICE_HEADER)

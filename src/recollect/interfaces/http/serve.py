@@ -19,6 +19,7 @@ from fastapi import FastAPI
 from recollect.errors import Invalid, Unavailable
 from recollect.interfaces.http.app import build_app
 from recollect.interfaces.http.callers import is_loopback
+from recollect.interfaces.http.crew import Crew, Role, check_workers
 from recollect.interfaces.http.first_start import (
     Keeping,
     admit,
@@ -30,7 +31,7 @@ from recollect.interfaces.http.first_start import (
 from recollect.interfaces.http.protocol import CONNECTIONS_MAX, REFUSED_MAX, Protocol
 from recollect.memory import AsyncMemory
 from recollect.settings import Settings
-from recollect.wiring import file_of, read_settings
+from recollect.wiring import file_of, place_of, read_settings
 
 DRAIN_SECONDS = 10
 SWITCH_SECONDS = 0.001
@@ -46,14 +47,27 @@ def serve(
     embedder: str | None = None,
     host: str | None = None,
     port: int | None = None,
+    workers: int = 1,
 ) -> None:
-    """Run until told to stop. Without keys only this machine may connect."""
+    """Run until told to stop, as so many processes. Without keys only this machine may connect."""
     settings = read_settings(profile=profile, host=host, port=None if port is None else str(port))
     address = _address(settings)
+    if settings.volatile not in ("keep", "refuse"):
+        raise Invalid(f"RECOLLECT_VOLATILE={settings.volatile!r}: write keep or refuse")
+    check_workers(workers, store, profile)
     if not is_loopback(settings.host):  # before a port is open to others that nobody may use
         asyncio.run(_check_keys(store, profile, settings.host))
     with _listening(settings, address) as listener:
-        asyncio.run(_serve(store, profile, embedder, settings, listener))
+
+        def run(started: Callable[[], None], *, first: bool = True) -> None:
+            asyncio.run(
+                _serve(store, profile, embedder, settings, listener, workers, started, first)
+            )
+
+        if workers == 1:
+            run(lambda: None)
+        else:
+            Crew(run, workers).work()
 
 
 async def _check_keys(store: str | None, profile: str | None, host: str) -> None:
@@ -70,20 +84,26 @@ async def _serve(
     embedder: str | None,
     settings: Settings,
     listener: socket.socket,
+    role: Role,
 ) -> None:
     async with await AsyncMemory.open(store, profile=profile, embedder=embedder) as memory:
+        memory.engine.shared = role.shared or settings.volatile == "refuse"
         file = file_of(store, profile)
         used = memory.engine.embedder
-        keeping = Keeping(file, used.space if used else "", options_of(store, profile))
-        secret = await admit(memory)
+        space = used.space if used else ""
+        keeping = Keeping(file, space, options_of(store, profile), place_of(store, profile))
+        secret = await admit(memory) if role.first else ""
         app = build_app(memory=memory, settings=settings)
         address = address_of(settings.host, listener.getsockname()[1])
         for trouble in open_to_others(file, own_folder=store is None):
             print(f"recollect: {trouble}", file=sys.stderr)
-        lines = list(greeting(address, secret, keeping))
-        server = Server(
-            server_config(app, _room()), app, lambda: print("\n".join(lines), flush=True)
-        )
+        lines = list(greeting(address, secret, keeping)) if role.first else []
+
+        def ready() -> None:
+            print(*lines, sep="\n", end="\n" if lines else "", flush=True)
+            role.started()
+
+        server = Server(server_config(app, _room()), app, ready)
         await server.serve(sockets=[listener])
 
 

@@ -35,7 +35,8 @@ _NUMBER = "SELECT seq FROM journal WHERE root = %s AND batch = %s"
 _RECORDS = f"SELECT {RECORD_COLUMNS} FROM record WHERE id = ANY(%s)"
 _TWINS = (
     f"SELECT {RECORD_COLUMNS} FROM record"
-    " JOIN unnest(%s::text[], %s::text[]) AS asked (scope, hash) USING (scope, hash) WHERE root = %s AND hash <> '' AND status IN (0, 3, 4)"
+    " JOIN unnest(%s::text[], %s::text[]) AS asked (scope, hash) USING (scope, hash)"
+    " WHERE root = %s AND hash <> '' AND status IN (0, 3, 4)"
 )
 _SESSIONS = (
     f"SELECT {SESSION} FROM session JOIN unnest(%s::text[], %s::text[]) AS asked (scope, id)"

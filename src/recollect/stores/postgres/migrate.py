@@ -9,6 +9,7 @@ a migration that it could not live with raises ``oldest`` in the table ``meta``;
 from __future__ import annotations
 
 import hashlib
+import json
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -17,7 +18,7 @@ from typing import Any
 from psycopg import errors, sql
 
 from recollect.errors import Incompatible, Unavailable
-from recollect.index.derived import terms_blob
+from recollect.index.derived import labels_blob, terms_blob
 from recollect.stores.postgres.connection import (
     SCHEMA,
     Db,
@@ -188,7 +189,7 @@ def _check_analyser(db: Db) -> None:
     db.execute("SELECT pg_advisory_lock(%s)", (LOCK,))
     try:
         if not _has_current_words(db):
-            _cut_again(db)
+            cut_again(db)
             db.execute(
                 "INSERT INTO meta VALUES ('analyser', %s)"
                 " ON CONFLICT (key) DO UPDATE SET value = excluded.value",
@@ -205,8 +206,9 @@ def _has_current_words(db: Db) -> bool:
     return stored == [(str(analysis.ANALYSER_VERSION),)]
 
 
-def _cut_again(db: Db) -> None:
-    """Root by root; each is locked like by a commit, and its indexes load anew."""
+def cut_again(db: Db) -> None:
+    """The words and labels of every record, root by root. Each is locked like by a commit, and
+    its indexes load anew."""
     for (root,) in select(db, "SELECT name FROM root ORDER BY name"):
         with db.transaction():
             [(stamp,)] = select(
@@ -216,22 +218,28 @@ def _cut_again(db: Db) -> None:
             while rows:
                 rows = select(
                     db,
-                    "SELECT key, text, author FROM record WHERE root = %s AND key > %s"
+                    "SELECT key, text, author, tags, data FROM record WHERE root = %s AND key > %s"
                     " ORDER BY key LIMIT %s",
                     *(root, after, REBUILT_AT_ONCE),
                 )
                 _write_words(db, root, stamp, rows)
                 after = rows[-1][0] if rows else after
-            db.execute("UPDATE scope SET stamp = %s WHERE root = %s", (stamp, root))
+            db.execute(
+                "INSERT INTO scope (root, path, stamp) SELECT DISTINCT root, scope, %s FROM record"
+                " WHERE root = %s ON CONFLICT (root, path) DO UPDATE SET stamp = excluded.stamp",
+                (stamp, root),
+            )
 
 
 def _write_words(db: Db, root: str, stamp: int, rows: list[tuple[Any, ...]]) -> None:
     new = []
-    for key, text, author in rows:
+    for key, text, author, tags, data in rows:
         words, terms = terms_blob(from_text(text), author)
-        new.append((words, terms, stamp, root, key))
+        labels = labels_blob(json.loads(tags), json.loads(data))
+        new.append((words, terms, labels, stamp, root, key))
     with db.cursor() as cursor:
         cursor.executemany(
-            "UPDATE record SET words = %s, terms = %s, changed = %s WHERE root = %s AND key = %s",
+            "UPDATE record SET words = %s, terms = %s, labels = %s, changed = %s"
+            " WHERE root = %s AND key = %s",
             new,
         )

@@ -38,7 +38,8 @@ def walked(db: Db, asked: Listing) -> list[Record]:
     paths = seen.replace("scope", "path")
     sql = (
         f"SELECT {RECORD_COLUMNS} FROM"
-        f" (SELECT DISTINCT path FROM scope WHERE root = %s AND {paths}) AS place CROSS JOIN LATERAL (SELECT * FROM record WHERE root = %s"
+        f" (SELECT DISTINCT path FROM scope WHERE root = %s AND {paths}) AS place"
+        " CROSS JOIN LATERAL (SELECT * FROM record WHERE root = %s"
         " AND record.scope = place.path AND status = ANY(%s::smallint[])"
         f" AND (expires_at IS NULL OR expires_at > %s) AND {beyond} ORDER BY id{down} LIMIT %s)"
         f" AS record ORDER BY record.id{down} LIMIT %s"
