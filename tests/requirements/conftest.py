@@ -80,8 +80,6 @@ def switchboard() -> Iterator[Switchboard]:
 # proves all of them.
 ON_ENGINES = (
     "test_forgetting.py",
-    "test_observing.py",
-    "test_sessions.py",
     "test_undoing.py",
 )
 

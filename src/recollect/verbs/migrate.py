@@ -72,9 +72,7 @@ async def moved(source: Engine, target: Engine, progress: Callable[[int, int], N
     progress(len(roots), len(roots))
     carried = await _carry_registry(source, target)
     notes.append(f"{len(roots)} roots, {carried} keys and devices")
-    notes.append(
-        "vectors are made anew by the target's embedder, in the background where it is slow"
-    )
+    notes.append("vectors are made anew, by the embedder of the target")
     return Receipt(items=tuple(items), notes=tuple(notes))
 
 

@@ -60,9 +60,8 @@ def serve(
     with _listening(settings, address) as listener:
 
         def run(started: Callable[[], None], *, first: bool = True) -> None:
-            asyncio.run(
-                _serve(store, profile, embedder, settings, listener, workers, started, first)
-            )
+            role = Role(workers > 1, first, started)
+            asyncio.run(_serve(store, profile, embedder, settings, listener, role))
 
         if workers == 1:
             run(lambda: None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import select as select_module
 import socket
 from collections.abc import Sequence
@@ -22,7 +23,6 @@ from recollect.types import Vector
 SCHEMA = "recollect"
 CONNECT_SECONDS = 5
 LOCK_SECONDS = 10  # how long a commit waits for another one of its root
-CALL_SECONDS = 20  # then a server that does not answer is given up
 
 Db = psycopg.Connection[tuple[Any, ...]]
 T = TypeVar("T")
@@ -56,14 +56,10 @@ class Place:
         try:
             self._given = {name: str(v) for name, v in conninfo_to_dict(address).items() if v}
         except psycopg.ProgrammingError as error:
-            said = str(error).strip().splitlines()[0]
-            password = address.partition("://")[2].rpartition("@")[0].partition(":")[2]
-            if password:
-                said = said.replace(password, "***")
-            raise Invalid(
-                f"this is no address of a PostgreSQL database ({said}); "
-                "write postgresql://user:password@host:5432/database"
-            ) from None
+            named = re.search(r'(?:query parameter|connection option)[^"]*"(\w+)"', str(error))
+            raise Invalid(_no_address(named[1] if named else "")) from None
+        if not all(port.isdecimal() for port in self._given.get("port", "0").split(",")):
+            raise Invalid(_no_address("port"))
         if "," in self._given.get("host", "") and "target_session_attrs" not in self._given:
             self._given["target_session_attrs"] = "read-write"
         self.options = {**_USUAL, **self._given}
@@ -83,6 +79,15 @@ class Place:
     @property
     def user(self) -> str:
         return self._given.get("user") or ""
+
+
+def _no_address(option: str) -> str:
+    """Says nothing of what else stands there: a password may be among it."""
+    why = f" (look at its {option})" if option else ""
+    return (
+        f"this is no address of a PostgreSQL database{why}; "
+        "write postgresql://user:password@host:5432/database"
+    )
 
 
 def connect(place: Place) -> Db:

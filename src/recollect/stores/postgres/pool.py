@@ -30,6 +30,9 @@ from recollect.stores.postgres.failures import RETRY_SECONDS, speaking_of
 
 T = TypeVar("T")
 WAITING_MAX = 1000  # calls that wait for a thread
+CALL_SECONDS = 10.0  # then a server that does not answer is given up
+LONG_SECONDS = 300.0  # for what may rightly take long
+CUT_SECONDS = 1.0  # until a connection that was cut is given up by its thread
 
 
 class ThreadPool:
@@ -44,20 +47,26 @@ class ThreadPool:
         self._waiting = 0
         self._closed = False
 
-    async def run(self, work: Callable[[Db], T], *, again: bool = True) -> T:
+    async def run(
+        self, work: Callable[[Db], T], *, again: bool = True, seconds: float | None = None
+    ) -> T:
         """Do it on one of the threads. With ``again`` it may run twice, if the connection turns
         out to be lost. Unavailable: there is none, or no answer in time."""
+        seconds = CALL_SECONDS if seconds is None else seconds
         self.check_open()
         if self._waiting >= WAITING_MAX:
             raise self._too_slow("too many calls wait for it")
         loop = asyncio.get_running_loop()
-        call = _Call(loop.time() + CALL_SECONDS, loop.time)
+        call = _Call(loop.time() + seconds, loop.time)
         self._waiting += 1
         running = loop.run_in_executor(self._threads, self._do, call, work, again)
         running.add_done_callback(self._done)
-        timer = loop.call_later(CALL_SECONDS, call.give_up)
+        timer = loop.call_later(seconds, call.give_up)
         try:
-            return await asyncio.shield(running)
+            async with asyncio.timeout(seconds + CUT_SECONDS):
+                return await asyncio.shield(running)
+        except TimeoutError:  # it is still trying to connect, and will not begin any more
+            raise self._too_slow("no connection in time") from None
         finally:
             if running.done():
                 timer.cancel()
@@ -82,7 +91,8 @@ class ThreadPool:
         if call.is_late:
             raise self._too_slow("no connection was free in time")
         db = self._connection()
-        call.begins(db)
+        if not call.begins(db):
+            raise self._too_slow("no connection was free in time")
         try:
             return work(db)
         finally:
@@ -147,9 +157,11 @@ class _Call:
     def is_late(self) -> bool:
         return self.given_up or self._time() >= self._deadline
 
-    def begins(self, db: Db) -> None:
+    def begins(self, db: Db) -> bool:
+        """False if it was given up already: then nothing may be begun."""
         with self._lock:
-            self._db = db
+            self._db = None if self.given_up else db
+            return not self.given_up
 
     def ends(self) -> None:
         with self._lock:

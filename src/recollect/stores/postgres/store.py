@@ -22,7 +22,7 @@ from recollect.stores.postgres.failures import speaking_of
 from recollect.stores.postgres.feed import PostgresFeed
 from recollect.stores.postgres.migrate import bring_up_to_date
 from recollect.stores.postgres.news import NewsBoard
-from recollect.stores.postgres.pool import ThreadPool
+from recollect.stores.postgres.pool import LONG_SECONDS, ThreadPool
 from recollect.stores.postgres.registry import PostgresRegistry
 from recollect.stores.postgres.writer import CommitQueue
 from recollect.types import (
@@ -104,7 +104,8 @@ class PostgresStore:
 
     async def scrub(self) -> bool:
         """Drop what was erased from the tables' files, as far as no snapshot still sees it."""
-        await self._writers.run(lambda db: db.execute("VACUUM record, message, embedding, touch"))
+        tables = "record, message, summary, embedding, item, touch"
+        await self._writers.run(lambda db: db.execute(f"VACUUM {tables}"), seconds=LONG_SECONDS)
         return True
 
     async def close(self) -> None:
@@ -132,7 +133,9 @@ class PostgresStore:
         if not check_asked(asked) or not (asked.text or asked.vector is not None):
             self._check_open()
             return []
-        return await self._read(lambda db: indexed.search(_feed(db, asked), self._cache, asked))
+        return await self._readers.run(
+            lambda db: indexed.search(_feed(db, asked), self._cache, asked), seconds=LONG_SECONDS
+        )
 
     async def listing(self, asked: Listing) -> list[Record]:
         if not check_asked(asked):
@@ -140,7 +143,9 @@ class PostgresStore:
             return []
         if is_walk(asked):
             return await self._read(lambda db: walk.walked(db, asked))
-        return await self._read(lambda db: indexed.listing(_feed(db, asked), self._cache, asked))
+        return await self._readers.run(
+            lambda db: indexed.listing(_feed(db, asked), self._cache, asked), seconds=LONG_SECONDS
+        )
 
     async def find(self, asked: Find) -> list[Record]:
         if not check_asked(asked):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import psycopg
 
 from recollect.errors import Conflict, Invalid, RecollectError, Unavailable
-from recollect.stores.commit import decide, needs_of
+from recollect.stores.commit import Changes, decide, needs_of
 from recollect.stores.postgres.changes import write
 from recollect.stores.postgres.connection import Db, Place, roll_back
 from recollect.stores.postgres.failures import AGAIN, RETRY_SECONDS, translated
@@ -26,6 +26,7 @@ from recollect.types import Batch
 GROUP_MAX = 64
 GROUP_BYTES_MAX = 8 * 1024 * 1024
 TRIES = 5
+COMMIT_SECONDS = 30.0
 
 
 @dataclass(slots=True, eq=False)
@@ -91,7 +92,7 @@ class CommitQueue:
 
     async def _commit(self, jobs: list[PostgresCommit]) -> None:
         try:
-            await self._pool.run(lambda db: self._committed(db, jobs))
+            await self._pool.run(lambda db: self._committed(db, jobs), seconds=COMMIT_SECONDS)
         except RecollectError as error:
             for job in jobs:
                 job.answer = job.answer if job.answer is not None else error
@@ -100,9 +101,9 @@ class CommitQueue:
     # On a thread
 
     def _committed(self, db: Db, jobs: list[PostgresCommit]) -> None:
-        """All in one transaction; if that fails for the sake of one, each in its own."""
-        for job in jobs:
-            job.answer = None
+        """All in one transaction; if that fails for the sake of one, each in its own. Who has its
+        answer from an earlier try keeps it."""
+        jobs = [job for job in jobs if job.answer is None]
         try:
             self._transaction(db, jobs)
         except psycopg.Error:
@@ -114,7 +115,6 @@ class CommitQueue:
 
     def _committed_alone(self, db: Db, job: PostgresCommit) -> None:
         for attempt in range(1, TRIES + 1):
-            job.answer = None
             try:
                 self._transaction(db, [job])
             except psycopg.Error as error:
@@ -127,24 +127,27 @@ class CommitQueue:
             return
 
     def _transaction(self, db: Db, jobs: list[PostgresCommit]) -> None:
-        """Answers every job, or raises; then nothing was committed. Unavailable: nobody knows."""
-        root = jobs[0].prepared.batch.root
+        """Answers every job once it is committed, or raises; then nothing was committed.
+        Unavailable: nobody knows."""
         ending: psycopg.Cursor[tuple[object, ...]] | None = None
         try:
             with db.pipeline():
                 db.execute("BEGIN")
-                wrote = [job for job in jobs if self._applied(db, job)]
+                answers = [self._applied(db, job.prepared) for job in jobs]
+                wrote = any(isinstance(answer, Changes) for answer in answers)
                 self.trips += 1
                 ending = db.execute("COMMIT" if wrote else "ROLLBACK")
                 if wrote:
                     # Behind the commit, so that nobody waits for its disk to be told.
-                    db.execute("SELECT pg_notify(%s, %s)", (CHANNEL, root))
+                    db.execute("SELECT pg_notify(%s, %s)", (CHANNEL, jobs[0].prepared.batch.root))
         except psycopg.Error as error:
-            if ending is not None and ending.statusmessage in ("COMMIT", "ROLLBACK"):
-                return  # all was well, and only the hint got lost
-            if ending is not None and (db.closed or not error.sqlstate):
+            known = ending is not None and ending.statusmessage in ("COMMIT", "ROLLBACK")
+            if ending is not None and not known and (db.closed or not error.sqlstate):
                 raise self._unknown(error) from None
-            raise
+            if not known:
+                raise  # else all was well, and only the hint got lost
+        for job, answer in zip(jobs, answers, strict=True):
+            job.answer = answer.seq if isinstance(answer, Changes) else answer
 
     def _unknown(self, error: psycopg.Error) -> Unavailable:
         failure = translated(error, self._place.name)
@@ -154,22 +157,19 @@ class CommitQueue:
             retry_after=RETRY_SECONDS,
         )
 
-    def _applied(self, db: Db, job: PostgresCommit) -> bool:
-        """Answer a job; True if something was written for it."""
-        batch = job.prepared.batch
+    def _applied(self, db: Db, prepared: Prepared) -> Changes | int | Exception:
+        """What was written for a batch, but is not committed yet; or its number, or why not."""
+        batch = prepared.batch
         self.trips += 1
         held, numbers = read(db, batch, needs_of(batch))
         if held.number is not None:
-            job.answer = held.number
-            return False
+            return held.number
         try:
             changes = decide(batch, held)
         except (Conflict, Invalid) as error:
-            job.answer = error
-            return False
-        write(db, job.prepared, changes, numbers)
-        job.answer = changes.seq
-        return True
+            return error
+        write(db, prepared, changes, numbers)
+        return changes
 
 
 def _tell(jobs: Iterable[PostgresCommit]) -> None:
