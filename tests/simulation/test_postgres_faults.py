@@ -100,6 +100,7 @@ class Cutting:
         self.address = urlunsplit(parts._replace(netloc=f"{user}@127.0.0.1:{port}"))
         self.armed = False
         self.cuts = 0
+        self._ends: list[socket.socket] = []
         threading.Thread(target=self._accept, daemon=True).start()
 
     def _accept(self) -> None:
@@ -109,6 +110,7 @@ class Cutting:
             except OSError:
                 return
             server = socket.create_connection(self._server)
+            self._ends += [client, server]
             lost = threading.Event()
             for job in ((client, server, self._watch), (server, client, None)):
                 threading.Thread(target=self._pass, args=(*job, lost), daemon=True).start()
@@ -136,7 +138,9 @@ class Cutting:
                 end.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        self._listener.close()
+        self._listener.shutdown(socket.SHUT_RDWR)
+        for end in (self._listener, *self._ends):
+            end.close()
 
 
 def test_X2_an_answer_that_got_lost_is_applied_once(proving: bool) -> None:

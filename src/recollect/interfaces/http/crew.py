@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 import time
 import traceback
 from collections.abc import Callable
@@ -62,6 +63,8 @@ class Crew:
         self._size = size
         self._pids: set[int] = set()
         self._ending = False
+        # Nobody writes into it: it ends when the parent does, however that may be.
+        self._life, self._lifeline = os.pipe()
 
     def work(self) -> None:
         """Until told to stop. RecollectError if the first worker cannot start."""
@@ -92,6 +95,8 @@ class Crew:
         try:
             for sig in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(sig, signal.SIG_DFL)
+            os.close(self._lifeline)
+            threading.Thread(target=self._outlive_nobody, daemon=True).start()
             self._run(lambda: told is not None and os.write(told, b"+"), first=first)
             code = 0
         except RecollectError as error:
@@ -103,6 +108,11 @@ class Crew:
             sys.stdout.flush()
             sys.stderr.flush()
             os._exit(code)
+
+    def _outlive_nobody(self) -> None:
+        """In a worker: who would be left behind by a parent that was killed ends as told."""
+        os.read(self._life, 1)
+        os.kill(os.getpid(), signal.SIGTERM)
 
     def _watch(self) -> None:
         """Replace who ends without being told; if nobody can start, end."""

@@ -18,7 +18,6 @@ import psycopg
 
 from recollect.errors import Unavailable
 from recollect.stores.postgres.connection import (
-    CALL_SECONDS,
     Db,
     Place,
     connect,
