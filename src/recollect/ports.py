@@ -107,6 +107,8 @@ class Capabilities:
     erasure: Literal["nothing", "engine", "memory"]
     waits: bool  # ``journal(wait=)`` returns soon after a commit, through whatever handle
     processes: bool  # may several processes open it at once?
+    # Where the engine may keep bytes of what was erased, and until when; receipts tell it.
+    leftovers: str = ""
 
 
 class Store(Protocol):

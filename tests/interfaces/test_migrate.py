@@ -31,7 +31,7 @@ def filled(address: str) -> str:
             memory.observe("chat", said, scope=scope)
             memory.remember(f"{name} plays chess", scope=scope, tags=["games"])
             memory.remember(f"{name} was wrong", scope=scope)
-            [gone] = [r.id for r in memory.records(scope=scope) if "wrong" in r.text]
+            [gone] = [r.id for r in memory.records(scope=scope).items if "wrong" in r.text]
             memory.forget(ids=[gone], scope=scope)
             memory.save_procedure("deploy", ["build", "push"], scope=scope)
             memory.maintain()
@@ -40,7 +40,7 @@ def filled(address: str) -> str:
 
 def texts(address: str, scope: str) -> list[str]:
     with Memory.open(address, embedder="hashing", background=False) as memory:
-        return sorted(record.text for record in memory.records(scope=scope))
+        return sorted(record.text for record in memory.records(scope=scope).items)
 
 
 def test_X2_there_and_back_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

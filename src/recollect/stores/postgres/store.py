@@ -59,7 +59,16 @@ class PostgresStore:
     """``recollect.ports.Store`` in a PostgreSQL database. Use ``open``."""
 
     capabilities = Capabilities(
-        name="postgresql", search="exact", erasure="engine", waits=True, processes=True
+        name="postgresql",
+        search="exact",
+        erasure="engine",
+        waits=True,
+        processes=True,
+        leftovers=(
+            "erased from every table, and the dead rows vacuumed; the bytes stay in the server's log "
+            "(WAL) until checkpoints recycle it, and in replicas, archives and backups until they "
+            "are replaced"
+        ),
     )
 
     def __init__(self, place: Place, *, cache_bytes: int) -> None:
@@ -103,9 +112,11 @@ class PostgresStore:
         return self._queue.trips
 
     async def scrub(self) -> bool:
-        """Drop what was erased from the tables' files, as far as no snapshot still sees it."""
+        """Drop what was erased from the tables' files, as far as no snapshot still sees it. A table
+        that somebody else is vacuuming already is left to them."""
         tables = "record, message, summary, embedding, item, touch"
-        await self._writers.run(lambda db: db.execute(f"VACUUM {tables}"), seconds=LONG_SECONDS)
+        sql = f"VACUUM (SKIP_LOCKED, TRUNCATE off) {tables}"
+        await self._writers.run(lambda db: db.execute(sql), seconds=LONG_SECONDS)
         return True
 
     async def close(self) -> None:
