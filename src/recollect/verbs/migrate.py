@@ -63,7 +63,7 @@ async def moved(source: Engine, target: Engine, progress: Callable[[int, int], N
         progress(place, len(roots))
         [last] = await source.store.journal(root, limit=1, newest=True)
         if await _is_done(target, root, last.batch):
-            items.append(ReceiptItem(id=root, status="unchanged", reason="copied before"))
+            items.append(ReceiptItem(id=root, status="skipped", reason="copied before"))
             continue
         counts = await _move_root(source, target, root)
         await _note(target, root, last.batch)

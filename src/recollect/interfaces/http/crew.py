@@ -14,6 +14,7 @@ import time
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from types import FrameType
 from typing import Protocol
 
@@ -53,6 +54,11 @@ def check_workers(workers: int, store: str | None, profile: str | None) -> None:
             "this store is opened by one process at a time; run one worker, or use SQLite or "
             "PostgreSQL"
         )
+
+
+def _tell(pipe: int | None) -> None:
+    if pipe is not None:
+        os.write(pipe, b"+")
 
 
 class Crew:
@@ -97,7 +103,7 @@ class Crew:
                 signal.signal(sig, signal.SIG_DFL)
             os.close(self._lifeline)
             threading.Thread(target=self._outlive_nobody, daemon=True).start()
-            self._run(lambda: told is not None and os.write(told, b"+"), first=first)
+            self._run(partial(_tell, told), first=first)
             code = 0
         except RecollectError as error:
             print(f"recollect: {error}", file=sys.stderr)

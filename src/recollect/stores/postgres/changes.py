@@ -130,10 +130,10 @@ def write(db: Db, prepared: Prepared, changes: Changes, numbers: Numbers) -> Non
 def _many(db: Db, sql: str, rows: Iterable[Sequence[Any]]) -> None:
     found = list(rows)
     if len(found) == 1:
-        db.execute(sql, found[0])  # type: ignore[arg-type]
+        db.execute(sql, found[0])
     elif found:
         with db.cursor() as cursor:
-            cursor.executemany(sql, found)  # type: ignore[arg-type]
+            cursor.executemany(sql, found)
 
 
 def _write_sessions(db: Db, changes: Changes, root: str) -> None:

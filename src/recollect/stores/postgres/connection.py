@@ -48,7 +48,7 @@ _PREPARE = (
 )
 
 
-class Place:
+class DatabasePlace:
     """Where a database is. Its ``name`` tells it without the secret."""
 
     def __init__(self, address: str) -> None:
@@ -90,7 +90,7 @@ def _no_address(option: str) -> str:
     )
 
 
-def connect(place: Place) -> Db:
+def connect(place: DatabasePlace) -> Db:
     """A connection without a transaction: whoever needs one begins it."""
     options: dict[str, Any] = dict(place.options)
     db: Db = psycopg.connect(autocommit=True, **options)
@@ -131,7 +131,7 @@ def cut(db: Db) -> None:
 
 
 def select(db: Db, sql: str, *given: Any) -> list[tuple[Any, ...]]:
-    return db.execute(sql, given).fetchall()  # type: ignore[arg-type]
+    return db.execute(sql, given).fetchall()
 
 
 def roll_back(db: Db) -> None:

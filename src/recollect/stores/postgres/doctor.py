@@ -8,8 +8,8 @@ from typing import Any
 
 from recollect.index.derived import labels_blob, quantised, terms_blob
 from recollect.stores.postgres.connection import (
+    DatabasePlace,
     Db,
-    Place,
     connect,
     from_text,
     roll_back,
@@ -65,7 +65,7 @@ _CHECKS = (
 def check(address: str) -> DoctorReport:
     """Read the whole database once, as it is at one moment, and compare all that can be computed
     again."""
-    place = Place(address)
+    place = DatabasePlace(address)
     with speaking_of(place.name):
         bring_up_to_date(place)
         db = connect(place)
@@ -150,15 +150,15 @@ def _rows(db: Db) -> Iterator[Defect]:
 
 def _all(db: Db, sql: str) -> Iterator[tuple[Any, ...]]:
     with db.cursor(binary=True) as cursor:
-        cursor.execute(f"DECLARE every NO SCROLL CURSOR FOR {sql}")  # type: ignore[arg-type]
-        while rows := cursor.execute(f"FETCH {CHUNK} FROM every").fetchall():  # type: ignore[arg-type]
+        cursor.execute(f"DECLARE every NO SCROLL CURSOR FOR {sql}")
+        while rows := cursor.execute(f"FETCH {CHUNK} FROM every").fetchall():
             yield from rows
         cursor.execute("CLOSE every")
 
 
 def rebuild(address: str) -> None:
     """Make words, small vectors, origins, scopes and the database's own indexes anew."""
-    place = Place(address)
+    place = DatabasePlace(address)
     with speaking_of(place.name):
         bring_up_to_date(place)
         db = connect(place)
@@ -177,7 +177,7 @@ def _rebuild_vectors(db: Db) -> None:
             db.execute("SELECT 1 FROM root WHERE name = %s FOR UPDATE", (root,))
             for table in ("embedding", "lineage"):
                 db.execute(
-                    f"DELETE FROM {table} WHERE root = %s AND NOT EXISTS (SELECT 1 FROM record"  # type: ignore[arg-type]
+                    f"DELETE FROM {table} WHERE root = %s AND NOT EXISTS (SELECT 1 FROM record"
                     f" WHERE record.root = {table}.root AND record.key = {table}.record)",
                     (root,),
                 )

@@ -74,7 +74,7 @@ def due(db: Db, now: datetime, kinds: Sequence[WorkKind], space: str, limit: int
     asked = [kind for kind in _PARTS if not kinds or kind in kinds]
     parts = [(kind, sql) for kind in asked if kind != "embed" or space for sql in _PARTS[kind]]
     with db.pipeline():
-        cursors = [(kind, db.execute(sql, given)) for kind, sql in parts]  # type: ignore[arg-type]
+        cursors = [(kind, db.execute(sql, given)) for kind, sql in parts]
         rows = [(kind, row) for kind, cursor in cursors for row in cursor.fetchall()]
     return [
         Work(kind=kind, root=root, scope=scope, id=id_, detail=detail)

@@ -58,7 +58,7 @@ def remove(db: Db, changes: Changes, numbers: Numbers) -> None:
         db.execute(_PRUNED, seqs)
     if changes.records_gone:
         sql = _RECORDS_GONE.format(which="id = ANY(%(ids)s)")
-        db.execute(sql, {**at, "ids": [*changes.records_gone]})  # type: ignore[arg-type]
+        db.execute(sql, {**at, "ids": [*changes.records_gone]})
     for table, name in (("session", "id"), ("message", "session"), ("summary", "session")):
         _delete(db, table, ("scope", name), changes.sessions_gone, root)
     _delete(db, "message", ("scope", "session", "id"), changes.messages_gone, root)
@@ -74,7 +74,7 @@ def _delete(
     given = [list(column) for column in zip(*gone, strict=True)]
     same = " AND ".join(f"{table}.{name} = gone.{name}" for name in names)
     db.execute(
-        f"DELETE FROM {table} USING unnest({', '.join(['%s::text[]'] * len(names))})"  # type: ignore[arg-type]
+        f"DELETE FROM {table} USING unnest({', '.join(['%s::text[]'] * len(names))})"
         f" AS gone ({', '.join(names)}) WHERE {table}.root = %s AND {same}",
         (*given, root),
     )
@@ -85,11 +85,11 @@ def _sweep(db: Db, changes: Changes, numbers: Numbers) -> None:
     root, now = changes.batch.root, micros(changes.batch.at)
     if numbers.sweeps:
         given: dict[str, Any] = {"root": root, "stamp": numbers.stamp, "now": now}
-        db.execute(_RECORDS_GONE.format(which="expires_at <= %(now)s"), given)  # type: ignore[arg-type]
+        db.execute(_RECORDS_GONE.format(which="expires_at <= %(now)s"), given)
         db.execute(_CROWDED, {"root": root, "most": ERASED_MAX, "all": EVERYTHING})
     for table in ("message", "item"):
         db.execute(
-            f"DELETE FROM {table} WHERE root = %s AND expires_at <= %s",  # type: ignore[arg-type]
+            f"DELETE FROM {table} WHERE root = %s AND expires_at <= %s",
             (root, now),
         )
 
@@ -134,7 +134,7 @@ def silence(db: Db, changes: Changes) -> None:
         given = [list(column) for column in zip(*gone, strict=True)]
         for mention in mentions if gone else ():
             db.execute(
-                "UPDATE touch SET before = NULL, after = NULL"  # type: ignore[arg-type]
+                "UPDATE touch SET before = NULL, after = NULL"
                 " FROM unnest(%s::text[], %s::text[], %s::text[]) AS gone (scope, session, name)"
                 f" WHERE touch.root = %s AND {mention}"
                 " AND (touch.before IS NOT NULL OR touch.after IS NOT NULL)",

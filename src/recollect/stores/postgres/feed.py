@@ -40,10 +40,10 @@ class PostgresFeed:
             sql += " OR (path > %s AND path < %s)"
             given += [scope + ":", scope + ";"]
         with self._db.pipeline():
-            self._db.execute(self._begin)  # type: ignore[arg-type]
-            places = self._db.execute(f"{sql})", given)  # type: ignore[arg-type]
+            self._db.execute(self._begin)
+            places = self._db.execute(f"{sql})", given)
             spaces = self._db.execute("SELECT dimensions FROM space WHERE name = %s", (space,))
-            found = dict(places.fetchall())
+            found: dict[str, int] = dict(places.fetchall())
             dimensions = spaces.fetchall()
         return FeedStamps(found, dimensions[0][0] if dimensions else None)
 
@@ -89,7 +89,7 @@ class PostgresFeed:
             f"SELECT key, {vector}, {RECORD_COLUMNS} FROM record WHERE root = %s AND key = ANY(%s)"
         )
         with self._db.pipeline():
-            found = self._db.execute(sql, given, binary=True)  # type: ignore[arg-type]
+            found = self._db.execute(sql, given, binary=True)
             self._db.execute("COMMIT")  # the last question of a search
             rows = found.fetchall()
         return {
@@ -102,10 +102,10 @@ class PostgresFeed:
     def _parts(self, sql: str, given: Sequence[Any]) -> Iterator[list[tuple[Any, ...]]]:
         """In one go, while it is little; read piece by piece, if it is more."""
         with self._db.cursor(binary=True) as cursor:
-            cursor.execute(f"DECLARE part NO SCROLL CURSOR FOR {sql}", given)  # type: ignore[arg-type]
+            cursor.execute(f"DECLARE part NO SCROLL CURSOR FOR {sql}", given)
             try:
                 while True:
-                    cursor.execute(f"FETCH {CHUNK} FROM part", binary=True)  # type: ignore[arg-type]
+                    cursor.execute(f"FETCH {CHUNK} FROM part", binary=True)
                     rows = cursor.fetchall()
                     if rows:
                         yield rows

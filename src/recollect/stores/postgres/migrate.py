@@ -21,8 +21,8 @@ from recollect.errors import Incompatible, Unavailable
 from recollect.index.derived import labels_blob, terms_blob
 from recollect.stores.postgres.connection import (
     SCHEMA,
+    DatabasePlace,
     Db,
-    Place,
     connect,
     from_text,
     roll_back,
@@ -57,7 +57,7 @@ def migrations() -> tuple[PostgresMigration, ...]:
     )
 
 
-def bring_up_to_date(place: Place) -> None:
+def bring_up_to_date(place: DatabasePlace) -> None:
     """Make an empty database ours, migrate an older one, leave a newer one untouched."""
     db = connect(place)
     try:
@@ -69,7 +69,7 @@ def bring_up_to_date(place: Place) -> None:
         db.close()
 
 
-def _check_server(db: Db, place: Place) -> None:
+def _check_server(db: Db, place: DatabasePlace) -> None:
     version = db.info.server_version
     if version < OLDEST_SERVER:
         raise Incompatible(
@@ -87,10 +87,10 @@ def _applied(db: Db) -> dict[int, str] | None:
     [(table,)] = select(db, "SELECT to_regclass(%s)::text", f"{SCHEMA}.migration")
     if table is None:
         return None
-    return dict(select(db, f"SELECT number, sha256 FROM {SCHEMA}.migration"))  # type: ignore[arg-type]
+    return dict(select(db, f"SELECT number, sha256 FROM {SCHEMA}.migration"))
 
 
-def _is_current(db: Db, place: Place) -> bool:
+def _is_current(db: Db, place: DatabasePlace) -> bool:
     """Incompatible if it was made by others, or must be left to newer ones."""
     applied = _applied(db)
     if applied is None:
@@ -112,7 +112,7 @@ def _is_current(db: Db, place: Place) -> bool:
     return len(applied) >= known
 
 
-def _migrate(db: Db, place: Place) -> None:
+def _migrate(db: Db, place: DatabasePlace) -> None:
     db.execute("SELECT pg_advisory_lock(%s)", (LOCK,))
     try:
         if _applied(db) is None:
@@ -127,7 +127,7 @@ def _migrate(db: Db, place: Place) -> None:
             db.execute("SELECT pg_advisory_unlock(%s)", (LOCK,))
 
 
-def _make_schema(db: Db, place: Place) -> None:
+def _make_schema(db: Db, place: DatabasePlace) -> None:
     """The schema, the extension and the table of migrations."""
     user = place.user or "this user"
     try:
@@ -140,12 +140,12 @@ def _make_schema(db: Db, place: Place) -> None:
         ) from None
     _make_extension(db, place)
     db.execute(
-        f"CREATE TABLE IF NOT EXISTS {SCHEMA}.migration (number INTEGER PRIMARY KEY,"  # type: ignore[arg-type]
+        f"CREATE TABLE IF NOT EXISTS {SCHEMA}.migration (number INTEGER PRIMARY KEY,"
         " name TEXT NOT NULL, sha256 TEXT NOT NULL, applied_at TIMESTAMPTZ NOT NULL DEFAULT now())"
     )
 
 
-def _make_extension(db: Db, place: Place) -> None:
+def _make_extension(db: Db, place: DatabasePlace) -> None:
     if select(db, "SELECT 1 FROM pg_extension WHERE extname = 'vector'"):
         return
     try:
@@ -214,16 +214,15 @@ def cut_again(db: Db) -> None:
             [(stamp,)] = select(
                 db, "UPDATE root SET stamp = stamp + 1 WHERE name = %s RETURNING stamp", root
             )
-            after, rows = -1, [()]  # type: ignore[var-annotated]
-            while rows:
-                rows = select(
-                    db,
-                    "SELECT key, text, author, tags, data FROM record WHERE root = %s AND key > %s"
-                    " ORDER BY key LIMIT %s",
-                    *(root, after, REBUILT_AT_ONCE),
-                )
+            after = -1
+            while rows := select(
+                db,
+                "SELECT key, text, author, tags, data FROM record WHERE root = %s AND key > %s"
+                " ORDER BY key LIMIT %s",
+                *(root, after, REBUILT_AT_ONCE),
+            ):
                 _write_words(db, root, stamp, rows)
-                after = rows[-1][0] if rows else after
+                after = rows[-1][0]
             db.execute(
                 "INSERT INTO scope (root, path, stamp) SELECT DISTINCT root, scope, %s FROM record"
                 " WHERE root = %s ON CONFLICT (root, path) DO UPDATE SET stamp = excluded.stamp",

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import psycopg
 
-from recollect.stores.postgres.connection import Db, Place, connect, cut
+from recollect.stores.postgres.connection import DatabasePlace, Db, connect, cut
 
 CHANNEL = "recollect"
 AGAIN_SECONDS = 1.0  # after a lost connection
@@ -20,7 +20,7 @@ AGAIN_SECONDS = 1.0  # after a lost connection
 class NewsBoard:
     """One listening connection, made for the first who waits."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: DatabasePlace) -> None:
         self._place = place
         self._lock = threading.Lock()
         self._waiting: dict[str, set[asyncio.Event]] = {}

@@ -12,14 +12,15 @@ import contextlib
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from functools import partial
+from typing import Any, TypeVar
 
 import psycopg
 
 from recollect.errors import Unavailable
 from recollect.stores.postgres.connection import (
+    DatabasePlace,
     Db,
-    Place,
     connect,
     cut,
     is_lost,
@@ -37,7 +38,7 @@ CUT_SECONDS = 1.0  # until a connection that was cut is given up by its thread
 class ThreadPool:
     """``size`` connections, made when they are needed and again when they were lost."""
 
-    def __init__(self, place: Place, size: int, name: str) -> None:
+    def __init__(self, place: DatabasePlace, size: int, name: str) -> None:
         self._place = place
         self._threads = ThreadPoolExecutor(size, thread_name_prefix=f"recollect-{name}")
         self._local = threading.local()
@@ -70,7 +71,7 @@ class ThreadPool:
             if running.done():
                 timer.cancel()
             else:  # nobody waits any more, but it goes on
-                running.add_done_callback(lambda done: (timer.cancel(), done.exception()))
+                running.add_done_callback(partial(_unheard, timer))
 
     def _done(self, _: object) -> None:
         self._waiting -= 1
@@ -140,6 +141,13 @@ class ThreadPool:
         for db in self._open:
             with contextlib.suppress(psycopg.Error):
                 db.close()
+
+
+def _unheard(timer: asyncio.TimerHandle, done: asyncio.Future[Any]) -> None:
+    """It has ended, and nobody asks how."""
+    timer.cancel()
+    if not done.cancelled():
+        done.exception()
 
 
 class _Call:

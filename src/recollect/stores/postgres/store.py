@@ -17,7 +17,7 @@ from recollect.index.filters import check_asked, is_walk
 from recollect.ports import Capabilities
 from recollect.scopes import root_of
 from recollect.stores.postgres import due, reads, walk
-from recollect.stores.postgres.connection import Db, Place
+from recollect.stores.postgres.connection import DatabasePlace, Db
 from recollect.stores.postgres.failures import speaking_of
 from recollect.stores.postgres.feed import PostgresFeed
 from recollect.stores.postgres.migrate import bring_up_to_date
@@ -71,7 +71,7 @@ class PostgresStore:
         ),
     )
 
-    def __init__(self, place: Place, *, cache_bytes: int) -> None:
+    def __init__(self, place: DatabasePlace, *, cache_bytes: int) -> None:
         self._place = place
         self._readers = ThreadPool(place, READERS, "reader")
         self._writers = ThreadPool(place, WRITERS, "writer")
@@ -92,7 +92,7 @@ class PostgresStore:
         Invalid: no address. Incompatible: another program's or a newer schema, too old a server, no
         pgvector. Unavailable: it cannot be reached, or the user may not do it.
         """
-        place = Place(address)
+        place = DatabasePlace(address)
 
         def prepare() -> None:
             with speaking_of(place.name):

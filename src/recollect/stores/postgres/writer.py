@@ -15,7 +15,7 @@ import psycopg
 from recollect.errors import Conflict, Invalid, RecollectError, Unavailable
 from recollect.stores.commit import Changes, decide, needs_of
 from recollect.stores.postgres.changes import write
-from recollect.stores.postgres.connection import Db, Place, roll_back
+from recollect.stores.postgres.connection import DatabasePlace, Db, roll_back
 from recollect.stores.postgres.failures import AGAIN, RETRY_SECONDS, translated
 from recollect.stores.postgres.held import read
 from recollect.stores.postgres.news import CHANNEL
@@ -41,7 +41,7 @@ class PostgresCommit:
 class CommitQueue:
     """One line of commits a root."""
 
-    def __init__(self, pool: ThreadPool, place: Place) -> None:
+    def __init__(self, pool: ThreadPool, place: DatabasePlace) -> None:
         self._pool = pool
         self._place = place
         self._lock = threading.Lock()  # stores are used from one event loop, or from several
