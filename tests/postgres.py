@@ -208,3 +208,24 @@ def _emptied(address: str) -> bool:
         except psycopg.errors.LockNotAvailable:
             return False
         return True
+
+
+# Replicas
+
+
+def allow_replication(data: Path) -> None:
+    """Only from this machine, where everybody is trusted already."""
+    with (data / "pg_hba.conf").open("a") as file:
+        file.write("host replication all 127.0.0.1/32 trust\n")
+
+
+def copy(install: Path, address: str, data: Path) -> None:
+    """A base backup that follows its primary when it is begun."""
+    owner = _owner(data.parent)
+    parts = urlsplit(address)
+    _run([install / "bin/pg_basebackup", "-D", data, "-h", parts.hostname, "-p", str(parts.port),
+          "-U", "postgres", "-R", "-X", "stream", "-c", "fast"], owner)  # fmt: skip
+
+
+def promote(install: Path, data: Path) -> None:
+    _run([install / "bin/pg_ctl", "promote", "-D", data, "-w"], _owner(data.parent))

@@ -349,6 +349,10 @@ class NativeHit(NamedTuple):
     keyword: float = 0.0  # by whatever measure the engine has; only its order counts
 
 
+class NativeHits(list[Hit]):
+    """The answer of ``Store.search``, where the engine found it by itself: answers say so."""
+
+
 class NativeArms(NamedTuple):
     """What an engine found by itself, and what it knows about all that the scopes can see. An arm
     has more than ``limit`` hits where the engine may have missed some: the best are chosen anew."""

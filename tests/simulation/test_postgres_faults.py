@@ -329,3 +329,62 @@ def test_X2_a_changed_password_is_told(strict_server: StrictServer) -> None:
         await store.close()
 
     asyncio.run(run())
+
+
+# A replica that takes over
+
+
+@pytest.mark.proof
+def test_X2_a_promoted_replica_has_all_that_was_acknowledged() -> None:
+    """Synchronous replication, the primary killed under eight writers, an address of two hosts."""
+    postgres.server_address()
+    with tempfile.TemporaryDirectory(prefix="recollect-replica-") as folder:
+        base = Path(folder)
+        base.chmod(0o755)
+        one, two = base / "one", base / "two"
+        for place in (one, two):
+            place.mkdir()
+            place.chmod(0o755)
+        install = postgres.made(one / "data")
+        postgres.allow_replication(one / "data")
+        primary = postgres.begin(install, one / "data", fsync="on", synchronous_standby_names="*")
+        postgres.copy(install, primary.address, two / "data")
+        replica = postgres.begin(install, two / "data", fsync="on", hot_standby="on")
+        try:
+            asyncio.run(_fail_over(install, primary, replica, two / "data"))
+        finally:
+            for server in (primary, replica):
+                with suppress(ProcessLookupError):
+                    os.kill(server.pids[0], signal.SIGQUIT)
+
+
+async def _fail_over(install: Path, primary: Server, replica: Server, data: Path) -> None:
+    ports = [urlsplit(server.address).port for server in (primary, replica)]
+    address = f"postgresql://postgres@127.0.0.1:{ports[0]},127.0.0.1:{ports[1]}/postgres"
+    store = await PostgresStore.open(address)
+    acknowledged: dict[str, int] = {}
+    over = asyncio.Event()
+
+    async def work(writer: int) -> None:
+        number = 0
+        while not over.is_set():
+            name = f"f{writer}-{number}"
+            with suppress(Unavailable):
+                batch = make_batch(make_record(name), make_message(name), id=name)
+                acknowledged[name] = await store.commit(batch)
+                number += 1
+                continue
+            await asyncio.sleep(0.1)
+
+    writers = [asyncio.create_task(work(writer)) for writer in range(8)]
+    await asyncio.sleep(1.5)
+    before = len(acknowledged)
+    os.kill(primary.pids[0], signal.SIGKILL)
+    await asyncio.sleep(0.2)
+    await asyncio.to_thread(postgres.promote, install, data)
+    await asyncio.sleep(3)
+    over.set()
+    await asyncio.gather(*writers)
+    await check_sound(store, acknowledged)
+    assert len(acknowledged) > before > 0
+    await store.close()

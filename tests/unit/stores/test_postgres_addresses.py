@@ -274,3 +274,32 @@ def test_the_doctor_makes_indexes_anew(address: str) -> None:
     assert main(["--store", address, "doctor", "--rebuild"]) in (0, 8)
     with Memory.open(address, embedder="hashing", background=False) as memory:
         assert memory.recall("Berlin", scope="user:ann").hits
+
+
+def test_X2_every_key_begins_with_the_root(address: str) -> None:
+    """So the tables can be spread by it. The store's own few have none."""
+    asyncio.run(opened_and_closed(address))
+    with psycopg.connect(address) as db:
+        keys = db.execute(
+            "SELECT conrelid::regclass::text, attname FROM pg_constraint"
+            " JOIN pg_attribute ON attrelid = conrelid AND attnum = conkey[1]"
+            " WHERE contype = 'p' AND connamespace = 'recollect'::regnamespace"
+        ).fetchall()
+    first = {table.removeprefix("recollect."): column for table, column in keys}
+    own = {"meta", "migration", "space", "registry"}
+    assert {table for table, column in first.items() if column != "root"} == {*own, "root"}
+    assert first["root"] == "name"
+
+
+def test_the_size_from_which_on_the_database_searches(address: str) -> None:
+    with Memory.open(f"{address}?native_above=3", embedder="hashing", background=False) as memory:
+        for number in range(3):
+            memory.remember(f"Ann has cat number {number}", scope="user:ann")
+        little = memory.recall("cat", scope="user:ann")
+        assert not any("engine itself" in note for note in little.notes)
+    with Memory.open(f"{address}?native_above=2", embedder="hashing", background=False) as memory:
+        much = memory.recall("cat", scope="user:ann")
+        assert any("engine itself" in note for note in much.notes)
+        texts = {hit.record.text for hit in little.hits}
+        assert {hit.record.text for hit in much.hits} == texts
+    assert "native_above" in str(refusal(f"{address}?native_above=many"))

@@ -8,7 +8,7 @@ from typing import Any
 from recollect.index.codes import code, micros, micros_or_none
 from recollect.stores.commit import Changes
 from recollect.stores.postgres import erase
-from recollect.stores.postgres.connection import Db, PackedVector, to_text
+from recollect.stores.postgres.connection import Db, PackedVector, hashes_of, to_text
 from recollect.stores.postgres.held import Numbers
 from recollect.stores.prepared import Prepared
 from recollect.stores.rows import (
@@ -41,8 +41,11 @@ def _upsert(table: str, columns: str, key: str) -> str:
 
 _RECORD = _insert(
     "record",
-    ", ".join(("root", "key", "scope", "changed", "space", *RECORD_BIRTH, *RECORD_CHANGES)),
+    ", ".join(
+        (*("root", "key", "scope", "changed", "space", "hashes"), *RECORD_BIRTH, *RECORD_CHANGES)
+    ),
 )
+_TERMS = RECORD_BIRTH.index("terms")
 _RECORD_CHANGED = (
     f"UPDATE record SET changed = %s, {', '.join(f'{name} = %s' for name in RECORD_CHANGES)}"
     " WHERE root = %s AND id = %s"
@@ -166,8 +169,9 @@ def _write_records(db: Db, prepared: Prepared, changes: Changes, numbers: Number
         if id_ in changes.made:
             numbers.made += 1
             space = changes.batch.space if id_ in changes.vectors else None
-            place = (root, numbers.made, record.scope, stamp, space)
             *birth, text = ready.birth
+            hashes = hashes_of(birth[_TERMS])
+            place = (root, numbers.made, record.scope, stamp, space, hashes)
             made.append((*place, *birth, to_text(text), *ready.changes))
             rows = lineage_rows(0, numbers.made, record)
             lineage += [(root, *row[1:]) for row in rows]

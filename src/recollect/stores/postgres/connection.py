@@ -18,10 +18,12 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.types.numeric import Int8BinaryDumper
 
 from recollect.errors import Invalid
+from recollect.index.derived import TERM
 from recollect.types import Vector
 
 SCHEMA = "recollect"
 CONNECT_SECONDS = 5
+NATIVE_ABOVE = 200_000
 LOCK_SECONDS = 10  # how long a commit waits for another one of its root
 
 Db = psycopg.Connection[tuple[Any, ...]]
@@ -52,7 +54,9 @@ class DatabasePlace:
     """Where a database is. Its ``name`` tells it without the secret."""
 
     def __init__(self, address: str) -> None:
-        """Raises Invalid if it is no address."""
+        """Raises Invalid if it is no address. ``native_above`` behind its question mark is ours:
+        the number of records from which on the database itself searches; 0: never."""
+        address, native = _without(address, "native_above")
         try:
             self._given = {name: str(v) for name, v in conninfo_to_dict(address).items() if v}
         except psycopg.ProgrammingError as error:
@@ -60,6 +64,7 @@ class DatabasePlace:
             raise Invalid(_no_address(named[1] if named else "")) from None
         if not all(port.isdecimal() for port in self._given.get("port", "0").split(",")):
             raise Invalid(_no_address("port"))
+        self.native_above = _native_above(native)
         if "," in self._given.get("host", "") and "target_session_attrs" not in self._given:
             self._given["target_session_attrs"] = "read-write"
         self.options = {**_USUAL, **self._given}
@@ -79,6 +84,20 @@ class DatabasePlace:
     @property
     def user(self) -> str:
         return self._given.get("user") or ""
+
+
+def _without(address: str, option: str) -> tuple[str, str]:
+    """The address without an option of ours, and what that is; "" if it is not there."""
+    found = re.search(rf"(?<=[?&]){option}=([^&]*)(&|$)", address)
+    if not found:
+        return address, ""
+    return (address[: found.start()] + address[found.end() :]).rstrip("?&"), found[1]
+
+
+def _native_above(text: str) -> int:
+    if text and not text.isdecimal():
+        raise Invalid(f"native_above={text!r} in the address is no number of records")
+    return int(text) if text else NATIVE_ABOVE
 
 
 def _no_address(option: str) -> str:
@@ -139,6 +158,12 @@ def roll_back(db: Db) -> None:
     if not db.closed and db.info.transaction_status != pq.TransactionStatus.IDLE:
         with contextlib.suppress(psycopg.Error):
             db.execute("ROLLBACK")
+
+
+def hashes_of(terms: bytes) -> list[int]:
+    """The hashes in ``terms`` (see index/derived.py), as the database holds them."""
+    found: list[int] = np.frombuffer(terms, dtype=TERM)["hash"].astype(np.int64).tolist()
+    return found
 
 
 class PackedVector(bytes):

@@ -6,11 +6,13 @@ A connection must not cross a fork: open the store in the child, not before it.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import TypeVar
 
 from recollect.errors import Unavailable
+from recollect.index import native
 from recollect.index import search as indexed
 from recollect.index.cache import IndexCache
 from recollect.index.filters import check_asked, is_walk
@@ -21,6 +23,7 @@ from recollect.stores.postgres.connection import DatabasePlace, Db
 from recollect.stores.postgres.failures import speaking_of
 from recollect.stores.postgres.feed import PostgresFeed
 from recollect.stores.postgres.migrate import bring_up_to_date
+from recollect.stores.postgres.native import PostgresSearch
 from recollect.stores.postgres.news import NewsBoard
 from recollect.stores.postgres.pool import LONG_SECONDS, ThreadPool
 from recollect.stores.postgres.registry import PostgresRegistry
@@ -42,6 +45,7 @@ from recollect.types import (
     Status,
     Summary,
     Type,
+    Where,
     Work,
     WorkKind,
 )
@@ -51,25 +55,18 @@ T = TypeVar("T")
 READERS = 6
 WRITERS = 4
 CACHE_BYTES = 1024**3
+SIZES_MAX = 10_000
+SIZE_SECONDS = 60.0
 LOOK_SECONDS = 1.0  # how often those who wait look without having been told
+LEFTOVERS = (
+    "erased from every table, and the dead rows vacuumed; the bytes stay in the server's log (WAL) "
+    "until checkpoints recycle it, and in replicas, archives and backups until they are replaced"
+)
 _ONE_MOMENT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 
 class PostgresStore:
     """``recollect.ports.Store`` in a PostgreSQL database. Use ``open``."""
-
-    capabilities = Capabilities(
-        name="postgresql",
-        search="exact",
-        erasure="engine",
-        waits=True,
-        processes=True,
-        leftovers=(
-            "erased from every table, and the dead rows vacuumed; the bytes stay in the server's log "
-            "(WAL) until checkpoints recycle it, and in replicas, archives and backups until they "
-            "are replaced"
-        ),
-    )
 
     def __init__(self, place: DatabasePlace, *, cache_bytes: int) -> None:
         self._place = place
@@ -79,7 +76,20 @@ class PostgresStore:
         self._news = NewsBoard(place)
         self._cache = IndexCache(cache_bytes)
         self._registry = PostgresRegistry(self._readers)
+        self._native = PostgresSearch(self._readers)
+        self._large: dict[tuple[object, ...], tuple[bool, float]] = {}  # scopes: so large? until
         self._closed = False
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return Capabilities(
+            name="postgresql",
+            search="both" if self._place.native_above else "exact",
+            erasure="engine",
+            waits=True,
+            processes=True,
+            leftovers=LEFTOVERS,
+        )
 
     @property
     def registry(self) -> PostgresRegistry:
@@ -144,9 +154,24 @@ class PostgresStore:
         if not check_asked(asked) or not (asked.text or asked.vector is not None):
             self._check_open()
             return []
+        if await self._is_large(asked.where):
+            return await native.search(self._native, asked)
         return await self._readers.run(
             lambda db: indexed.search(_feed(db, asked), self._cache, asked), seconds=LONG_SECONDS
         )
+
+    async def _is_large(self, where: Where) -> bool:
+        """Are there more records than one process should hold? Looked up now and then."""
+        if not self._place.native_above:
+            return False
+        key, now = (where.scopes, where.descend, where.exact), time.monotonic()
+        large, until = self._large.get(key, (False, 0.0))
+        if now >= until:
+            large = await self._native.is_larger(where, self._place.native_above)
+            if len(self._large) >= SIZES_MAX:
+                self._large.clear()
+            self._large[key] = (large, now + SIZE_SECONDS)
+        return large
 
     async def listing(self, asked: Listing) -> list[Record]:
         if not check_asked(asked):

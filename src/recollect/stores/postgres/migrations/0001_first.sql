@@ -98,7 +98,7 @@ CREATE TABLE space (
 
 -- key: numbers the records of a root as they are made. changed: the root's stamp at the last change
 -- that a search index must see. space: that of the newest vector. single: no other record of its scope
--- may have this hash. words, terms, labels: see index/derived.py.
+-- may have this hash. words, terms, labels: see index/derived.py; hashes: those of the terms.
 CREATE TABLE record (
   root          TEXT COLLATE "C" NOT NULL,
   id            TEXT COLLATE "C" NOT NULL,
@@ -133,6 +133,7 @@ CREATE TABLE record (
   checksum      BYTEA NOT NULL,
   labels        BYTEA NOT NULL,
   terms         BYTEA NOT NULL,
+  hashes        BIGINT[] NOT NULL,
   tags          JSON NOT NULL,
   lineage       JSON NOT NULL,
   derived_from  JSON NOT NULL,
@@ -151,6 +152,9 @@ CREATE INDEX record_origin ON record (root, origin) WHERE origin <> '';
 CREATE INDEX record_expires ON record (expires_at) WHERE expires_at IS NOT NULL;
 CREATE INDEX record_review ON record (review_at) WHERE review_at IS NOT NULL AND status IN (0, 3, 4);
 CREATE INDEX record_space ON record (space, root);
+CREATE INDEX record_hashes ON record USING gin (hashes);
+CREATE INDEX record_turn ON record (root, scope, session, (coalesce(valid_from, learned_at)), key)
+  WHERE type = 0 AND session <> '';
 
 -- What a record was made from. source 0: a message, 1: another record.
 CREATE TABLE lineage (
