@@ -213,12 +213,6 @@ def _emptied(address: str) -> bool:
 # Replicas
 
 
-def allow_replication(data: Path) -> None:
-    """Only from this machine, where everybody is trusted already."""
-    with (data / "pg_hba.conf").open("a") as file:
-        file.write("host replication all 127.0.0.1/32 trust\n")
-
-
 def copy(install: Path, address: str, data: Path) -> None:
     """A base backup that follows its primary when it is begun."""
     owner = _owner(data.parent)

@@ -346,7 +346,6 @@ def test_X2_a_promoted_replica_has_all_that_was_acknowledged() -> None:
             place.mkdir()
             place.chmod(0o755)
         install = postgres.made(one / "data")
-        postgres.allow_replication(one / "data")
         primary = postgres.begin(install, one / "data", fsync="on", synchronous_standby_names="*")
         postgres.copy(install, primary.address, two / "data")
         replica = postgres.begin(install, two / "data", fsync="on", hot_standby="on")

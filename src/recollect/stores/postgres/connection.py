@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import select as select_module
+import selectors
 import socket
 from collections.abc import Sequence
 from typing import Any, TypeVar
@@ -130,10 +130,10 @@ def is_lost(db: Db) -> bool:
     """Has the server ended a connection on which nothing is under way? Asks nobody."""
     if db.closed:
         return True
-    asked = select_module.poll()
-    asked.register(db.pgconn.socket, select_module.POLLIN)
-    if not asked.poll(0):
-        return False
+    with selectors.DefaultSelector() as asked:
+        asked.register(db.pgconn.socket, selectors.EVENT_READ)
+        if not asked.select(0):
+            return False
     try:
         db.pgconn.consume_input()
     except psycopg.Error:

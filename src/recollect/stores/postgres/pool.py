@@ -77,15 +77,16 @@ class ThreadPool:
         self._waiting -= 1
 
     def _do(self, call: _Call, work: Callable[[Db], T], again: bool) -> T:
+        before = self._connected()
         with speaking_of(self._place.name):
             try:
                 return self._once(call, work)
-            except psycopg.OperationalError:
+            except psycopg.Error:
                 if call.given_up:
                     raise self._too_slow("no answer in time") from None
-                if not again or self.connected():
+                if not (again and before) or self._connected():
                     raise
-            return self._once(call, work)
+            return self._once(call, work)  # with a new connection: the old one was lost
 
     def _once(self, call: _Call, work: Callable[[Db], T]) -> T:
         if call.is_late:
@@ -95,6 +96,9 @@ class ThreadPool:
             raise self._too_slow("no connection was free in time")
         try:
             return work(db)
+        except psycopg.errors.ReadOnlySqlTransaction:
+            db.close()  # another server takes writes now
+            raise
         finally:
             call.ends()
             roll_back(db)
@@ -106,7 +110,7 @@ class ThreadPool:
             f"{self._place.name} is too slow: {why}; try again", retry_after=RETRY_SECONDS
         )
 
-    def connected(self) -> bool:
+    def _connected(self) -> bool:
         """Does this thread still have a connection that works?"""
         db: Db | None = getattr(self._local, "db", None)
         return db is not None and not db.closed

@@ -11,8 +11,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import psycopg
+from psycopg import errors
 
-from recollect.errors import Conflict, Invalid, RecollectError, Unavailable
+from recollect.errors import Conflict, Invalid, Unavailable
 from recollect.stores.commit import Changes, decide, needs_of
 from recollect.stores.postgres.changes import write
 from recollect.stores.postgres.connection import DatabasePlace, Db, roll_back
@@ -26,6 +27,7 @@ from recollect.types import Batch
 GROUP_MAX = 64
 GROUP_BYTES_MAX = 8 * 1024 * 1024
 TRIES = 5
+ENDED = "the program that committed this is ending; commit it again"
 COMMIT_SECONDS = 30.0
 
 
@@ -70,12 +72,16 @@ class CommitQueue:
             await asyncio.wait(tasks)
 
     async def _drain(self, root: str) -> None:
+        jobs: list[PostgresCommit] = []
         try:
             while jobs := self._next(root):
                 await self._commit(jobs)
-        finally:  # also if this event loop is being ended
+        finally:  # also if this event loop is being ended, for those who wait in others
             with self._lock:
-                self._lines.pop(root, None)
+                jobs += self._lines.pop(root, ())
+            for job in jobs:
+                job.answer = Unavailable(ENDED, outcome_unknown=True)
+            _tell(jobs)
 
     def _next(self, root: str) -> list[PostgresCommit]:
         """Those that go together; none, and the line is closed, if nobody waits."""
@@ -93,7 +99,7 @@ class CommitQueue:
     async def _commit(self, jobs: list[PostgresCommit]) -> None:
         try:
             await self._pool.run(lambda db: self._committed(db, jobs), seconds=COMMIT_SECONDS)
-        except RecollectError as error:
+        except Exception as error:  # whatever it is, those who wait have to hear of it
             for job in jobs:
                 job.answer = job.answer if job.answer is not None else error
         _tell(jobs)
@@ -106,8 +112,10 @@ class CommitQueue:
         jobs = [job for job in jobs if job.answer is None]
         try:
             self._transaction(db, jobs)
-        except psycopg.Error:
+        except psycopg.Error as error:
             roll_back(db)
+            if isinstance(error, errors.ReadOnlySqlTransaction):
+                db.close()  # another server takes writes now
             if db.closed:
                 raise  # nothing was committed: the pool tries again with another connection
             for job in jobs:
