@@ -70,8 +70,8 @@ def _unknown(address: str, scheme: str, known: set[str]) -> str:
 
 def without_password(address: str) -> str:
     """The address as it may be shown."""
-    address = re.sub(r"(://[^/?#]*?):[^/?#]*@", r"\1:***@", address)
-    return re.sub(r"(?i)([?&](?:password|passfile|sslpassword)=)[^&]*", r"\1***", address)
+    address = re.sub(r"(://[^:@/?#]*):.*@", r"\1:***@", address)
+    return re.sub(r"(?i)([?&](?:ssl)?password=)[^&]*", r"\1***", address)
 
 
 def sqlite_file(address: str) -> Path:

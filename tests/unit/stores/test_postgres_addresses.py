@@ -86,6 +86,7 @@ def test_a_typo_in_the_scheme() -> None:
         ("postgresql://host/db", "postgresql://host/db"),
         ("postgresql://ann@host/db", "postgresql://ann@host/db"),
         ("postgresql://ann:p:w@x@host/db", "postgresql://ann:***@host/db"),
+        ("postgresql://ann:p/w?x@host/db", "postgresql://ann:***@host/db"),
         ("postgresql://h/db?password=abc&sslmode=require", "postgresql://h/db?password=***&sslmode=require"),
         ("memory.db", "memory.db"),
     ],

@@ -6,18 +6,21 @@ import argparse
 import shutil
 import sys
 import tempfile
+from contextlib import ExitStack
 from dataclasses import replace
+from typing import Any
 
 from recollect.interfaces.cli.options import given
 from recollect.interfaces.cli.output import (
     INTERRUPTED,
     UNSOUND,
-    agreed,
+    must_agree,
     open_memory,
     print_json,
     screen_for,
     show_receipt,
 )
+from recollect.interfaces.cli.progress import Progress
 from recollect.interfaces.cli.workspaces import print_findings, repair
 from recollect.interfaces.render import as_json
 from recollect.types import Receipt
@@ -50,10 +53,11 @@ def doctor(arguments: argparse.Namespace) -> int:
 
 def export(arguments: argparse.Namespace) -> int:
     with open_memory(arguments) as memory:
-        if arguments.file != "-":
-            receipt = memory.export_to(arguments.file, **given(arguments))
-            return show_receipt(arguments, receipt)
-        receipt = memory.export_to(sys.stdout.buffer, **given(arguments))
+        target = sys.stdout.buffer if arguments.file == "-" else arguments.file
+        with Progress("exporting", shown=not arguments.quiet) as progress:
+            receipt = memory.export_to(target, progress=progress, **given(arguments))
+    if arguments.file != "-":
+        return show_receipt(arguments, receipt)
     for line in screen_for(arguments).receipt(receipt):
         print(line, file=sys.stderr)
     return 0
@@ -61,12 +65,14 @@ def export(arguments: argparse.Namespace) -> int:
 
 def import_(arguments: argparse.Namespace) -> int:
     options = given(arguments)
-    with open_memory(arguments) as memory:
-        if arguments.file != "-":
-            return _show_import(arguments, memory.import_from(arguments.file, **options))
-        with tempfile.TemporaryFile() as spool:  # it is read more than once
-            shutil.copyfileobj(sys.stdin.buffer, spool)
-            return _show_import(arguments, memory.import_from(spool, **options))
+    with ExitStack() as open_until, open_memory(arguments) as memory:
+        source: Any = arguments.file
+        if source == "-":  # it is read more than once
+            source = open_until.enter_context(tempfile.TemporaryFile())
+            shutil.copyfileobj(sys.stdin.buffer, source)
+        with Progress("importing", shown=not arguments.quiet) as progress:
+            receipt = memory.import_from(source, progress=progress, **options)
+    return _show_import(arguments, receipt)
 
 
 def _show_import(arguments: argparse.Namespace, receipt: Receipt) -> int:
@@ -88,32 +94,30 @@ def migrate(arguments: argparse.Namespace) -> int:
 
     from recollect.wiring.files import migrate_store
 
-    receipt = asyncio.run(
-        migrate_store(
-            arguments.source,
-            arguments.target,
-            arguments.profile,
-            embedder=arguments.embedder,
-            progress=_roots_bar if sys.stderr.isatty() else None,
+    with Progress("copying roots", shown=not arguments.quiet) as progress:
+        receipt = asyncio.run(
+            migrate_store(
+                arguments.source,
+                arguments.target,
+                arguments.profile,
+                embedder=arguments.embedder,
+                progress=progress,
+            )
         )
-    )
     return show_receipt(arguments, receipt)
-
-
-def _roots_bar(done: int, total: int) -> None:
-    _show_bar(done, total, "roots")
 
 
 def backup(arguments: argparse.Namespace) -> int:
     from recollect.wiring.files import backup_store
 
-    report = backup_store(
-        arguments.store,
-        arguments.profile,
-        arguments.target,
-        force=arguments.force,
-        progress=_bar if sys.stderr.isatty() else None,
-    )
+    with Progress("copying pages", shown=not arguments.quiet) as progress:
+        report = backup_store(
+            arguments.store,
+            arguments.profile,
+            arguments.target,
+            force=arguments.force,
+            progress=progress,
+        )
     if arguments.json:
         return print_json(
             {"target": arguments.target, "records": report.records, "messages": report.messages}
@@ -122,23 +126,13 @@ def backup(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _bar(done: int, total: int) -> None:
-    _show_bar(done, total, "pages")
-
-
-def _show_bar(done: int, total: int, what: str) -> None:
-    bar = "#" * (30 * done // max(total, 1))
-    end = "\n" if done == total else ""
-    print(f"\r[{bar:<30}] {done}/{total} {what}", end=end, file=sys.stderr, flush=True)
-
-
 def restore(arguments: argparse.Namespace) -> int:
     import asyncio
 
     from recollect.wiring.files import restore_store
 
     question = f"replace the store by {arguments.backup}?"
-    if not arguments.yes and sys.stdin.isatty() and not agreed(question):
+    if not must_agree(arguments, question):
         return INTERRUPTED
     receipt = asyncio.run(restore_store(arguments.store, arguments.profile, arguments.backup))
     return show_receipt(arguments, receipt)

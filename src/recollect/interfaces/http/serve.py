@@ -28,6 +28,7 @@ from recollect.interfaces.http.first_start import (
     open_to_others,
     options_of,
 )
+from recollect.interfaces.http.logs import set_up
 from recollect.interfaces.http.protocol import CONNECTIONS_MAX, REFUSED_MAX, Protocol
 from recollect.memory import AsyncMemory
 from recollect.settings import Settings
@@ -51,6 +52,7 @@ def serve(
 ) -> None:
     """Run until told to stop, as so many processes. Without keys only this machine may connect."""
     settings = read_settings(profile=profile, host=host, port=None if port is None else str(port))
+    set_up(settings)
     address = _address(settings)
     if settings.volatile not in ("keep", "refuse"):
         raise Invalid(f"RECOLLECT_VOLATILE={settings.volatile!r}: write keep or refuse")
