@@ -15,7 +15,7 @@ import psycopg
 from psycopg import pq
 from psycopg.adapt import Buffer, Dumper, Loader
 from psycopg.conninfo import conninfo_to_dict
-from psycopg.types.numeric import Int8BinaryDumper
+from psycopg.types.numeric import Int8BinaryDumper, Int8Dumper
 
 from recollect.errors import Invalid
 from recollect.index.derived import TERM
@@ -114,6 +114,7 @@ def connect(place: DatabasePlace) -> Db:
     options: dict[str, Any] = dict(place.options)
     db: Db = psycopg.connect(autocommit=True, **options)
     try:
+        db.adapters.register_dumper(int, Int8Dumper)  # in lists; their type must not vary
         db.adapters.register_dumper(int, Int8BinaryDumper)
         db.adapters.register_dumper(PackedVector, PackedVectorDumper)
         db.adapters.register_loader("json", AsTextLoader)

@@ -97,7 +97,7 @@ def _ask_words(db: Db, asked: Search, terms: Sequence[str]) -> Any:
     seen, alive, passing = _seen(asked.where), _alive(asked.where), _passing(asked.where)
     return db.execute(
         f"SELECT key, words, terms, {passing.sql} FROM record"
-        f" WHERE {seen.sql} AND {alive.sql} AND hashes && %s",
+        f" WHERE {seen.sql} AND {alive.sql} AND hashes && %s::bigint[]",
         (*passing.given, *seen.given, *alive.given, _hashes(terms)),
         binary=True,
     )
