@@ -93,8 +93,9 @@ class AsyncMemory(WholeStore, Lists):
         """Open a store by path or URL.
 
         Args:
-            store: a path, ``sqlite:///path`` or ``dict:`` (in this process only); without it
-                RECOLLECT_STORE, or a file in the user's data folder
+            store: a path, ``sqlite:///path``, a server (``postgresql://user@host/database``) or
+                ``dict:`` (in this process only); without it RECOLLECT_STORE, or a file in the
+                user's data folder
             embedder: "auto" (what the store was begun with; for a new one the local model if it
                 is there), "hashing", "minilm", "none", a service such as
                 "openai:text-embedding-3-small/768", or an object

@@ -112,6 +112,7 @@ def write(db: Db, prepared: Prepared, changes: Changes, numbers: Numbers) -> Non
         or numbers.sweeps
     )
     numbers.stamp += searched
+    numbers.head = changes.seq
     erase.silence(db, changes)
     erase.remove(db, changes, numbers)
     _write_sessions(db, changes, root)

@@ -66,27 +66,29 @@ _SWEEP = "SELECT EXISTS (SELECT 1 FROM record WHERE root = %s AND expires_at <= 
 class Numbers:
     """The counters of a root while it is locked, and what else the writing needs."""
 
+    head: int = 0
     stamp: int = 0
     made: int = 0
     new_space: bool = False  # nobody has vectors of the batch's space yet
     sweeps: bool = False  # it asks to drop what expired, and there are such records
 
 
-def read(db: Db, batch: Batch, needs: Needs) -> tuple[Held, Numbers]:
+def read(db: Db, batch: Batch, needs: Needs, numbers: Numbers | None) -> tuple[Held, Numbers]:
     """The caller has begun a transaction in a pipeline: nothing is sent before the first answer is
-    asked for, and nothing waits for another."""
+    asked for, and nothing waits for another. ``numbers``: those of the root, if an earlier batch
+    of the same transaction has locked it."""
     root = needs.root
-    db.execute(_MAKE_ROOT, (root,))
-    lock = db.execute(_LOCK_ROOT, (root,))
+    lock = None if numbers else db.execute(_LOCK_ROOT, (root,))
     number = db.execute(_NUMBER, (root, needs.batch))
-    asked: dict[str, Any] = {}
-    for name, (sql, given) in _questions(batch, needs).items():
-        asked[name] = db.execute(sql, given)
-    [(head, stamp, made)] = lock.fetchall()
+    asked = {name: db.execute(*one) for name, one in _questions(batch, needs).items()}
+    locked = lock.fetchall() if lock else []
     found = number.fetchall()
     answers = {name: cursor.fetchall() for name, cursor in asked.items()}
-    held = Held(number=found[0][0] if found else None, head=head)
-    numbers = Numbers(stamp, made)
+    if numbers is None and not locked:  # the first commit to it
+        db.execute(_MAKE_ROOT, (root,))
+        return read(db, batch, needs, None)
+    numbers = numbers or Numbers(*locked[0])
+    held = Held(number=found[0][0] if found else None, head=numbers.head)
     _take(answers, held, numbers)
     return held, numbers
 

@@ -26,6 +26,7 @@ from recollect.types import Search, Vector, Where
 
 SAMPLE = 200
 SPARE = 8  # more than were asked for, of each arm
+WIDER = 4  # times as many are looked at, so that those that pass are enough
 _ONE_MOMENT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _AT = "coalesce(record.valid_from, record.learned_at)"
 _TURN = "record.type = 0 AND record.session <> ''"  # the very words of the partial index
@@ -74,6 +75,8 @@ def _arms(db: Db, asked: Search, terms: Sequence[str]) -> NativeArms:
         [(documents, words)] = totals.fetchall()
         matches = worded.fetchall() if worded else []
         nearest = [key for (key,) in near.fetchall()] if near else []
+    if near and len(nearest) < asked.limit:  # the filter let few of the nearest pass
+        nearest = [key for (key,) in select(db, *_nearest_that_pass(asked))]
     frequencies, best = _scored(matches, terms, documents, words, asked.limit + SPARE)
     with db.pipeline():
         sample = _ask_sample(db, asked, documents)
@@ -104,13 +107,30 @@ def _ask_words(db: Db, asked: Search, terms: Sequence[str]) -> Any:
 
 
 def _ask_meaning(db: Db, asked: Search) -> Any:
+    """Those of the nearest that pass: most do, so most records need not be looked at."""
     if asked.vector is None:
         return None
-    one = _embedded(asked)
+    sql, given = visible(asked.where)
+    alive, passing = _alive(asked.where), _passing(asked.where)
+    root, most = root_of(asked.where.scopes[0]), asked.limit + SPARE
     return db.execute(
-        f"SELECT record.key FROM {one.sql} ORDER BY embedding.vector <=> %s::vector LIMIT %s",
-        (*one.given, PackedVector(asked.vector), asked.limit + SPARE),
+        "SELECT record.key FROM (SELECT record, vector <=> %s::vector AS far FROM embedding"
+        f" WHERE root = %s AND space = %s AND {sql} ORDER BY far LIMIT %s) AS near"
+        f" JOIN record ON record.root = %s AND record.key = near.record"
+        f" WHERE {alive.sql} AND {passing.sql} ORDER BY near.far LIMIT %s",
+        (
+            *(PackedVector(asked.vector), root, asked.space, *given, WIDER * most),
+            *(root, *alive.given, *passing.given, most),
+        ),
     )
+
+
+def _nearest_that_pass(asked: Search) -> tuple[Any, ...]:
+    """Of all that pass: a statement, and what it is given."""
+    one = _embedded(asked)
+    assert asked.vector is not None
+    sql = f"SELECT record.key FROM {one.sql} ORDER BY embedding.vector <=> %s::vector LIMIT %s"
+    return sql, *one.given, PackedVector(asked.vector), asked.limit + SPARE
 
 
 def _ask_sample(db: Db, asked: Search, documents: int) -> Any:

@@ -7,7 +7,7 @@ import asyncio
 import contextlib
 import threading
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import psycopg
@@ -18,7 +18,7 @@ from recollect.stores.commit import Changes, decide, needs_of
 from recollect.stores.postgres.changes import write
 from recollect.stores.postgres.connection import DatabasePlace, Db, roll_back
 from recollect.stores.postgres.failures import AGAIN, RETRY_SECONDS, translated
-from recollect.stores.postgres.held import read
+from recollect.stores.postgres.held import Numbers, read
 from recollect.stores.postgres.news import CHANNEL
 from recollect.stores.postgres.pool import ThreadPool
 from recollect.stores.prepared import Prepared, prepare
@@ -141,7 +141,7 @@ class CommitQueue:
         try:
             with db.pipeline():
                 db.execute("BEGIN")
-                answers = [self._applied(db, job.prepared) for job in jobs]
+                answers = self._all_applied(db, [job.prepared for job in jobs])
                 wrote = any(isinstance(answer, Changes) for answer in answers)
                 self.trips += 1
                 ending = db.execute("COMMIT" if wrote else "ROLLBACK")
@@ -165,19 +165,25 @@ class CommitQueue:
             retry_after=RETRY_SECONDS,
         )
 
-    def _applied(self, db: Db, prepared: Prepared) -> Changes | int | Exception:
-        """What was written for a batch, but is not committed yet; or its number, or why not."""
-        batch = prepared.batch
-        self.trips += 1
-        held, numbers = read(db, batch, needs_of(batch))
-        if held.number is not None:
-            return held.number
-        try:
-            changes = decide(batch, held)
-        except (Conflict, Invalid) as error:
-            return error
-        write(db, prepared, changes, numbers)
-        return changes
+    def _all_applied(self, db: Db, batches: Sequence[Prepared]) -> list[Changes | int | Exception]:
+        """For each: what was written, but is not committed yet; or its number, or why not."""
+        answers: list[Changes | int | Exception] = []
+        numbers: Numbers | None = None
+        for prepared in batches:
+            batch = prepared.batch
+            self.trips += 1
+            held, numbers = read(db, batch, needs_of(batch), numbers)
+            if held.number is not None:
+                answers.append(held.number)
+                continue
+            try:
+                changes = decide(batch, held)
+            except (Conflict, Invalid) as error:
+                answers.append(error)
+                continue
+            write(db, prepared, changes, numbers)
+            answers.append(changes)
+        return answers
 
 
 def _tell(jobs: Iterable[PostgresCommit]) -> None:
