@@ -177,7 +177,7 @@ def drop_database(address: str) -> None:
     from psycopg import sql
 
     name = urlsplit(address).path.removeprefix("/")
-    with psycopg.connect(with_database(address, "postgres"), autocommit=True) as db:
+    with psycopg.connect(server_address(), autocommit=True) as db:
         db.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
 
 

@@ -79,8 +79,7 @@ class SharedRates:
     _parts: dict[str, tuple[int, datetime]] = field(default_factory=dict)  # how many, until when
 
     async def take(self, name: str) -> float:
-        """As ``Buckets.take``. A store that does not answer limits nobody: the request itself will
-        tell."""
+        """As ``Buckets.take``; Unavailable if the store does not answer."""
         if not self.per_minute:
             return 0.0
         now = self.engine.now()

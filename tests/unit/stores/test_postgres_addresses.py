@@ -13,6 +13,7 @@ from recollect import Memory
 from recollect.errors import Incompatible, Invalid, RecollectError, Unavailable
 from recollect.interfaces.cli import main
 from recollect.stores.postgres import PostgresStore, migrate
+from recollect.testing.values import make_batch, make_message, make_record
 from recollect.wiring.stores import scheme_of, without_password
 from tests import postgres
 
@@ -304,3 +305,30 @@ def test_the_size_from_which_on_the_database_searches(address: str) -> None:
         texts = {hit.record.text for hit in little.hits}
         assert {hit.record.text for hit in much.hits} == texts
     assert "native_above" in str(refusal(f"{address}?native_above=many"))
+
+
+@pytest.mark.parametrize("level", ["serializable", "repeatable read"])
+def test_X2_the_databases_own_defaults_change_nothing(address: str, level: str) -> None:
+    """Many writers in one root lose nothing, whatever isolation the database begins with."""
+    name = sql.Identifier(urlsplit(address).path[1:])
+    begun = sql.SQL("ALTER DATABASE {} SET default_transaction_isolation TO {}").format(
+        name, sql.Literal(level)
+    )
+
+    async def run() -> None:
+        stores = [await PostgresStore.open(address) for _ in range(2)]
+        batches = [make_batch(make_record(f"r{n}"), make_message(f"m{n}")) for n in range(24)]
+        numbers = await asyncio.gather(
+            *(stores[place % 2].commit(batch) for place, batch in enumerate(batches))
+        )
+        assert sorted(numbers) == list(range(1, 25))
+        for store in stores:
+            await store.close()
+
+    with psycopg.connect(address, autocommit=True) as db:
+        db.execute(begun)
+        try:
+            asyncio.run(run())
+        finally:
+            reset = "ALTER DATABASE {} RESET default_transaction_isolation"
+            db.execute(sql.SQL(reset).format(name))

@@ -24,6 +24,8 @@ from recollect.stores.postgres.pool import ThreadPool
 from recollect.stores.prepared import Prepared, prepare
 from recollect.types import Batch
 
+# Whatever the database's default is: what is read behind the lock must be what is there by then.
+BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 GROUP_MAX = 64
 GROUP_BYTES_MAX = 8 * 1024 * 1024
 TRIES = 5
@@ -140,7 +142,7 @@ class CommitQueue:
         ending: psycopg.Cursor[tuple[object, ...]] | None = None
         try:
             with db.pipeline():
-                db.execute("BEGIN")
+                db.execute(BEGIN)
                 answers = self._all_applied(db, [job.prepared for job in jobs])
                 wrote = any(isinstance(answer, Changes) for answer in answers)
                 self.trips += 1
