@@ -79,6 +79,8 @@ def test_the_extras_of_the_design_exist() -> None:
     project = tomllib.loads(text_of("pyproject.toml"))["project"]
     assert set(project["optional-dependencies"]) == {
         "local", "llm", "client", "server", "redis", "surreal", "postgres", "slack", "bench", "dev",
+        "anthropic", "google-adk", "langgraph", "llama-index", "openai-agents", "proxy",
+        "pydantic-ai",
     }  # fmt: skip
 
 

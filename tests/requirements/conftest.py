@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from recollect import AsyncMemory, Memory
-from recollect.sync import BackgroundLoop
+from recollect.memory.sync import BackgroundLoop
 from tests.conftest import PROVING
 from tests.engines import ENGINES
 from tests.serving import Plugged, Switchboard

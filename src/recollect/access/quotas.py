@@ -98,7 +98,7 @@ class SharedRates:
         full = Cell(key=key, value={"left": most, "at": now.timestamp()})
         cell = next(iter(await registry.get((key,), now=now)), full)
         passed = max(0.0, now.timestamp() - cell.value["at"])
-        level = min(most, cell.value["left"] + passed * most / 60)
+        level: float = min(most, cell.value["left"] + passed * most / 60)
         if level < 1:
             return (1 - level) * 60 / most
         part = int(min(level, max(1.0, most / PARTS)))

@@ -64,7 +64,6 @@ def _init(path: Any) -> int:
 def completion(arguments: argparse.Namespace) -> int:
     """A script for the shell, made from the commands there are: a new one is in it."""
     from recollect.interfaces.cli.completions import script
-    from recollect.interfaces.cli.parser import build_parser
 
-    print(script(arguments.shell, build_parser()), end="")
+    print(script(arguments.shell, arguments.whole()), end="")
     return 0

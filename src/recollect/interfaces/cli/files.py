@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
+from recollect.errors import Invalid
 from recollect.interfaces.cli.options import given
 from recollect.interfaces.cli.output import (
     INTERRUPTED,
@@ -64,6 +65,10 @@ def export(arguments: argparse.Namespace) -> int:
 
 
 def import_(arguments: argparse.Namespace) -> int:
+    if arguments.foreign:
+        return _import_foreign(arguments)
+    if arguments.scope or arguments.fields or arguments.learn:
+        raise Invalid("--scope, --map and --learn belong to an import with --from")
     options = given(arguments)
     with ExitStack() as open_until, open_memory(arguments) as memory:
         source: Any = arguments.file
@@ -73,6 +78,36 @@ def import_(arguments: argparse.Namespace) -> int:
         with Progress("importing", shown=not arguments.quiet) as progress:
             receipt = memory.import_from(source, progress=progress, **options)
     return _show_import(arguments, receipt)
+
+
+def _import_foreign(arguments: argparse.Namespace) -> int:
+    from recollect.adapters.importers import import_foreign
+    from recollect.wiring import read_settings
+
+    fields = dict(_pair(one) for one in arguments.fields)
+    bar = Progress("importing", shown=not arguments.quiet)
+    with open_memory(arguments) as memory, bar as progress:
+        receipt = import_foreign(
+            memory,
+            arguments.foreign,
+            arguments.file,
+            scope=arguments.scope,
+            default_scope=read_settings(profile=arguments.profile).scope,
+            dry_run=arguments.dry_run,
+            partial=arguments.partial,
+            learn=arguments.learn,
+            fields=fields,
+            actor="" if arguments.actor == "cli" else arguments.actor,
+            progress=lambda _, done, total: progress(done, total),
+        )
+    return _show_import(arguments, receipt)
+
+
+def _pair(text: str) -> tuple[str, str]:
+    ours, sign, theirs = text.partition("=")
+    if not sign or not ours or not theirs:
+        raise Invalid(f"--map {text}: write OURS=THEIRS, such as text=note")
+    return ours, theirs
 
 
 def _show_import(arguments: argparse.Namespace, receipt: Receipt) -> int:

@@ -19,7 +19,7 @@ from recollect.types import Answer, Packet, Receipt
 from recollect.types.pages import Due, Page, Stats
 
 if TYPE_CHECKING:
-    from recollect.sync import Memory
+    from recollect.memory.sync import Memory
 
 INTERRUPTED = 130
 LINES_MAX = 40  # a receipt of more things is summed up
@@ -40,7 +40,7 @@ def loading() -> Iterator[None]:
 
 
 def open_memory(arguments: argparse.Namespace) -> Memory:
-    from recollect.sync import Memory
+    from recollect.memory.sync import Memory
 
     check_store(arguments)
     return Memory.open(

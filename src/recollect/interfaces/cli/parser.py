@@ -100,12 +100,25 @@ def _add_running(commands: Any) -> None:
         commands, "completion", configuration.completion, "print completions for a shell"
     )
     completion.add_argument("shell", choices=("bash", "zsh", "fish"))
+    completion.set_defaults(whole=build_parser)
     serve = _command(commands, "serve", program.serve, "run the server")
     serve.add_argument("--host", help="address to listen on; default: this machine only")
     serve.add_argument("--port", type=int, help="port to listen on")
     serve.add_argument("--workers", type=int, default=1, help="how many processes; default: 1")
     mcp = _command(commands, "mcp", agents.mcp, "serve one agent over standard input and output")
     mcp.add_argument("--scope", help="whose memory; no tool can leave it")
+    mcp.add_argument(
+        "--tools",
+        choices=("recollect", "reference"),
+        default="recollect",
+        help="reference: those of the reference MCP memory server",
+    )
+
+    proxy = _command(commands, "proxy", agents.proxy, "stand between a client and its model server")
+    proxy.add_argument("--upstream", required=True, metavar="URL", help="the model server")
+    proxy.add_argument("--port", type=int, default=4778)
+    proxy.add_argument("--scope", help="whose memory")
+    proxy.add_argument("--tokens", type=int, help="how large a packet may be")
 
 
 def _add_identity(commands: Any) -> None:
