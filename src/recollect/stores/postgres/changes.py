@@ -46,6 +46,7 @@ _RECORD = _insert(
     ),
 )
 _TERMS = RECORD_BIRTH.index("terms")
+_SINGLE = 1 + RECORD_CHANGES.index("single")  # in a row for the next statement
 _RECORD_CHANGED = (
     f"UPDATE record SET changed = %s, {', '.join(f'{name} = %s' for name in RECORD_CHANGES)}"
     " WHERE root = %s AND id = %s"
@@ -178,8 +179,10 @@ def _write_records(db: Db, prepared: Prepared, changes: Changes, numbers: Number
             lineage += [(root, *row[1:]) for row in rows]
         else:
             changed.append((stamp, *ready.changes, root, id_))
-    _many(db, _RECORD, made)
+    # Of one text one record may live in a scope: first those that make room for it.
+    changed.sort(key=lambda row: row[_SINGLE])
     _many(db, _RECORD_CHANGED, changed)
+    _many(db, _RECORD, made)
     _many(db, _LINEAGE, lineage)
     scopes = {record.scope for record in changes.records.values()}
     if changes.entry is not None and changes.vectors:

@@ -6,6 +6,7 @@ A connection must not cross a fork: open the store in the child, not before it.
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -103,6 +104,9 @@ class PostgresStore:
         pgvector. Unavailable: it cannot be reached, or the user may not do it.
         """
         place = DatabasePlace(address)
+        log = logging.getLogger("psycopg")
+        if log.level == logging.NOTSET:  # what it warns of is raised here, in our words
+            log.setLevel(logging.ERROR)
 
         def prepare() -> None:
             with speaking_of(place.name):
