@@ -32,6 +32,7 @@ from recollect.types import Entry
 ROWS_AT_ONCE = 16  # in one statement
 
 _RECORD_COLUMNS = ("root", "scope", "changed", "space", *RECORD_BIRTH, *RECORD_CHANGES)
+_ID, _SINGLE = _RECORD_COLUMNS.index("id"), _RECORD_COLUMNS.index("single")
 _RECORD = f"INSERT INTO record ({', '.join(_RECORD_COLUMNS)}) VALUES "
 _RECORD_CHANGED = " ON CONFLICT (id) DO UPDATE SET " + ", ".join(
     f"{name} = excluded.{name}" for name in ("changed", *RECORD_CHANGES)
@@ -172,6 +173,9 @@ def _write_records(db: apsw.Connection, prepared: Prepared, changes: Changes, ke
         place = (keys.root, keys.scopes[record.scope], keys.stamp)
         space = keys.space if id_ in changes.vectors else None
         rows.append((*place, space, *ready.birth, *ready.changes))
+    # Of one text one record may live in a scope: first those that make room for it. New ones stay
+    # in the order in which they were made.
+    rows.sort(key=lambda row: row[_ID] in changes.made or row[_SINGLE])
     changed = len(changes.made) < len(changes.records)
     _insert(db, _RECORD, rows, _RECORD_CHANGED if changed else "")
     _write_relations(db, changes)
