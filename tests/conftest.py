@@ -8,6 +8,8 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
+from tests import servers
+
 # Before anything imports it: the clauses that ship are tests too, and say what differed.
 pytest.register_assert_rewrite("recollect.testing")
 
@@ -35,6 +37,15 @@ _FOLDERS = {
     "XDG_CACHE_HOME": "cache",
     "XDG_STATE_HOME": "state",
 }
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    servers.begin_run(worker=hasattr(config, "workerinput"))
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        servers.end_run()
 
 
 @pytest.fixture(autouse=True, scope="session")

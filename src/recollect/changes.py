@@ -41,6 +41,10 @@ ATTEMPTS_MAX = 16
 PER_COMMIT = 100
 VOLATILE = "kept in this process only"
 OPTED_OUT = f"{VOLATILE}: opted out of persistence"
+SHARED = (
+    "this server is several processes, of which none sees what another keeps for itself; "
+    "serve it with one process, or declare that it may be kept"
+)
 
 EdgeKey = tuple[str, str, str]
 Told = Callable[[], Any]
@@ -101,6 +105,8 @@ class Change:
         return change
 
     def turn_volatile(self, why: str) -> None:
+        if self.engine.shared:
+            raise Unavailable(f"{why}, and {SHARED}", lasting=True)
         self.store = self.engine.volatile
         self.engine.volatile_roots.add(self.root)
         self.why_volatile = why
@@ -113,8 +119,9 @@ class Change:
         return other
 
     def or_volatile(self, error: Unavailable) -> None:
-        """The way out where the store cannot be written to, if there still is one."""
-        if self.why_volatile:
+        """The way out where the store cannot be written to, if there still is one. A server that
+        says when to come again is asked again then: what one process keeps, others do not see."""
+        if self.why_volatile or error.retry_after is not None:
             raise error
         self.turn_volatile(f"{VOLATILE}: {error}")
 
@@ -317,7 +324,10 @@ async def _written(engine: Engine, store: Store, batch: Batch) -> int:
         except Unavailable as error:
             if store is engine.store:
                 engine.disk.trouble = str(error)
-            if again or not error.outcome_unknown:
+            if again:
+                error.outcome_unknown = True  # the first try may have landed all the same
+                raise
+            if not error.outcome_unknown:
                 raise
             again = True
         except Invalid:

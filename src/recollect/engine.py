@@ -138,6 +138,7 @@ class Engine:
     volatile_roots: set[str] = field(default_factory=set)
     # Where a message of this process only stands: behind which one of the kept log.
     places: dict[tuple[SessionKey, str], int] = field(default_factory=dict)
+    shared: bool = False  # several processes serve the same: nothing may be kept in one of them
     disk: Disk = field(default_factory=Disk)
     trusted: Trusted = field(default_factory=Trusted)
     better: str = ""  # a local model that finds more than the one the store was begun with

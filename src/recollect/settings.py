@@ -34,7 +34,7 @@ class Settings:
     origins: str = ""  # pages elsewhere that may use the server, such as https://app.example
     body_mb: int = 8  # most of one request to the server
     request_seconds: int = 60  # that one request to the server may take; 0: no limit
-    workers: int = 2  # processes of the server for large requests; 0: none, and none for upkeep
+    helpers: int = 2  # processes of the server for large requests; 0: none, and none for upkeep
     connections_per_address: int = 256  # to the server; 0: as many as there are
     rate: int = 6_000  # requests a minute for one root; 0: no limit
     writes_per_day: int = 0  # rows that one root may write; 0: no limit
@@ -53,6 +53,7 @@ class Settings:
     oidc_rights_claim: str = ""  # the claim that names rights; empty: all of those
     oidc_holder: str = "person"  # person, agent or service
     sign_key: str = ""  # a file with a private Ed25519 key (PEM) that signs every export
+    volatile: str = "keep"  # what may not be written: kept in the server's process; or "refuse"
     log_level: str = "warning"  # debug, info (a line for each request), warning or error
     log_format: str = "text"  # or "json"
     redis_url: str = ""

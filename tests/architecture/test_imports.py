@@ -27,6 +27,7 @@ KNOWN_AT_THE_EDGE = (
 # External package -> the only modules that may import it.
 HOMES: dict[str, tuple[str, ...]] = {
     "apsw": ("stores.sqlite", "adapters.importers.databases"),  # the latter reads others' files
+    "psycopg": ("stores.postgres",),
     "sqlite3": (),  # the standard library's SQLite may be too old to be safe
     "numpy": ("stores", "models.providers", "index"),
     "simsimd": ("stores", "models.providers", "index"),
@@ -83,7 +84,17 @@ def test_an_outside_package_is_imported_only_in_its_home(package: str) -> None:
     assert found(wrong) == []
 
 
-@pytest.mark.parametrize("room", ["index", "stores.commit", "stores.batches", "stores.touches"])
+@pytest.mark.parametrize(
+    "room",
+    [
+        "index",
+        "stores.commit",
+        "stores.batches",
+        "stores.touches",
+        "stores.rows",
+        "stores.prepared",
+    ],
+)
 def test_what_every_store_shares_knows_no_driver(room: str) -> None:
     """The index and the meaning of a commit: arrays and plain values, whatever the engine."""
 

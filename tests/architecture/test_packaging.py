@@ -54,8 +54,8 @@ def test_every_pin_has_a_hash(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "extras"),
     [
-        (PINS[0], ("server", "dev", "local", "llm")),
-        (PINS[1], ("server", "local")),
+        (PINS[0], ("server", "dev", "local", "llm", "postgres")),
+        (PINS[1], ("server", "local", "postgres")),
         (PINS[2], ("bench", "server")),
     ],
 )

@@ -2,8 +2,9 @@
 that is kept. All keys of a root share its limits, and rows count, not requests: a tenant gains
 nothing by making keys, nor by writing much at once.
 
-The rate is kept in this process. What was written is kept in the store, a few seconds late, so that
-a restart gives nobody a new day.
+The rate is kept in this process, where one process serves; where several do, each takes a share
+of the minute from the store whenever it has used up the one before. What was written is kept in
+the store, a few seconds late, so that a restart gives nobody a new day.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import json
 import math
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from datetime import time as clock_time
@@ -29,6 +31,11 @@ FAILURES_PER_MINUTE = 30
 RECOUNT_SECONDS = 600.0  # how old the number of a root's records may be
 RECOUNT_SECONDS_FULL = 10.0  # the same at the limit: somebody may have forgotten some
 WALKED_AT_ONCE = 50
+RATE = "rate"
+PARTS = 60  # of a minute's worth: so much a process takes at a time
+PART_KEPT = timedelta(seconds=5)
+RACES_MAX = 8
+RACE_SECONDS = 1.0
 
 
 class TooMany(RecollectError):
@@ -81,6 +88,48 @@ class Buckets:
         """What is full again says nothing; if none is, the whole book goes."""
         kept = {n: v for n, v in self._left.items() if self._filled(n, now) < self._most}
         self._left = kept if len(kept) < BUCKETS_MAX else {}
+
+
+@dataclass(slots=True)
+class SharedRates:
+    """The same bucket for several processes. Its level is a cell of the registry; a process takes
+    a part of it at a time, and what it has not used after a moment is nobody's."""
+
+    engine: Engine
+    per_minute: int
+    _parts: dict[str, tuple[int, datetime]] = field(default_factory=dict)  # how many, until when
+
+    async def take(self, name: str) -> float:
+        """As ``Buckets.take``; Unavailable if the store does not answer."""
+        if not self.per_minute:
+            return 0.0
+        now = self.engine.now()
+        left, until = self._parts.get(name, (0, now))
+        if left and now < until:
+            self._parts[name] = (left - 1, until)
+            return 0.0
+        for _ in range(RACES_MAX):
+            with suppress(Conflict):
+                return await self._refilled(name, now)
+        return RACE_SECONDS
+
+    async def _refilled(self, name: str, now: datetime) -> float:
+        registry, key = self.engine.store.registry, cell_key(RATE, name)
+        most = float(self.per_minute)
+        full = Cell(key=key, value={"left": most, "at": now.timestamp()})
+        cell = next(iter(await registry.get((key,), now=now)), full)
+        passed = max(0.0, now.timestamp() - cell.value["at"])
+        level: float = min(most, cell.value["left"] + passed * most / 60)
+        if level < 1:
+            return (1 - level) * 60 / most
+        part = int(min(level, max(1.0, most / PARTS)))
+        value = {"left": level - part, "at": now.timestamp()}
+        until = now + timedelta(minutes=2)
+        await registry.put(replace(cell, value=value, expires_at=until), now=now)
+        if len(self._parts) >= BUCKETS_MAX:
+            self._parts.clear()
+        self._parts[name] = (part - 1, now + PART_KEPT)
+        return 0.0
 
 
 @dataclass(slots=True)

@@ -96,3 +96,17 @@ def ordered(records: Iterable[Record], asked: Listing | Find) -> list[Record]:
         if asked.order == "important":
             found.sort(key=lambda record: record.importance, reverse=True)
     return found[: max(0, asked.limit)]
+
+
+def is_walk(asked: Listing) -> bool:
+    """By id with no other filter than scope and status: what walks through everything, and must
+    not load an index of everything to do it."""
+    where = asked.where
+    plain = Where(
+        scopes=where.scopes,
+        now=where.now,
+        descend=where.descend,
+        exact=where.exact,
+        statuses=where.statuses,
+    )
+    return asked.order in ("id", "newest") and where == plain

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from recollect.index.filters import check_asked, passes
 from recollect.index.neighbours import AFTER, BEFORE, Around, around, share, usual_length
 from recollect.index.spread import Spread
-from recollect.ports import NativeArms, NativeHit, NativeSearch
+from recollect.ports import NativeArms, NativeHit, NativeHits, NativeSearch
 from recollect.text import analysis
 from recollect.types import Hit, Record, Search
 
@@ -34,7 +34,7 @@ async def search(engine: NativeSearch, asked: Search) -> list[Hit]:
         found = {hit.record.id: hit.record for hit in (*arms.by_word, *arms.by_meaning)}
         turns = [id_ for id_, one in found.items() if one.type == "turn" and one.session]
         talks = await engine.turns(asked, turns, REACH) if turns else {}
-    return hits_of(arms, talks, asked, terms)
+    return NativeHits(hits_of(arms, talks, asked, terms))
 
 
 def hits_of(

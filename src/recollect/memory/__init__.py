@@ -95,8 +95,9 @@ class AsyncMemory(WholeStore, Lists, Beliefs):
         """Open a store by path or URL.
 
         Args:
-            store: a path, ``sqlite:///path`` or ``dict:`` (in this process only); without it
-                RECOLLECT_STORE, or a file in the user's data folder
+            store: a path, ``sqlite:///path``, a server (``postgresql://user@host/database``) or
+                ``dict:`` (in this process only); without it RECOLLECT_STORE, or a file in the
+                user's data folder
             embedder: "auto" (what the store was begun with; for a new one the model in the
                 box), "recall-1", "minilm", "hashing", "none", a service such as
                 "openai:text-embedding-3-small/768", or an object

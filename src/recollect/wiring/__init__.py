@@ -25,7 +25,7 @@ from recollect.types.arguments import StorePath
 from recollect.types.ids import ROOM, as_uuid
 from recollect.wiring.configuration import merged
 from recollect.wiring.models import careful_embedder, model_folder, open_careful, place_for
-from recollect.wiring.stores import factory_of, scheme_of, sqlite_file
+from recollect.wiring.stores import SHARED, factory_of, scheme_of, sqlite_file, without_password
 
 
 def read_settings(environ: Mapping[str, str] | None = None, **overrides: str | None) -> Settings:
@@ -49,7 +49,8 @@ async def open_engine(
 ) -> Engine:
     """Open a store and everything around it.
 
-    ``store`` is a path, ``sqlite:///path`` or ``dict:`` (in this process only); without it
+    ``store`` is a path, ``sqlite:///path``, a server such as ``postgresql://user@host/database``,
+    or ``dict:`` (in this process only); without it
     RECOLLECT_STORE, or a file in the user's data folder. ``embedder`` is "auto" (what the store
     was begun with; for a new one the model in the box), "recall-1", "minilm", "hashing", "none", a
     service ("openai:text-embedding-3-small/768", "gemini:...", "ollama:...") or an object.
@@ -152,6 +153,17 @@ def store_file(address: str) -> Path | None:
     return sqlite_file(address) if scheme_of(address) == "sqlite" else None
 
 
+def place_of(store: StorePath | None, profile: str | None) -> str:
+    """The server that a store with these options is on, as it may be shown; "" if on none."""
+    address = address_of(store, profile)
+    return without_password(address) if scheme_of(address) not in ("sqlite", "dict") else ""
+
+
+def shares_with_processes(store: StorePath | None, profile: str | None) -> bool:
+    """May several processes open the store at once?"""
+    return scheme_of(address_of(store, profile)) in SHARED
+
+
 async def open_store(address: str, settings: Settings) -> Store:
     scheme = scheme_of(address)
     factory = factory_of(scheme)  # numpy and drivers only when needed
@@ -174,8 +186,13 @@ def unlock_file(file: Path, settings: Settings) -> None:
 
 def file_of(store: StorePath | None, profile: str | None) -> Path | None:
     """The file that a store with these options is in; None if it is in none."""
+    return store_file(address_of(store, profile))
+
+
+def address_of(store: StorePath | None, profile: str | None) -> str:
+    """The address of a store with these options."""
     settings = read_settings(profile=profile)
-    return store_file(store_address(store, settings, active_profile(settings, os.environ)))
+    return store_address(store, settings, active_profile(settings, os.environ))
 
 
 async def _embedder(

@@ -7,14 +7,24 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recollect.errors import Invalid
+from recollect.errors import Invalid, NotFound
 from recollect.types import Receipt, ReceiptItem
 from recollect.types.arguments import StorePath
+from recollect.verbs.migrate import moved
 from recollect.verbs.restore import bury_again
-from recollect.wiring import file_of, open_engine, open_store, read_settings, unlock_file
+from recollect.wiring import (
+    address_of,
+    file_of,
+    open_engine,
+    open_store,
+    place_of,
+    read_settings,
+    unlock_file,
+)
+from recollect.wiring.stores import factory_of, scheme_of
 
 if TYPE_CHECKING:
-    from recollect.stores.sqlite.doctor import DoctorReport
+    from recollect.stores.report import DoctorReport
 
 
 def heal_store(store: StorePath | None, profile: str | None, backup: StorePath | None) -> Receipt:
@@ -30,7 +40,15 @@ def heal_store(store: StorePath | None, profile: str | None, backup: StorePath |
 
 
 def check_store(store: StorePath | None, profile: str | None, *, rebuild: bool) -> DoctorReport:
-    """Examine the store file; with ``rebuild`` make its indexes anew first."""
+    """Examine the store; with ``rebuild`` make its indexes anew first."""
+    address = address_of(store, profile)
+    if scheme_of(address) in ("postgresql", "postgres"):
+        factory_of("postgresql")  # says what is missing, if its driver is
+        from recollect.stores.postgres import doctor as database
+
+        if rebuild:
+            database.rebuild(address)
+        return database.check(address)
     from recollect.stores.sqlite import doctor
 
     file = _file_of(store, profile)
@@ -41,6 +59,11 @@ def check_store(store: StorePath | None, profile: str | None, *, rebuild: bool) 
 
 def _file_of(store: StorePath | None, profile: str | None) -> Path:
     file = file_of(store, profile)
+    if file is None and place_of(store, profile):
+        raise Invalid(
+            f"{place_of(store, profile)} is no file; back it up with the tools of its engine (such "
+            "as pg_dump and pg_restore), or with recollect export and import"
+        )
     if file is None:
         raise Invalid("this needs a store file; a dict: store is gone with its process")
     unlock_file(file, read_settings(profile=profile))
@@ -102,3 +125,30 @@ async def _forget_again(copy: str, file: Path, profile: str | None) -> Receipt:
             await restored.volatile.close()
     finally:
         await current.close()
+
+
+async def migrate_store(
+    source: str,
+    target: str,
+    profile: str | None,
+    *,
+    embedder: str | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Receipt:
+    """Copy all of one store into another, and compare. What is interrupted goes on where it was."""
+    if source == target:
+        raise Invalid("source and target are the same store; name another one")
+    file = file_of(source, profile)
+    if file is not None and not file.exists():
+        raise NotFound(f"there is no file {file}")
+    reading = await open_engine(source, embedder="none", profile=profile)
+    try:
+        writing = await open_engine(target, embedder=embedder, profile=profile)
+        try:
+            return await moved(reading, writing, progress or (lambda _, __: None))
+        finally:
+            await writing.store.close()
+            await writing.volatile.close()
+    finally:
+        await reading.store.close()
+        await reading.volatile.close()

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Awaitable, Callable
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -24,14 +25,19 @@ Factory = Callable[..., Awaitable[Store]]
 BUILT_IN = {
     "sqlite": "recollect.stores.sqlite:open_address",
     "dict": "recollect.stores.dict:open_address",
+    "postgresql": "recollect.stores.postgres:open_address",
+    "postgres": "recollect.stores.postgres:open_address",
 }
 # Built-in stores whose driver comes with an extra: scheme -> its name.
 EXTRAS = {
     "redis": "redis",
     "rediss": "redis",
     "postgresql": "postgres",
+    "postgres": "postgres",
     "surrealkv": "surreal",
 }
+# Those that several processes may open at once, as their capabilities say.
+SHARED = ("sqlite", "postgresql", "postgres")
 
 
 def scheme_of(address: str) -> str:
@@ -46,8 +52,26 @@ def scheme_of(address: str) -> str:
         return scheme
     if scheme in EXTRAS:
         raise Incompatible(f"the {EXTRAS[scheme]} store is not part of this version yet")
-    names = ", ".join(sorted({*BUILT_IN, *brought}))
-    raise Invalid(f"unknown store {address!r}; use a path or a store that is installed: {names}")
+    raise Invalid(_unknown(address, scheme, {*BUILT_IN, *brought}))
+
+
+def _unknown(address: str, scheme: str, known: set[str]) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(scheme.lower(), sorted(known), 1, 0.6)
+    meant = f"did you mean {near[0]}://? Else " if near else ""
+    names = ", ".join(sorted(known - EXTRAS.keys()))
+    servers = ", ".join(f"{name}://" for name in sorted(known & EXTRAS.keys()))
+    return (
+        f"unknown store {without_password(address)!r}; {meant}use a path or a store that is "
+        f"installed: {names}; or a server: {servers}"
+    )
+
+
+def without_password(address: str) -> str:
+    """The address as it may be shown."""
+    address = re.sub(r"(://[^:@/?#]*):.*@", r"\1:***@", address)
+    return re.sub(r"(?i)([?&](?:ssl)?password=)[^&]*", r"\1***", address)
 
 
 def sqlite_file(address: str) -> Path:

@@ -13,8 +13,8 @@ from recollect.index.codes import DURABILITIES, KINDS, SOURCES, STATUSES, TYPES
 from recollect.index.derived import terms_blob
 from recollect.index.postings import Postings, merged, segment_of
 from recollect.stores.dict import DictStore
+from recollect.stores.rows import RELATIONS, ROLES, TOUCHES
 from recollect.stores.sqlite import SqliteStore, erase
-from recollect.stores.sqlite.rows import RELATIONS, ROLES, TOUCHES
 from recollect.testing.values import (
     ROOT,
     ask,

@@ -36,6 +36,7 @@ def serve(arguments: argparse.Namespace) -> int:
         embedder=arguments.embedder,
         host=arguments.host,
         port=arguments.port,
+        workers=arguments.workers,
     )
     return 0
 

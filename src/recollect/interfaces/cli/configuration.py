@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import re
 from dataclasses import fields
 from typing import Any
 
 from recollect.errors import Conflict
 from recollect.interfaces.cli.output import print_json, print_lines, screen_for
 
-SECRET = re.compile(r"(://[^:/@]*:)[^@]*@")
-
 
 def show(arguments: argparse.Namespace) -> int:
     from recollect.wiring import read_settings
     from recollect.wiring.configuration import config_file, sources
+    from recollect.wiring.stores import without_password
 
     path = config_file()
     if arguments.init:
@@ -23,7 +21,7 @@ def show(arguments: argparse.Namespace) -> int:
     settings = read_settings(store=arguments.store, profile=arguments.profile)
     origins = sources()
     shown = {
-        field.name: SECRET.sub(r"\1***@", str(getattr(settings, field.name)))
+        field.name: without_password(str(getattr(settings, field.name)))
         for field in fields(settings)
     }
     if arguments.json:

@@ -48,7 +48,8 @@ def doctor(arguments: argparse.Namespace) -> int:
     else:
         for line in repaired:
             print(line)
-        print(f"{report.path}: SQLite {report.library}, mode {report.mode}")
+        mode = f", mode {report.mode}" if report.mode else ""
+        print(f"{report.path}: {report.engine} {report.library}{mode}")
         print(f"{report.records} records, {report.messages} messages")
         for finding in report.findings:
             print(
@@ -162,6 +163,24 @@ def _show_import(arguments: argparse.Namespace, receipt: Receipt) -> int:
     else:
         print("nothing to do")
     return SOME_FAILED if failed else 0
+
+
+def migrate(arguments: argparse.Namespace) -> int:
+    import asyncio
+
+    from recollect.wiring.files import migrate_store
+
+    with Progress("copying roots", shown=not arguments.quiet) as progress:
+        receipt = asyncio.run(
+            migrate_store(
+                arguments.source,
+                arguments.target,
+                arguments.profile,
+                embedder=arguments.embedder,
+                progress=progress,
+            )
+        )
+    return show_receipt(arguments, receipt)
 
 
 def backup(arguments: argparse.Namespace) -> int:

@@ -109,6 +109,7 @@ def _add_running(commands: Any) -> None:
     serve = _command(commands, "serve", program.serve, "run the server")
     serve.add_argument("--host", help="address to listen on; default: this machine only")
     serve.add_argument("--port", type=int, help="port to listen on")
+    serve.add_argument("--workers", type=int, default=1, help="how many processes; default: 1")
     console = _command(commands, "console", program.console, "a link that opens the console once")
     console.add_argument("--host", help="where the server listens; default: this machine")
     console.add_argument("--port", type=int, help="the server's port")
@@ -191,6 +192,10 @@ def _add_workspaces(commands: Any) -> None:
 
 
 def _add_files(commands: Any) -> None:
+    migrate = _command(commands, "migrate", files.migrate, "copy a whole store into another")
+    migrate.add_argument("source", help="path or URL of the store to read")
+    migrate.add_argument("target", help="path or URL of the store to write")
+
     backup = _command(commands, "backup", files.backup, "copy the store file while it is used")
     backup.add_argument("target", help="the file to write")
     backup.add_argument("--force", action="store_true", help="replace the file if it exists")

@@ -13,7 +13,7 @@ from starlette.requests import HTTPConnection
 from recollect.access import keys
 from recollect.access.codes import HALF_PREFIX, whole_key
 from recollect.access.keys import Key
-from recollect.access.quotas import FAILURES_PER_MINUTE, Buckets, Quotas, TooMany
+from recollect.access.quotas import FAILURES_PER_MINUTE, Buckets, Quotas, SharedRates, TooMany
 from recollect.access.shares import tenants_of
 from recollect.access.tokens import Tokens
 from recollect.errors import Denied
@@ -48,6 +48,8 @@ class Door:
         self._tokens = tokens
         self._keys_exist = False
         self._rate = Buckets(settings.rate)
+        shared = memory.engine.shared
+        self._shared = SharedRates(memory.engine, settings.rate) if shared else None
         self._failures = Buckets(FAILURES_PER_MINUTE)
         self.uses = keys.KeyUses(memory.engine)
         self._let_in: dict[str, tuple[Key, AsyncMemory]] = {}  # in this turn of the loop, by secret
@@ -55,7 +57,7 @@ class Door:
     async def caller(self, connection: HTTPConnection) -> Caller:
         """Unknown, Denied, NotFound (of a device) or TooMany if there is none."""
         key, memory = await self._known(connection)
-        wait = max(map(self._rate.take, tenants_of(memory.engine)))
+        wait = max([await self._wait(tenant) for tenant in tenants_of(memory.engine)])
         if wait:
             raise TooMany("this tenant asks too often; slow down", wait)
         device = connection.headers.get(DEVICE_HEADER)
@@ -64,6 +66,9 @@ class Door:
             engine = memory.engine
             memory = AsyncMemory(engine.narrowed((scope,), engine.rights))
         return Caller(memory=memory, via="http", key=key, quotas=self.quotas)
+
+    async def _wait(self, tenant: str) -> float:
+        return await self._shared.take(tenant) if self._shared else self._rate.take(tenant)
 
     async def flush(self) -> None:
         """Write down what was counted."""

@@ -18,6 +18,7 @@ from recollect.errors import Invalid
 from recollect.interfaces.http.callers import is_loopback
 from recollect.memory import AsyncMemory
 from recollect.types import ALL_RIGHTS
+from recollect.wiring.stores import without_password
 
 FIRST_KEY = "first start"
 
@@ -51,12 +52,14 @@ class Keeping:
     space: str  # of its vectors; "" if it has none
     options: str = ""
     better: str = ""  # a local model that finds more than the one the store has
+    server: str = ""  # the address of a database, without its password
 
     def told(self) -> str:
-        if self.file is None:
+        if self.file is None and not self.server:
             return "Its memory is in this process only, and gone when it ends."
         meaning = f" and by meaning ({self.space})" if self.space else ""
-        said = f"Its memory is {shown(self.file)}, searched by words{meaning}."
+        place = self.server or shown(self.file or Path())
+        said = f"Its memory is {place}, searched by words{meaning}."
         if not self.better:
             return said
         move = self.command(f"--embedder {self.better}", "reembed")
@@ -76,7 +79,8 @@ def program() -> str:
 
 
 def options_of(store: str | None, profile: str | None) -> str:
-    given = (("--store", store), ("--profile", profile))
+    """As they may be shown: a password is for whoever has it to fill in."""
+    given = (("--store", without_password(store) if store else store), ("--profile", profile))
     return " ".join(f"{name} {shlex.quote(value)}" for name, value in given if value is not None)
 
 

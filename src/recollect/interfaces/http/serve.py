@@ -20,6 +20,7 @@ from recollect.errors import Invalid, Unavailable
 from recollect.interfaces.http.annex import Annex
 from recollect.interfaces.http.app import build_app
 from recollect.interfaces.http.callers import is_loopback
+from recollect.interfaces.http.crew import Crew, Role, check_workers
 from recollect.interfaces.http.first_start import (
     Keeping,
     admit,
@@ -39,7 +40,7 @@ from recollect.interfaces.http.protocol import (
 )
 from recollect.memory import AsyncMemory
 from recollect.settings import Settings
-from recollect.wiring import file_of, read_settings
+from recollect.wiring import file_of, place_of, read_settings
 
 DRAIN_SECONDS = 10
 SWITCH_SECONDS = 0.001
@@ -55,15 +56,27 @@ def serve(
     embedder: str | None = None,
     host: str | None = None,
     port: int | None = None,
+    workers: int = 1,
 ) -> None:
-    """Run until told to stop. Without keys only this machine may connect."""
+    """Run until told to stop, as so many processes. Without keys only this machine may connect."""
     settings = read_settings(profile=profile, host=host, port=None if port is None else str(port))
     set_up(settings)
     address = _address(settings)
+    if settings.volatile not in ("keep", "refuse"):
+        raise Invalid(f"RECOLLECT_VOLATILE={settings.volatile!r}: write keep or refuse")
+    check_workers(workers, store, profile)
     if not is_loopback(settings.host):  # before a port is open to others that nobody may use
         asyncio.run(_check_keys(store, profile, settings.host))
     with _listening(settings, address) as listener:
-        asyncio.run(_serve(store, profile, embedder, settings, listener))
+
+        def run(started: Callable[[], None], *, first: bool = True) -> None:
+            role = Role(workers > 1, first, started)
+            asyncio.run(_serve(store, profile, embedder, settings, listener, role))
+
+        if workers == 1:
+            run(lambda: None)
+        else:
+            Crew(run, workers).work()
 
 
 async def _check_keys(store: str | None, profile: str | None, host: str) -> None:
@@ -80,27 +93,36 @@ async def _serve(
     embedder: str | None,
     settings: Settings,
     listener: socket.socket,
+    role: Role,
 ) -> None:
     annex = _annex(store, profile, embedder, settings)
     async with await AsyncMemory.open(
         store, profile=profile, embedder=embedder, background=annex is None
     ) as memory:
+        memory.engine.shared = role.shared or settings.volatile == "refuse"
         file = file_of(store, profile)
         used = memory.engine.embedder
-        space = used.space if used else ""
-        keeping = Keeping(file, space, options_of(store, profile), better=memory.engine.better)
-        secret = await admit(memory)
+        keeping = Keeping(
+            file,
+            used.space if used else "",
+            options_of(store, profile),
+            better=memory.engine.better,
+            server=place_of(store, profile),
+        )
+        secret = await admit(memory) if role.first else ""
         app = build_app(memory=memory, settings=settings, annex=annex, file=file)
         address = address_of(settings.host, listener.getsockname()[1])
         for trouble in open_to_others(file, own_folder=store is None):
             print(f"recollect: {trouble}", file=sys.stderr)
         look = await console_link(memory, address) if secret else ""
-        lines = list(greeting(address, secret, keeping, look))
-        server = Server(
-            server_config(app, _room(), settings.connections_per_address),
-            app,
-            lambda: print("\n".join(lines), flush=True),
-        )
+        lines = list(greeting(address, secret, keeping, look)) if role.first else []
+
+        def ready() -> None:
+            print(*lines, sep="\n", end="\n" if lines else "", flush=True)
+            role.started()
+
+        config = server_config(app, _room(), settings.connections_per_address)
+        server = Server(config, app, ready)
         await server.serve(sockets=[listener])
 
 
@@ -109,10 +131,10 @@ def _annex(
 ) -> Annex | None:
     """Processes for what is large, and for upkeep; None for a store that only this one can see,
     or where none are wanted."""
-    if not settings.workers or file_of(store, profile) is None:
+    if not settings.helpers or file_of(store, profile) is None:
         return None
     options = {"store": store, "profile": profile, "embedder": embedder}
-    return Annex(options, settings.workers, settings.request_seconds)
+    return Annex(options, settings.helpers, settings.request_seconds)
 
 
 def server_config(

@@ -64,7 +64,7 @@ async def _helped(told: dict[str, Any], reader: asyncio.StreamReader, out: Any) 
         from recollect.wiring import read_settings
 
         # The server has counted the request already; what it writes is counted here.
-        settings = replace(read_settings(profile=told["profile"]), rate=0, workers=0)
+        settings = replace(read_settings(profile=told["profile"]), rate=0, helpers=0)
         app = build_app(memory=memory, settings=settings)
         async with app.router.lifespan_context(app):
             while True:

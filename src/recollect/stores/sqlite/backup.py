@@ -20,6 +20,7 @@ from contextlib import contextmanager
 import apsw
 
 from recollect.errors import Incompatible, Invalid, NotFound, RecollectError, Unavailable
+from recollect.stores.report import DoctorReport
 from recollect.stores.sqlite import doctor
 from recollect.stores.sqlite.cipher import set_key, share_key, unlock
 from recollect.stores.sqlite.connection import (
@@ -46,7 +47,7 @@ Path = str | os.PathLike[str]
 
 def backup(
     path: Path, target: Path, *, force: bool = False, progress: Progress | None = None
-) -> doctor.DoctorReport:
+) -> DoctorReport:
     """Copy the store file ``path`` to ``target``, while others go on writing to it.
 
     Invalid: the target exists and ``force`` was not given. Unavailable: no space, or the copy
@@ -174,7 +175,7 @@ def _must_be_ours(source: str) -> None:
         )
 
 
-def _examined(copy: str, source: str) -> doctor.DoctorReport:
+def _examined(copy: str, source: str) -> DoctorReport:
     """The doctor's report on the copy, which must be good."""
     try:
         report = doctor.check(copy)

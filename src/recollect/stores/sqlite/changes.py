@@ -3,43 +3,38 @@ follows by ``triggers.sql``."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
 import apsw
 
 from recollect.index.codes import code, micros, micros_or_none
-from recollect.index.derived import quantised
-from recollect.stores.commit import Changes, checked
-from recollect.stores.sqlite import erase
-from recollect.stores.sqlite.held import Keys, make_places
-from recollect.stores.sqlite.rows import (
+from recollect.stores.commit import Changes
+from recollect.stores.prepared import Prepared
+from recollect.stores.rows import (
     CHECKSUM_BYTES,
     MESSAGE_COLUMNS,
     RECORD_BIRTH,
     RECORD_CHANGES,
-    RECORD_UNBORN,
     RELATIONS,
     SUMMARY_COLUMNS,
     TOUCHES,
     message_row,
     plain,
-    record_birth,
-    record_changes,
     session_row,
-    state_checksum,
     summary_row,
     to_json,
 )
-from recollect.types import Batch, Entry, Record
+from recollect.stores.sqlite import erase
+from recollect.stores.sqlite.held import Keys, make_places
+from recollect.types import Entry
 
 ROWS_AT_ONCE = 16  # in one statement
 
 _RECORD_COLUMNS = ("root", "scope", "changed", "space", *RECORD_BIRTH, *RECORD_CHANGES)
+_ID, _SINGLE = _RECORD_COLUMNS.index("id"), _RECORD_COLUMNS.index("single")
 _RECORD = f"INSERT INTO record ({', '.join(_RECORD_COLUMNS)}) VALUES "
-_CHECKSUM = RECORD_BIRTH.index("checksum")
 _RECORD_CHANGED = " ON CONFLICT (id) DO UPDATE SET " + ", ".join(
     [
         *(f"{name} = excluded.{name}" for name in ("changed", *RECORD_CHANGES)),
@@ -55,49 +50,6 @@ _TALK = (
     "INSERT INTO talk (scope, id, last_seq, cursors, channel, policy, state, started_at, ended_at,"
     " version) VALUES "
 )
-
-
-@dataclass(frozen=True, slots=True)
-class PreparedRecord:
-    birth: tuple[Any, ...]  # placeholders for a change
-    changes: tuple[Any, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """A checked batch with all that can be computed before the file is locked."""
-
-    batch: Batch
-    records: Mapping[str, PreparedRecord]
-    small: Mapping[str, bytes]  # the vectors in one byte per number
-    size: int  # roughly, in bytes
-
-
-def prepare(batch: Batch) -> Prepared:
-    """Check the batch by itself. Raises Invalid."""
-    batch = checked(batch)
-    records: dict[str, PreparedRecord] = {}
-    for record in batch.records:
-        records[record.id] = _prepared(record, batch, records.get(record.id))
-    small = {id_: quantised(vector) for id_, vector in batch.vectors.items()}
-    size = sum(len(message.text) + len(message.original) for message in batch.messages)
-    size += sum(len(record.text) for record in batch.records)
-    size += sum(map(len, batch.vectors.values()))
-    return Prepared(batch, records, small, size)
-
-
-def _prepared(given: Record, batch: Batch, before: PreparedRecord | None) -> PreparedRecord:
-    """``before``: as the same batch wrote it already."""
-    if before is not None:
-        birth = before.birth
-    elif given.version == 0:
-        birth = record_birth(given)
-    else:
-        birth = (plain(given.id), *RECORD_UNBORN)
-    changes = record_changes(given, batch.at)
-    born = birth[_CHECKSUM][:CHECKSUM_BYTES].ljust(CHECKSUM_BYTES, b"\0")
-    told = (*birth[:_CHECKSUM], born + state_checksum(changes), *birth[_CHECKSUM + 1 :])
-    return PreparedRecord(told, changes)
 
 
 def write(db: apsw.Connection, prepared: Prepared, changes: Changes, keys: Keys) -> None:
@@ -227,6 +179,9 @@ def _write_records(db: apsw.Connection, prepared: Prepared, changes: Changes, ke
         place = (keys.root, keys.scopes[record.scope], keys.stamp)
         space = keys.space if id_ in changes.vectors else None
         rows.append((*place, space, *ready.birth, *ready.changes))
+    # Of one text one record may live in a scope: first those that make room for it. New ones stay
+    # in the order in which they were made.
+    rows.sort(key=lambda row: row[_ID] in changes.made or row[_SINGLE])
     changed = len(changes.made) < len(changes.records)
     _insert(db, _RECORD, rows, _RECORD_CHANGED if changed else "")
     _write_relations(db, changes)

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import apsw
 
 from recollect.errors import NotFound
 from recollect.index.derived import labels_blob, quantised, terms_blob
+from recollect.stores.report import Defect, DoctorReport
+from recollect.stores.rows import (
+    MESSAGE_COLUMNS,
+    RECORD_WITH_SCOPE,
+    is_sound,
+    lineage_rows,
+    message_checksum,
+    message_of,
+    read_record,
+    record_of,
+)
 from recollect.stores.sqlite.connection import (
     check_library,
     connect,
@@ -29,40 +39,6 @@ from recollect.stores.sqlite.rebuild import (
     rebuild_terms,
     rebuild_vectors,
 )
-from recollect.stores.sqlite.rows import (
-    MESSAGE_COLUMNS,
-    RECORD_WITH_SCOPE,
-    is_sound,
-    lineage_rows,
-    message_checksum,
-    message_of,
-    read_record,
-    record_of,
-)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Defect:
-    """Something wrong. ``part`` is one of library, mode, file, rows, index, journal;
-    what is wrong with the ``index`` can be rebuilt."""
-
-    part: str
-    text: str
-    ids: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DoctorReport:
-    path: str
-    library: str
-    mode: str  # as ls shows it in numbers: 600
-    records: int
-    messages: int
-    findings: tuple[Defect, ...]
-
-    @property
-    def is_sound(self) -> bool:
-        return not self.findings
 
 
 def check(path: str | os.PathLike[str]) -> DoctorReport:

@@ -9,10 +9,10 @@ import apsw
 
 from recollect.index.codes import micros
 from recollect.stores.commit import Changes
+from recollect.stores.rows import to_json
 from recollect.stores.sqlite.connection import select
 from recollect.stores.sqlite.feed import EVERYTHING
 from recollect.stores.sqlite.held import Keys
-from recollect.stores.sqlite.rows import to_json
 from recollect.types import Erase
 
 ERASED_MAX = 10_000  # per scope

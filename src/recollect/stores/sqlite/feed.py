@@ -10,8 +10,8 @@ import apsw
 
 from recollect.index.codes import NEVER_ENDS
 from recollect.ports import FeedChanges, FeedRecord, FeedStamps
+from recollect.stores.rows import RECORD_WITH_SCOPE, is_sound, read_record, to_json
 from recollect.stores.sqlite.connection import select
-from recollect.stores.sqlite.rows import RECORD_WITH_SCOPE, is_sound, read_record, to_json
 
 CHUNK = 8192
 EVERYTHING = 0  # as the key of an erased record: load the scope anew

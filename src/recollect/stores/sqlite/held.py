@@ -15,8 +15,7 @@ from recollect.index.codes import code, micros, moment_or_none
 from recollect.scopes import root_of
 from recollect.stores.batches import scopes_of
 from recollect.stores.commit import Held, Needs
-from recollect.stores.sqlite.connection import select
-from recollect.stores.sqlite.rows import (
+from recollect.stores.rows import (
     RECORD_WITH_SCOPE,
     RELATIONS,
     item_of,
@@ -26,6 +25,7 @@ from recollect.stores.sqlite.rows import (
     session_of,
     to_json,
 )
+from recollect.stores.sqlite.connection import select
 from recollect.types import Batch, Record, Session, SessionKey
 
 

@@ -13,7 +13,7 @@ import apsw
 from recollect.errors import Invalid
 from recollect.index.codes import micros, moment
 from recollect.scopes import root_of
-from recollect.stores.sqlite.rows import (
+from recollect.stores.rows import (
     MESSAGE_COLUMNS,
     RECORD_WITH_SCOPE,
     SESSION_COLUMNS,

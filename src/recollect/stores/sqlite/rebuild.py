@@ -9,9 +9,9 @@ from typing import Any
 import apsw
 
 from recollect.index.derived import labels_blob, quantised, terms_blob
+from recollect.stores.rows import RECORD_WITH_SCOPE, lineage_rows, read_record
 from recollect.stores.sqlite.connection import select
 from recollect.stores.sqlite.feed import EVERYTHING
-from recollect.stores.sqlite.rows import RECORD_WITH_SCOPE, lineage_rows, read_record
 
 CHUNK = 1000
 

@@ -20,8 +20,8 @@ from recollect.errors import Conflict
 from recollect.index.codes import micros, micros_or_none, moment
 from recollect.ports import Cell
 from recollect.stores.cells import behind, check_cell, check_version
+from recollect.stores.rows import to_json
 from recollect.stores.sqlite.connection import roll_back, select
-from recollect.stores.sqlite.rows import to_json
 from recollect.stores.sqlite.writer import Writer
 
 T = TypeVar("T")

@@ -2,7 +2,7 @@
 -- files in migrations/; a test holds the two ways equal.
 --
 -- Times are microseconds since 1970 (UTC). Names of kinds, types, states and so on are small
--- numbers, listed in rows.py and again in the views below. What is derived from the rows (the
+-- numbers, listed in stores/rows.py and again in the views below. What is derived from the rows (the
 -- columns words, terms and labels, the tables lineage and quantised) can be made anew.
 
 CREATE TABLE migration (

@@ -18,7 +18,7 @@ import apsw
 from recollect.errors import Unavailable
 from recollect.index import search as indexed
 from recollect.index.cache import IndexCache
-from recollect.index.filters import check_asked
+from recollect.index.filters import check_asked, is_walk
 from recollect.ports import Capabilities, Clock, note_left_out
 from recollect.stores.sqlite import due, reads, walk
 from recollect.stores.sqlite.connection import (
@@ -172,7 +172,7 @@ class SqliteStore:
         if not check_asked(asked):
             self._check_open()
             return []
-        if walk.is_walk(asked):
+        if is_walk(asked):
             return await self._read_at_once(lambda db: walk.walked(db, asked))
 
         def listing(db: apsw.Connection) -> tuple[list[Record], list[str]]:

@@ -13,12 +13,11 @@ from recollect.errors import Invalid
 from recollect.index.codes import KINDS, STATUSES, TYPES, code, micros
 from recollect.index.filters import ordered, passes
 from recollect.scopes import root_of, visible_from
+from recollect.stores.rows import RECORD_WITH_SCOPE, damaged, record_of, to_json
 from recollect.stores.sqlite.connection import select
 from recollect.stores.sqlite.feed import SqliteFeed
-from recollect.stores.sqlite.rows import RECORD_WITH_SCOPE, damaged, record_of, to_json
 from recollect.types import Find, Kind, Listing, Record, Status, Type, Where
 
-BY_ID = ("id", "newest")
 BEHIND_ALL = "\U0010ffff"  # no id is greater
 
 
@@ -31,20 +30,6 @@ def _visible(db: apsw.Connection, where: Where) -> list[int]:
         sql += " UNION SELECT pk FROM scope WHERE stamp > 0 AND path > ? AND path < ?"
         bindings += [scope + ":", scope + ";"]
     return [pk for (pk,) in select(db, sql, *bindings)]
-
-
-def is_walk(asked: Listing) -> bool:
-    """By id with no other filter than scope and status: what walks through everything, and must
-    not load an index of everything to do it."""
-    where = asked.where
-    plain = Where(
-        scopes=where.scopes,
-        now=where.now,
-        descend=where.descend,
-        exact=where.exact,
-        statuses=where.statuses,
-    )
-    return asked.order in BY_ID and where == plain
 
 
 def walked(db: apsw.Connection, asked: Listing) -> list[Record]:

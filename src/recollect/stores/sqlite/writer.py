@@ -16,7 +16,8 @@ import apsw
 
 from recollect.errors import Unavailable
 from recollect.stores.commit import decide, needs_of
-from recollect.stores.sqlite.changes import Prepared, prepare, write
+from recollect.stores.prepared import Prepared, prepare
+from recollect.stores.sqlite.changes import write
 from recollect.stores.sqlite.connection import BUSY_MILLISECONDS, connect_writer
 from recollect.stores.sqlite.failures import speaking_of
 from recollect.stores.sqlite.held import read

@@ -184,6 +184,22 @@ class VersionClauses(Contract):
         await put(store, make_record("e", hash="other"))
 
     @clause
+    async def test_L2_one_batch_retires_a_text_and_says_it_again(self, store: Store) -> None:
+        """What makes room for a text counts before what needs the room, new or brought back."""
+        await put(store, make_record("b", "tea", hash="h"))
+        gone: dict[str, Any] = {"status": "superseded", "retired_at": NOW}
+        old = await one_record(store, "b")
+        await put(store, replace(old, **gone), make_record("a", "tea", hash="h"))
+        assert await found_ids(store) == ["a"]
+        new, old = await one_record(store, "a"), await one_record(store, "b")
+        back = replace(old, status="active", retired_at=None)
+        await put(
+            store, replace(old, importance=0.9), replace(new, **gone), replace(back, version=3)
+        )
+        assert await found_ids(store) == ["b"]
+        assert await found_ids(store, statuses=("superseded",)) == ["a"]
+
+    @clause
     async def test_L2_berlin_hamburg_berlin_are_three_facts(self, store: Store) -> None:
         """Superseded and archived texts may be written again."""
         await put(store, make_record("1", "lives in Berlin", hash="berlin"))

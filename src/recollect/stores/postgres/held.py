@@ -1,0 +1,152 @@
+"""What a batch has to know, read in one trip: the lock of its root first, then everything else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from recollect.index.codes import code, micros, moment_or_none
+from recollect.stores.commit import Held, Needs
+from recollect.stores.postgres.connection import Db, columns, from_text
+from recollect.stores.rows import (
+    RECORD,
+    RELATIONS,
+    SESSION_COLUMNS,
+    item_of,
+    read_record,
+    relation_of,
+    session_of,
+)
+from recollect.types import Batch, Record, SessionKey
+
+# What ``read_record`` reads.
+RECORD_COLUMNS = "record.scope, " + columns("record", RECORD.split(", "))
+SESSION = "session.scope, session.cursors, " + columns("session", SESSION_COLUMNS.split(", "))
+RELATION = "scope, source, target, kind, learned_at, retired_at, version, lineage"
+ITEM = "scope, namespace, key, value, expires_at, version"
+
+_MAKE_ROOT = "INSERT INTO root (name) VALUES (%s) ON CONFLICT DO NOTHING"
+# Locked until the transaction ends: what follows sees every commit to the root before this one.
+_LOCK_ROOT = "SELECT head, stamp, made FROM root WHERE name = %s FOR UPDATE"
+_NUMBER = "SELECT seq FROM journal WHERE root = %s AND batch = %s"
+# Ids are looked up in every root (they are unique), hashes in their own.
+_RECORDS = f"SELECT {RECORD_COLUMNS} FROM record WHERE id = ANY(%s)"
+_TWINS = (
+    f"SELECT {RECORD_COLUMNS} FROM record"
+    " JOIN unnest(%s::text[], %s::text[]) AS asked (scope, hash) USING (scope, hash)"
+    " WHERE root = %s AND hash <> '' AND status IN (0, 3, 4)"
+)
+_SESSIONS = (
+    f"SELECT {SESSION} FROM session JOIN unnest(%s::text[], %s::text[]) AS asked (scope, id)"
+    " USING (scope, id) WHERE root = %s"
+)
+_MESSAGES = (
+    "SELECT scope, session, id, expires_at FROM message"
+    " JOIN unnest(%s::text[], %s::text[], %s::text[]) AS asked (scope, session, id)"
+    " USING (scope, session, id) WHERE root = %s"
+)
+_SUMMARIES = "SELECT id, scope, session FROM summary WHERE id = ANY(%s)"
+_ITEMS = (
+    f"SELECT {ITEM} FROM item"
+    " JOIN unnest(%s::text[], %s::text[], %s::text[]) AS asked (scope, namespace, key)"
+    " USING (scope, namespace, key) WHERE root = %s"
+)
+_RELATIONS = (
+    f"SELECT {RELATION} FROM relation"
+    " JOIN unnest(%s::text[], %s::bigint[], %s::text[]) AS asked (source, kind, target)"
+    " USING (source, kind, target) WHERE root = %s"
+)
+_SPACE = "SELECT dimensions FROM space WHERE name = %s"
+_SWEEP = "SELECT EXISTS (SELECT 1 FROM record WHERE root = %s AND expires_at <= %s)"
+
+
+@dataclass(slots=True)
+class Numbers:
+    """The counters of a root while it is locked, and what else the writing needs."""
+
+    head: int = 0
+    stamp: int = 0
+    made: int = 0
+    new_space: bool = False  # nobody has vectors of the batch's space yet
+    sweeps: bool = False  # it asks to drop what expired, and there are such records
+
+
+def read(db: Db, batch: Batch, needs: Needs, numbers: Numbers | None) -> tuple[Held, Numbers]:
+    """The caller has begun a transaction in a pipeline: nothing is sent before the first answer is
+    asked for, and nothing waits for another. ``numbers``: those of the root, if an earlier batch
+    of the same transaction has locked it."""
+    root = needs.root
+    lock = None if numbers else db.execute(_LOCK_ROOT, (root,))
+    number = db.execute(_NUMBER, (root, needs.batch))
+    asked = {name: db.execute(*one) for name, one in _questions(batch, needs).items()}
+    locked = lock.fetchall() if lock else []
+    found = number.fetchall()
+    answers = {name: cursor.fetchall() for name, cursor in asked.items()}
+    if numbers is None and not locked:  # the first commit to it
+        db.execute(_MAKE_ROOT, (root,))
+        return read(db, batch, needs, None)
+    numbers = numbers or Numbers(*locked[0])
+    held = Held(number=found[0][0] if found else None, head=numbers.head)
+    _take(answers, held, numbers)
+    return held, numbers
+
+
+def _questions(batch: Batch, needs: Needs) -> Mapping[str, tuple[Any, Sequence[Any]]]:
+    root = needs.root
+    asked: dict[str, tuple[Any, Sequence[Any]]] = {}
+    if needs.records:
+        asked["records"] = (_RECORDS, (list(needs.records),))
+    if needs.hashes:
+        asked["twins"] = (_TWINS, (*_turned(needs.hashes), root))
+    if needs.sessions:
+        asked["sessions"] = (_SESSIONS, (*_turned(needs.sessions), root))
+    if needs.messages:
+        asked["messages"] = (_MESSAGES, (*_turned(needs.messages), root))
+    if needs.summaries:
+        asked["summaries"] = (_SUMMARIES, (list(needs.summaries),))
+    if needs.items:
+        asked["items"] = (_ITEMS, (*_turned(needs.items), root))
+    if needs.relations:
+        edges = [
+            (source, code(RELATIONS, kind), target) for source, kind, target in needs.relations
+        ]
+        asked["relations"] = (_RELATIONS, (*_turned(edges), root))
+    if needs.space:
+        asked["space"] = (_SPACE, (needs.space,))
+    if batch.sweep:
+        asked["sweep"] = (_SWEEP, (root, micros(batch.at)))
+    return asked
+
+
+def _turned(rows: Iterable[Sequence[Any]]) -> list[list[Any]]:
+    """Columns of rows."""
+    return [list(column) for column in zip(*rows, strict=True)]
+
+
+def _take(answers: Mapping[str, list[tuple[Any, ...]]], held: Held, numbers: Numbers) -> None:
+    records = [*answers.get("records", ()), *answers.get("twins", ())]
+    held.records = {record.id: record for record in map(as_record, records)}
+    sessions = [
+        session_of(row[0], row[2:], json.loads(row[1])) for row in answers.get("sessions", ())
+    ]
+    held.sessions = {SessionKey(one.scope, one.id): one for one in sessions}
+    held.messages = {
+        (scope, session, id_): moment_or_none(expires)
+        for scope, session, id_, expires in answers.get("messages", ())
+    }
+    held.summaries = {id_: SessionKey(*key) for id_, *key in answers.get("summaries", ())}
+    items = map(item_of, answers.get("items", ()))
+    held.items = {(one.scope, one.namespace, one.key): one for one in items}
+    edges = map(relation_of, answers.get("relations", ()))
+    held.relations = {(one.source, one.kind, one.target): one for one in edges}
+    if "space" in answers:
+        numbers.new_space = not answers["space"]
+        held.dimensions = answers["space"][0][0] if answers["space"] else 0
+    numbers.sweeps = bool(answers.get("sweep") and answers["sweep"][0][0])
+
+
+def as_record(row: Sequence[Any]) -> Record:
+    """From the columns of ``RECORD_COLUMNS``."""
+    return read_record((*row[:-1], from_text(row[-1])))

@@ -1,0 +1,65 @@
+"""A batch with all that can be computed before anything is locked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from recollect.index.derived import quantised
+from recollect.stores.commit import checked
+from recollect.stores.rows import (
+    CHECKSUM_BYTES,
+    RECORD_BIRTH,
+    RECORD_UNBORN,
+    plain,
+    record_birth,
+    record_changes,
+    state_checksum,
+)
+from recollect.types import Batch, Record
+
+_CHECKSUM = RECORD_BIRTH.index("checksum")
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedRecord:
+    birth: tuple[Any, ...]  # placeholders for a change
+    changes: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A checked batch with all that can be computed before the file is locked."""
+
+    batch: Batch
+    records: Mapping[str, PreparedRecord]
+    small: Mapping[str, bytes]  # the vectors in one byte per number
+    size: int  # roughly, in bytes
+
+
+def prepare(batch: Batch) -> Prepared:
+    """Check the batch by itself. Raises Invalid."""
+    batch = checked(batch)
+    records: dict[str, PreparedRecord] = {}
+    for record in batch.records:
+        records[record.id] = _prepared(record, batch, records.get(record.id))
+    small = {id_: quantised(vector) for id_, vector in batch.vectors.items()}
+    size = sum(len(message.text) + len(message.original) for message in batch.messages)
+    size += sum(len(record.text) for record in batch.records)
+    size += sum(map(len, batch.vectors.values()))
+    return Prepared(batch, records, small, size)
+
+
+def _prepared(given: Record, batch: Batch, before: PreparedRecord | None) -> PreparedRecord:
+    """``before``: as the same batch wrote it already."""
+    if before is not None:
+        birth = before.birth
+    elif given.version == 0:
+        birth = record_birth(given)
+    else:
+        birth = (plain(given.id), *RECORD_UNBORN)
+    changes = record_changes(given, batch.at)
+    born = birth[_CHECKSUM][:CHECKSUM_BYTES].ljust(CHECKSUM_BYTES, b"\0")
+    told = (*birth[:_CHECKSUM], born + state_checksum(changes), *birth[_CHECKSUM + 1 :])
+    return PreparedRecord(told, changes)

@@ -1,0 +1,30 @@
+"""What a doctor found in a store."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Defect:
+    """Something wrong. ``part`` is one of library, mode, file, rows, index, journal;
+    what is wrong with the ``index`` can be rebuilt."""
+
+    part: str
+    text: str
+    ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoctorReport:
+    path: str  # or the name of a database
+    library: str
+    mode: str  # of a file, as ls shows it in numbers: 600
+    records: int
+    messages: int
+    findings: tuple[Defect, ...]
+    engine: str = "SQLite"
+
+    @property
+    def is_sound(self) -> bool:
+        return not self.findings

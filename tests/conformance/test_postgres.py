@@ -1,0 +1,89 @@
+"""The whole contract, on a database of its own for each clause."""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from recollect.ports import Store
+from recollect.stores.postgres import PostgresStore
+from recollect.testing import StoreContract
+from recollect.testing.clauses.quality import QualityClauses
+from recollect.testing.clauses.scopes import ScopeClauses
+from recollect.testing.clauses.search import (
+    FilterClauses,
+    KeywordClauses,
+    ScriptClauses,
+    VectorClauses,
+)
+from recollect.testing.clauses.surroundings import SurroundingsClauses
+from recollect.testing.clauses.times import TwoAxesClauses
+from recollect.testing.statemachine import store_machine
+from tests import postgres
+
+
+class TestPostgresStore(StoreContract):
+    @pytest.fixture(autouse=True)
+    def _give_it_a_database(self) -> Iterator[None]:
+        with postgres.database() as self.address:
+            yield
+
+    async def open_store(self) -> Store:
+        store = await PostgresStore.open(f"{self.address}?native_above=0")
+        assert store.capabilities.search == "exact"
+        return store
+
+    async def open_second(self, store: Store) -> Store:  # noqa: ARG002
+        return await PostgresStore.open(self.address)
+
+    def elsewhere(self, store: Store) -> tuple[str, str]:  # noqa: ARG002
+        return "recollect.stores.postgres:PostgresStore.open", self.address
+
+    async def reopen(self, store: Store) -> Store:  # noqa: ARG002
+        return await PostgresStore.open(self.address)
+
+
+class TestPostgresItself(
+    ScopeClauses,
+    TwoAxesClauses,
+    KeywordClauses,
+    ScriptClauses,
+    VectorClauses,
+    FilterClauses,
+    SurroundingsClauses,
+    QualityClauses,
+):
+    """What is found where the database itself searches, however little there is."""
+
+    @pytest.fixture(autouse=True)
+    def _give_it_a_database(self) -> Iterator[None]:
+        with postgres.database() as self.address:
+            yield
+
+    async def open_store(self) -> Store:
+        store = await PostgresStore.open(self.address)
+        assert store.capabilities.search == "both"
+        store._place.native_above = -1  # there is always more than that
+        return store
+
+
+def test_X2_postgresql_answers_like_the_reference(proving: bool) -> None:
+    """Random histories; `make proof` runs many more and longer ones."""
+    used: list[AbstractContextManager[str]] = []
+
+    async def open_postgres() -> Store:
+        for one in used:  # the store before was closed
+            one.__exit__(None, None, None)
+        used[:] = [postgres.database()]
+        return await PostgresStore.open(f"{used[0].__enter__()}?native_above=0")
+
+    examples, steps = (400, 60) if proving else (8, 25)
+    lengths = settings(
+        max_examples=examples,
+        stateful_step_count=steps,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    run_state_machine_as_test(store_machine(open_postgres), settings=lengths)

@@ -1,0 +1,15 @@
+"""Engines behind a server: for each the address of an empty store that a test has for itself.
+
+Whoever adds one adds it here; the tests of the requirements run on all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+
+from tests import postgres
+
+ENGINES: dict[str, Callable[[], AbstractContextManager[str]]] = {
+    "postgresql": postgres.database,
+}
