@@ -24,11 +24,17 @@ Factory = Callable[..., Awaitable[Store]]
 BUILT_IN = {
     "sqlite": "recollect.stores.sqlite:open_address",
     "dict": "recollect.stores.dict:open_address",
+    "redis": "recollect.stores.redis:open_address",
+    "rediss": "recollect.stores.redis:open_address",
+    "redis+cluster": "recollect.stores.redis:open_address",
+    "rediss+cluster": "recollect.stores.redis:open_address",
 }
 # Built-in stores whose driver comes with an extra: scheme -> its name.
 EXTRAS = {
     "redis": "redis",
     "rediss": "redis",
+    "redis+cluster": "redis",
+    "rediss+cluster": "redis",
     "postgresql": "postgres",
     "surrealkv": "surreal",
 }

@@ -1,0 +1,139 @@
+"""Opening a Redis server as a store: what it must be able to, and what it must not do."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+from urllib.parse import SplitResult, parse_qs, urlsplit, urlunsplit
+
+from redis.asyncio import Redis, RedisCluster
+
+from recollect.errors import Incompatible, Invalid
+from recollect.ports import Capabilities
+from recollect.stores.keyspace.store import KeyStore
+from recollect.stores.redis.engine import RedisEngine
+from recollect.stores.redis.failures import speaking_of
+
+CACHE_BYTES = 1024**3
+OLDEST = 8
+SECONDS = 10.0  # that an answer may take
+PREFIX = "recollect"
+OPTIONS = {"prefix", "persistence"}
+
+logger = logging.getLogger("recollect")
+
+
+class RedisStore(KeyStore):
+    """``recollect.ports.Store`` on Redis. Use ``open``."""
+
+    @classmethod
+    async def open(cls, address: str, *, cache_bytes: int = CACHE_BYTES) -> RedisStore:
+        """``redis://[user:password@]host[:port][/number][?prefix=name&persistence=none]``.
+
+        Unavailable: it cannot be reached. Denied: not with this password. Incompatible: it is
+        too old, or would lose what it is given. Invalid: that is no such address.
+        """
+        url, options = _parts(address)
+        engine = _engine(url, options)
+        try:
+            facts = await _facts(engine)
+            check_server(facts, engine.name, accepts_loss=options.get("persistence") == "none")
+        except BaseException:
+            await engine.close()
+            raise
+        capabilities = Capabilities(
+            name="redis", search="exact", erasure="engine", waits=True, processes=True
+        )
+        return cls(engine, capabilities, cache_bytes=cache_bytes)
+
+
+async def open_address(address: str, *, cache_bytes: int) -> RedisStore:
+    return await RedisStore.open(address, cache_bytes=cache_bytes)
+
+
+def _parts(address: str) -> tuple[SplitResult, dict[str, str]]:
+    """The URL as the client takes it, and the options of our own."""
+    url = urlsplit(address)
+    try:
+        url.port  # noqa: B018 - it is looked at to see whether it is one
+    except ValueError:
+        raise Invalid(f"no port number in {_named(url)}; write redis://host:6379") from None
+    if not url.hostname:
+        raise Invalid(f"no host in {_named(url)}; write redis://host:6379")
+    if url.path.strip("/") and not url.path.strip("/").isdigit():
+        raise Invalid(f"{url.path.strip('/')!r} is no number of a Redis database; leave it out")
+    options = {name: values[-1] for name, values in parse_qs(url.query).items()}
+    unknown = sorted(set(options) - OPTIONS)
+    if unknown:
+        known = ", ".join(sorted(OPTIONS))
+        raise Invalid(f"unknown option {unknown[0]!r} in {_named(url)}; there are: {known}")
+    if options.get("persistence", "none") != "none":
+        raise Invalid("persistence= takes only none, for a server that may forget everything")
+    if not options.get("prefix", PREFIX).isalnum():
+        raise Invalid("prefix= takes letters and digits only")
+    return url, options
+
+
+def _named(url: SplitResult) -> str:
+    """The address without user, password and options."""
+    host = url.hostname or ""
+    host = f"[{host}]" if ":" in host else host
+    try:
+        port = f":{url.port}" if url.port else ""
+    except ValueError:
+        port = ""
+    return urlunsplit((url.scheme, host + port, url.path, "", ""))
+
+
+def _engine(url: SplitResult, options: dict[str, str]) -> RedisEngine:
+    cluster = url.scheme.partition("+")[2] == "cluster"
+    plain = urlunsplit((url.scheme.partition("+")[0], url.netloc, url.path, "", ""))
+    given: dict[str, Any] = {
+        "socket_timeout": SECONDS,
+        "socket_connect_timeout": SECONDS / 2,
+        "client_name": "recollect",
+    }
+    client: Any
+    if cluster:
+        client = RedisCluster.from_url(plain, **given)
+    else:
+        client = Redis.from_url(plain, health_check_interval=30, **given)
+    return RedisEngine(
+        client, name=_named(url), prefix=options.get("prefix", PREFIX), cluster=cluster
+    )
+
+
+async def _facts(engine: RedisEngine) -> dict[str, Any]:
+    """What the server says about itself; of a cluster, one of its masters."""
+    with speaking_of(engine.name):
+        if engine.cluster:
+            await engine.client.initialize()
+            nodes = engine.client.get_primaries()
+            answers = await engine.client.info(target_nodes=nodes[0])
+            return dict(answers)
+        return dict(await engine.client.info())
+
+
+def check_server(facts: dict[str, Any], name: str, *, accepts_loss: bool) -> None:
+    """Incompatible if the server cannot keep what it is given; a warning if it may lose some."""
+    version = str(facts.get("redis_version", "0"))
+    if int(version.split(".")[0]) < OLDEST:
+        raise Incompatible(f"{name} is Redis {version}; recollect needs Redis {OLDEST} or newer")
+    policy = str(facts.get("maxmemory_policy", "noeviction"))
+    if policy.startswith("allkeys"):
+        raise Incompatible(
+            f"{name} throws memories away when it is full (maxmemory-policy {policy}); "
+            "set maxmemory-policy noeviction"
+        )
+    if int(facts.get("aof_enabled", 0)):
+        return
+    if not accepts_loss:
+        raise Incompatible(
+            f"{name} does not persist what it acknowledges: its append-only file is off; "
+            "set appendonly yes, or add ?persistence=none to the URL to accept losing memories"
+        )
+    logger.warning(
+        "%s does not persist what it acknowledges (appendonly is off): "
+        "memories will be lost when it stops",
+        name,
+    )
