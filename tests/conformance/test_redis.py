@@ -1,17 +1,32 @@
-"""The whole contract on a real Redis server."""
+"""The contract on a real Redis server."""
 
 import pytest
 
 from recollect.ports import Store
 from recollect.stores.redis import RedisStore
 from recollect.testing import StoreContract
+from recollect.testing.clauses.erasure import EraseClauses
+from recollect.testing.clauses.handles import HandleClauses
+from recollect.testing.clauses.quality import QualityClauses
+from recollect.testing.clauses.scopes import ScopeClauses
+from recollect.testing.clauses.search import (
+    FilterClauses,
+    KeywordClauses,
+    ScriptClauses,
+    VectorClauses,
+)
+from recollect.testing.clauses.surroundings import SurroundingsClauses
+from recollect.testing.clauses.times import ExpiryClauses, TwoAxesClauses
+from recollect.testing.harness import Contract
 from tests.redis import fresh_address
 
 
-class TestRedisStore(StoreContract):
+class OnRedis(Contract):
+    search = ""
+
     @pytest.fixture(autouse=True)
     def _give_it_a_prefix(self) -> None:
-        self.address = fresh_address()
+        self.address = f"{fresh_address()}&search={self.search}"
 
     async def open_store(self) -> Store:
         return await RedisStore.open(self.address)
@@ -24,3 +39,28 @@ class TestRedisStore(StoreContract):
 
     async def reopen(self, store: Store) -> Store:  # noqa: ARG002
         return await RedisStore.open(self.address)
+
+
+class TestRedisStore(OnRedis, StoreContract):
+    """By the index of the process: the same answers as every other store, to the last digit."""
+
+    search = "exact"
+
+
+class TestNativeRedisStore(
+    OnRedis,
+    KeywordClauses,
+    ScriptClauses,
+    VectorClauses,
+    FilterClauses,
+    SurroundingsClauses,
+    QualityClauses,
+    ScopeClauses,
+    TwoAxesClauses,
+    ExpiryClauses,
+    EraseClauses,
+    HandleClauses,
+):
+    """By vector sets and postings in the server: all clauses in which something is found."""
+
+    search = "native"

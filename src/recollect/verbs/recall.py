@@ -117,6 +117,7 @@ async def recall(engine: Engine, question: Question, *, count_uses: bool = True)
     best = sorted(found, key=order)
     chosen, note, usage = await _reranked(engine, question, above_threshold(best, asked), limit)
     notes += [note] if note else []
+    notes += [f"degraded: {trouble}" for trouble in [engine.store_trouble] if trouble]
     kept = chosen[:limit]
     if count_uses:
         _count_uses(engine, kept)

@@ -19,6 +19,7 @@ from recollect.profiles import Profile
 from recollect.scopes import parse_scope
 from recollect.settings import PREFIX, Settings, active_profile
 from recollect.stores.dict import DictStore
+from recollect.stores.standby import Standby
 from recollect.text.redact import Redactor, redactor_from
 from recollect.text.tokens import ESTIMATE, Counter, TokenCount
 from recollect.types.arguments import StorePath
@@ -60,7 +61,7 @@ async def open_engine(
     name = model if isinstance(model, str) else None
     chosen = settings or read_settings(profile=profile, model=name)
     active = active_profile(chosen, os.environ)
-    opened = await open_store(store_address(store, chosen, active), chosen)
+    opened = await open_chosen(store, chosen, active)
     try:
         engine = Engine(
             store=opened,
@@ -94,12 +95,30 @@ async def open_engine(
         raise
 
 
+async def open_chosen(store: StorePath | None, settings: Settings, profile: Profile) -> Store:
+    """The store that is asked for. A server that a profile names by a variable of its own may be
+    away: its document says that the agent works on without it."""
+    if store is not None or settings.store or not _on_redis(settings, profile):
+        return await open_store(store_address(store, settings, profile), settings)
+    address = settings.redis_url
+    options = "search=native&persistence=any"
+    joined = f"{address}{'&' if '?' in address else '?'}{options}"
+    scheme_of(address)
+    return await Standby.open("REDIS_URL", lambda: open_store(joined, settings))
+
+
+def _on_redis(settings: Settings, profile: Profile) -> bool:
+    return bool(settings.redis_url) and profile.name == "agtos"
+
+
 def store_address(store: StorePath | None, settings: Settings, profile: Profile) -> str:
     if store is not None and not isinstance(store, str | os.PathLike):
         raise Invalid(f"store must be a path or a URL, not {type(store).__name__}")
     address = os.fspath(store) if store is not None else settings.store
     if address:
         return address
+    if _on_redis(settings, profile):
+        return settings.redis_url
     return str(_default_folder(settings) / profile.store_file)
 
 

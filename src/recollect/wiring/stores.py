@@ -52,7 +52,7 @@ def scheme_of(address: str) -> str:
         return scheme
     if scheme in EXTRAS:
         raise Incompatible(f"the {EXTRAS[scheme]} store is not part of this version yet")
-    names = ", ".join(sorted({*BUILT_IN, *brought}))
+    names = ", ".join(sorted({*BUILT_IN, *brought} - EXTRAS.keys()))
     raise Invalid(f"unknown store {address!r}; use a path or a store that is installed: {names}")
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
+from recollect.ports import IndexRow
 from recollect.types import Record, Vector
 
 
@@ -36,14 +37,15 @@ Pairs = list[tuple[bytes, bytes]]
 
 @dataclass(slots=True, kw_only=True)
 class NearChange:
-    """What an index of the engine's own has to know about a record: its number, and what it is
-    now (None: gone). ``vectors``: those that were given to it, by space."""
+    """What an index of the engine's own has to know about a record: what it was (None: new),
+    what it is now (None: gone), its row, and the vectors that it was given, by space.
+    ``spaces``: it may have had vectors in these before."""
 
     number: int
-    scope: str
-    record: Record | None = None
-    made: bool = False
-    old_spaces: Sequence[str] = ()
+    old: Record | None = None
+    new: Record | None = None
+    row: IndexRow | None = None
+    spaces: Sequence[str] = ()
     vectors: Mapping[str, Vector] = field(default_factory=dict)
 
 
@@ -58,6 +60,7 @@ class KeyChanges:
     puts: dict[bytes, bytes] = field(default_factory=dict)
     near: list[NearChange] = field(default_factory=list)  # for an engine that searches by itself
     space_gone: str = ""
+    scopes_gone: Sequence[str] = ()  # that had vectors in that space
     entered: bool = False  # the journal of the root has grown
     used: bool = False  # something was used: news, too
 

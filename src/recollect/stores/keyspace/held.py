@@ -45,7 +45,8 @@ class Found:
     expired: list[tuple[bytes, bytes]] = field(default_factory=list)  # of index w, followed
     entries: dict[int, Entry] = field(default_factory=dict)  # to be pruned or silenced
     also: dict[int, list[str | None]] = field(default_factory=dict)  # what they mention beside
-    numbered: list[str] = field(default_factory=list)  # records with a vector in a dropped space
+    # Records with a vector in a space that is dropped: scope and number.
+    numbered: list[tuple[str, str]] = field(default_factory=list)
 
 
 class Questions:
@@ -131,7 +132,8 @@ class Questions:
         if batch.sweep:
             result.expired = _pairs(next(rest))
         if batch.drop_space:
-            result.numbered = [parts_of(at)[-1] for at, _ in _pairs(next(rest))]
+            vectors = (parts_of(at) for at, _ in _pairs(next(rest)))
+            result.numbered = [(scope, number) for _, _, scope, number in vectors]
         return result
 
     def _take_records(self, result: Found, rest: Iterator[Answer]) -> None:

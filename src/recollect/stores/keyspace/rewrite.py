@@ -102,6 +102,7 @@ class Rewrite:
             puts={name: value for name, value in self._ops.items() if value is not None},
             near=list(self._near.values()),
             space_gone=self._batch.drop_space,
+            scopes_gone=sorted({scope for scope, _ in self._found.numbered}),
             entered=self._changes.entry is not None,
             used=bool(self._changes.used),
         )
@@ -135,7 +136,7 @@ class Rewrite:
         space = self._batch.drop_space
         if space:
             self._spans.append(below("q", space))
-            for number in self._found.numbered:
+            for _, number in self._found.numbered:
                 self._ops[key(".v", space, number)] = None
             self._ops[key(".d", space)] = None
             stamp = self._header.stamp
@@ -152,9 +153,7 @@ class Rewrite:
         self._ops[key("x", record.scope, place(stamp), place(body.number))] = b""
         self._header = self._header._replace(gone=self._header.gone + 1)
         self._scopes.add(record.scope)
-        self._near[body.number] = NearChange(
-            number=body.number, scope=record.scope, old_spaces=body.spaces
-        )
+        self._near[body.number] = NearChange(number=body.number, old=record, spaces=body.spaces)
 
     def _remove(self) -> None:
         """Sessions, messages, summaries, items and entries."""
@@ -263,14 +262,12 @@ class Rewrite:
             new = Body(old.number, old.changed, old.spaces, old.newest, record)
         self._bodies[record.id] = new
         self._dirty[record.id] = True
-        near = self._near_of(new)
-        near.record, near.made = record, old is None
+        self._near_of(new, old)
 
-    def _near_of(self, body: Body) -> NearChange:
-        fresh = NearChange(number=body.number, scope=body.record.scope, old_spaces=body.spaces)
-        near = self._near.setdefault(body.number, fresh)
-        near.record = body.record
-        return near
+    def _near_of(self, new: Body, old: Body | None) -> NearChange:
+        was = old.record if old else None
+        fresh = NearChange(number=new.number, old=was, spaces=old.spaces if old else ())
+        return self._near.setdefault(new.number, fresh)
 
     def _put_vector(self, id_: str, vector: Vector) -> None:
         space, old = self._batch.space, self._bodies[id_]
@@ -285,7 +282,7 @@ class Rewrite:
         self._ops[key(".d", space)] = f"{len(vector) // 4} {since}".encode()
         self._bodies[id_] = new
         self._dirty[id_] = True
-        near = self._near_of(new)
+        near = self._near_of(new, old)
         near.vectors = {**near.vectors, space: vector}
 
     def _count_use(self, id_: str, count: int, at: datetime) -> None:
@@ -302,7 +299,9 @@ class Rewrite:
             self._scopes.add(body.record.scope)
             at, *others = _row_keys(body)
             self._ops |= dict.fromkeys(others, body.key)
-            self._ops[at] = row_bytes(index_row(body.number, body.record))
+            near, row = self._near[body.number], index_row(body.number, body.record)
+            near.new, near.row = body.record, row
+            self._ops[at] = row_bytes(row)
         self._ops[body.key] = body.written()
 
     def _write_entry(self, entry: Entry) -> None:

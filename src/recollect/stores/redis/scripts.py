@@ -58,8 +58,8 @@ return out
 
 # KEYS: values, order, then what is known about all roots (not in a cluster): roots, due, until,
 # news. ARGV: the root, its channel, what it was ("e" entered, "u" used, "m" more), then lists that
-# begin with their length: expected (key, "1" or "0", value), spans, keys that are gone, keys and values,
-# and what else is to be done, as commands of vector sets.
+# begin with their length: expected (key, "1" or "0", value), spans, keys that are gone, keys and
+# values, and what else is to be done, as commands of vector sets.
 # Answers 1: done; 2: it was done already (this very header is there); 0: not as expected.
 WRITE = """
 local values, order = KEYS[1], KEYS[2]

@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, cast
 from urllib.parse import SplitResult, parse_qs, urlsplit, urlunsplit
 
 from redis.asyncio import Redis, RedisCluster
 
 from recollect.errors import Incompatible, Invalid
-from recollect.ports import Capabilities
+from recollect.index import native
+from recollect.index.filters import check_asked
+from recollect.ports import Capabilities, NativeArms, NativeHit
+from recollect.scopes import root_of
+from recollect.stores.keyspace.engine import Get
+from recollect.stores.keyspace.keys import HEADER, Header, body_of, key
 from recollect.stores.keyspace.store import KeyStore
 from recollect.stores.redis.engine import RedisEngine
 from recollect.stores.redis.failures import speaking_of
+from recollect.stores.redis.near import NearEngine
+from recollect.types import Hit, Search
 
 CACHE_BYTES = 1024**3
 OLDEST = 8
+NATIVE_ABOVE = 50_000  # records that can be seen
 SECONDS = 10.0  # that an answer may take
 PREFIX = "recollect"
-OPTIONS = {"prefix", "persistence"}
+PERSISTENCE = ("aof", "any")  # what the server must have
+SEARCHES = ("exact", "native", "both")
+TLS = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile", "ssl_cert_reqs")  # handed to the client
+OPTIONS = {"prefix", "persistence", "search", *TLS}
 
 logger = logging.getLogger("recollect")
 
@@ -28,7 +40,7 @@ class RedisStore(KeyStore):
 
     @classmethod
     async def open(cls, address: str, *, cache_bytes: int = CACHE_BYTES) -> RedisStore:
-        """``redis://[user:password@]host[:port][/number][?prefix=name&persistence=none]``.
+        """``redis://[user:password@]host[:port][/number][?prefix=name&persistence=any]``.
 
         Unavailable: it cannot be reached. Denied: not with this password. Incompatible: it is
         too old, or would lose what it is given. Invalid: that is no such address.
@@ -37,14 +49,48 @@ class RedisStore(KeyStore):
         engine = _engine(url, options)
         try:
             facts = await _facts(engine)
-            check_server(facts, engine.name, accepts_loss=options.get("persistence") == "none")
+            check_server(facts, engine.name, accepts_loss=options.get("persistence") == "any")
         except BaseException:
             await engine.close()
             raise
+        search = cast(Literal["exact", "native", "both"], options.get("search", "both"))
         capabilities = Capabilities(
-            name="redis", search="exact", erasure="engine", waits=True, processes=True
+            name="redis", search=search, erasure="engine", waits=True, processes=True
         )
-        return cls(engine, capabilities, cache_bytes=cache_bytes)
+        store = cls(engine, capabilities, cache_bytes=cache_bytes)
+        store.near = engine
+        return store
+
+    near: NearEngine
+
+    async def search(self, asked: Search) -> list[Hit]:
+        self._check()
+        if await self._is_native(asked):
+            return await native.search(self, asked)
+        return await super().search(asked)
+
+    async def _is_native(self, asked: Search) -> bool:
+        """Where there is much to search; everywhere, or nowhere, if the address says so."""
+        if self.capabilities.search != "both" or not check_asked(asked):
+            return self.capabilities.search == "native"
+        root = root_of(asked.where.scopes[0])
+        [raw] = await self._read(root, [Get(HEADER)])
+        if Header.read(raw).made < NATIVE_ABOVE:
+            return False
+        scopes = await self._visible(root, asked.where)
+        return await self.near.size(scopes) >= NATIVE_ABOVE
+
+    async def arms(self, asked: Search, terms: Sequence[str]) -> NativeArms:
+        scopes = await self._visible(root_of(asked.where.scopes[0]), asked.where)
+        return await self.near.arms(asked, terms, scopes)
+
+    async def turns(
+        self, asked: Search, ids: Sequence[str], reach: int
+    ) -> Mapping[str, Sequence[NativeHit]]:
+        root = root_of(asked.where.scopes[0])
+        answers = await self._read(root, [Get(key(".i", id_), follow=True) for id_ in ids])
+        bodies = [body_of(raw) for raw in answers if raw]
+        return await self.near.turns(asked, [(body.number, body.record) for body in bodies], reach)
 
 
 async def open_address(address: str, *, cache_bytes: int) -> RedisStore:
@@ -67,8 +113,10 @@ def _parts(address: str) -> tuple[SplitResult, dict[str, str]]:
     if unknown:
         known = ", ".join(sorted(OPTIONS))
         raise Invalid(f"unknown option {unknown[0]!r} in {_named(url)}; there are: {known}")
-    if options.get("persistence", "none") != "none":
-        raise Invalid("persistence= takes only none, for a server that may forget everything")
+    if options.get("persistence", "aof") not in PERSISTENCE:
+        raise Invalid(f"persistence= takes one of {', '.join(PERSISTENCE)}")
+    if options.get("search", "exact") not in SEARCHES:
+        raise Invalid(f"search= takes one of {', '.join(SEARCHES)}")
     if not options.get("prefix", PREFIX).isalnum():
         raise Invalid("prefix= takes letters and digits only")
     return url, options
@@ -85,20 +133,21 @@ def _named(url: SplitResult) -> str:
     return urlunsplit((url.scheme, host + port, url.path, "", ""))
 
 
-def _engine(url: SplitResult, options: dict[str, str]) -> RedisEngine:
+def _engine(url: SplitResult, options: dict[str, str]) -> NearEngine:
     cluster = url.scheme.partition("+")[2] == "cluster"
     plain = urlunsplit((url.scheme.partition("+")[0], url.netloc, url.path, "", ""))
     given: dict[str, Any] = {
         "socket_timeout": SECONDS,
         "socket_connect_timeout": SECONDS / 2,
         "client_name": "recollect",
+        **{name: options[name] for name in TLS if name in options},
     }
     client: Any
     if cluster:
         client = RedisCluster.from_url(plain, **given)
     else:
         client = Redis.from_url(plain, health_check_interval=30, **given)
-    return RedisEngine(
+    return NearEngine(
         client, name=_named(url), prefix=options.get("prefix", PREFIX), cluster=cluster
     )
 
@@ -130,7 +179,7 @@ def check_server(facts: dict[str, Any], name: str, *, accepts_loss: bool) -> Non
     if not accepts_loss:
         raise Incompatible(
             f"{name} does not persist what it acknowledges: its append-only file is off; "
-            "set appendonly yes, or add ?persistence=none to the URL to accept losing memories"
+            "set appendonly yes, or add ?persistence=any to the URL to accept losing memories"
         )
     logger.warning(
         "%s does not persist what it acknowledges (appendonly is off): "
