@@ -28,6 +28,12 @@ BUILT_IN = {
     "rediss": "recollect.stores.redis:open_address",
     "redis+cluster": "recollect.stores.redis:open_address",
     "rediss+cluster": "recollect.stores.redis:open_address",
+    "surrealkv": "recollect.stores.surreal:open_address",
+    "mem": "recollect.stores.surreal:open_address",
+    "ws": "recollect.stores.surreal:open_address",
+    "wss": "recollect.stores.surreal:open_address",
+    "http": "recollect.stores.surreal:open_address",
+    "https": "recollect.stores.surreal:open_address",
 }
 # Built-in stores whose driver comes with an extra: scheme -> its name.
 EXTRAS = {
@@ -37,6 +43,11 @@ EXTRAS = {
     "rediss+cluster": "redis",
     "postgresql": "postgres",
     "surrealkv": "surreal",
+    "mem": "surreal",
+    "ws": "surreal",
+    "wss": "surreal",
+    "http": "surreal",
+    "https": "surreal",
 }
 
 
