@@ -45,6 +45,8 @@ class Found:
     expired: list[tuple[bytes, bytes]] = field(default_factory=list)  # of index w, followed
     entries: dict[int, Entry] = field(default_factory=dict)  # to be pruned or silenced
     also: dict[int, list[str | None]] = field(default_factory=dict)  # what they mention beside
+    # Root and id of expired records of others that have lost their ids to this batch.
+    left_behind: list[tuple[str, str]] = field(default_factory=list)
     # Records with a vector in a space that is dropped: scope and number.
     numbered: list[tuple[str, str]] = field(default_factory=list)
 

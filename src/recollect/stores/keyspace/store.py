@@ -16,7 +16,7 @@ from recollect.index.cache import IndexCache
 from recollect.index.filters import check_asked, passes
 from recollect.ports import Capabilities
 from recollect.scopes import root_of
-from recollect.stores.commit import Needs, checked, decide, is_over, needs_of
+from recollect.stores.commit import Changes, Needs, checked, decide, is_over, needs_of
 from recollect.stores.keyspace.due import due_in
 from recollect.stores.keyspace.engine import Engine, Get, KeyChanges
 from recollect.stores.keyspace.feed import KeyFeed
@@ -45,6 +45,10 @@ T = TypeVar("T")
 TRIES_MAX = 500  # of a commit that others overtake
 UNCLEAR_MAX = 4  # of one whose connection is cut
 LOOKS_MAX = 6  # of a search during which its records change
+_LISTS = (
+    "messages", "sessions", "cursors", "summaries", "records", "relations", "items", "used",
+    "erase", "prune",
+)  # fmt: skip
 LARGE = 32  # rows of a batch that are prepared in another thread
 
 
@@ -99,9 +103,7 @@ class KeyStore(KeyReads):
                     if not error.outcome_unknown or unclear == UNCLEAR_MAX:
                         raise
                 if written:
-                    if changes.records_gone:
-                        gone = [id_ for id_ in changes.records_gone if id_ not in changes.records]
-                        await self._engine.release(batch.root, gone)
+                    await self._tidy(batch, changes, found)
                     return changes.seq
             raise Unavailable(f"too many write to {batch.root!r} at once; try again", retry_after=1)
 
@@ -127,12 +129,28 @@ class KeyStore(KeyReads):
         over = record is not None and is_over(record.expires_at, batch.at)
         free = summary is None and (record is None or over)
         if free and await self._engine.take_over(id_, owner, batch.root, at_once=over):
+            found.left_behind += [(owner, id_)] if over else []
             return
         own = next((one for one in batch.records if one.id == id_), None)
         if own is not None:
             stranger = replace(own, scope=owner, expires_at=None, version=1)
             found.held.records = {**found.held.records, id_: stranger}
         found.held.summaries = {**found.held.summaries, id_: SessionKey(owner, "")}
+
+    async def _tidy(self, batch: Batch, changes: Changes, found: Found) -> None:
+        """Ids that are free again, and expired records of others whose ids were taken."""
+        gone = [id_ for id_ in changes.records_gone if id_ not in changes.records]
+        if gone:
+            await self._engine.release(batch.root, gone)
+        for owner, id_ in found.left_behind:
+            theirs = Needs(root=owner, batch="", records=(id_,))
+            questions = Questions(nothing_in(batch, owner), theirs)
+            there = questions.found(await self._engine.read(owner, questions.asks))
+            if id_ in there.bodies:
+                drop = Changes(batch=nothing_in(batch, owner), seq=there.header.head)
+                drop.records_gone[id_] = there.bodies[id_].record
+                prepared = await self._prepared(Rewrite(drop, there), there, drop.batch)
+                await self._engine.write(owner, prepared)  # else it is swept, like any other
 
     async def _prepared(self, rewrite: Rewrite, found: Found, batch: Batch) -> KeyChanges:
         missing = rewrite.needs_edges
@@ -224,6 +242,18 @@ class KeyStore(KeyReads):
                     found[one.kind].append(one)
         asked = [kind for kind in order if not kinds or kind in kinds]
         return [one for kind in asked for one in found[kind]][: max(0, limit)]
+
+
+def nothing_in(batch: Batch, root: str) -> Batch:
+    """Of the same moment and id, without anything in it."""
+    return replace(
+        batch,
+        root=root,
+        **dict.fromkeys(_LISTS, ()),
+        vectors={},
+        sweep=False,
+        drop_space="",
+    )
 
 
 def _is_untried(tried: KeyChanges, found: Found) -> bool:
