@@ -65,7 +65,7 @@ pins:  ## choose versions anew and write requirements/*.txt (needs uv)
 	$(COMPILE) --extra bench --extra server -c requirements/dev.txt -o requirements/bench.txt \
 		pyproject.toml requirements/build.in
 	$(COMPILE) --no-deps -o requirements/proof.txt requirements/proof.in
-	for peer in bench/peers/*.in; do $(COMPILE) -o "$${peer%.in}.txt" "$$peer" || exit 1; done
+	for peer in bench/peers/*.in tests/adapters/foreign/*.in; do $(COMPILE) -o "$${peer%.in}.txt" "$$peer" || exit 1; done
 
 clean:  ## remove the virtual environment and every cache
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis build dist

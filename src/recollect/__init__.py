@@ -16,9 +16,9 @@ if TYPE_CHECKING:
         Unavailable,
     )
     from recollect.memory import AsyncMemory
+    from recollect.memory.sync import Memory
     from recollect.packet.text import as_text
     from recollect.scopes import make_scope
-    from recollect.sync import Memory
     from recollect.types import (
         Answer,
         Entry,
@@ -45,7 +45,7 @@ _HOMES = {
     "Hit": "types",
     "Incompatible": "errors",
     "Invalid": "errors",
-    "Memory": "sync",
+    "Memory": "memory.sync",
     "Message": "types",
     "NotFound": "errors",
     "Packet": "types",

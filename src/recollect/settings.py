@@ -33,6 +33,8 @@ class Settings:
     body_mb: int = 8  # most of one request to the server
     rate: int = 6_000  # requests a minute for one key; 0: no limit
     writes_per_day: int = 0  # for one key; 0: no limit
+    log_level: str = "warning"  # debug, info (a line for each request), warning or error
+    log_format: str = "text"  # or "json"
     redis_url: str = ""
     ollama_url: str = ""
     embedding_provider: str = ""  # the embedder in two parts, for those who write it so

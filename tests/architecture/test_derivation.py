@@ -26,7 +26,7 @@ from recollect.interfaces.mcp import memories, procedures
 from recollect.interfaces.mcp.server import _TOOLS, NO_TOOL, build_server
 from recollect.memory import AsyncMemory
 from recollect.memory.arguments import Argument, verb_names, verb_spec
-from recollect.sync import Memory
+from recollect.memory.sync import Memory
 
 ROUTES = {"export_to": "export", "import_from": "import"}
 every_verb = pytest.mark.parametrize("verb", verb_names())
@@ -203,7 +203,7 @@ from recollect.interfaces.cli import build_parser
 from recollect.interfaces.client import RemoteMemory
 from recollect.interfaces.http import build_app
 from recollect.interfaces.mcp.server import build_server
-from recollect.sync import Memory
+from recollect.memory.sync import Memory
 
 page = build_app("dict:", mcp=None).openapi()
 tools = {tool.name: tool for tool in asyncio.run(build_server(None).list_tools())}

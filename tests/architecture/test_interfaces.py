@@ -5,8 +5,9 @@ from __future__ import annotations
 import recollect
 from tests.architecture.source import imported_names, is_part_of, modules
 
-# The facade; who may do what; the values; how a store is opened.
-KNOWN = ("memory", "sync", "access", "types", "errors", "wiring", "settings", "interfaces")
+# The facade and the surfaces on it that others made known; who may do what; the values; how a
+# store is opened.
+KNOWN = ("memory", "adapters", "access", "types", "errors", "wiring", "settings", "interfaces")
 PUBLIC = {f"recollect.{name}" for name in (*recollect.__all__, "__version__")}
 
 # A workspace of Markdown files is a second store, kept equal to the first commit by commit: half of

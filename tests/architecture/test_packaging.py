@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sysconfig
 import tomllib
+import venv
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -11,6 +14,7 @@ import pytest
 from flit_core.wheel import make_wheel_in
 
 from tests.architecture.source import PACKAGE, PROJECT
+from tests.docs.pages import blocks_of
 
 PINS = ("requirements/dev.txt", "requirements/serve.txt", "requirements/bench.txt")
 PROOF_PINS = "requirements/proof.txt"  # a model for `make proof`, in a folder of its own
@@ -75,6 +79,8 @@ def test_the_extras_of_the_design_exist() -> None:
     project = tomllib.loads(text_of("pyproject.toml"))["project"]
     assert set(project["optional-dependencies"]) == {
         "local", "llm", "client", "server", "redis", "surreal", "postgres", "slack", "bench", "dev",
+        "anthropic", "google-adk", "langgraph", "llama-index", "openai-agents", "proxy",
+        "pydantic-ai",
     }  # fmt: skip
 
 
@@ -89,6 +95,34 @@ def test_the_wheel_holds_the_language_files_and_the_prompts(tmp_path: Path) -> N
     data = [*PACKAGE.glob("text/words/*.toml"), *PACKAGE.glob("models/prompts/*.md")]
     assert len(data) > 20
     assert {str(path.relative_to(PACKAGE.parent)) for path in data} <= packed
+
+
+def test_the_wheel_runs_the_tutorial_in_a_clean_environment(tmp_path: Path) -> None:
+    """Installed from the wheel, away from the source; only what it depends on is lent."""
+    wheel = make_wheel_in(PROJECT / "pyproject.toml", tmp_path).file
+    home = tmp_path / "environment"
+    venv.create(home, with_pip=True, symlinks=True)
+    python = home / "bin" / "python"
+    install = [
+        str(python),
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--no-index",
+        "--no-deps",
+        str(wheel),
+    ]
+    subprocess.run(install, check=True)
+    site = Path(sysconfig.get_path("purelib", vars={"base": str(home)}))
+    (site / "lent.pth").write_text(f"{sysconfig.get_path('purelib')}\n", "utf-8")
+    tutorial = text_of("docs/tutorial/first-session.md")
+    code = "\n".join(block.code for block in blocks_of(tutorial) if block.language == "python")
+    code += f"\nimport recollect; assert recollect.__file__.startswith({str(home)!r})"
+    environ = {"PATH": f"{home / 'bin'}:/usr/bin:/bin", "HOME": str(tmp_path)}
+    for command in ([str(python), "-c", code], [str(home / "bin" / "recollect"), "--version"]):
+        done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
 
 
 def test_the_continuous_integration_runs_what_a_person_runs() -> None:

@@ -81,7 +81,7 @@ def test_X10_forget_history_and_undo_from_the_command_line(recollect: Run) -> No
     assert history[0]["actor"] == "cli"
     dry = parsed(recollect("forget", "--id", id_, "--dry-run", "--json"))
     assert dry["items"][0]["status"] == "pending"
-    gone = parsed(recollect("forget", "--id", id_, "--json"))
+    gone = parsed(recollect("forget", "--id", id_, "--yes", "--json"))
     assert gone["items"][0]["status"] == "erased"
     assert recollect("get", id_).returncode == 3
 
@@ -150,6 +150,7 @@ def test_the_store_file_is_private(recollect: Run, tmp_path: Path) -> None:
 def test_bad_requests_end_with_a_documented_code_and_the_remedy(
     recollect: Run, arguments: tuple[str, ...], code: int, said: str
 ) -> None:
+    remembered(recollect, "the store is there", "--scope", "user:ann")
     done = recollect(*arguments)
     assert done.returncode == code, done.stderr
     assert said in done.stderr
@@ -167,6 +168,7 @@ def test_bad_requests_end_with_a_documented_code_and_the_remedy(
     ids=["bytes", "half a line", "role", "deep", "number"],
 )
 def test_bad_lines_are_named_and_nothing_is_stored(recollect: Run, stdin: bytes, said: str) -> None:
+    remembered(recollect, "the store is there", "--scope", "user:bob")
     done = recollect("observe", "chat", "--scope", "user:ann", stdin=stdin)
     assert done.returncode == 2
     assert said in done.stderr
@@ -262,12 +264,12 @@ def test_X10_backup_and_restore_from_the_command_line(recollect: Run) -> None:
     assert "2 records, 0 messages, sound" in recollect("backup", "copy.db").stdout
     assert recollect("backup", "copy.db").returncode == 2
     assert parsed(recollect("backup", "copy.db", "--force", "--json"))["records"] == 2
-    parsed(recollect("forget", "--id", id_, "--json"))
-    restored = parsed(recollect("restore", "copy.db", "--json"))
+    parsed(recollect("forget", "--id", id_, "--yes", "--json"))
+    restored = parsed(recollect("restore", "copy.db", "--yes", "--json"))
     assert [item["status"] for item in restored["items"]] == ["restored", "erased"]
     assert recollect("get", kept).returncode == 0
     assert recollect("get", id_).returncode == 3
-    assert recollect("restore", "missing.db").returncode == 3
+    assert recollect("restore", "missing.db", "--yes").returncode == 3
 
 
 def test_lists_come_in_pages_from_either_end(recollect: Run) -> None:

@@ -78,8 +78,8 @@ def test_every_verb_has_the_signature_of_the_local_one(verb: str) -> None:
 ELSEWHERE = {
     "confirm": {"packet"},
     "reembed": {"progress"},
-    "export_to": {"path"},
-    "import_from": {"path", "actor"},
+    "export_to": {"path", "progress"},
+    "import_from": {"path", "actor", "progress"},
 }
 ROUTES = {"export_to": "/v1/export", "import_from": "/v1/import"}
 

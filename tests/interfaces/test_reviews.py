@@ -21,6 +21,7 @@ def keep(recollect: Run, text: str, *options: str) -> str:
 
 
 def test_X9_the_list_shows_what_why_and_how_to_decide(recollect: Run) -> None:
+    keep(recollect, "I like plain tea.")
     assert recollect("review").stdout == "nothing waits for a decision\n"
     mine = keep(recollect, "My phone number is 555 1234.")
     theirs = keep(recollect, "My phone number is 555 9999.", "--source", "web")

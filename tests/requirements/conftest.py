@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from recollect import AsyncMemory, Memory
-from recollect.sync import BackgroundLoop
+from recollect.memory.sync import BackgroundLoop
 from tests.serving import Plugged, Switchboard
 
 OpenMemory = Callable[..., Memory]

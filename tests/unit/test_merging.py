@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.lifecycle.merge import Known, Verdict, claim_of, copies, judge, settle, with_claim
-from recollect.lifecycle.merge.judgement import conflict
+from recollect.lifecycle.merge.judgement import Named, conflict
 from recollect.text.claims.lessons import Claim, claim_as_data
 from recollect.text.compare import text_hash
 from recollect.types import Record
@@ -204,6 +204,17 @@ def test_X5_what_was_over_before_it_was_told_replaces_nothing() -> None:
     known.append(Known(record=fact("Ann lives in Rome", "c", valid_from=None)))
     assert judge(late, known[2:], duplicate_above=0.9).kind == "contradicts"
     assert judge(late, known, duplicate_above=0.9).kind == "outdated"
+
+
+@pytest.mark.parametrize("pointed", ["corrected", "doubted"])
+def test_X6_no_text_corrects_itself_said_again_it_is_a_duplicate(pointed: str) -> None:
+    """Two that say the same can not both live: the store would refuse them for ever."""
+    known = fact("I like plain tea", "old")
+    named = Named(**{pointed: frozenset({known.hash})})
+    verdict = judge(
+        fact("I like plain tea"), [Known(record=known)], duplicate_above=0.9, named=named
+    )
+    assert (verdict.kind, verdict.targets) == ("duplicate", (known,))
 
 
 def test_a_duplicate_wins_and_one_failing_guard_disputes_the_slot() -> None:

@@ -5,13 +5,24 @@ from __future__ import annotations
 import re
 import textwrap
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from recollect.types import Answer, Entry, Hit, Message, Packet, Receipt, Record, Session
+from recollect.types import (
+    Answer,
+    Entry,
+    Hit,
+    Message,
+    Packet,
+    Receipt,
+    Record,
+    Relation,
+    Session,
+)
 from recollect.types.json import as_json as as_json
-from recollect.types.pages import Stats
+from recollect.types.pages import Consent, Due, Spent, Stats
 
 STATUS_COLOURS = {
     "stored": "32",
@@ -26,6 +37,11 @@ STATUS_COLOURS = {
     "skipped": "2",
     "failed": "31",
 }
+
+
+TROUBLES = ("failed", "quarantined", "disputed")
+TOLD_MAX = 20  # of what went wrong
+NOTHING = "nothing to do"
 
 
 # Where the files of this machine lie is nobody's business on the other end.
@@ -48,12 +64,12 @@ class Screen:
     def paint(self, text: str, code: str) -> str:
         return f"\x1b[{code}m{text}\x1b[0m" if self.colour and code else text
 
-    def answer(self, answer: Answer, *, explain: bool) -> Iterable[str]:
+    def answer(self, answer: Answer, *, explain: bool, notes: bool = True) -> Iterable[str]:
         for number, hit in enumerate(answer.hits, start=1):
             yield from self.hit(number, hit, explain=explain)
         if not answer.hits:
             yield "nothing found"
-        for note in answer.notes:
+        for note in answer.notes if notes else ():
             yield self.paint(f"- {visible(note)}", "2")
 
     def hit(self, number: int, hit: Hit, *, explain: bool) -> Iterable[str]:
@@ -72,11 +88,27 @@ class Screen:
                 f"  {visible(item.reason)}" if item.reason else ""
             )
         if not receipt.items:
-            yield "nothing to do"
+            yield NOTHING
         for note in receipt.notes:
             yield self.paint(f"- {visible(note)}", "2")
         if receipt.change:
             yield self.paint(f"change {receipt.change}", "2")
+
+    def summary(self, receipt: Receipt) -> Iterable[str]:
+        """Of very many things how many, and each that went wrong."""
+        for status, number in Counter(item.status for item in receipt.items).items():
+            yield f"{self.paint(f'{status:<9}', STATUS_COLOURS.get(status, ''))} {number:,}"
+        failed = tuple(item for item in receipt.items if item.status in TROUBLES)
+        rest = replace(receipt, items=failed[:TOLD_MAX])
+        if len(failed) > TOLD_MAX:
+            more = f"{len(failed) - TOLD_MAX:,} more went wrong; --json shows all"
+            rest = replace(rest, notes=(*rest.notes, more))
+        yield from (line for line in self.receipt(rest) if line != NOTHING)
+
+    def troubles(self, receipt: Receipt) -> Iterable[str]:
+        """Only what went wrong."""
+        failed = tuple(item for item in receipt.items if item.status in TROUBLES)
+        return self.receipt(replace(receipt, items=failed, notes=(), change="")) if failed else ()
 
     def packet(self, packet: Packet) -> Iterable[str]:
         yield from map(visible, packet.text.split("\n") if packet.text else ())
@@ -113,13 +145,37 @@ class Screen:
         yield self.paint(f"{message.at:%Y-%m-%d %H:%M}  {visible(by)}", "1")
         yield from (f"    {visible(line)}" for line in message.text.split("\n"))
 
-    def item(self, item: Record | Session | Message | Entry) -> Iterable[str]:
+    def spent(self, spent: Spent) -> Iterable[str]:
+        tokens = f"{spent.tokens_in:,} + {spent.tokens_out:,} tokens"
+        calls = f"{spent.calls:,} call{'' if spent.calls == 1 else 's'}"
+        yield f"{spent.day}  {spent.scope}  {spent.operation}  {spent.model}"
+        yield self.paint(f"    {calls}, {tokens}, ${spent.cost:.4f}", "2")
+
+    def due(self, due: Due) -> Iterable[str]:
+        for work in due.work:
+            about = f"{work.scope}  {visible(work.id)}  {visible(work.detail)}"
+            yield f"{work.kind:<8} {about.rstrip()}"
+        for item in due.stuck:
+            yield self.paint(f"stuck: {visible(item.why)}", "31")
+        if not due.work and not due.stuck:
+            yield "nothing is due"
+
+    def item(self, item: object) -> Iterable[str]:
         """One of a list."""
+        if isinstance(item, Relation):
+            return [f"{item.source}  {item.kind}  {item.target}"]
+        if isinstance(item, Consent):
+            whose = f" of {visible(item.author)}" if item.author else ""
+            return [f"{item.scope}{whose}: {'kept' if item.persist else 'not kept'}"]
+        if isinstance(item, Spent):
+            return self.spent(item)
         if isinstance(item, Session):
             return self.session(item)
         if isinstance(item, Message):
             return self.message(item)
-        return self.entry(item) if isinstance(item, Entry) else self.record(item)
+        if isinstance(item, Entry):
+            return self.entry(item)
+        return self.record(item) if isinstance(item, Record) else [visible(str(item))]
 
     def stats(self, found: Stats) -> Iterable[str]:
         yield f"{found.records:,} record{'' if found.records == 1 else 's'}"

@@ -20,7 +20,12 @@ class WholeStore:
 
     @needs("read")
     async def export_to(
-        self, path: FileTarget, *, scope: Scopes | None = None, descend: bool = True
+        self,
+        path: FileTarget,
+        *,
+        scope: Scopes | None = None,
+        descend: bool = True,
+        progress: Callable[[int, int], None] | None = None,
     ) -> Receipt:
         """Write everything this handle may see, or some scopes of it, as JSON lines: to a file,
         which is there complete or not at all, or to a binary stream.
@@ -29,10 +34,11 @@ class WholeStore:
             path: the file to write
             scope: only this one and all below it
             descend: also everything below the scopes
+            progress: is told how many records and messages are written, and of how many
         """
         from recollect.verbs.export import export_to
 
-        return await export_to(self._engine, path, scope=scope, descend=descend)
+        return await export_to(self._engine, path, scope=scope, descend=descend, progress=progress)
 
     @needs("write")
     async def import_from(
@@ -41,6 +47,7 @@ class WholeStore:
         *,
         dry_run: bool = False,
         partial: bool = False,
+        progress: Callable[[int, int], None] | None = None,
         actor: Actor = "",
     ) -> Receipt:
         """Read an export in, with a report per line. Doing it again changes nothing.
@@ -49,11 +56,14 @@ class WholeStore:
             path: the file to read
             dry_run: only say what would happen
             partial: take what is there of a file that was cut off or changed
+            progress: is told how many lines are done, and of how many
             actor: who does it, for the journal
         """
         from recollect.verbs.import_ import import_from
 
-        return await import_from(self._engine, path, dry_run=dry_run, partial=partial, actor=actor)
+        return await import_from(
+            self._engine, path, dry_run=dry_run, partial=partial, actor=actor, progress=progress
+        )
 
     @needs("admin")
     async def maintain(

@@ -36,10 +36,17 @@ class Said:
     def __init__(self) -> None:
         self._names: set[str] = set()
         self._texts: set[str] = set()
-        self._long: list[str] = []
+        self._long = "\n"  # every text that others may stand in, a line each
         self._messages: set[tuple[SessionKey, str]] = set()
         self._sources: set[tuple[SessionKey, str]] = set()
         self._made_of: set[str] = set()
+        self._read = "", ""
+
+    def _normal(self, record: Record) -> str:
+        """A record is asked about, then added: its words are read once."""
+        if record.id != self._read[0]:
+            self._read = record.id, normal(record.text)
+        return self._read[1]
 
     def hear(self, messages: Iterable[Message]) -> None:
         """Messages that the packet shows themselves."""
@@ -50,14 +57,14 @@ class Said:
     def tell(self, text: str) -> None:
         """A text that is no memory, such as the session's summary."""
         if text:
-            self._long.append(f" {normal(text)} ")
+            self._long += f" {normal(text)} \n"
 
     def add(self, record: Record) -> None:
         self._names |= _names(record)
-        text = normal(record.text)
+        text = self._normal(record)
         self._texts.add(text)
         if record.kind == "episodic":
-            self._long.append(f" {text} ")
+            self._long += f" {text} \n"
         self._sources |= _sources(record)
         self._made_of.update(record.derived_from)
 
@@ -65,7 +72,7 @@ class Said:
         """Why it would say something twice; "" if it would not."""
         if _names(record) & self._names:
             return "said already"
-        text = normal(record.text)
+        text = self._normal(record)
         if text in self._texts:
             return "said already, in the same words"
         sources = _sources(record)
@@ -74,7 +81,7 @@ class Said:
         if record.type == "turn":
             if sources & self._sources:
                 return "what was learned from it is shown"
-            if len(text) >= CONTAINED_LEAST and any(f" {text} " in long for long in self._long):
+            if len(text) >= CONTAINED_LEAST and f" {text} " in self._long:
                 return "an episode that is shown tells it"
         if record.id in self._made_of:
             return "what was made of it is shown"

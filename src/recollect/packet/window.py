@@ -51,16 +51,15 @@ def fitting_tail(
 ) -> tuple[list[Message], int]:
     """The newest whole pieces that fit, and what they cost. A piece that does not fit ends the
     window: a conversation with a hole in it would mislead."""
-    kept: list[Message] = []
+    start = len(messages)
     spent = 0
     for piece in reversed(units(messages)):
-        part = [messages[index] for index in piece]
-        price = sum(cost(message) for message in part)
+        price = sum([cost(messages[index]) for index in piece])
         if spent + price > budget:
             break
-        kept = part + kept
+        start = piece.start
         spent += price
-    return kept, spent
+    return list(messages[start:]), spent
 
 
 def newest_said(messages: Sequence[Message]) -> Message | None:

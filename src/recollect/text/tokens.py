@@ -41,18 +41,18 @@ class Counter:
 def estimate(text: str) -> int:
     """An upper estimate of the tokens in a text of any script."""
     total = 2.0  # however short, a text has a seam at each end
-    for pattern, cost in _COSTS:
+    for pattern, cost in () if text.isascii() else _COSTS:
         runs = pattern.findall(text)
         if runs:
             total += cost * sum(map(len, runs))
             text = pattern.sub(" ", text)
     words = _WORD.findall(text)
-    total += sum(1 + (len(word) - 1) // 4 for word in words if word.isascii())
-    accented = [word for word in words if not word.isascii()]
+    accented = [] if text.isascii() else [word for word in words if not word.isascii()]
+    total += sum([(len(word) + 3) // 4 for word in words if word.isascii()])
     if accented:
         total += sum(1 + len(word) / 2.5 for word in accented)
         text = _WORD.sub(lambda word: word[0] if word[0].isascii() else " ", text)
-    total += sum(math.ceil(len(digits) / 2) for digits in _DIGITS.findall(text))
+    total += sum([(len(digits) + 1) // 2 for digits in _DIGITS.findall(text)])
     total += len(_REST.findall(text))
     return math.ceil(total)
 

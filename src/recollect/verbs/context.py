@@ -256,7 +256,7 @@ async def _gather(engine: Engine, wanted: ContextWish) -> Gathered:
     question = Question(
         text=query,
         scope=scopes,
-        limit=2 * FOUND_MAX + len(messages),
+        limit=2 * FOUND_MAX,
         # Whole days: a packet asked for twice on one day reads the same.
         now=moment.replace(hour=0, minute=0, second=0, microsecond=0),
         threshold=wanted.threshold,
@@ -266,6 +266,11 @@ async def _gather(engine: Engine, wanted: ContextWish) -> Gathered:
     )
     answer = await recall(engine, question, count_uses=False)
     found = _distinct(answer.hits, messages, stable) if query.strip() else []
+    if query.strip() and len(found) < FOUND_MAX and len(answer.hits) == 2 * FOUND_MAX and not most:
+        # Most of it stands in the window or says the same: look further, which costs more.
+        further = replace(question, limit=2 * FOUND_MAX + len(messages), fast=True)
+        more = await recall(engine, further, count_uses=False)
+        found = _distinct(more.hits, messages, stable)
     best = found[: most or FOUND_MAX]
     engine.used.update((root_of(hit.record.scope), hit.record.id) for hit in best)
     # Whoever sets a bar wants nothing below it.

@@ -11,7 +11,7 @@ import hashlib
 import os
 import tempfile
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
@@ -60,6 +60,7 @@ PARTIAL_NOTE = (
     "other scopes"
 )
 
+Progress = Callable[[int, int], None]
 Target = str | os.PathLike[str] | IO[bytes]
 
 
@@ -88,6 +89,8 @@ class ExportWriting:
     file: IO[bytes]
     hash: hashlib._Hash = field(default_factory=hashlib.sha256)
     counts: Counter[str] = field(default_factory=Counter)
+    progress: Progress | None = None
+    total: int = 0  # records and messages, as they were counted before
 
     def raw(self, line: bytes) -> None:
         self.hash.update(line)
@@ -96,10 +99,18 @@ class ExportWriting:
     def value(self, value: Value) -> None:
         self.raw(line_of(value))
         self.counts[NAMES[type(value)]] += 1
+        if self.progress is not None:
+            done = self.counts["message"] + self.counts["record"]
+            self.progress(done, max(self.total, done))
 
 
 async def export_to(
-    engine: Engine, target: Target, *, scope: str | Iterable[str] | None, descend: bool
+    engine: Engine,
+    target: Target,
+    *,
+    scope: str | Iterable[str] | None,
+    descend: bool,
+    progress: Progress | None = None,
 ) -> Receipt:
     by_root, below = await engine.read_scopes(scope, descend=descend)
     for scopes in by_root.values():
@@ -109,13 +120,26 @@ async def export_to(
         ExportPart(store=engine.store, root=root, scopes=scopes, descend=below, now=engine.now())
         for root, scopes in sorted(by_root.items())
     ]
+    total = sum([await _size(part) for part in parts]) if progress else 0
     with target_opened(target) as file:
-        counts = await _write_all(ExportWriting(file=file), parts, engine.now())
+        writing = ExportWriting(file=file, progress=progress, total=total)
+        counts = await _write_all(writing, parts, engine.now())
     items = (
         ReceiptItem(id=name, status="stored", reason=f"{counts[name]} written") for name in TYPES
     )
     notes = [] if all(part.whole for part in parts) else [PARTIAL_NOTE]
     return Receipt(items=tuple(items), notes=tuple(notes))
+
+
+async def _size(part: ExportPart) -> int:
+    """Records and messages, about: some may come or go meanwhile."""
+    records = await part.store.counts(part.scopes, now=part.now, descend=part.descend)
+    messages = [
+        session.last_seq
+        async for session in every_session(part.store, part.root)
+        if part.holds(session.scope)
+    ]
+    return sum(records.values()) + sum(messages)
 
 
 async def _write_all(

@@ -24,14 +24,15 @@ from recollect.text.redact import Redactor, redactor_from
 from recollect.text.tokens import ESTIMATE, Counter, TokenCount
 from recollect.types.arguments import StorePath
 from recollect.types.ids import ROOM, as_uuid
+from recollect.wiring.configuration import merged
 from recollect.wiring.models import careful_embedder, model_folder, open_careful, place_for
 from recollect.wiring.stores import factory_of, scheme_of, sqlite_file
 
 
 def read_settings(environ: Mapping[str, str] | None = None, **overrides: str | None) -> Settings:
-    """Settings from the environment; what is given by name wins."""
+    """Settings from the file, then the environment; what is given by name wins."""
     given = {PREFIX + k.upper(): v for k, v in overrides.items() if v is not None}
-    return Settings.from_mapping({**(os.environ if environ is None else environ), **given})
+    return Settings.from_mapping({**merged(os.environ if environ is None else environ), **given})
 
 
 async def open_engine(
@@ -125,10 +126,17 @@ def store_address(store: StorePath | None, settings: Settings, profile: Profile)
 def _default_folder(settings: Settings) -> Path:
     if settings.store_folder:
         return Path(settings.store_folder).expanduser()
-    if sys.platform == "darwin":
+    return data_folder(os.environ)
+
+
+def data_folder(environ: Mapping[str, str], platform: str = sys.platform) -> Path:
+    """Where the user's data lies on this kind of machine."""
+    if platform == "win32":
+        base = Path(environ.get("LOCALAPPDATA") or "~/AppData/Local")
+    elif platform == "darwin":
         base = Path("~/Library/Application Support")
     else:
-        base = Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share")
+        base = Path(environ.get("XDG_DATA_HOME") or "~/.local/share")
     return base.expanduser() / "recollect"
 
 
@@ -176,7 +184,8 @@ def _new_secret() -> str:
 
 # Ids must be unique, not secret: seeded once, and again in a child after a fork.
 _dice = random.Random(secrets.randbits(128))
-os.register_at_fork(after_in_child=lambda: _dice.seed(secrets.randbits(128)))
+if hasattr(os, "register_at_fork"):  # Windows has no fork
+    os.register_at_fork(after_in_child=lambda: _dice.seed(secrets.randbits(128)))
 _id_lock = threading.Lock()
 _last_id = 0
 

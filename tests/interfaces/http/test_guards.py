@@ -449,6 +449,12 @@ def test_metrics_count_by_route_and_status(server: Served, ann: httpx2.Client) -
     ann.get("/v1/records/no-such-thing-at-all")
     ann.get("/nothing-of-that-name")
     text = ann.get("/metrics").text
+    for name in (
+        'recollect_due{kind="fold"}',
+        "recollect_stuck 0",
+        "recollect_spend_dollars_today",
+    ):
+        assert name in text
     assert 'recollect_requests_total{method="GET",route="/v1/records/{id}",status="404"}' in text
     assert 'recollect_request_seconds_bucket{route="/v1/records/{id}",le="+Inf"}' in text
     assert 'route="none",status="404"' in text

@@ -13,6 +13,18 @@ from recollect.interfaces.cli.output import INTERRUPTED
 
 __all__ = ["build_parser", "main"]
 
+SAFE = "what was answered before is kept"
+# What is left of a long piece of work that was stopped in the middle.
+STOPPED = {
+    "backup": "nothing was written; start it again",
+    "export": "nothing was written; start it again",
+    "import": "what was read so far is kept; the same command goes on, and doubles nothing",
+    "maintain": "what is not done yet is done in the next round",
+    "observe": "what was written so far is kept, the rest is not",
+    "reembed": "the store is as it was; the same command goes on",
+    "restore": "the store is as it was, or whole as the backup has it",
+}
+
 
 def build_parser() -> argparse.ArgumentParser:
     """The parser with every command. Made when it is needed: it reads the verbs' signatures."""
@@ -24,6 +36,10 @@ def build_parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     _tolerant_output()
     arguments = build_parser().parse_args(argv)
+    if arguments.config is not None:
+        from recollect.wiring.configuration import choose_file
+
+        choose_file(arguments.config)
     try:
         code: int = arguments.run(arguments)
         sys.stdout.flush()
@@ -32,6 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _complain(arguments, error)
         return error.exit_code
     except KeyboardInterrupt:
+        print(f"recollect: interrupted; {STOPPED.get(arguments.command, SAFE)}", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
         # Whoever read us went away (head, less): no more to say, and nowhere to say it.

@@ -1,4 +1,4 @@
-"""The command that serves one agent over standard input and output."""
+"""The commands that stand beside an agent: tools over standard input and output, and the proxy."""
 
 from __future__ import annotations
 
@@ -43,4 +43,34 @@ def mcp(arguments: argparse.Namespace) -> int:
         )
         return opened
 
-    return stdio.run(open_memory, actor="mcp" if arguments.actor == "cli" else arguments.actor)
+    actor = "mcp" if arguments.actor == "cli" else arguments.actor
+    return stdio.run(open_memory, actor=actor, tools=arguments.tools)
+
+
+def proxy(arguments: argparse.Namespace) -> int:
+    try:
+        with loading():
+            from recollect.adapters.proxy.server import run_proxy
+    except ModuleNotFoundError as error:
+        raise Incompatible(
+            f"`recollect proxy` needs the extra proxy ({error.name} is missing): "
+            "pip install 'recollect[proxy]'"
+        ) from None
+    from recollect.memory import AsyncMemory
+    from recollect.memory.arguments import parse_scope
+    from recollect.wiring import read_settings
+
+    scope = parse_scope(arguments.scope or read_settings(profile=arguments.profile).scope)
+
+    async def open_memory() -> AsyncMemory:
+        return await AsyncMemory.open(
+            arguments.store,
+            profile=arguments.profile,
+            embedder=arguments.embedder,
+            scope=scope,
+            background=not arguments.no_background,
+        )
+
+    return run_proxy(
+        arguments.upstream, open_memory, scope=scope, port=arguments.port, tokens=arguments.tokens
+    )

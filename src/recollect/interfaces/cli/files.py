@@ -6,18 +6,22 @@ import argparse
 import shutil
 import sys
 import tempfile
+from contextlib import ExitStack
 from dataclasses import replace
+from typing import Any
 
+from recollect.errors import Invalid
 from recollect.interfaces.cli.options import given
 from recollect.interfaces.cli.output import (
     INTERRUPTED,
     UNSOUND,
-    agreed,
+    must_agree,
     open_memory,
     print_json,
     screen_for,
     show_receipt,
 )
+from recollect.interfaces.cli.progress import Progress
 from recollect.interfaces.cli.workspaces import print_findings, repair
 from recollect.interfaces.render import as_json
 from recollect.types import Receipt
@@ -49,23 +53,60 @@ def doctor(arguments: argparse.Namespace) -> int:
 
 def export(arguments: argparse.Namespace) -> int:
     with open_memory(arguments) as memory:
-        if arguments.file != "-":
-            receipt = memory.export_to(arguments.file, **given(arguments))
-            return show_receipt(arguments, receipt)
-        receipt = memory.export_to(sys.stdout.buffer, **given(arguments))
+        target = sys.stdout.buffer if arguments.file == "-" else arguments.file
+        with Progress("exporting", shown=not arguments.quiet) as progress:
+            receipt = memory.export_to(target, progress=progress, **given(arguments))
+    if arguments.file != "-":
+        return show_receipt(arguments, receipt)
     for line in screen_for(arguments).receipt(receipt):
         print(line, file=sys.stderr)
     return 0
 
 
 def import_(arguments: argparse.Namespace) -> int:
+    if arguments.foreign:
+        return _import_foreign(arguments)
+    if arguments.scope or arguments.fields or arguments.learn:
+        raise Invalid("--scope, --map and --learn belong to an import with --from")
     options = given(arguments)
-    with open_memory(arguments) as memory:
-        if arguments.file != "-":
-            return _show_import(arguments, memory.import_from(arguments.file, **options))
-        with tempfile.TemporaryFile() as spool:  # it is read more than once
-            shutil.copyfileobj(sys.stdin.buffer, spool)
-            return _show_import(arguments, memory.import_from(spool, **options))
+    with ExitStack() as open_until, open_memory(arguments) as memory:
+        source: Any = arguments.file
+        if source == "-":  # it is read more than once
+            source = open_until.enter_context(tempfile.TemporaryFile())
+            shutil.copyfileobj(sys.stdin.buffer, source)
+        with Progress("importing", shown=not arguments.quiet) as progress:
+            receipt = memory.import_from(source, progress=progress, **options)
+    return _show_import(arguments, receipt)
+
+
+def _import_foreign(arguments: argparse.Namespace) -> int:
+    from recollect.adapters.importers import import_foreign
+    from recollect.wiring import read_settings
+
+    fields = dict(_pair(one) for one in arguments.fields)
+    bar = Progress("importing", shown=not arguments.quiet)
+    with open_memory(arguments) as memory, bar as progress:
+        receipt = import_foreign(
+            memory,
+            arguments.foreign,
+            arguments.file,
+            scope=arguments.scope,
+            default_scope=read_settings(profile=arguments.profile).scope,
+            dry_run=arguments.dry_run,
+            partial=arguments.partial,
+            learn=arguments.learn,
+            fields=fields,
+            actor="" if arguments.actor == "cli" else arguments.actor,
+            progress=lambda _, done, total: progress(done, total),
+        )
+    return _show_import(arguments, receipt)
+
+
+def _pair(text: str) -> tuple[str, str]:
+    ours, sign, theirs = text.partition("=")
+    if not sign or not ours or not theirs:
+        raise Invalid(f"--map {text}: write OURS=THEIRS, such as text=note")
+    return ours, theirs
 
 
 def _show_import(arguments: argparse.Namespace, receipt: Receipt) -> int:
@@ -85,13 +126,14 @@ def _show_import(arguments: argparse.Namespace, receipt: Receipt) -> int:
 def backup(arguments: argparse.Namespace) -> int:
     from recollect.wiring.files import backup_store
 
-    report = backup_store(
-        arguments.store,
-        arguments.profile,
-        arguments.target,
-        force=arguments.force,
-        progress=_bar if sys.stderr.isatty() else None,
-    )
+    with Progress("copying pages", shown=not arguments.quiet) as progress:
+        report = backup_store(
+            arguments.store,
+            arguments.profile,
+            arguments.target,
+            force=arguments.force,
+            progress=progress,
+        )
     if arguments.json:
         return print_json(
             {"target": arguments.target, "records": report.records, "messages": report.messages}
@@ -100,19 +142,13 @@ def backup(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _bar(done: int, total: int) -> None:
-    bar = "#" * (30 * done // max(total, 1))
-    end = "\n" if done == total else ""
-    print(f"\r[{bar:<30}] {done}/{total} pages", end=end, file=sys.stderr, flush=True)
-
-
 def restore(arguments: argparse.Namespace) -> int:
     import asyncio
 
     from recollect.wiring.files import restore_store
 
     question = f"replace the store by {arguments.backup}?"
-    if not arguments.yes and sys.stdin.isatty() and not agreed(question):
+    if not must_agree(arguments, question):
         return INTERRUPTED
     receipt = asyncio.run(restore_store(arguments.store, arguments.profile, arguments.backup))
     return show_receipt(arguments, receipt)

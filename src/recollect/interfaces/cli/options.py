@@ -8,10 +8,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from recollect.interfaces.cli.times import human_time
 from recollect.memory.arguments import Argument, bare, choices_of, element_of, members, verb_spec
 
 COMMON = ("actor",)  # every command has it
 PLAIN = {"statuses": "status"}  # whose singular is not the word without its s
+
+_TIME: Mapping[str, Any] = {"metavar": "TIME", "type": human_time}
 
 Add = Callable[[Any, Argument], None]
 
@@ -60,7 +63,7 @@ def option_of(argument: Argument) -> tuple[str, dict[str, Any]]:
         return f"--{_singular(argument.name)}", options
     if kinds == [bool]:
         return _switch(argument, options)
-    options |= {"metavar": "TIME"} if datetime in kinds else _choice(kinds[0])
+    options |= _TIME if datetime in kinds else _choice(kinds[0])
     if not argument.positional:
         required = {"required": True} if argument.required else {"default": argument.default}
         return _flag(argument), {**options, **required}

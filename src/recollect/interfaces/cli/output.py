@@ -12,15 +12,17 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from recollect.errors import Invalid, NotFound
 from recollect.interfaces.answers import LIST_NAMES
 from recollect.interfaces.render import Screen, as_json
 from recollect.types import Answer, Packet, Receipt
-from recollect.types.pages import Page, Stats
+from recollect.types.pages import Due, Page, Stats
 
 if TYPE_CHECKING:
-    from recollect.sync import Memory
+    from recollect.memory.sync import Memory
 
 INTERRUPTED = 130
+LINES_MAX = 40  # a receipt of more things is summed up
 UNSOUND = 8
 UNAVAILABLE = 6
 
@@ -38,14 +40,40 @@ def loading() -> Iterator[None]:
 
 
 def open_memory(arguments: argparse.Namespace) -> Memory:
-    from recollect.sync import Memory
+    from recollect.memory.sync import Memory
 
+    check_store(arguments)
     return Memory.open(
         arguments.store,
         profile=arguments.profile,
         embedder=arguments.embedder,
         background=not arguments.no_background,
     )
+
+
+def check_store(arguments: argparse.Namespace) -> None:
+    """A look at a memory never makes one: a mistyped path would look like an empty memory."""
+    from recollect.memory.arguments import verb_spec
+    from recollect.wiring import file_of
+
+    verb = getattr(arguments, "verb", None)
+    if verb is None or verb_spec(verb).right != "read":
+        return
+    file = file_of(arguments.store, arguments.profile)
+    if file is not None and not file.exists():
+        raise NotFound(
+            f"there is no store at {file}; check --store, or keep something first "
+            "(recollect remember, observe, import)"
+        )
+
+
+def must_agree(arguments: argparse.Namespace, question: str) -> bool:
+    """What cannot be taken back is asked for; where nobody can answer, it takes --yes."""
+    if arguments.yes:
+        return True
+    if not sys.stdin.isatty():
+        raise Invalid(f"{question} nobody can be asked here: say --yes, or look with --dry-run")
+    return agreed(question)
 
 
 def agreed(question: str) -> bool:
@@ -61,7 +89,15 @@ def screen_for(arguments: argparse.Namespace) -> Screen:
 def show_receipt(arguments: argparse.Namespace, receipt: Receipt) -> int:
     if arguments.json:
         return print_json(as_json(receipt))
-    return print_lines(screen_for(arguments).receipt(receipt))
+    return print_lines(_receipt_lines(arguments, receipt))
+
+
+def _receipt_lines(arguments: argparse.Namespace, receipt: Receipt) -> Iterable[str]:
+    """What happened; of very many things how many, and whatever went wrong."""
+    screen = screen_for(arguments)
+    if arguments.quiet:
+        return screen.troubles(receipt)
+    return screen.summary(receipt) if len(receipt.items) > LINES_MAX else screen.receipt(receipt)
 
 
 def show(arguments: argparse.Namespace, found: Any) -> int:
@@ -71,13 +107,16 @@ def show(arguments: argparse.Namespace, found: Any) -> int:
         return print_json({name: as_json(found)} if name else as_json(found))
     screen = screen_for(arguments)
     if isinstance(found, Receipt):
-        return print_lines(screen.receipt(found))
+        return print_lines(_receipt_lines(arguments, found))
     if isinstance(found, Answer):
-        return print_lines(screen.answer(found, explain=arguments.explain))
+        quiet = arguments.quiet
+        return print_lines(screen.answer(found, explain=arguments.explain, notes=not quiet))
     if isinstance(found, Packet):
         return print_lines(screen.packet(found))
     if isinstance(found, Stats):
         return print_lines(screen.stats(found))
+    if isinstance(found, Due):
+        return print_lines(screen.due(found))
     items = found.items if isinstance(found, Page) else found
     print_lines(line for item in items for line in screen.item(item))
     return print_lines(_behind(found)) if isinstance(found, Page) else 0

@@ -6,9 +6,12 @@ import argparse
 from collections.abc import Callable
 from typing import Any, get_args
 
-from recollect.interfaces.cli import agents, files, keys, workspaces
+from recollect import __version__
+from recollect.interfaces.cli import agents, configuration, files, keys, workspaces
 from recollect.interfaces.cli import commands as program
+from recollect.interfaces.cli.mistakes import PlainParser
 from recollect.interfaces.cli.options import add_options
+from recollect.interfaces.cli.times import human_time
 from recollect.interfaces.cli.verbs import COMMANDS, GROUPS, run
 from recollect.types import Right
 
@@ -20,12 +23,13 @@ something, 9 some lines of a file could not be taken in, 130 interrupted
 
 
 def build_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = PlainParser(
         prog="recollect",
         description="A memory for AI agents: local, honest, in one file.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    parser.add_argument("--version", action="version", version=f"recollect {__version__}")
     _add_common(parser, top=True)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_verbs(commands)
@@ -42,7 +46,9 @@ def _add_common(parser: argparse.ArgumentParser, *, top: bool = False) -> None:
     group.add_argument("--store", default=default, help="path or URL of the store")
     group.add_argument("--profile", default=default, help="default, otto, openmotoko, agtos, ...")
     group.add_argument("--embedder", default=default, help="auto, minilm, openai:..., ...")
+    group.add_argument("--config", default=default, help="file of settings; see `config`")
     group.add_argument("--json", action="store_true", default=off, help="answer in JSON")
+    group.add_argument("--quiet", action="store_true", default=off, help="only what was asked for")
     group.add_argument("--no-color", action="store_true", default=off, help="no colours")
     group.add_argument("--no-background", action="store_true", default=off, help="no upkeep")
     group.add_argument(
@@ -88,11 +94,30 @@ def _add_running(commands: Any) -> None:
     doctor.add_argument("--workspace", help="check this workspace's store, repair its modes")
     _add_workspaces(commands)
     _add_files(commands)
+    config = _command(commands, "config", configuration.show, "settings in force, and from where")
+    config.add_argument("--init", action="store_true", help="write a file with all settings in it")
+    completion = _command(
+        commands, "completion", configuration.completion, "print completions for a shell"
+    )
+    completion.add_argument("shell", choices=("bash", "zsh", "fish"))
+    completion.set_defaults(whole=build_parser)
     serve = _command(commands, "serve", program.serve, "run the server")
     serve.add_argument("--host", help="address to listen on; default: this machine only")
     serve.add_argument("--port", type=int, help="port to listen on")
     mcp = _command(commands, "mcp", agents.mcp, "serve one agent over standard input and output")
     mcp.add_argument("--scope", help="whose memory; no tool can leave it")
+    mcp.add_argument(
+        "--tools",
+        choices=("recollect", "reference"),
+        default="recollect",
+        help="reference: those of the reference MCP memory server",
+    )
+
+    proxy = _command(commands, "proxy", agents.proxy, "stand between a client and its model server")
+    proxy.add_argument("--upstream", required=True, metavar="URL", help="the model server")
+    proxy.add_argument("--port", type=int, default=4778)
+    proxy.add_argument("--scope", help="whose memory")
+    proxy.add_argument("--tokens", type=int, help="how large a packet may be")
 
 
 def _add_identity(commands: Any) -> None:
@@ -103,7 +128,7 @@ def _add_identity(commands: Any) -> None:
     rights = (*get_args(Right), "all")
     create.add_argument("--right", action="append", dest="rights", choices=rights)
     create.add_argument("--name", default="", help="whose it is")
-    create.add_argument("--expires-at", metavar="TIME")
+    create.add_argument("--expires-at", metavar="TIME", type=human_time)
     _command(actions, "list", keys.list_, "show all keys, but not their secrets")
     revoke = _command(actions, "revoke", keys.revoke, "a key works no more")
     revoke.add_argument("id")

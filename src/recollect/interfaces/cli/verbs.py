@@ -13,7 +13,7 @@ from recollect.interfaces.cli import files, reviews
 from recollect.interfaces.cli.options import Command, given
 from recollect.interfaces.cli.output import (
     INTERRUPTED,
-    agreed,
+    must_agree,
     open_memory,
     print_json,
     print_lines,
@@ -21,6 +21,7 @@ from recollect.interfaces.cli.output import (
     show,
     show_receipt,
 )
+from recollect.interfaces.cli.progress import Progress
 from recollect.interfaces.render import as_json, visible
 from recollect.memory.arguments import Argument
 from recollect.types import Answer, Receipt, Type
@@ -43,10 +44,12 @@ def remember(arguments: argparse.Namespace) -> int:
 def observe(arguments: argparse.Namespace) -> int:
     messages = list(_read_messages(arguments))
     receipts: list[Receipt] = []
-    with open_memory(arguments) as memory:
-        for start in _progress(range(0, len(messages), OBSERVED_PER_CALL), len(messages)):
+    bar = Progress("observing", len(messages), shown=not arguments.quiet)
+    with open_memory(arguments) as memory, bar as progress:
+        for start in range(0, len(messages), OBSERVED_PER_CALL):
             part = messages[start : start + OBSERVED_PER_CALL]
             receipts.append(memory.observe(messages=part, **given(arguments)))
+            progress(start + len(part))
     whole = Receipt(
         items=tuple(item for receipt in receipts for item in receipt.items),
         change=receipts[0].change if len(receipts) == 1 else "",
@@ -92,19 +95,6 @@ def _decoded(raw: bytes, what: str) -> str:
         ) from None
 
 
-def _progress(steps: range, total: int) -> Iterable[int]:
-    """A bar on standard error, for people only."""
-    shown = sys.stderr.isatty() and len(steps) > 1
-    for step in steps:
-        yield step
-        if shown:
-            done = min(step + OBSERVED_PER_CALL, total)
-            bar = "#" * (30 * done // total)
-            print(f"\r[{bar:<30}] {done}/{total}", end="", file=sys.stderr, flush=True)
-    if shown:
-        print(file=sys.stderr)
-
-
 def context(arguments: argparse.Namespace) -> int:
     with open_memory(arguments) as memory:
         packet = memory.context(**given(arguments))
@@ -128,9 +118,10 @@ def choose(arguments: argparse.Namespace) -> int:
     options = given(arguments)
     with open_memory(arguments) as memory:
         verb = getattr(memory, arguments.verb)
-        if not (arguments.yes or arguments.dry_run) and sys.stdin.isatty():
-            planned = verb(**{**options, "dry_run": True})
-            if not agreed(QUESTIONS[arguments.verb].format(len(planned.items))):
+        if not (arguments.yes or arguments.dry_run):
+            planned = verb(**{**options, "dry_run": True}).items
+            many = sum(item.status != "skipped" for item in planned)
+            if many and not must_agree(arguments, QUESTIONS[arguments.verb].format(many)):
                 return INTERRUPTED
         receipt = verb(**options)
     show_receipt(arguments, receipt)
@@ -139,7 +130,7 @@ def choose(arguments: argparse.Namespace) -> int:
 
 
 def maintain(arguments: argparse.Namespace) -> int:
-    with open_memory(arguments) as memory:
+    with open_memory(arguments) as memory, Progress.ticking("upkeep", shown=not arguments.quiet):
         receipt = memory.maintain(**given(arguments))
     if arguments.dry_run and not arguments.json:
         return print_lines(_diff(receipt))
@@ -158,12 +149,21 @@ def _diff(receipt: Receipt) -> Iterable[str]:
 
 
 def reembed(arguments: argparse.Namespace) -> int:
-    def progress(done: int) -> None:
-        if sys.stderr.isatty():
-            print(f"\r{done} records", end="", file=sys.stderr, flush=True)
-
     with open_memory(arguments) as memory:
-        return show_receipt(arguments, memory.reembed(progress))
+        total = memory.stats(descend=True).records
+        with Progress("embedding", total, shown=not arguments.quiet) as progress:
+            receipt = memory.reembed(progress)
+    return show_receipt(arguments, receipt)
+
+
+def set_state(arguments: argparse.Namespace) -> int:
+    text = arguments.state
+    text = _decoded(sys.stdin.buffer.read(), "standard input") if text == "-" else text
+    try:
+        arguments.state = json.loads(text)
+    except (ValueError, RecursionError):
+        raise Invalid("the state is not JSON; write an object such as '{\"step\": 2}'") from None
+    return run(arguments)
 
 
 def find_procedures(arguments: argparse.Namespace) -> int:
@@ -371,15 +371,54 @@ COMMANDS = (
         help="write everything as JSON lines",
         run=files.export,
         own={"path": {"flag": "file", "help": "the file to write; - writes to standard output"}},
-        left_out={"descend": "whoever saves a scope means all of it"},
+        left_out={
+            "descend": "whoever saves a scope means all of it",
+            "progress": "a terminal shows it",
+        },
     ),
     Command(
         words="import",
         verb="import_from",
         help="read an export in",
         run=files.import_,
-        own={"path": {"flag": "file", "help": "the file to read; - reads from standard input"}},
+        own={"path": {"flag": "file", "help": "what to read; - reads from standard input"}},
+        more={
+            "--from": {
+                "dest": "foreign",
+                "metavar": "KIND",
+                "help": "read another program's file or folder in: mem0, chatgpt, markdown, ...",
+            },
+            "--scope": {"help": "where all of it goes; only with --from"},
+            "--map": {
+                "action": "append",
+                "default": [],
+                "dest": "fields",
+                "metavar": "OURS=THEIRS",
+                "help": "which column of a table holds what, such as text=note",
+            },
+            "--learn": {"action": "store_true", "help": "learn from conversations, too"},
+        },
+        left_out={"progress": "a terminal shows it"},
     ),
+    Command(words="pending", verb="pending", help="messages that wait to be delivered"),
+    Command(
+        words="archive",
+        verb="archive",
+        help="retire records; undo takes it back",
+        own={"ids": {"metavar": "ID"}},
+    ),
+    Command(words="usage", verb="usage", help="what models cost, day by day"),
+    Command(words="due", verb="due", help="what upkeep has still to do, and what is stuck"),
+    Command(
+        words="state",
+        verb="set_state",
+        help="set the state of a session's task",
+        run=set_state,
+        own={"state": {"help": "a small JSON object; - reads it from standard input"}},
+    ),
+    Command(words="policies", verb="policies", help="who opted out, and where"),
+    Command(words="relations", verb="relations", help="what a record is linked to"),
+    Command(words="changes", verb="changes", help="the journal, page by page"),
 )
 QUESTIONS = {
     "forget": "erase {} things for good?",
@@ -388,13 +427,5 @@ QUESTIONS = {
 GROUPS = {"procedure": "how things are done"}
 # Verbs that no command calls, and why.
 NO_COMMAND = {
-    "archive": "`recollect review reject` and `revoke` retire with a reason",
-    "changes": "`recollect history` shows them",
     "confirm": "`recollect context --confirm` does it with the packet in hand",
-    "due": "upkeep is looked at with `maintain --dry-run`, and what is stuck with `review`",
-    "pending": "`recollect context` shows what waits",
-    "policies": "a program's list; `policy` says what it did",
-    "relations": "a program's list",
-    "set_state": "the state of a task is a program's JSON",
-    "usage": "a program's list",
 }

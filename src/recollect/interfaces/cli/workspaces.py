@@ -23,7 +23,7 @@ def new(arguments: argparse.Namespace) -> int:
     workspace = Workspace.at(arguments.workspace)
     done = workspace.create()
     if arguments.store is None:
-        from recollect.sync import Memory
+        from recollect.memory.sync import Memory
 
         with Memory.open(workspace.store, profile=_profile(arguments), background=False):
             done.append(f"{workspace.store} opened")

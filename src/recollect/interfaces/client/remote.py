@@ -52,15 +52,21 @@ async def _reembed(line: Connection, path: str, given: dict[str, Any]) -> Any:
 
 
 async def _export(line: Connection, _: str, given: dict[str, Any]) -> Any:
-    target = given.pop("path")
-    work = await finished(line, await line.begin("/v1/export", json=plain(given, "scope")))
+    target, told = given.pop("path"), _counted(given)
+    work = await finished(line, await line.begin("/v1/export", json=plain(given, "scope")), told)
     await download(line, work["file"], target)
     return work["receipt"]
 
 
 async def _import(line: Connection, _: str, given: dict[str, Any]) -> Any:
-    source = given.pop("path")
-    return (await finished(line, await upload(line, source, as_query(given))))["receipt"]
+    source, told = given.pop("path"), _counted(given)
+    return (await finished(line, await upload(line, source, as_query(given)), told))["receipt"]
+
+
+def _counted(given: dict[str, Any]) -> Callable[[int], None] | None:
+    """The server says how much is done, not of how much."""
+    progress = given.pop("progress", None)
+    return None if progress is None else lambda done: progress(done, 0)
 
 
 # What is sent in another way than its arguments as they are.

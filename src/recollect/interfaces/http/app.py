@@ -18,6 +18,7 @@ from recollect.interfaces.http.bodies import Bodies, BodyLimits
 from recollect.interfaces.http.callers import Door, Entrance
 from recollect.interfaces.http.guards import App, Guard, Receive, Scope, Send
 from recollect.interfaces.http.idempotency import Running
+from recollect.interfaces.http.logs import AccessLog
 from recollect.interfaces.http.long_work import Jobs
 from recollect.interfaces.http.mcp import mcp_route
 from recollect.interfaces.http.metrics import Metrics
@@ -109,6 +110,7 @@ def _add_layers(app: FastAPI, settings: Settings, limits: BodyLimits) -> None:
     app.add_middleware(Entrance, open_paths=OPEN_PATHS)
     hosts, origins = _listed(settings.hosts), _listed(settings.origins)
     app.add_middleware(Guard, metrics=app.state.metrics, hosts=hosts, origins=origins)
+    app.add_middleware(AccessLog)
 
 
 def _listed(text: str) -> list[str]:

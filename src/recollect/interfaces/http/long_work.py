@@ -74,6 +74,9 @@ class Job:
 
     def advance(self, progress: int) -> None:
         self.progress = progress
+
+    def counted(self, done: int, _: int) -> None:
+        self.progress = done
         self.announce()
 
     def announce(self) -> None:

@@ -4,8 +4,11 @@ its pattern, never what a caller wrote."""
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, MutableMapping
-from typing import Any
+from collections.abc import Iterable, Iterator, MutableMapping
+from typing import Any, get_args
+
+from recollect.types import WorkKind
+from recollect.types.pages import Due, Spent
 
 BOUNDS = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 NO_ROUTE = "none"
@@ -47,6 +50,31 @@ class Metrics:
         yield f'{name}_bucket{{route="{route}",le="+Inf"}} {total}'
         yield f'{name}_sum{{route="{route}"}} {self.seconds[route]:.6f}'
         yield f'{name}_count{{route="{route}"}} {total}'
+
+
+def domain_lines(due: Due, spent: Iterable[Spent]) -> Iterator[str]:
+    """The memory itself: what waits, what is stuck, what it costs."""
+    waiting = Counter(work.kind for work in due.work)
+    yield "# HELP recollect_due Work that upkeep has still to do, by kind (learning is fold)."
+    yield "# TYPE recollect_due gauge"
+    for kind in get_args(WorkKind):
+        yield f'recollect_due{{kind="{kind}"}} {waiting[kind]}'
+    yield "# HELP recollect_stuck Work that failed too often and waits for a person."
+    yield "# TYPE recollect_stuck gauge"
+    yield f"recollect_stuck {len(due.stuck)}"
+    dollars: defaultdict[str, float] = defaultdict(float)
+    tokens: Counter[str] = Counter()
+    for one in spent:
+        dollars[one.operation] += one.cost
+        tokens[one.operation] += one.tokens_in + one.tokens_out
+    yield "# HELP recollect_spend_dollars_today What models cost today (UTC), by operation."
+    yield "# TYPE recollect_spend_dollars_today gauge"
+    for operation in sorted(dollars):
+        yield f'recollect_spend_dollars_today{{operation="{operation}"}} {dollars[operation]:.6f}'
+    yield "# HELP recollect_tokens_today Tokens of models today (UTC), by operation."
+    yield "# TYPE recollect_tokens_today gauge"
+    for operation in sorted(tokens):
+        yield f'recollect_tokens_today{{operation="{operation}"}} {tokens[operation]}'
 
 
 METHODS = frozenset(("GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH"))

@@ -31,6 +31,8 @@ ELSEWHERE = {
     ("confirm", "packet"): "only its pending messages count: the body has them",
     ("export_to", "path"): "the lines are fetched from the work's file",
     ("import_from", "path"): "the lines are the request's body",
+    ("export_to", "progress"): "the work itself tells it",
+    ("import_from", "progress"): "the work itself tells it",
     ("reembed", "progress"): "the work itself tells it",
 }
 

@@ -27,6 +27,7 @@ from recollect.interfaces.http.first_start import (
     open_to_others,
     options_of,
 )
+from recollect.interfaces.http.logs import set_up
 from recollect.interfaces.http.protocol import CONNECTIONS_MAX, REFUSED_MAX, Protocol
 from recollect.memory import AsyncMemory
 from recollect.settings import Settings
@@ -49,6 +50,7 @@ def serve(
 ) -> None:
     """Run until told to stop. Without keys only this machine may connect."""
     settings = read_settings(profile=profile, host=host, port=None if port is None else str(port))
+    set_up(settings)
     address = _address(settings)
     if not is_loopback(settings.host):  # before a port is open to others that nobody may use
         asyncio.run(_check_keys(store, profile, settings.host))

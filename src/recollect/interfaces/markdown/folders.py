@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import fcntl
 import os
 import stat
 from collections.abc import AsyncIterator, Iterator
@@ -16,7 +15,15 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from recollect.errors import Invalid, Unavailable
+from recollect.errors import Incompatible, Invalid, Unavailable
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    raise Incompatible(
+        "a Markdown workspace needs a POSIX system (Linux, macOS, WSL): it holds its folder open "
+        "and locks it"
+    ) from None
 
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600

@@ -1,4 +1,5 @@
-"""The MCP server: ten tools, two prompts and two resources over the verbs of one memory.
+"""The MCP server: ten tools, two prompts and two resources over the verbs of one memory; or, for
+clients that were set up for it, the tools of the reference memory server.
 
 It knows no key and no store. Who asks is found anew for every request by ``who``; what goes wrong
 is told in recollect's own words, and a crash without a word of it.
@@ -10,7 +11,7 @@ import inspect
 import logging
 from collections.abc import Awaitable, Callable, Iterable
 from importlib import import_module
-from typing import Any
+from typing import Any, Literal
 
 from mcp.server.lowlevel.helper_types import ReadResourceContents
 from mcp.server.mcpserver import Context, MCPServer
@@ -38,8 +39,11 @@ NAME = "recollect"
 Who = Callable[[Context[Any, Any]], Awaitable[Caller]]
 Tell = Callable[[RecollectError], str]
 
+Toolset = Literal["recollect", "reference"]
+
 # where, title, reads only, may destroy, the same again changes nothing more
-_TOOLS: dict[str, tuple[str, str, bool, bool, bool]] = {
+Rows = dict[str, tuple[str, str, bool, bool, bool]]
+_TOOLS: Rows = {
     "memory_save": ("memories", "Save a memory", False, False, True),
     "memory_search": ("memories", "Search memories", True, False, True),
     "memory_context": ("memories", "Memories for a task", False, False, True),
@@ -51,7 +55,17 @@ _TOOLS: dict[str, tuple[str, str, bool, bool, bool]] = {
     "procedure_used": ("procedures", "Count a procedure's use", False, False, False),
     "session_log": ("procedures", "Log a session", False, False, False),
 }
-
+_REFERENCE: Rows = {
+    "create_entities": ("reference", "Create Entities", False, False, False),
+    "create_relations": ("reference", "Create Relations", False, False, False),
+    "add_observations": ("reference", "Add Observations", False, False, False),
+    "delete_entities": ("reference", "Delete Entities", False, True, True),
+    "delete_observations": ("reference", "Delete Observations", False, True, True),
+    "delete_relations": ("reference", "Delete Relations", False, True, True),
+    "read_graph": ("reference", "Read Graph", True, False, True),
+    "search_nodes": ("reference", "Search Nodes", True, False, True),
+    "open_nodes": ("reference", "Open Nodes", True, False, True),
+}
 
 # Verbs that no tool calls, and why.
 NO_TOOL = {
@@ -72,33 +86,41 @@ NO_TOOL = {
 }  # fmt: skip
 
 
-def build_server(who: Who, tell: Tell = str) -> MCPServer[Any]:
+def build_server(who: Who, tell: Tell = str, *, tools: Toolset = "recollect") -> MCPServer[Any]:
     """The server for whoever ``who`` says is asking; ``tell`` words an error for them."""
-    return _without_logging(lambda: MemoryServer(who, tell))
+    return _without_logging(lambda: MemoryServer(who, tell, tools))
 
 
 class MemoryServer(MCPServer[Any]):
     """Refuses arguments that no tool takes, and tells errors in our own words."""
 
-    def __init__(self, who: Who, tell: Tell) -> None:
-        from recollect.interfaces.mcp import guidance  # reads the verbs, as the tools do
+    def __init__(self, who: Who, tell: Tell, toolset: Toolset) -> None:
+        from recollect.interfaces.mcp import guidance, reference  # read the verbs, as the tools do
 
-        tools = [_tool(name, *about) for name, about in _TOOLS.items()]
+        own = toolset == "recollect"
+        rows = _TOOLS if own else _REFERENCE
+        tools = [_tool(name, *about) for name, about in rows.items()]
         super().__init__(
             NAME,
             title="recollect",
             description="A memory for AI agents",
-            instructions=guidance.INSTRUCTIONS,
+            instructions=guidance.INSTRUCTIONS if own else reference.INSTRUCTIONS,
             version=__version__,
             tools=tools,
-            resources=[guidance.core_resource()],
+            resources=[guidance.core_resource() if own else reference.graph_resource()],
             log_level="WARNING",
             subscriptions=False,
         )
         self._who = who
         self._tell = tell
         self._arguments = {tool.name: set(tool.parameters["properties"]) for tool in tools}
-        self._writing = {name for name, (_, _, reads, _, _) in _TOOLS.items() if not reads}
+        self._writing = {name for name, (_, _, reads, _, _) in rows.items() if not reads}
+        if own:
+            self._add_guidance()
+
+    def _add_guidance(self) -> None:
+        from recollect.interfaces.mcp import guidance
+
         for prompt in guidance.prompts():
             self.add_prompt(prompt)
         self.resource(

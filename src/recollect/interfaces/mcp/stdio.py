@@ -22,7 +22,7 @@ from mcp.server.stdio import stdio_server
 from recollect.errors import RecollectError
 from recollect.interfaces.caller import Caller
 from recollect.interfaces.mcp.lines import lines_of
-from recollect.interfaces.mcp.server import build_server
+from recollect.interfaces.mcp.server import Toolset, build_server
 
 if TYPE_CHECKING:
     import anyio
@@ -37,16 +37,17 @@ GRACE_SECONDS = 3.0
 Open = Callable[[], Awaitable["AsyncMemory"]]
 
 
-def run(open_memory: Open, *, actor: str) -> int:
+def run(open_memory: Open, *, actor: str, tools: Toolset = "recollect") -> int:
     """Serve until the client closes our input, or until told to stop."""
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="recollect: %(message)s")
-    asyncio.run(_serve(open_memory, actor))
+    asyncio.run(_serve(open_memory, actor, tools))
     return 0
 
 
-async def _serve(open_memory: Open, actor: str) -> None:
+async def _serve(open_memory: Open, actor: str, tools: Toolset) -> None:
     opening = Opening(open_memory, actor)
-    serving = asyncio.create_task(_speak(build_server(opening.asker), opening))
+    server = build_server(opening.asker, tools=tools)
+    serving = asyncio.create_task(_speak(server, opening))
     told_to_stop = asyncio.create_task(_signalled())
     await asyncio.wait({serving, told_to_stop}, return_when=asyncio.FIRST_COMPLETED)
     told_to_stop.cancel()

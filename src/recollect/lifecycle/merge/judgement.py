@@ -151,8 +151,11 @@ def _finding(record: Record, one: Known, above: float, *, corrects: bool) -> _Fi
 
 
 def _named(record: Record, known: Record, named: Named) -> _Finding | None:
-    """What the speaker pointed at themselves."""
+    """What the speaker pointed at themselves. No text corrects itself: said again after a doubt
+    it is known already, and two that say the same can not both live."""
     if known.id == record.id or known.type == "turn" or known.hash not in named.hashes:
+        return None
+    if known.hash == record.hash:
         return None
     if record.author != known.author or known.status == "quarantined":
         return None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO
 
@@ -43,7 +43,13 @@ _FAMILIES = {
 
 
 async def import_from(
-    engine: Engine, source: Source, *, dry_run: bool, partial: bool, actor: str
+    engine: Engine,
+    source: Source,
+    *,
+    dry_run: bool,
+    partial: bool,
+    actor: str,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Receipt:
     with source_opened(source) as (file, name):
         known = await asyncio.to_thread(survey, file, name)
@@ -63,6 +69,8 @@ async def import_from(
         await _find_forgotten(run, file)
         for chunk in _chunks(run, _with_ends(lines_of(file))):
             await _FAMILIES[chunk[0].type](run, chunk)
+            if progress is not None:
+                progress(chunk[-1].number, known.lines)
     return _receipt(run, known.problem)
 
 

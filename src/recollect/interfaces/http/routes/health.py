@@ -9,7 +9,7 @@ from starlette.responses import PlainTextResponse, Response
 
 from recollect.errors import RecollectError
 from recollect.interfaces.http.answers import answer
-from recollect.interfaces.http.metrics import Metrics
+from recollect.interfaces.http.metrics import Metrics, domain_lines
 from recollect.interfaces.http.openapi import about
 from recollect.interfaces.http.routes.calls import Asking, router_of
 from recollect.interfaces.http.shapes import object_of
@@ -17,6 +17,7 @@ from recollect.memory.health import Health
 
 router = router_of("server", strict=False)
 
+DUE_MAX = 1000
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 _Health = object_of("Health", status=Literal["ok", "degraded", "unavailable"], stuck=int)
@@ -43,7 +44,12 @@ async def health(request: Request) -> Response:
 
 @router.get("/metrics", response_class=PlainTextResponse, responses={200: _TEXT})
 async def metrics(request: Request, caller: Asking) -> Response:
-    """Counters for Prometheus."""
+    """Counters for Prometheus: of all requests, and of the key's own scopes what upkeep has still
+    to do, what is stuck and what models cost today."""
     caller.engine.allow("read")
     counted: Metrics = request.app.state.metrics
-    return PlainTextResponse("\n".join([*counted.lines(), ""]), media_type=METRICS_TYPE)
+    due = await caller.memory.due(limit=DUE_MAX)
+    today = caller.engine.now().date().isoformat()
+    spent = await caller.memory.usage(day=today, limit=DUE_MAX)
+    lines = [*counted.lines(), *domain_lines(due, spent.items), ""]
+    return PlainTextResponse("\n".join(lines), media_type=METRICS_TYPE)

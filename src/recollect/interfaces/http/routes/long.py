@@ -79,7 +79,7 @@ async def export(asked: Any, request: Request, caller: Asking) -> Response:
 
     async def work(job: Job) -> Receipt:
         job.file = _spool()
-        return await caller.memory.export_to(job.file, **asked.given())
+        return await caller.memory.export_to(job.file, progress=job.counted, **asked.given())
 
     return await _begun(request, caller, "export", work)
 
@@ -104,9 +104,9 @@ async def import_(request: Request, caller: Asking, **said: Any) -> Response:
     spool = await _received(request)
     signed = {**said, "actor": caller.acting_for(said["actor"])}
 
-    async def work(_: Job) -> Receipt:
+    async def work(job: Job) -> Receipt:
         with spool:
-            return await caller.memory.import_from(spool, **signed)
+            return await caller.memory.import_from(spool, progress=job.counted, **signed)
 
     return await _begun(request, caller, "import", work)
 

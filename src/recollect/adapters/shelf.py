@@ -1,0 +1,182 @@
+"""A shelf: named things kept as records, one live version each.
+
+The surfaces of other projects speak of keys, paths and handles that stay the same while what
+they name changes. Text here is immutable, so every version is a record of its own that supersedes
+the one before, and a tag leads from the key to all of them. Things on a shelf are never merged
+with others that read alike: two keys may hold the same words.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from recollect.errors import Conflict, Invalid, NotFound, RecollectError, Unavailable
+from recollect.memory.sync import Memory
+from recollect.types import LIVE, Record, Source, Status, Type
+
+ATTEMPTS = 16
+PAGE = 1000
+TICK = timedelta(microseconds=1)
+
+log = logging.getLogger("recollect.adapters")
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placed:
+    """What is to stand under a key. ``data`` comes back as it is, secrets excepted. Without a
+    ``scope`` it is the handle's own."""
+
+    scope: str | None
+    key: str
+    text: str
+    data: Mapping[str, Any] = field(default_factory=dict)
+    tags: tuple[str, ...] = ()
+    type: Type = "fact"
+    source: Source = "assistant"
+    author: str = ""
+    importance: float | None = None
+    created: datetime | None = None  # when there is no earlier version; default: now
+    expires_at: datetime | None = None
+
+
+KEPT = {"pinned": True}  # its owner deletes it, age does not
+
+
+def tag_of(name: str, *parts: str) -> str:
+    """The tag of a key, or of a group that many things are in."""
+    told = json.dumps(parts, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    return f"{name}:{hashlib.blake2b(told, digest_size=16).hexdigest()}"
+
+
+def key_tags(name: str, key: str) -> tuple[str, str]:
+    """What everything on a shelf is tagged with: that it is there, and under which key."""
+    return tag_of(name, "all"), tag_of(name, "key", key)
+
+
+class KeyShelf:
+    """The things of one ecosystem; ``name`` keeps its keys apart from those of others."""
+
+    def __init__(
+        self, memory: Memory, name: str, *, clock: Callable[[], datetime] = utc_now
+    ) -> None:
+        self.memory = memory
+        self.name = name
+        self._clock = clock
+
+    def tag(self, *parts: str) -> str:
+        return tag_of(self.name, *parts)
+
+    def get(self, scope: str | None, key: str) -> Record | None:
+        """The live version; expired, forgotten and replaced ones are not."""
+        found = self.versions(scope, key, live=True)
+        return found[-1] if found else None
+
+    def versions(self, scope: str | None, key: str, *, live: bool = False) -> list[Record]:
+        """All versions that are there, the oldest first."""
+        found = self.tagged(scope, self.tag("key", key), statuses=LIVE if live else ())
+        exact = [record for record in found if scope in (None, record.scope)]
+        return sorted(exact, key=lambda record: (record.learned_at, record.id))
+
+    def tagged(
+        self,
+        scope: str | None,
+        tag: str,
+        *,
+        descend: bool = False,
+        statuses: Iterable[Status] = LIVE,
+    ) -> Iterator[Record]:
+        """Everything with a tag, in the order of its making, page by page."""
+        cursor = ""
+        while True:
+            page = self.memory.records(
+                scope=scope,
+                descend=descend,
+                tags=(tag,),
+                statuses=tuple(statuses),
+                cursor=cursor,
+                limit=PAGE,
+            )
+            yield from page.items
+            if not page.next:
+                return
+            cursor = page.next
+
+    def put(self, thing: Placed, *, expect: str | None = None) -> str:
+        """Make ``thing`` the live version of its key; the id of its record. Whoever writes the
+        same key at the same time may be replaced or replace, but there is one version after.
+        Conflict, if ``expect`` names a record and it is not the live version any more."""
+        created = thing.created
+        trouble: RecollectError | None = None
+        for _ in range(ATTEMPTS):
+            live = self.versions(thing.scope, thing.key, live=True)
+            old = live[-1] if live else None
+            if expect is not None and (old is None or old.id != expect):
+                raise Conflict(f"{thing.key!r} was changed meanwhile; look at it again")
+            since = (old.valid_from if old else None) or created or self._clock()
+            try:
+                id_, merged = self._write(thing, old, since)
+            except (Invalid, NotFound) as error:
+                if not self._moved(thing, old):
+                    raise
+                trouble = error  # somebody else replaced it meanwhile: look again
+                continue
+            if merged:  # the same words at the same moment under another key
+                created = since + TICK
+                continue
+            self._clear(thing, keep=id_)
+            return id_
+        raise Unavailable(f"{thing.key!r} changes faster than it can be written; try again") from (
+            trouble
+        )
+
+    def _write(self, thing: Placed, old: Record | None, since: datetime) -> tuple[str, bool]:
+        receipt = self.memory.remember(
+            thing.text,
+            scope=thing.scope,
+            kind="episodic",  # never merged by likeness: two keys may say the same
+            type=thing.type,
+            tags=(*key_tags(self.name, thing.key), *thing.tags),
+            data={**thing.data, **KEPT},
+            importance=thing.importance,
+            source=thing.source,
+            author=thing.author,
+            valid_from=since,
+            expires_at=thing.expires_at,
+            supersedes=old.id if old else None,
+            actor=self.name,
+        )
+        item = receipt.items[0]
+        if "redacted" in item.reason:  # the surfaces of others have no place to say it
+            log.warning("%s %r was not kept as it came: %s", self.name, thing.key, item.reason)
+        return item.id, item.status == "merged" and (old is None or item.id != old.id)
+
+    def _moved(self, thing: Placed, old: Record | None) -> bool:
+        now = self.get(thing.scope, thing.key)
+        return (now and now.id) != (old and old.id)
+
+    def _clear(self, thing: Placed, *, keep: str) -> None:
+        """Two processes that made the same key at once leave two: the later one stays."""
+        live = self.versions(thing.scope, thing.key, live=True)
+        if extra := [record.id for record in live[:-1] if record.id != keep]:
+            self.memory.archive(extra, actor=self.name)
+
+    def remove(self, scope: str | None, key: str) -> bool:
+        """Erase all versions for good; False if there was nothing."""
+        return self.erase(self.versions(scope, key))
+
+    def erase(self, records: Iterable[Record]) -> bool:
+        """Erase these for good; False if there are none."""
+        ids = [record.id for record in records]
+        for start in range(0, len(ids), PAGE):
+            self.memory.forget(ids=ids[start : start + PAGE], actor=self.name)
+        return bool(ids)

@@ -1,0 +1,78 @@
+"""What a person gets to read who mistyped a command: one line, and what was probably meant."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from difflib import get_close_matches
+from typing import Any, NoReturn
+
+WRONG = 2
+
+_CHOICE = re.compile(r"invalid choice: '(?P<given>[^']*)' \(choose from (?P<known>.*)\)")
+_NUMBER = re.compile(r"argument (?P<where>\S+): invalid (?P<kind>int|float) value: '(?P<given>.*)'")
+_UNKNOWN = re.compile(r"unrecognized arguments: (?P<given>.*)")
+
+
+class PlainParser(argparse.ArgumentParser):
+    """Says one line instead of a page of usage. Half an option is no option: what is added later
+    must not change what a script means."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **{"allow_abbrev": False, **kwargs})
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(WRONG, f"recollect: {self._plain(message)}\n")
+
+    def _plain(self, message: str) -> str:
+        more = f"(`{self.prog} --help` shows what it takes)"
+        if found := _CHOICE.search(message):
+            known = re.findall(r"[\w.:-]+", found["known"])
+            what = "command" if "COMMAND" in message or "ACTION" in message else "value"
+            hint = _meant(found["given"], known)
+            where = message.partition(":")[0].removeprefix("argument ")
+            where = "" if what == "command" else f" for {where}"
+            listed = "" if hint or what == "command" else f"; it takes {', '.join(known)}"
+            return f"there is no {what} {found['given']!r}{where}{hint}{listed} {more}"
+        if found := _UNKNOWN.match(message):
+            given = found["given"].split()[0]
+            if given.startswith("-"):
+                hint = _meant(given.partition("=")[0], [*self._option_string_actions])
+                return f"there is no option {given!r}{hint} {more}"
+            return f"{given!r} is one word too many; put a text of several words in quotes {more}"
+        if found := _NUMBER.fullmatch(message):
+            kind = "a whole number" if found["kind"] == "int" else "a number"
+            return f"{found['where']} takes {kind}, not {found['given']!r} {more}"
+        if found := re.fullmatch(r"argument (\S+): expected one argument", message):
+            return f"{found[1]} needs a value {more}"
+        if missing := re.match(r"the following arguments are required: (.*)", message):
+            return f"{missing[1]} is missing {more}"
+        return f"{message} {more}"
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As always, but what is left over is said by the command that it was given to."""
+        given = sys.argv[1:] if args is None else args
+        first = given[0].partition("=")[0] if given else ""
+        if first.startswith("--") and first not in self._option_string_actions:
+            self.error(f"unrecognized arguments: {given[0]}")
+        found, rest = self.parse_known_args(args, namespace)
+        if rest:
+            parser = self
+            for word in given:
+                parser = _inside(parser).get(word, parser)
+            parser.error(f"unrecognized arguments: {' '.join(rest)}")
+        return found
+
+
+def _inside(parser: argparse.ArgumentParser) -> dict[str, PlainParser]:
+    """The commands of a command."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            return dict(action.choices)
+    return {}
+
+
+def _meant(given: str, known: list[str]) -> str:
+    near = get_close_matches(given, known, n=1, cutoff=0.6)
+    return f"; did you mean {near[0]!r}?" if near else ""

@@ -1,0 +1,93 @@
+"""The file of settings: the same names as the environment's, in TOML. What the environment says
+counts before it, and what a caller says before both."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import fields
+from difflib import get_close_matches
+from pathlib import Path
+
+from recollect.errors import Invalid, NotFound
+from recollect.settings import PREFIX, Settings
+
+VARIABLE = f"{PREFIX}CONFIG"
+FILE = "config.toml"
+
+_NAMES = tuple(field.name for field in fields(Settings))
+
+
+def choose_file(path: str) -> None:
+    """Which file counts in this process from now on."""
+    os.environ[VARIABLE] = path
+
+
+def config_file(environ: Mapping[str, str] = os.environ) -> Path:
+    """Where the file is, or would be."""
+    if environ.get(VARIABLE):
+        return Path(environ[VARIABLE]).expanduser()
+    return config_folder(environ) / FILE
+
+
+def config_folder(environ: Mapping[str, str], platform: str = sys.platform) -> Path:
+    if platform == "win32":
+        base = Path(environ.get("APPDATA") or "~/AppData/Roaming")
+    elif platform == "darwin":
+        base = Path("~/Library/Application Support")
+    else:
+        base = Path(environ.get("XDG_CONFIG_HOME") or "~/.config")
+    return base.expanduser() / "recollect"
+
+
+def from_file(environ: Mapping[str, str]) -> dict[str, str]:
+    """What the file says, under the names of the environment; {} if there is none. One that was
+    named must be there."""
+    import tomllib
+
+    path = config_file(environ)
+    try:
+        text = path.read_text("utf-8")
+    except FileNotFoundError:
+        if environ.get(VARIABLE):
+            raise NotFound(
+                f"there is no file {path}; `recollect config --init` writes one, or name another"
+            ) from None
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise Invalid(f"cannot read {path}: {error}") from None
+    try:
+        found = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise Invalid(f"{path} is not TOML: {error}") from None
+    return {PREFIX + name.upper(): _text(path, name, value) for name, value in found.items()}
+
+
+def _text(path: Path, name: str, value: object) -> str:
+    if name not in _NAMES:
+        near = get_close_matches(name, _NAMES, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else "; `recollect config` lists all"
+        raise Invalid(f"{path}: there is no setting {name!r}{hint}")
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise Invalid(f"{path}: {name} must be a text or a number")
+    return str(value)
+
+
+def sources(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """Where each setting that is not the default comes from."""
+    file = from_file(environ)
+    found = {}
+    for name in _NAMES:
+        variable = PREFIX + name.upper()
+        if environ.get(variable):
+            found[name] = variable
+        elif variable in file:
+            found[name] = str(config_file(environ))
+    return found
+
+
+def merged(environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment, with the file below it."""
+    said = {name: value for name, value in environ.items() if value}
+    return {**from_file(environ), **said}

@@ -1,0 +1,172 @@
+"""Times as people write them, completions, the file of settings, bars, reads that make nothing."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from datetime import datetime
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from recollect.interfaces.cli import build_parser, main
+from recollect.interfaces.cli.completions import script
+from recollect.interfaces.cli.progress import Progress
+from recollect.interfaces.cli.times import human_time
+
+NOW = datetime(2026, 3, 31, 15, 30, tzinfo=ZoneInfo("Europe/Berlin"))  # a Tuesday
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("now", "2026-03-31T15:30:00+02:00"),
+        ("today", "2026-03-31T00:00:00+02:00"),
+        ("Yesterday", "2026-03-30T00:00:00+02:00"),
+        ("the day before yesterday", "2026-03-29T00:00:00+01:00"),
+        ("monday", "2026-03-30T00:00:00+02:00"),
+        ("tuesday", "2026-03-31T00:00:00+02:00"),
+        ("last tuesday", "2026-03-24T00:00:00+01:00"),
+        ("this week", "2026-03-30T00:00:00+02:00"),
+        ("last week", "2026-03-23T00:00:00+01:00"),
+        ("last month", "2026-02-01T00:00:00+01:00"),
+        ("this year", "2026-01-01T00:00:00+01:00"),
+        ("last year", "2025-01-01T00:00:00+01:00"),
+        ("2 hours ago", "2026-03-31T13:30:00+02:00"),
+        ("90min", "2026-03-31T14:00:00+02:00"),
+        ("a month ago", "2026-02-28T15:30:00+01:00"),
+        ("13 months ago", "2025-02-28T15:30:00+01:00"),
+        ("ten years ago", "2016-03-31T15:30:00+02:00"),
+    ],
+)
+def test_C5_people_say_times_in_their_own_words(said: str, meant: str) -> None:
+    assert human_time(said, NOW) == meant
+
+
+@pytest.mark.parametrize("said", ["2026-05-03", "soon", "9999999 years ago", "3 moons ago", ""])
+def test_C5_what_is_not_understood_is_left_for_the_verb_to_refuse(said: str) -> None:
+    assert human_time(said, NOW) == said
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_C5_completions_know_every_command(shell: str) -> None:
+    written = script(shell, build_parser())
+    for word in ("recall", "remember", "review", "approve", "since", "known-at"):
+        assert word in written
+
+
+def test_C5_bash_completes_commands_and_options() -> None:
+    tried = script("bash", build_parser()) + (
+        'COMP_WORDS=(recollect review appr); COMP_CWORD=2; _recollect; echo "${COMPREPLY[@]}"\n'
+        'COMP_WORDS=(recollect recall tea --sin); COMP_CWORD=3; _recollect; echo "${COMPREPLY[@]}"'
+    )
+    done = subprocess.run(["bash", "-c", tried], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["approve", "--since"]
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
+        monkeypatch.setenv(name, str(tmp_path))
+    monkeypatch.setenv("RECOLLECT_EMBEDDER", "hashing")
+    monkeypatch.setenv("RECOLLECT_CONFIG", "")  # so that what a command sets is taken back
+    return tmp_path
+
+
+def test_C5_the_file_counts_below_the_environment_and_that_below_an_argument(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = home / "recollect" / "config.toml"
+    file.parent.mkdir()
+    file.write_text('profile = "otto"\nport = 4000\nrate = 7\n', "utf-8")
+    monkeypatch.setenv("RECOLLECT_PORT", "5000")
+    assert main(["config", "--json", "--profile", "lota"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    chosen = {name: found["settings"][name] for name in ("profile", "port", "rate")}
+    assert chosen == {"profile": "lota", "port": "5000", "rate": "7"}
+    assert found["from"]["port"] == "RECOLLECT_PORT"
+    assert found["from"]["rate"] == str(file)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("prot = 1", "did you mean 'port'?"),
+        ("port = ", "is not TOML"),
+        ("port = [1]", "must be a text or a number"),
+        ('port = "many"', "RECOLLECT_PORT='many'"),
+    ],
+)
+def test_C5_a_wrong_file_of_settings_is_refused_in_one_line(
+    home: Path, text: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = home / "own.toml"
+    file.write_text(text, "utf-8")
+    assert main(["remember", "tea", "--config", str(file)]) == 2
+    written = capsys.readouterr().err
+    assert said in written
+    assert written.count("\n") == 1
+
+
+@pytest.mark.usefixtures("home")
+def test_C5_config_init_writes_a_file_that_changes_nothing_and_never_overwrites(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["config", "--init"]) == 0
+    assert main(["config", "--init"]) == 5
+    capsys.readouterr()
+    assert main(["config", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["from"] == {"embedder": "RECOLLECT_EMBEDDER"}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["recall", "tea"],
+        ["context", "tea"],
+        ["records"],
+        ["stats"],
+        ["history"],
+        ["export", "out.jsonl"],
+        ["review"],
+        ["pending"],
+        ["due"],
+    ],
+)
+def test_C3_a_look_never_makes_a_store(home: Path, command: list[str]) -> None:
+    assert main([*command, "--store", str(home / "typo" / "memory.db")]) == 3
+    assert not (home / "typo").exists()
+
+
+@pytest.mark.usefixtures("home")
+def test_C2_nothing_is_erased_where_nobody_can_be_asked(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["remember", "I like tea"]) == 0
+    monkeypatch.setattr(sys, "stdin", io.StringIO(""))
+    assert main(["forget", "--scope", "user:default"]) == 2
+    assert "--yes" in capsys.readouterr().err
+    assert main(["recall", "tea"]) == 0
+    assert "I like tea" in capsys.readouterr().out
+    assert main(["forget", "--scope", "user:default", "--yes"]) == 0
+
+
+def test_C5_many_messages_are_summed_up(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = home / "talk.txt"
+    file.write_text("".join(f"message {number}\n" for number in range(300)), "utf-8")
+    assert main(["observe", "s1", str(file), "--text", "--no-background"]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert len(said) < 6
+    assert any("300" in line for line in said)
+
+
+def test_C5_a_bar_says_how_much_is_left() -> None:
+    bar = Progress("importing", 200)
+    line = bar.line(50, bar._begun + 30)
+    assert "25%" in line
+    assert "50 of 200" in line
+    assert "1:30 left" in line
+    assert Progress("counting").line(7, bar._begun + 3).startswith("counting: 7 in 0:0")
