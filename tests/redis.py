@@ -12,9 +12,12 @@ import socket
 import subprocess
 import tempfile
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -108,6 +111,68 @@ def _shared() -> str:
     return GIVEN or own_server("--appendfsync", "no").url
 
 
+@contextmanager
+def database() -> Iterator[str]:
+    """The same for a test that has it for itself."""
+    yield fresh_address()
+
+
 def fresh_address() -> str:
     """A store of its own on the server that all tests of this process share."""
     return f"{_shared()}?prefix=t{os.getpid()}n{next(_numbers)}"
+
+
+class Cluster:
+    """So many masters, each with so many replicas, on loopback."""
+
+    def __init__(self, masters: int = 3, replicas: int = 0) -> None:
+        options = ("--cluster-enabled", "yes", "--cluster-node-timeout", "2000")
+        count_ = masters * (1 + replicas)
+        self.servers = [Server(*options, "--appendfsync", "no") for _ in range(count_)]
+        self.masters = masters
+
+    @property
+    def url(self) -> str:
+        return f"redis+cluster://127.0.0.1:{self.servers[0].port}"
+
+    def start(self) -> None:
+        import redis
+
+        for server in self.servers:
+            server.start()
+        clients = [redis.Redis(port=server.port) for server in self.servers]
+        for place, client in enumerate(clients):
+            client.execute_command("CLUSTER", "SET-CONFIG-EPOCH", place + 1)
+            if place < self.masters:
+                low = place * 16384 // self.masters
+                high = (place + 1) * 16384 // self.masters - 1
+                client.execute_command("CLUSTER", "ADDSLOTSRANGE", low, high)
+            client.execute_command("CLUSTER", "MEET", "127.0.0.1", self.servers[0].port)
+        names = [client.execute_command("CLUSTER", "MYID") for client in clients]
+        self._until(lambda: all(self._knows(client, len(clients)) for client in clients))
+        for place in range(self.masters, len(clients)):
+            clients[place].execute_command("CLUSTER", "REPLICATE", names[place % self.masters])
+        self._until(lambda: all(self._is_ready(client) for client in clients))
+        for client in clients:
+            client.close()
+
+    def _until(self, done: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + SECONDS_MAX
+        while not done():
+            if time.monotonic() > deadline:
+                raise RuntimeError("the Redis Cluster did not come up")
+            time.sleep(0.1)
+
+    @staticmethod
+    def _knows(client: Any, many: int) -> bool:
+        return int(client.cluster("INFO")["cluster_known_nodes"]) == many
+
+    @staticmethod
+    def _is_ready(client: Any) -> bool:
+        role = client.info("replication")
+        attached = role["role"] == "master" or role["master_link_status"] == "up"
+        return bool(client.cluster("INFO")["cluster_state"] == "ok" and attached)
+
+    def remove(self) -> None:
+        for server in self.servers:
+            server.remove()

@@ -107,6 +107,8 @@ class Capabilities:
     erasure: Literal["nothing", "engine", "memory"]
     waits: bool  # ``journal(wait=)`` returns soon after a commit, through whatever handle
     processes: bool  # may several processes open it at once?
+    # Where the engine may keep bytes of what was erased, and until when; receipts tell it.
+    leftovers: str = ""
 
 
 class Store(Protocol):
@@ -345,6 +347,10 @@ class NativeHit(NamedTuple):
     record: Record
     similarity: float | None  # the cosine with the vector of the search; None: there is none
     keyword: float = 0.0  # by whatever measure the engine has; only its order counts
+
+
+class NativeHits(list[Hit]):
+    """The answer of ``Store.search``, where the engine found it by itself: answers say so."""
 
 
 class NativeArms(NamedTuple):

@@ -1,5 +1,8 @@
 """The contract on a real Redis server."""
 
+from collections.abc import Iterator
+from itertools import count
+
 import pytest
 
 from recollect.ports import Store
@@ -18,7 +21,7 @@ from recollect.testing.clauses.search import (
 from recollect.testing.clauses.surroundings import SurroundingsClauses
 from recollect.testing.clauses.times import ExpiryClauses, TwoAxesClauses
 from recollect.testing.harness import Contract
-from tests.redis import fresh_address
+from tests.redis import Cluster, fresh_address
 
 
 class OnRedis(Contract):
@@ -64,3 +67,25 @@ class TestNativeRedisStore(
     """By vector sets and postings in the server: all clauses in which something is found."""
 
     search = "native"
+
+
+@pytest.mark.proof
+class TestRedisClusterStore(OnRedis, StoreContract):
+    """Three masters; every root is on one of them."""
+
+    search = "exact"
+
+    @pytest.fixture(autouse=True)
+    def _give_it_a_prefix(self, cluster: Cluster) -> None:
+        self.address = f"{cluster.url}?search=exact&prefix=c{next(_numbers)}"
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    cluster = Cluster()
+    cluster.start()
+    yield cluster
+    cluster.remove()
+
+
+_numbers = count(1)

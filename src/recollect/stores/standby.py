@@ -191,7 +191,8 @@ class Standby:
         except Unavailable as error:
             if not self.trouble or time.monotonic() >= self._again:
                 self.lost(error)
-            raise
+            # Without a time to come again: the agent works on meanwhile.
+            raise Unavailable(str(error), outcome_unknown=error.outcome_unknown) from error
         self.found()
         self._copies.erase(batch.erase)
         self._copies.keep(*(replace(one, version=one.version + 1) for one in batch.records))

@@ -44,6 +44,8 @@ async def forget(engine: Engine, selection: Selection, *, actor: str) -> Receipt
     gone = selection.dry_run or await _scrubbed(doomed)
     if not gone:
         notes.append("a reader holds an old snapshot open; erased bytes go when it ends")
+    if not selection.dry_run:
+        notes += _leftovers(doomed)
     for group in doomed:
         items += _items(engine, group, dry_run=selection.dry_run, gone=gone)
     survivors = {id_: what for group in doomed for id_, what in group.survivors.items()}
@@ -123,6 +125,12 @@ async def _scrubbed(doomed: list[Doomed]) -> bool:
     for store in {id(group.store): group.store for group in doomed if not group.empty}.values():
         gone = await store.scrub() and gone
     return gone
+
+
+def _leftovers(doomed: list[Doomed]) -> list[str]:
+    """What the engines may still hold of it, in their own words."""
+    told = (group.store.capabilities.leftovers for group in doomed if not group.empty)
+    return [said for said in dict.fromkeys(told) if said]
 
 
 def _items(engine: Engine, doomed: Doomed, *, dry_run: bool, gone: bool) -> list[ReceiptItem]:

@@ -13,7 +13,7 @@ from recollect.index.filters import passes
 from recollect.index.vectors import says_nothing
 from recollect.models.calls import sum_of
 from recollect.models.embedder import Embedded
-from recollect.ports import AnswerError, Store
+from recollect.ports import AnswerError, NativeHits, Store
 from recollect.rank.question import parts
 from recollect.rank.rerank import reordered, rerank_prompt
 from recollect.rank.stages import (
@@ -55,6 +55,7 @@ from recollect.types import (
 EXPANDED_HITS = 6
 EXPANDED_RECORDS_MAX = 12
 USED_BUFFER_MAX = 1000
+NATIVE = "searched by the engine itself: there is more than one process should hold"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +110,7 @@ async def recall(engine: Engine, question: Question, *, count_uses: bool = True)
         for store in engine.stores_of(root):
             seen = replace(where, scopes=scopes)
             here = [(replace(one, where=seen), about) for one, about in questions]
-            found += await _ranked_in(store, here, root)
+            found += await _ranked_in(store, here, root, notes)
     compared = any(candidate.hit.similarity is not None for candidate in found)
     if vector and not compared and await engine.vector_trouble():
         # Another process moved the store to a new space a moment ago.
@@ -196,11 +197,15 @@ async def _single_questions(
 
 
 async def _ranked_in(
-    store: Store, questions: Sequence[tuple[Search, Asked]], root: str
+    store: Store, questions: Sequence[tuple[Search, Asked]], root: str, notes: list[str]
 ) -> list[Candidate]:
-    """The best of all questions."""
+    """The best of all questions. Who found them is noted, if it was the engine itself."""
     query, asked = questions[0]
-    ranked = of_equal_say([rank(await _found(store, one), about) for one, about in questions])
+    hits = [await _found(store, one) for one, _ in questions]
+    if NATIVE not in notes and any(isinstance(one, NativeHits) for one in hits):
+        notes.append(NATIVE)
+    each = zip(hits, questions, strict=True)
+    ranked = of_equal_say([rank(found, about) for found, (_, about) in each])
     best: dict[str, Candidate] = {}
     for candidate in (*ranked, *await _brought_along(store, query, root, ranked, asked)):
         known = best.get(candidate.record.id)

@@ -36,18 +36,7 @@ class RedisEngine:
         self.cluster = cluster
         self._prefix = prefix
         self._tag = f"{{{prefix}}}"
-        self._scripts = {
-            source: client.register_script(source)
-            for source in (
-                scripts.READ,
-                scripts.WRITE,
-                scripts.OTHER_SPACE,
-                scripts.REST,
-                scripts.SETTLE,
-                scripts.TAKE_OVER,
-                scripts.RELEASE,
-            )
-        }
+        self._scripts: dict[str, Any] = {}
         self._known: set[str] = set()  # roots that a cluster has been told of
 
     # Names
@@ -73,7 +62,19 @@ class RedisEngine:
 
     async def run(self, source: str, keys: Sequence[Any], args: Sequence[Any]) -> Any:
         with speaking_of(self.name):
-            return await self._scripts[source](keys=list(keys), args=list(args))
+            return await self.script(self.client, source, keys, args)
+
+    async def script(
+        self, client: Any, source: str, keys: Sequence[Any], args: Sequence[Any]
+    ) -> Any:
+        """Run a script, or add it to a pipeline. A cluster gets its text each time: its client
+        does not look after scripts that a node does not know."""
+        if self.cluster:
+            found = client.eval(source, len(keys), *keys, *args)
+            return found if client is not self.client else await found
+        if source not in self._scripts:
+            self._scripts[source] = self.client.register_script(source)
+        return await self._scripts[source](keys=list(keys), args=list(args), client=client)
 
     # Keys
 
@@ -85,9 +86,8 @@ class RedisEngine:
         if all(isinstance(one, Get) and not one.follow for one in asks):
             keys = [one.key for one in asks if isinstance(one, Get)]
             return await client.hmget(self._values(root), keys)
-        script = self._scripts[scripts.READ]
         names = [self._values(root), self._order(root)]
-        return await script(keys=names, args=list(_questions(asks)), client=client)
+        return await self.script(client, scripts.READ, names, list(_questions(asks)))
 
     async def begin(
         self, root: str, asks: Sequence[Ask], ids: Sequence[str]
@@ -101,10 +101,9 @@ class RedisEngine:
                 )
                 answers, olds = await asyncio.gather(self.read(root, asks), taken)
                 return answers, _owners(ids, olds)
-            script = self._scripts[scripts.READ]
             async with self.client.pipeline(transaction=False) as pipe:
                 names = [self._values(root), self._order(root)]
-                await script(keys=names, args=list(_questions(asks)), client=pipe)
+                await self.script(pipe, scripts.READ, names, list(_questions(asks)))
                 for one in ids:
                     pipe.set(self._id(one), mine, nx=True, get=True)
                 first, *olds = await pipe.execute()
@@ -118,7 +117,7 @@ class RedisEngine:
         args = [root, self._channel(root), what, *_written(changes)]
         args += self._near(root, changes)
         with speaking_of(self.name, writing=True):
-            done = await self._scripts[scripts.WRITE](keys=keys, args=args)
+            done = await self.script(self.client, scripts.WRITE, keys, args)
         if self.cluster and done and what:
             await self._tell_news(root, what)
         return bool(done)
@@ -183,6 +182,12 @@ class RedisEngine:
                 pipe.zadd(self._about("news"), {root: 0})
             await pipe.execute()
 
+    async def begin_anew(self) -> None:
+        """In a cluster hints may have been lost: let the first look go through every root."""
+        if self.cluster:
+            with speaking_of(self.name):
+                await self.client.delete(self._about("space"))
+
     async def roots(self, after: str, limit: int) -> list[str]:
         with speaking_of(self.name):
             low = f"({after}" if after else "-"
@@ -246,7 +251,8 @@ class RedisEngine:
 
         with speaking_of(self.name):
             try:
-                await self.client.bgrewriteaof()
+                everywhere = {"target_nodes": "primaries"} if self.cluster else {}
+                await self.client.bgrewriteaof(**everywhere)
             except ResponseError as error:  # it is being done, or not allowed
                 return "progress" not in str(error)
         return True

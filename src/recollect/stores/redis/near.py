@@ -63,7 +63,6 @@ class NearEngine(RedisEngine):
 
     def __init__(self, client: Any, *, name: str, prefix: str, cluster: bool) -> None:
         super().__init__(client, name=name, prefix=prefix, cluster=cluster)
-        self._scripts[BEST_WORDS] = client.register_script(BEST_WORDS)
         self._samples: dict[tuple[str, str], Sample] = {}
 
     # Names
@@ -242,10 +241,8 @@ class NearEngine(RedisEngine):
                 looked += 1
                 names = [self._word(scope, counted.hashes[term]) for term in terms]
                 scratch = self.tagged(root_of(scope), f"scratch\0{time.monotonic_ns()}\0{looked}")
-                await self._scripts[BEST_WORDS](
-                    keys=[scratch, *names],
-                    args=[most, *(rare[term] for term in terms)],
-                    client=pipe,
+                await self.script(
+                    pipe, BEST_WORDS, [scratch, *names], [most, *(rare[term] for term in terms)]
                 )
             with speaking_of(self.name):
                 answers = await pipe.execute() if looked else []

@@ -12,7 +12,7 @@ from redis.asyncio import Redis, RedisCluster
 from recollect.errors import Incompatible, Invalid
 from recollect.index import native
 from recollect.index.filters import check_asked
-from recollect.ports import Capabilities, NativeArms, NativeHit
+from recollect.ports import Capabilities, NativeArms, NativeHit, NativeHits
 from recollect.scopes import root_of
 from recollect.stores.keyspace.engine import Get
 from recollect.stores.keyspace.keys import HEADER, Header, body_of, key
@@ -31,6 +31,10 @@ PERSISTENCE = ("aof", "any")  # what the server must have
 SEARCHES = ("exact", "native", "both")
 TLS = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile", "ssl_cert_reqs")  # handed to the client
 OPTIONS = {"prefix", "persistence", "search", *TLS}
+LEFTOVERS = (
+    "gone from the server's memory at once; its append-only file is being rewritten without it; "
+    "snapshots, backups and replicas that are behind may hold bytes of it until they are replaced"
+)
 
 logger = logging.getLogger("recollect")
 
@@ -50,12 +54,18 @@ class RedisStore(KeyStore):
         try:
             facts = await _facts(engine)
             check_server(facts, engine.name, accepts_loss=options.get("persistence") == "any")
+            await engine.begin_anew()
         except BaseException:
             await engine.close()
             raise
         search = cast(Literal["exact", "native", "both"], options.get("search", "both"))
         capabilities = Capabilities(
-            name="redis", search=search, erasure="engine", waits=True, processes=True
+            name="redis",
+            search=search,
+            erasure="engine",
+            waits=True,
+            processes=True,
+            leftovers=LEFTOVERS,
         )
         store = cls(engine, capabilities, cache_bytes=cache_bytes)
         store.near = engine
@@ -66,7 +76,7 @@ class RedisStore(KeyStore):
     async def search(self, asked: Search) -> list[Hit]:
         self._check()
         if await self._is_native(asked):
-            return await native.search(self, asked)
+            return NativeHits(await native.search(self, asked))
         return await super().search(asked)
 
     async def _is_native(self, asked: Search) -> bool:

@@ -18,6 +18,7 @@ from recollect.stores.surreal.failures import speaking_of
 from recollect.stores.surreal.tables import DEFINED
 
 CACHE_BYTES = 1024**3
+LEFTOVERS = "no query finds it any more; the engine's files may hold bytes until it compacts them"
 NAMESPACE, DATABASE = "recollect", "memory"
 
 
@@ -88,6 +89,7 @@ class SurrealStore(KeyStore):
             erasure="memory" if kind == "mem" else "engine",
             waits=True,
             processes=kind == "server",
+            leftovers="" if kind == "mem" else LEFTOVERS,
         )
         return cls(engine, capabilities, cache_bytes=cache_bytes)
 
