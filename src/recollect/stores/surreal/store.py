@@ -25,6 +25,7 @@ NAMESPACE, DATABASE = "recollect", "memory"
 class SurrealStore(KeyStore):
     """``recollect.ports.Store`` on SurrealDB. Use ``open``."""
 
+    engine: SurrealEngine
     _lock: int | None = None  # a descriptor, held as long as the folder is open
 
     @classmethod
@@ -38,18 +39,18 @@ class SurrealStore(KeyStore):
         if scheme in ("surrealkv", "mem"):
             return await cls._embedded(scheme, address, cache_bytes)
         url = urlsplit(address)
-        name = _named(url)
+        name, endpoint, place = _named(url), _endpoint(url), _place(url)
         with speaking_of(name):
-            db: Any = AsyncSurreal(_endpoint(url))
+            db: Any = AsyncSurreal(endpoint)
             await db.connect()
-            namespace, database = _place(url)
-            if url.username is not None:
-                secret = {
-                    "username": unquote(url.username),
-                    "password": unquote(url.password or ""),
-                }
-                await db.signin(secret)
-            await db.use(namespace, database)
+            try:
+                if url.username is not None:
+                    secret = unquote(url.password or "")
+                    await db.signin({"username": unquote(url.username), "password": secret})
+                await db.use(*place)
+            except BaseException:
+                await db.close()
+                raise
         return await cls._made(db, name, "server", cache_bytes)
 
     @classmethod
@@ -91,7 +92,9 @@ class SurrealStore(KeyStore):
             processes=kind == "server",
             leftovers="" if kind == "mem" else LEFTOVERS,
         )
-        return cls(engine, capabilities, cache_bytes=cache_bytes)
+        store = cls(engine, capabilities, cache_bytes=cache_bytes)
+        store.engine = engine
+        return store
 
     async def close(self) -> None:
         await super().close()
