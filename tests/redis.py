@@ -128,7 +128,11 @@ class Cluster:
     def __init__(self, masters: int = 3, replicas: int = 0) -> None:
         options = ("--cluster-enabled", "yes", "--cluster-node-timeout", "2000")
         count_ = masters * (1 + replicas)
-        self.servers = [Server(*options, "--appendfsync", "no") for _ in range(count_)]
+        self.buses = [free_port() for _ in range(count_)]  # nodes talk to each other there
+        self.servers = [
+            Server(*options, "--appendfsync", "no", "--cluster-port", str(bus))
+            for bus in self.buses
+        ]
         self.masters = masters
 
     @property
@@ -147,7 +151,8 @@ class Cluster:
                 low = place * 16384 // self.masters
                 high = (place + 1) * 16384 // self.masters - 1
                 client.execute_command("CLUSTER", "ADDSLOTSRANGE", low, high)
-            client.execute_command("CLUSTER", "MEET", "127.0.0.1", self.servers[0].port)
+            there = (self.servers[0].port, self.buses[0])
+            client.execute_command("CLUSTER", "MEET", "127.0.0.1", *there)
         names = [client.execute_command("CLUSTER", "MYID") for client in clients]
         self._until(lambda: all(self._knows(client, len(clients)) for client in clients))
         for place in range(self.masters, len(clients)):

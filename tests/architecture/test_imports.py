@@ -27,6 +27,8 @@ KNOWN_AT_THE_EDGE = (
 # External package -> the only modules that may import it.
 HOMES: dict[str, tuple[str, ...]] = {
     "apsw": ("stores.sqlite", "adapters.importers.databases"),  # the latter reads others' files
+    "redis": ("stores.redis",),
+    "surrealdb": ("stores.surreal",),
     "sqlite3": (),  # the standard library's SQLite may be too old to be safe
     "numpy": ("stores", "models.providers", "index"),
     "simsimd": ("stores", "models.providers", "index"),
@@ -140,6 +142,10 @@ MAY_ASK_THE_WORLD = ("wiring", "models.providers", "interfaces", "adapters")
 # (module, source of chance) -> why nothing that a caller sees depends on it.
 HARMLESS = {
     ("stores.sqlite.migrate", "time"): "when a migration ran: for people, nothing depends on it",
+    ("stores.keyspace.rewrite", "secrets"): "so that no two writers write the same header",
+    ("stores.keyspace.store", "random"): "how long a writer waits that others have overtaken",
+    ("stores.redis.engine", "time"): "how long ago somebody asked for an id",
+    ("stores.surreal.engine", "time"): "how long ago somebody asked for an id",
 }
 
 

@@ -146,7 +146,10 @@ def store_file(address: str) -> Path | None:
 
 
 async def open_store(address: str, settings: Settings) -> Store:
-    factory = factory_of(scheme_of(address))  # numpy and drivers only when needed
+    scheme = scheme_of(address)
+    if scheme == "surrealkv":  # its engine asks the environment whether commits are synced
+        os.environ.setdefault("SURREAL_SYNC_DATA", "true")
+    factory = factory_of(scheme)  # numpy and drivers only when needed
     return await factory(address, cache_bytes=settings.cache_mb << 20)
 
 

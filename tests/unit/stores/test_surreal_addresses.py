@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from recollect import Memory
 from recollect.errors import Invalid, RecollectError, Unavailable
 from recollect.stores.surreal import SurrealStore
 from recollect.testing.values import NOW, ROOT, make_record, make_relation, one_record, put, unit
@@ -59,9 +60,13 @@ def test_a_folder_is_opened_once_at_a_time_and_synced(
     monkeypatch.delenv("SURREAL_SYNC_DATA", raising=False)
     address = f"surrealkv://{tmp_path}/memory"
 
+    with Memory.open(address, embedder="none", background=False) as memory:
+        memory.remember("Ann has a cat", scope="user:ann")
+        assert os.environ["SURREAL_SYNC_DATA"] == "true"
+
     async def work() -> None:
         store = await SurrealStore.open(address)
-        assert os.environ["SURREAL_SYNC_DATA"] == "true"
+        assert await store.roots() == ["user:ann"]
         with pytest.raises(Unavailable, match="is open already; close it there first"):
             await SurrealStore.open(address)
         await store.close()

@@ -8,10 +8,10 @@ from typing import Any, cast
 
 from recollect.index.codes import micros, moment
 from recollect.stores.commit import is_over
-from recollect.stores.keyspace.engine import Ask, Engine, Get, Pairs, Span
+from recollect.stores.keyspace.engine import Ask, Get, KeyEngine, KeySpan, Pairs
 from recollect.stores.keyspace.keys import (
     HEADER,
-    Body,
+    RecordBody,
     body_of,
     key,
     parts_of,
@@ -23,15 +23,15 @@ from recollect.stores.keyspace.keys import (
 from recollect.types import LIVE, Work, WorkKind
 
 
-async def due_in(engine: Engine, root: str, now: datetime, space: str, limit: int) -> list[Work]:
+async def due_in(engine: KeyEngine, root: str, now: datetime, space: str, limit: int) -> list[Work]:
     """All kinds of work, at most ``limit`` of each. Where there is none the engine is told."""
     until = key(time_place(now)) + b"\1"
     asks: list[Ask] = [
         Get(HEADER),
         Get(key(".d", space)),
-        Span(b"w\0", b"w\0" + until, limit, follow=True),
+        KeySpan(b"w\0", b"w\0" + until, limit, follow=True),
         span("k", limit=limit),
-        Span(b"z\0", b"z\0" + until, limit, follow=True),
+        KeySpan(b"z\0", b"z\0" + until, limit, follow=True),
         span("w", limit=1)._replace(bare=True),
         span("z", limit=1)._replace(bare=True),
     ]
@@ -52,17 +52,17 @@ async def due_in(engine: Engine, root: str, now: datetime, space: str, limit: in
 
 
 async def _unembedded(
-    engine: Engine, root: str, now: datetime, space: str, known: bytes | None, limit: int
+    engine: KeyEngine, root: str, now: datetime, space: str, known: bytes | None, limit: int
 ) -> list[Work]:
     """Records whose newest vector is of another space, and that have none of this one."""
-    spans = [Span(b"y\0", b"y\1", limit, follow=True)]
+    spans = [KeySpan(b"y\0", b"y\1", limit, follow=True)]
     if known:
         own = key("y", space, place(int(known.split()[1])))
         spans = [
-            Span(b"y\0", own + b"\0", limit, follow=True),
-            Span(own + b"\1", b"y\1", limit, follow=True),
+            KeySpan(b"y\0", own + b"\0", limit, follow=True),
+            KeySpan(own + b"\1", b"y\1", limit, follow=True),
         ]
-    found: list[Body] = []
+    found: list[RecordBody] = []
     while spans and len(found) < limit:
         answers = cast(list[Pairs], await engine.read(root, spans))
         bodies = [body for pairs in answers for body in _bodies(pairs)]
@@ -77,7 +77,9 @@ async def _unembedded(
     return [_work(root, "embed", body.record.scope, body.record.id) for body in found[:limit]]
 
 
-async def _without(engine: Engine, root: str, bodies: list[Body], space: str) -> list[Body]:
+async def _without(
+    engine: KeyEngine, root: str, bodies: list[RecordBody], space: str
+) -> list[RecordBody]:
     """Those that have no vector of this space."""
     doubtful = [body for body in bodies if space in body.spaces]
     if not doubtful:
@@ -109,7 +111,7 @@ def _lagging(root: str, pairs: Pairs) -> Iterator[Work]:
         yield _work(root, "fold", scope, session, reader)
 
 
-def _bodies(pairs: Pairs) -> Iterator[Body]:
+def _bodies(pairs: Pairs) -> Iterator[RecordBody]:
     return (body_of(raw) for _, raw in pairs if raw)
 
 

@@ -19,7 +19,7 @@ class Get(NamedTuple):
     follow: bool = False
 
 
-class Span(NamedTuple):
+class KeySpan(NamedTuple):
     """Keys from ``start`` to before ``end`` in order, with their values; ``limit`` 0: all.
     ``newest``: the last ones, backwards. ``follow``: as for ``Get``. ``bare``: only the keys."""
 
@@ -31,7 +31,7 @@ class Span(NamedTuple):
     bare: bool = False
 
 
-Ask = Get | Span
+Ask = Get | KeySpan
 Pairs = list[tuple[bytes, bytes]]
 
 
@@ -65,13 +65,13 @@ class KeyChanges:
     used: bool = False  # something was used: news, too
 
 
-class Engine(Protocol):
+class KeyEngine(Protocol):
     """Each root has sorted keys of its own; the root "" is the registry's. Keys that begin with
     a dot are never asked for by a span. Raises Unavailable."""
 
     async def read(self, root: str, asks: Sequence[Ask]) -> list[bytes | Pairs | None]:
         """The answers in the order of the questions, all of one moment: bytes or None for a
-        ``Get``, pairs for a ``Span`` (an empty value where there is none)."""
+        ``Get``, pairs for a ``KeySpan`` (an empty value where there is none)."""
         ...
 
     async def begin(
@@ -100,7 +100,7 @@ class Engine(Protocol):
         """Nothing of this root has these ids any more."""
         ...
 
-    def news(self, root: str) -> AbstractAsyncContextManager[News]:
+    def news(self, root: str) -> AbstractAsyncContextManager[KeyNews]:
         """Listen for commits."""
         ...
 
@@ -129,7 +129,7 @@ class Engine(Protocol):
     async def close(self) -> None: ...
 
 
-class News(Protocol):
+class KeyNews(Protocol):
     async def wait(self, seconds: float) -> None:
         """Returns after a commit, or when the time is over; or for no reason."""
         ...

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, cast
 
 from recollect.ports import FeedChanges, FeedRecord, FeedStamps, IndexRow
-from recollect.stores.keyspace.engine import Ask, Engine, Get, Pairs, Span
+from recollect.stores.keyspace.engine import Ask, Get, KeyEngine, KeySpan, Pairs
 from recollect.stores.keyspace.keys import (
     HEADER,
     Header,
@@ -31,7 +31,7 @@ class KeyFeed:
     An engine without snapshots answers each question of the moment in which it is asked. What
     changed behind the stamps is noticed: then ``late`` is True, and the search is done again."""
 
-    def __init__(self, engine: Engine, root: str, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, engine: KeyEngine, root: str, loop: asyncio.AbstractEventLoop) -> None:
         self._engine = engine
         self._root = root
         self._loop = loop
@@ -45,7 +45,7 @@ class KeyFeed:
     def stamps(self, scopes: Sequence[str], below: Sequence[str], space: str) -> FeedStamps:
         named = list(scopes)
         if below:
-            spans = [Span(key("s", f"{one}:"), key("s", f"{one};"), bare=True) for one in below]
+            spans = [KeySpan(key("s", f"{one}:"), key("s", f"{one};"), bare=True) for one in below]
             found = self._ask(spans)
             named += [parts_of(at)[1] for pairs in found for at, _ in pairs]
             named = list(dict.fromkeys(named))
@@ -88,7 +88,7 @@ class KeyFeed:
             yield [row_of(raw) for _, raw in pairs]
             if len(pairs) < CHUNK:
                 return
-            pairs = self._ask([Span(last + b"\0", end, CHUNK)])[0]
+            pairs = self._ask([KeySpan(last + b"\0", end, CHUNK)])[0]
 
     def vectors(
         self, scope: str, space: str, keys: Sequence[int] | None
@@ -102,7 +102,7 @@ class KeyFeed:
                     yield rows
             return
         start_, end = below("q", space, scope)
-        while pairs := self._ask([Span(start_, end, CHUNK)])[0]:
+        while pairs := self._ask([KeySpan(start_, end, CHUNK)])[0]:
             yield [(int(parts_of(at)[-1], 16), raw) for at, raw in pairs]
             if len(pairs) < CHUNK:
                 return
@@ -126,9 +126,9 @@ async def _answers(reading: Any) -> list[Any]:
     return cast(list[Any], await reading)
 
 
-def _behind(kind: str, scope: str, stamp: int, limit: int) -> Span:
+def _behind(kind: str, scope: str, stamp: int, limit: int) -> KeySpan:
     _, end = below(kind, scope)
-    return Span(key(kind, scope, place(stamp + 1)), end, limit)
+    return KeySpan(key(kind, scope, place(stamp + 1)), end, limit)
 
 
 def _tail(pair: tuple[bytes, bytes]) -> tuple[str, str]:

@@ -8,11 +8,11 @@ from typing import cast
 
 from recollect.index.codes import moment_or_none
 from recollect.stores.commit import Held, ItemKey, MessageKey, Needs
-from recollect.stores.keyspace.engine import Ask, Get, Pairs, Span
+from recollect.stores.keyspace.engine import Ask, Get, KeySpan, Pairs
 from recollect.stores.keyspace.keys import (
     HEADER,
-    Body,
     Header,
+    RecordBody,
     body_of,
     entry_of,
     key,
@@ -28,14 +28,14 @@ Answer = bytes | Pairs | None
 
 
 @dataclass(slots=True)
-class Found:
+class FoundKeys:
     """What the engine has of it. ``bodies`` are of this root; what is swept, pruned or silenced
     is read along, so that all keys that point to it are known."""
 
     raw: bytes | None = None
     header: Header = field(default_factory=Header)
     held: Held = field(default_factory=Held)
-    bodies: dict[str, Body] = field(default_factory=dict)
+    bodies: dict[str, RecordBody] = field(default_factory=dict)
     edges: dict[str, list[Relation]] = field(default_factory=dict)  # by record, if it was asked
     messages: dict[MessageKey, int] = field(default_factory=dict)  # their numbers
     talks: dict[SessionKey, list[Message]] = field(default_factory=dict)  # of erased sessions
@@ -90,13 +90,13 @@ class Questions:
             yield from _mentions(erase)
         yield from (Get(key("j", place(seq))) for seq in batch.prune)
         if batch.sweep:
-            yield Span(b"w\0", key("w", time_place(batch.at)) + b"\1", follow=True)
+            yield KeySpan(b"w\0", key("w", time_place(batch.at)) + b"\1", follow=True)
         if batch.drop_space:
             yield span("q", batch.drop_space)._replace(bare=True)
 
-    def found(self, answers: Sequence[Answer]) -> Found:
+    def found(self, answers: Sequence[Answer]) -> FoundKeys:
         batch, needs, rest = self._batch, self._needs, iter(answers)
-        result = Found(raw=_value(next(rest)))
+        result = FoundKeys(raw=_value(next(rest)))
         result.header = Header.read(result.raw)
         held = result.held
         held.head = result.header.head
@@ -138,7 +138,7 @@ class Questions:
             result.numbered = [(scope, number) for _, _, scope, number in vectors]
         return result
 
-    def _take_records(self, result: Found, rest: Iterator[Answer]) -> None:
+    def _take_records(self, result: FoundKeys, rest: Iterator[Answer]) -> None:
         bodies = [raw for _ in self._records if (raw := _value(next(rest)))]
         twins = [raw for _ in self._needs.hashes for _, raw in _pairs(next(rest)) if raw]
         for raw in bodies:
@@ -152,7 +152,7 @@ class Questions:
                 records[body.record.id] = body.record
         result.held.records = records
 
-    def _take_messages(self, result: Found, rest: Iterator[Answer]) -> None:
+    def _take_messages(self, result: FoundKeys, rest: Iterator[Answer]) -> None:
         expiries = {}
         for one in self._messages:
             if raw := _value(next(rest)):
@@ -181,12 +181,12 @@ def edges_in(ids: Sequence[str], answers: Iterator[Answer]) -> dict[str, list[Re
     }
 
 
-def _mentions(erase: Erase) -> Iterator[Span]:
+def _mentions(erase: Erase) -> Iterator[KeySpan]:
     """Entries of the journal that may tell about it."""
     name = f"{erase.namespace}/{erase.id}" if erase.kind == "item" else erase.id
     yield span("jt", name, follow=True)
     if erase.kind == "record":  # a relation is named by its ends; "!" follows the blank
-        yield Span(key("jt", f"{name} "), key("jt", f"{name}!"), follow=True)
+        yield KeySpan(key("jt", f"{name} "), key("jt", f"{name}!"), follow=True)
     if erase.kind in ("record", "session"):
         yield span("ja", name, follow=True)
 

@@ -38,7 +38,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from recollect.index.codes import micros
 from recollect.ports import IndexRow
-from recollect.stores.keyspace.engine import Span
+from recollect.stores.keyspace.engine import KeySpan
 from recollect.types import Entry, Record
 from recollect.types.serial import from_plain, to_plain
 
@@ -76,8 +76,8 @@ def below(*parts: str) -> tuple[bytes, bytes]:
     return prefix + b"\0", prefix + b"\1"
 
 
-def span(*parts: str, follow: bool = False, limit: int = 0) -> Span:
-    return Span(*below(*parts), limit=limit, follow=follow)
+def span(*parts: str, follow: bool = False, limit: int = 0) -> KeySpan:
+    return KeySpan(*below(*parts), limit=limit, follow=follow)
 
 
 class Header(NamedTuple):
@@ -101,7 +101,7 @@ class Header(NamedTuple):
 
 
 @dataclass(slots=True)
-class Body:
+class RecordBody:
     """A record with what the store knows about it."""
 
     number: int
@@ -123,11 +123,11 @@ def body_key(number: int) -> bytes:
     return key(".r", place(number))
 
 
-def body_of(raw: bytes) -> Body:
+def body_of(raw: bytes) -> RecordBody:
     head, _, rest = raw.partition(b"\n")
     number, changed, spaces, newest = json.loads(head)
     record = from_plain(Record, json.loads(rest))
-    return Body(number, changed, tuple(spaces), newest, record)
+    return RecordBody(number, changed, tuple(spaces), newest, record)
 
 
 def changed_at(raw: bytes) -> int:

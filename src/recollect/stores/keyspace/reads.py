@@ -12,7 +12,7 @@ from recollect.errors import Invalid, Unavailable
 from recollect.index.filters import check_asked, has_keys, ordered, passes
 from recollect.scopes import root_of, visible_from
 from recollect.stores.commit import is_over
-from recollect.stores.keyspace.engine import Ask, Engine, Get, Pairs, Span
+from recollect.stores.keyspace.engine import Ask, Get, KeyEngine, KeySpan, Pairs
 from recollect.stores.keyspace.keys import (
     HEADER,
     Header,
@@ -50,7 +50,7 @@ LOOK_SECONDS = 1.0  # a reader who waits looks by itself this often: news are hi
 class KeyReads:
     """The reading half of the store."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: KeyEngine) -> None:
         self._engine = engine
         self._closed = False
 
@@ -63,7 +63,7 @@ class KeyReads:
         return cast(list[Any], await self._engine.read(root, asks)) if asks else []
 
     async def _page(
-        self, root: str, asked: Span, limit: int, taken: Callable[[bytes], T | None]
+        self, root: str, asked: KeySpan, limit: int, taken: Callable[[bytes], T | None]
     ) -> list[T]:
         """The first ``limit`` values of a span that are taken; the last, if it asks for them."""
         found: list[T] = []
@@ -154,7 +154,7 @@ class KeyReads:
                 end = key("a", scope, asked.after)
             elif asked.after:
                 start = key("a", scope, asked.after) + b"\0"
-            pages = Span(start, end, newest=newest, follow=True)
+            pages = KeySpan(start, end, newest=newest, follow=True)
             found += await self._page(root, pages, asked.limit, taken)
         best = nlargest if newest else nsmallest
         return best(asked.limit, found, key=lambda record: record.id)
@@ -162,7 +162,7 @@ class KeyReads:
     async def _visible(self, root: str, where: Where) -> list[str]:
         named = where.scopes if where.exact else sorted(visible_from(where.scopes))
         under = where.scopes if where.descend else ()
-        spans = [Span(key("s", f"{one}:"), key("s", f"{one};"), bare=True) for one in under]
+        spans = [KeySpan(key("s", f"{one}:"), key("s", f"{one};"), bare=True) for one in under]
         answers = await self._read(root, spans)
         below_ = [parts_of(at)[1] for pairs in answers for at, _ in pairs]
         return list(dict.fromkeys((*named, *below_)))
@@ -184,7 +184,7 @@ class KeyReads:
         start, end = below("t")
         if after is not None:
             start = key("t", *after) + b"\0"
-        return await self._page(root, Span(start, end), limit, lambda raw: read_as(Session, raw))
+        return await self._page(root, KeySpan(start, end), limit, lambda raw: read_as(Session, raw))
 
     async def messages(
         self,
@@ -260,7 +260,7 @@ class KeyReads:
             start, end = below("b", namespace, scopes[0])
         if after is not None:
             start = max(start, key("b", *_item_order(after)) + b"\0")
-        return await self._page(root, Span(start, end), limit, taken)
+        return await self._page(root, KeySpan(start, end), limit, taken)
 
     # The journal
 
@@ -289,7 +289,7 @@ class KeyReads:
         start, end = key(*parts, place(max(0, after + 1))), below(*parts)[1]
         if before is not None:
             end = key(*parts, place(min(max(0, before), LAST)))
-        asked = Span(start, end, newest=newest, follow=len(parts) > 1)
+        asked = KeySpan(start, end, newest=newest, follow=len(parts) > 1)
 
         async def look() -> list[Entry]:
             if root is not None:
@@ -332,11 +332,13 @@ class KeyReads:
         return found[: max(0, limit)]
 
 
-def _between(kind: str, session: SessionKey, after: int, before: int | None, newest: bool) -> Span:
+def _between(
+    kind: str, session: SessionKey, after: int, before: int | None, newest: bool
+) -> KeySpan:
     _, end = below(kind, *session)
     if before is not None:
         end = key(kind, *session, place(min(max(0, before), LAST)))
-    return Span(key(kind, *session, place(min(max(0, after + 1), LAST))), end, newest=newest)
+    return KeySpan(key(kind, *session, place(min(max(0, after + 1), LAST))), end, newest=newest)
 
 
 def _item_order(item: Item) -> tuple[str, str, str]:

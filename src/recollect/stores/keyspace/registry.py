@@ -13,7 +13,7 @@ from recollect.errors import Unavailable
 from recollect.ports import Cell
 from recollect.stores.cells import behind, check_cell, check_version
 from recollect.stores.commit import is_over, plain_json
-from recollect.stores.keyspace.engine import Engine, Get, KeyChanges, Pairs, Span
+from recollect.stores.keyspace.engine import Get, KeyChanges, KeyEngine, KeySpan, Pairs
 from recollect.stores.keyspace.keys import (
     HEADER,
     Header,
@@ -36,7 +36,7 @@ class KeyRegistry:
     """``recollect.ports.Registry`` over an engine. Cells lie at "n key", and at "w time key" if
     they expire. ``check`` raises if the store is closed."""
 
-    def __init__(self, engine: Engine, check: Callable[[], None]) -> None:
+    def __init__(self, engine: KeyEngine, check: Callable[[], None]) -> None:
         self._engine = engine
         self._check = check
 
@@ -61,7 +61,7 @@ class KeyRegistry:
 
     async def _decided(self, given: Cell, now: datetime) -> tuple[Cell, KeyChanges]:
         at = key("n", given.key)
-        over = Span(b"w\0", key("w", time_place(now)) + b"\1", DROPPED_AT_ONCE, follow=True)
+        over = KeySpan(b"w\0", key("w", time_place(now)) + b"\1", DROPPED_AT_ONCE, follow=True)
         answers = cast(list[Any], await self._engine.read(ROOT, [Get(at), Get(_HIGHEST), over]))
         raw, highest, expired = answers
         old = _cell(raw) if raw else None
@@ -105,7 +105,7 @@ class KeyRegistry:
         start = max(key("n", prefix), key("n", after) + (b"\0" if after else b""))
         found: list[Cell] = []
         while len(found) < limit:
-            asked = Span(start, stop, min(PAGE, limit))
+            asked = KeySpan(start, stop, min(PAGE, limit))
             pairs = cast(Pairs, (await self._engine.read(ROOT, [asked]))[0])
             cells = [_cell(raw) for _, raw in pairs if raw]
             found += [cell for cell in cells if not is_over(cell.expires_at, now)]

@@ -11,10 +11,10 @@ from recollect.index.derived import quantised
 from recollect.index.feed import index_row
 from recollect.stores.commit import Changes, MessageKey, altered, is_over
 from recollect.stores.keyspace.engine import KeyChanges, NearChange
-from recollect.stores.keyspace.held import Found, item_key
+from recollect.stores.keyspace.held import FoundKeys, item_key
 from recollect.stores.keyspace.keys import (
     HEADER,
-    Body,
+    RecordBody,
     below,
     body_of,
     entry_bytes,
@@ -46,7 +46,7 @@ class Rewrite:
     """What the engine has to change. ``needs_edges`` names records whose relations have to be
     read into ``found.edges`` first."""
 
-    def __init__(self, changes: Changes, found: Found) -> None:
+    def __init__(self, changes: Changes, found: FoundKeys) -> None:
         self._changes = changes
         self._batch = changes.batch
         self._found = found
@@ -142,7 +142,7 @@ class Rewrite:
             stamp = self._header.stamp
             self._header = self._header._replace(lost=stamp, floor=stamp)
 
-    def _drop_record(self, body: Body) -> None:
+    def _drop_record(self, body: RecordBody) -> None:
         record, stamp = body.record, self._header.stamp
         if self._bodies.pop(record.id, None) is None and body not in self._swept:
             return
@@ -254,17 +254,17 @@ class Rewrite:
         old = self._bodies.get(record.id)
         if old is None:
             self._header = self._header._replace(made=self._header.made + 1)
-            new = Body(self._header.made, self._header.stamp, (), "", record)
+            new = RecordBody(self._header.made, self._header.stamp, (), "", record)
             self._ops |= dict.fromkeys(_fixed_keys(new), new.key)
         else:
             for name in _row_keys(old):
                 self._ops[name] = None
-            new = Body(old.number, old.changed, old.spaces, old.newest, record)
+            new = RecordBody(old.number, old.changed, old.spaces, old.newest, record)
         self._bodies[record.id] = new
         self._dirty[record.id] = True
         self._near_of(new, old)
 
-    def _near_of(self, new: Body, old: Body | None) -> NearChange:
+    def _near_of(self, new: RecordBody, old: RecordBody | None) -> NearChange:
         was = old.record if old else None
         fresh = NearChange(number=new.number, old=was, spaces=old.spaces if old else ())
         return self._near.setdefault(new.number, fresh)
@@ -275,7 +275,7 @@ class Rewrite:
         for name in _row_keys(old):
             self._ops[name] = None
         spaces = (*(one for one in old.spaces if one != space), space)
-        new = Body(old.number, old.changed, spaces, f"{space}\0{place(since)}", old.record)
+        new = RecordBody(old.number, old.changed, spaces, f"{space}\0{place(since)}", old.record)
         number = place(new.number)
         self._ops[key(".v", space, number)] = vector
         self._ops[key("q", space, new.record.scope, number)] = quantised(vector)
@@ -290,10 +290,10 @@ class Rewrite:
         if body is None or is_over(body.record.expires_at, at):
             return
         record = altered(body.record, uses=body.record.uses + count, used_at=at)
-        self._bodies[id_] = Body(body.number, body.changed, body.spaces, body.newest, record)
+        self._bodies[id_] = RecordBody(body.number, body.changed, body.spaces, body.newest, record)
         self._dirty.setdefault(id_, False)
 
-    def _write_body(self, body: Body, searched: bool) -> None:
+    def _write_body(self, body: RecordBody, searched: bool) -> None:
         if searched:
             body.changed = self._header.stamp
             self._scopes.add(body.record.scope)
@@ -315,7 +315,7 @@ class Rewrite:
 # Which keys something has; all but the first point to the first.
 
 
-def _fixed_keys(body: Body) -> Iterator[bytes]:
+def _fixed_keys(body: RecordBody) -> Iterator[bytes]:
     """Those that stay as long as the record lives."""
     record, number = body.record, place(body.number)
     yield body.key
@@ -329,7 +329,7 @@ def _fixed_keys(body: Body) -> Iterator[bytes]:
     yield from (key("m", one, number) for one in record.derived_from)
 
 
-def _row_keys(body: Body) -> Iterator[bytes]:
+def _row_keys(body: RecordBody) -> Iterator[bytes]:
     """Those that move; the first is its row in the search index."""
     record, number = body.record, place(body.number)
     yield key("c", record.scope, place(body.changed), number)
@@ -340,7 +340,7 @@ def _row_keys(body: Body) -> Iterator[bytes]:
         yield key("z", time_place(record.review_at), number)
 
 
-def _vector_keys(body: Body) -> Iterator[bytes]:
+def _vector_keys(body: RecordBody) -> Iterator[bytes]:
     for space in body.spaces:
         yield key(".v", space, place(body.number))
         yield key("q", space, body.record.scope, place(body.number))

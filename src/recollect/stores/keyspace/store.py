@@ -18,9 +18,9 @@ from recollect.ports import Capabilities
 from recollect.scopes import root_of
 from recollect.stores.commit import Changes, Needs, checked, decide, is_over, needs_of
 from recollect.stores.keyspace.due import due_in
-from recollect.stores.keyspace.engine import Engine, Get, KeyChanges
+from recollect.stores.keyspace.engine import Get, KeyChanges, KeyEngine
 from recollect.stores.keyspace.feed import KeyFeed
-from recollect.stores.keyspace.held import Found, Questions, edge_asks, edges_in
+from recollect.stores.keyspace.held import FoundKeys, Questions, edge_asks, edges_in
 from recollect.stores.keyspace.keys import HEADER, body_of, key
 from recollect.stores.keyspace.reads import KeyReads
 from recollect.stores.keyspace.registry import KeyRegistry
@@ -55,7 +55,7 @@ LARGE = 32  # rows of a batch that are prepared in another thread
 class KeyStore(KeyReads):
     """``recollect.ports.Store`` over an engine; ``capabilities`` are the engine's."""
 
-    def __init__(self, engine: Engine, capabilities: Capabilities, *, cache_bytes: int) -> None:
+    def __init__(self, engine: KeyEngine, capabilities: Capabilities, *, cache_bytes: int) -> None:
         super().__init__(engine)
         self.capabilities = capabilities
         self.trips = 0  # of commits, to the engine and back
@@ -107,7 +107,7 @@ class KeyStore(KeyReads):
                     return changes.seq
             raise Unavailable(f"too many write to {batch.root!r} at once; try again", retry_after=1)
 
-    async def _found(self, batch: Batch, needs: Needs) -> tuple[Found, list[str]]:
+    async def _found(self, batch: Batch, needs: Needs) -> tuple[FoundKeys, list[str]]:
         """And the ids that nobody had before."""
         questions = Questions(batch, needs)
         ids = [record.id for record in batch.records if record.version == 0]
@@ -120,7 +120,7 @@ class KeyStore(KeyReads):
                 await self._meet(found, batch, id_, owner)
         return found, [id_ for id_, owner in owners.items() if not owner]
 
-    async def _meet(self, found: Found, batch: Batch, id_: str, owner: str) -> None:
+    async def _meet(self, found: FoundKeys, batch: Batch, id_: str, owner: str) -> None:
         """Somebody else's id looks like one that is taken, unless theirs is no more."""
         body, summary = await self._engine.read(
             owner, [Get(key(".i", id_), follow=True), Get(key(".u", id_))]
@@ -137,7 +137,7 @@ class KeyStore(KeyReads):
             found.held.records = {**found.held.records, id_: stranger}
         found.held.summaries = {**found.held.summaries, id_: SessionKey(owner, "")}
 
-    async def _tidy(self, batch: Batch, changes: Changes, found: Found) -> None:
+    async def _tidy(self, batch: Batch, changes: Changes, found: FoundKeys) -> None:
         """Ids that are free again, and expired records of others whose ids were taken."""
         gone = [id_ for id_ in changes.records_gone if id_ not in changes.records]
         if gone:
@@ -152,7 +152,7 @@ class KeyStore(KeyReads):
                 prepared = await self._prepared(Rewrite(drop, there), there, drop.batch)
                 await self._engine.write(owner, prepared)  # else it is swept, like any other
 
-    async def _prepared(self, rewrite: Rewrite, found: Found, batch: Batch) -> KeyChanges:
+    async def _prepared(self, rewrite: Rewrite, found: FoundKeys, batch: Batch) -> KeyChanges:
         missing = rewrite.needs_edges
         if missing:
             asks = list(edge_asks(missing))
@@ -256,12 +256,12 @@ def nothing_in(batch: Batch, root: str) -> Batch:
     )
 
 
-def _is_untried(tried: KeyChanges, found: Found) -> bool:
+def _is_untried(tried: KeyChanges, found: FoundKeys) -> bool:
     """After a cut connection: is the root as it was before the write?"""
     return tried.expected[HEADER] == found.raw
 
 
-def _landed(tried: KeyChanges, found: Found) -> int:
+def _landed(tried: KeyChanges, found: FoundKeys) -> int:
     """What a commit without a number answers, if it was the last one there."""
     if tried.puts[HEADER] != found.raw:
         raise Unavailable(

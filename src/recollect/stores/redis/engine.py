@@ -16,7 +16,7 @@ from datetime import datetime
 from typing import Any
 
 from recollect.index.codes import micros
-from recollect.stores.keyspace.engine import Ask, Get, KeyChanges, News, Pairs, Span
+from recollect.stores.keyspace.engine import Ask, Get, KeyChanges, KeyNews, KeySpan, Pairs
 from recollect.stores.redis import scripts
 from recollect.stores.redis.failures import speaking_of
 
@@ -27,7 +27,7 @@ Answers = list[bytes | Pairs | None]
 
 
 class RedisEngine:
-    """``recollect.stores.keyspace.engine.Engine``. ``client`` is a ``redis.asyncio`` one, of a
+    """``recollect.stores.keyspace.engine.KeyEngine``. ``client`` is a ``redis.asyncio`` one, of a
     server or of a cluster; ``name`` is how messages call it, without its password."""
 
     def __init__(self, client: Any, *, name: str, prefix: str, cluster: bool) -> None:
@@ -146,18 +146,18 @@ class RedisEngine:
 
     # News
 
-    def news(self, root: str) -> AbstractAsyncContextManager[News]:
+    def news(self, root: str) -> AbstractAsyncContextManager[KeyNews]:
         return self._polled() if self.cluster or not root else self._subscribed(root)
 
     @asynccontextmanager
-    async def _subscribed(self, root: str) -> AsyncIterator[News]:
+    async def _subscribed(self, root: str) -> AsyncIterator[KeyNews]:
         with speaking_of(self.name):
             async with self.client.pubsub(ignore_subscribe_messages=True) as pubsub:
                 await pubsub.subscribe(self._channel(root))
                 yield _Subscribed(pubsub, self.name)
 
     @asynccontextmanager
-    async def _polled(self) -> AsyncIterator[News]:
+    async def _polled(self) -> AsyncIterator[KeyNews]:
         yield _Polled()
 
     # What is known about all roots
@@ -289,7 +289,7 @@ def _questions(asks: Sequence[Ask]) -> Iterator[Any]:
 def _answers(asks: Sequence[Ask], found: Sequence[Any]) -> Answers:
     answers: Answers = []
     for asked, given in zip(asks, found, strict=True):
-        if not isinstance(asked, Span):
+        if not isinstance(asked, KeySpan):
             answers.append(given)
         elif asked.bare:
             answers.append([(name, b"") for name in given[0]])

@@ -21,7 +21,7 @@ from recollect.index.derived import TERM, hash_of, terms_blob
 from recollect.index.filters import passes
 from recollect.ports import NativeArms, NativeHit
 from recollect.scopes import root_of
-from recollect.stores.keyspace.engine import Get, KeyChanges, NearChange, Span
+from recollect.stores.keyspace.engine import Get, KeyChanges, KeySpan, NearChange
 from recollect.stores.keyspace.keys import body_key, key, place, record_in, time_place
 from recollect.stores.redis.engine import RedisEngine
 from recollect.stores.redis.failures import speaking_of
@@ -194,7 +194,7 @@ class NearEngine(RedisEngine):
     ) -> None:
         """What has expired and was not swept yet does not count."""
         until = key("w", time_place(where.now)) + b"\1"
-        asked = Span(b"w\0", until, EXPIRED_MAX, follow=True)
+        asked = KeySpan(b"w\0", until, EXPIRED_MAX, follow=True)
         pairs = cast(list[tuple[bytes, bytes]], (await self.read(root, [asked]))[0])
         for at, raw in pairs:
             if at.split(b"\0")[2] != b"r" or not raw:

@@ -17,7 +17,7 @@ from typing import Any
 from surrealdb import RecordID
 
 from recollect.index.codes import micros
-from recollect.stores.keyspace.engine import Ask, Get, KeyChanges, News, Pairs, Span
+from recollect.stores.keyspace.engine import Ask, Get, KeyChanges, KeyNews, KeySpan, Pairs
 from recollect.stores.keyspace.keys import HEADER
 from recollect.stores.surreal.failures import MOVED, speaking_of
 from recollect.stores.surreal.tables import memory_statements
@@ -36,7 +36,7 @@ _ABOUT = (
 
 
 class SurrealEngine:
-    """``recollect.stores.keyspace.engine.Engine``. ``db`` is an open connection; ``alone``: no
+    """``recollect.stores.keyspace.engine.KeyEngine``. ``db`` is an open connection; ``alone``: no
     other process can reach what it holds."""
 
     def __init__(self, db: Any, *, name: str, alone: bool) -> None:
@@ -60,7 +60,7 @@ class SurrealEngine:
 
     async def _read(self, root: str, asks: Sequence[Ask]) -> Answers:
         gets = [one.key for one in asks if isinstance(one, Get)]
-        spans = [one for one in asks if isinstance(one, Span)]
+        spans = [one for one in asks if isinstance(one, KeySpan)]
         parts = ["(SELECT id[1] AS k, v FROM $ids)", *(_select(root, one) for one in spans)]
         found, *ranges = await self.ask(
             f"RETURN [{', '.join(parts)}]", {"ids": [_entry(root, one) for one in gets]}
@@ -169,11 +169,11 @@ class SurrealEngine:
 
     # News
 
-    def news(self, root: str) -> AbstractAsyncContextManager[News]:  # noqa: ARG002
+    def news(self, root: str) -> AbstractAsyncContextManager[KeyNews]:  # noqa: ARG002
         return self._listening()
 
     @asynccontextmanager
-    async def _listening(self) -> AsyncIterator[News]:
+    async def _listening(self) -> AsyncIterator[KeyNews]:
         yield _Listening(self)
 
     async def changed(self, seconds: float) -> None:
@@ -276,7 +276,7 @@ def _header_of(root: str) -> str:
     return f"(SELECT VALUE v FROM ONLY entry:{_at(root, HEADER)})"
 
 
-def _select(root: str, asked: Span) -> str:
+def _select(root: str, asked: KeySpan) -> str:
     what = "id[1] AS k" if asked.bare else "id[1] AS k, v"
     text = f"(SELECT {what} FROM entry:{_at(root, asked.start)}..{_at(root, asked.end)}"
     if asked.start >= asked.end:

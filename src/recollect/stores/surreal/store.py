@@ -33,7 +33,9 @@ class SurrealStore(KeyStore):
         """``surrealkv://path``, ``mem://`` or ``ws://user:password@host:port/namespace/database``.
 
         Unavailable: it cannot be reached, or another process has the folder open. Denied: not
-        with this password. Invalid: that is no such address.
+        with this password. Invalid: that is no such address. A commit to a folder is on the disk
+        when it is acknowledged if SURREAL_SYNC_DATA is true, as ``recollect.wiring`` sees to: the
+        engine reads that by itself.
         """
         scheme = address.partition(":")[0]
         if scheme in ("surrealkv", "mem"):
@@ -60,8 +62,6 @@ class SurrealStore(KeyStore):
             folder = _folder(address)
             lock = _locked(folder)
             name = f"surrealkv://{folder}"
-            # An acknowledged commit is on the disk; the engine reads this when it opens a folder.
-            os.environ.setdefault("SURREAL_SYNC_DATA", "true")
         try:
             with speaking_of(name):
                 db: Any = AsyncSurreal(f"{name}/data" if lock is not None else "mem://")
