@@ -252,7 +252,7 @@ class RedisEngine:
         with speaking_of(self.name):
             try:
                 everywhere = {"target_nodes": "primaries"} if self.cluster else {}
-                await self.client.bgrewriteaof(**everywhere)
+                await self.client.execute_command("BGREWRITEAOF", **everywhere)
             except ResponseError as error:  # it is being done, or not allowed
                 return "progress" not in str(error)
         return True
