@@ -246,14 +246,8 @@ class KeyStore(KeyReads):
 
 def nothing_in(batch: Batch, root: str) -> Batch:
     """Of the same moment and id, without anything in it."""
-    return replace(
-        batch,
-        root=root,
-        **dict.fromkeys(_LISTS, ()),
-        vectors={},
-        sweep=False,
-        drop_space="",
-    )
+    empty: dict[str, Any] = {**dict.fromkeys(_LISTS, ()), "vectors": {}}
+    return replace(batch, root=root, sweep=False, drop_space="", **empty)
 
 
 def _is_untried(tried: KeyChanges, found: FoundKeys) -> bool:

@@ -251,8 +251,10 @@ class RedisEngine:
 
         with speaking_of(self.name):
             try:
-                everywhere = {"target_nodes": "primaries"} if self.cluster else {}
-                await self.client.execute_command("BGREWRITEAOF", **everywhere)
+                if not self.cluster:
+                    await self.client.bgrewriteaof()
+                for node in self.client.get_primaries() if self.cluster else ():
+                    await node.execute_command("BGREWRITEAOF")
             except ResponseError as error:  # it is being done, or not allowed
                 return "progress" not in str(error)
         return True
