@@ -151,6 +151,12 @@ class Engine:
     def now(self) -> datetime:
         return self.clock().astimezone(UTC)
 
+    @property
+    def store_trouble(self) -> str:
+        """Why the store answers from what this process has; "" if it does not."""
+        trouble: str = getattr(self.store, "trouble", "")
+        return trouble and f"searched only what this process has by keyword, {trouble}"
+
     # Scopes and rights
 
     def narrowed(

@@ -28,6 +28,8 @@ KNOWN_AT_THE_EDGE = (
 HOMES: dict[str, tuple[str, ...]] = {
     "apsw": ("stores.sqlite", "adapters.importers.databases"),  # the latter reads others' files
     "psycopg": ("stores.postgres",),
+    "redis": ("stores.redis",),
+    "surrealdb": ("stores.surreal",),
     "sqlite3": (),  # the standard library's SQLite may be too old to be safe
     "numpy": ("stores", "models.providers", "index"),
     "simsimd": ("stores", "models.providers", "index"),
@@ -152,6 +154,10 @@ MAY_ASK_THE_WORLD = ("wiring", "models.providers", "interfaces", "adapters")
 HARMLESS = {
     ("access.spool", "os"): "the key of a temporary file, which nobody else ever sees",
     ("stores.sqlite.migrate", "time"): "when a migration ran: for people, nothing depends on it",
+    ("stores.keyspace.rewrite", "secrets"): "so that no two writers write the same header",
+    ("stores.keyspace.store", "random"): "how long a writer waits that others have overtaken",
+    ("stores.redis.engine", "time"): "how long ago somebody asked for an id",
+    ("stores.surreal.engine", "time"): "how long ago somebody asked for an id",
 }
 
 

@@ -9,9 +9,12 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from recollect.ports import Store
 from recollect.stores.dict import DictStore
+from recollect.stores.redis import RedisStore
 from recollect.stores.sqlite import SqliteStore
+from recollect.stores.surreal import SurrealStore
 from recollect.testing.statemachine import store_machine
 from recollect.types import Batch
+from tests.redis import fresh_address
 
 
 def _lengths(proving: bool) -> settings:
@@ -46,3 +49,19 @@ def test_the_machine_notices_a_difference() -> None:
     only_looking = settings(_lengths(False), phases=[Phase.generate], database=None)
     with pytest.raises(AssertionError):
         run_state_machine_as_test(store_machine(open_miscounting), settings=only_looking)
+
+
+def test_X2_redis_answers_like_the_reference(proving: bool) -> None:
+    async def open_redis() -> Store:
+        return await RedisStore.open(fresh_address())
+
+    lengths = _lengths(proving) if proving else settings(_lengths(False), max_examples=15)
+    run_state_machine_as_test(store_machine(open_redis), settings=lengths)
+
+
+def test_L1_surreal_answers_like_the_reference(proving: bool) -> None:
+    async def open_surreal() -> Store:
+        return await SurrealStore.open("mem://")
+
+    lengths = _lengths(proving) if proving else settings(_lengths(False), max_examples=8)
+    run_state_machine_as_test(store_machine(open_surreal), settings=lengths)

@@ -17,7 +17,7 @@ from recollect.index.around import (
     surroundings,
 )
 from recollect.index.cache import IndexCache
-from recollect.index.codes import micros
+from recollect.index.codes import KINDS, STATUSES, TYPES, micros
 from recollect.index.filters import check_asked
 from recollect.index.masks import RowFilter
 from recollect.index.scope import Array
@@ -36,7 +36,7 @@ from recollect.index.spread import Spread
 from recollect.ports import Feed, FeedRecord
 from recollect.scopes import root_of, visible_from
 from recollect.text import analysis
-from recollect.types import Hit, Listing, Record, Search, Where
+from recollect.types import Hit, Kind, Listing, Record, Search, Status, Type, Where
 
 # However many vectors look alike, at most this many more are compared exactly.
 EXACT_MAX = 4096
@@ -80,6 +80,22 @@ def listing(feed: Feed, cache: IndexCache, asked: Listing) -> list[Record]:
         keys = _listed(_shares(feed, cache, asked.where, "", None), asked)
     records = feed.records(keys, "")
     return [records[key].record() for key in keys if key in records]
+
+
+def counts(feed: Feed, cache: IndexCache, where: Where) -> dict[tuple[Kind, Type, Status], int]:
+    """How many pass, of each kind, type and status; the feed as for ``search``."""
+    found: dict[tuple[Kind, Type, Status], int] = {}
+    with cache.lock_of(root_of(where.scopes[0])):
+        for share in _shares(feed, cache, where, "", None):
+            names = ("kind", "type", "status")
+            columns = [share.index.column(name)[share.passing] for name in names]
+            rows, numbers = np.unique(np.stack(columns), axis=1, return_counts=True)
+            for (kind, type_, status), number in zip(
+                rows.T.tolist(), numbers.tolist(), strict=True
+            ):
+                name = (KINDS[kind], TYPES[type_], STATUSES[status])
+                found[name] = found.get(name, 0) + number
+    return found
 
 
 def _shares(

@@ -126,6 +126,7 @@ async def _recalled(engine: Engine, question: Question, *, count_uses: bool) -> 
     clear = standing_out(clear, asked) if question.cut else clear
     chosen, note, usage = await _reranked(engine, question, clear, limit)
     notes += [note] if note else []
+    notes += [f"degraded: {trouble}" for trouble in [engine.store_trouble] if trouble]
     kept, note = _bounded(chosen[:limit])
     notes += [note] if note else []
     if best and not kept and limit:

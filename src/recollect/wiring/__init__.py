@@ -19,6 +19,7 @@ from recollect.profiles import Profile
 from recollect.scopes import parse_scope
 from recollect.settings import PREFIX, Settings, active_profile
 from recollect.stores.dict import DictStore
+from recollect.stores.standby import Standby
 from recollect.text.redact import Redactor, redactor_from
 from recollect.text.tokens import ESTIMATE, Counter, TokenCount
 from recollect.types.arguments import StorePath
@@ -62,7 +63,7 @@ async def open_engine(
     name = model if isinstance(model, str) else None
     chosen = settings or read_settings(profile=profile, model=name)
     active = active_profile(chosen, os.environ)
-    opened = await open_store(store_address(store, chosen, active), chosen)
+    opened = await open_chosen(store, chosen, active)
     try:
         used, better = await _embedder(embedder, chosen, active, opened)
         engine = Engine(
@@ -122,12 +123,30 @@ def _signer(file: str) -> Callable[[str], str] | None:
         raise Invalid(f"RECOLLECT_SIGN_KEY: cannot read {file}: {error.strerror}") from None
 
 
+async def open_chosen(store: StorePath | None, settings: Settings, profile: Profile) -> Store:
+    """The store that is asked for. A server that a profile names by a variable of its own may be
+    away: its document says that the agent works on without it."""
+    if store is not None or settings.store or not _on_redis(settings, profile):
+        return await open_store(store_address(store, settings, profile), settings)
+    address = settings.redis_url
+    options = "search=native&persistence=any"
+    joined = f"{address}{'&' if '?' in address else '?'}{options}"
+    scheme_of(address)
+    return await Standby.open("REDIS_URL", lambda: open_store(joined, settings))
+
+
+def _on_redis(settings: Settings, profile: Profile) -> bool:
+    return bool(settings.redis_url) and profile.name == "agtos"
+
+
 def store_address(store: StorePath | None, settings: Settings, profile: Profile) -> str:
     if store is not None and not isinstance(store, str | os.PathLike):
         raise Invalid(f"store must be a path or a URL, not {type(store).__name__}")
     address = os.fspath(store) if store is not None else settings.store
     if address:
         return address
+    if _on_redis(settings, profile):
+        return settings.redis_url
     return str(_default_folder(settings) / profile.store_file)
 
 
@@ -166,6 +185,8 @@ def shares_with_processes(store: StorePath | None, profile: str | None) -> bool:
 
 async def open_store(address: str, settings: Settings) -> Store:
     scheme = scheme_of(address)
+    if scheme == "surrealkv":  # its engine asks the environment whether commits are synced
+        os.environ.setdefault("SURREAL_SYNC_DATA", "true")
     factory = factory_of(scheme)  # numpy and drivers only when needed
     if scheme == "sqlite":
         unlock_file(sqlite_file(address), settings)

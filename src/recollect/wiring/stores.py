@@ -27,14 +27,31 @@ BUILT_IN = {
     "dict": "recollect.stores.dict:open_address",
     "postgresql": "recollect.stores.postgres:open_address",
     "postgres": "recollect.stores.postgres:open_address",
+    "redis": "recollect.stores.redis:open_address",
+    "rediss": "recollect.stores.redis:open_address",
+    "redis+cluster": "recollect.stores.redis:open_address",
+    "rediss+cluster": "recollect.stores.redis:open_address",
+    "surrealkv": "recollect.stores.surreal:open_address",
+    "mem": "recollect.stores.surreal:open_address",
+    "ws": "recollect.stores.surreal:open_address",
+    "wss": "recollect.stores.surreal:open_address",
+    "http": "recollect.stores.surreal:open_address",
+    "https": "recollect.stores.surreal:open_address",
 }
 # Built-in stores whose driver comes with an extra: scheme -> its name.
 EXTRAS = {
     "redis": "redis",
     "rediss": "redis",
+    "redis+cluster": "redis",
+    "rediss+cluster": "redis",
     "postgresql": "postgres",
     "postgres": "postgres",
     "surrealkv": "surreal",
+    "mem": "surreal",
+    "ws": "surreal",
+    "wss": "surreal",
+    "http": "surreal",
+    "https": "surreal",
 }
 # Those that several processes may open at once, as their capabilities say.
 SHARED = ("sqlite", "postgresql", "postgres")

@@ -1,0 +1,198 @@
+"""Opening a Redis server as a store: what it must be able to, and what it must not do."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, cast
+from urllib.parse import SplitResult, parse_qs, urlsplit, urlunsplit
+
+from redis.asyncio import Redis, RedisCluster
+
+from recollect.errors import Incompatible, Invalid
+from recollect.index import native
+from recollect.index.filters import check_asked
+from recollect.ports import Capabilities, NativeArms, NativeHit, NativeHits
+from recollect.scopes import root_of
+from recollect.stores.keyspace.engine import Get
+from recollect.stores.keyspace.keys import HEADER, Header, body_of, key
+from recollect.stores.keyspace.store import KeyStore
+from recollect.stores.redis.engine import RedisEngine
+from recollect.stores.redis.failures import speaking_of
+from recollect.stores.redis.near import NearEngine
+from recollect.types import Hit, Search
+
+CACHE_BYTES = 1024**3
+OLDEST = 8
+NATIVE_ABOVE = 50_000  # records that can be seen
+SECONDS = 10.0  # that an answer may take
+PREFIX = "recollect"
+PERSISTENCE = ("aof", "any")  # what the server must have
+SEARCHES = ("exact", "native", "both")
+TLS = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile", "ssl_cert_reqs")  # handed to the client
+OPTIONS = {"prefix", "persistence", "search", *TLS}
+LEFTOVERS = (
+    "gone from the server's memory at once; its append-only file is being rewritten without it; "
+    "snapshots, backups and replicas that are behind may hold bytes of it until they are replaced"
+)
+
+logger = logging.getLogger("recollect")
+
+
+class RedisStore(KeyStore):
+    """``recollect.ports.Store`` on Redis. Use ``open``."""
+
+    @classmethod
+    async def open(cls, address: str, *, cache_bytes: int = CACHE_BYTES) -> RedisStore:
+        """``redis://[user:password@]host[:port][/number][?prefix=name&persistence=any]``.
+
+        Unavailable: it cannot be reached. Denied: not with this password. Incompatible: it is
+        too old, or would lose what it is given. Invalid: that is no such address.
+        """
+        url, options = _parts(address)
+        engine = _engine(url, options)
+        try:
+            facts = await _facts(engine)
+            check_server(facts, engine.name, accepts_loss=options.get("persistence") == "any")
+            await engine.begin_anew()
+        except BaseException:
+            await engine.close()
+            raise
+        search = cast(Literal["exact", "native", "both"], options.get("search", "both"))
+        capabilities = Capabilities(
+            name="redis",
+            search=search,
+            erasure="engine",
+            waits=True,
+            processes=True,
+            leftovers=LEFTOVERS,
+        )
+        store = cls(engine, capabilities, cache_bytes=cache_bytes)
+        store.near = engine
+        return store
+
+    near: NearEngine
+
+    async def search(self, asked: Search) -> list[Hit]:
+        self._check()
+        if await self._is_native(asked):
+            return NativeHits(await native.search(self, asked))
+        return await super().search(asked)
+
+    async def _is_native(self, asked: Search) -> bool:
+        """Where there is much to search; everywhere, or nowhere, if the address says so."""
+        if self.capabilities.search != "both" or not check_asked(asked):
+            return self.capabilities.search == "native"
+        root = root_of(asked.where.scopes[0])
+        [raw] = await self._read(root, [Get(HEADER)])
+        if Header.read(raw).made < NATIVE_ABOVE:
+            return False
+        scopes = await self._visible(root, asked.where)
+        return await self.near.size(scopes) >= NATIVE_ABOVE
+
+    async def arms(self, asked: Search, terms: Sequence[str]) -> NativeArms:
+        scopes = await self._visible(root_of(asked.where.scopes[0]), asked.where)
+        return await self.near.arms(asked, terms, scopes)
+
+    async def turns(
+        self, asked: Search, ids: Sequence[str], reach: int
+    ) -> Mapping[str, Sequence[NativeHit]]:
+        root = root_of(asked.where.scopes[0])
+        answers = await self._read(root, [Get(key(".i", id_), follow=True) for id_ in ids])
+        bodies = [body_of(raw) for raw in answers if raw]
+        return await self.near.turns(asked, [(body.number, body.record) for body in bodies], reach)
+
+
+async def open_address(address: str, *, cache_bytes: int) -> RedisStore:
+    return await RedisStore.open(address, cache_bytes=cache_bytes)
+
+
+def _parts(address: str) -> tuple[SplitResult, dict[str, str]]:
+    """The URL as the client takes it, and the options of our own."""
+    url = urlsplit(address)
+    try:
+        url.port  # noqa: B018 - it is looked at to see whether it is one
+    except ValueError:
+        raise Invalid(f"no port number in {_named(url)}; write redis://host:6379") from None
+    if not url.hostname:
+        raise Invalid(f"no host in {_named(url)}; write redis://host:6379")
+    if url.path.strip("/") and not url.path.strip("/").isdigit():
+        raise Invalid(f"{url.path.strip('/')!r} is no number of a Redis database; leave it out")
+    options = {name: values[-1] for name, values in parse_qs(url.query).items()}
+    unknown = sorted(set(options) - OPTIONS)
+    if unknown:
+        known = ", ".join(sorted(OPTIONS))
+        raise Invalid(f"unknown option {unknown[0]!r} in {_named(url)}; there are: {known}")
+    if options.get("persistence", "aof") not in PERSISTENCE:
+        raise Invalid(f"persistence= takes one of {', '.join(PERSISTENCE)}")
+    if options.get("search", "exact") not in SEARCHES:
+        raise Invalid(f"search= takes one of {', '.join(SEARCHES)}")
+    if not options.get("prefix", PREFIX).isalnum():
+        raise Invalid("prefix= takes letters and digits only")
+    return url, options
+
+
+def _named(url: SplitResult) -> str:
+    """The address without user, password and options."""
+    host = url.hostname or ""
+    host = f"[{host}]" if ":" in host else host
+    try:
+        port = f":{url.port}" if url.port else ""
+    except ValueError:
+        port = ""
+    return urlunsplit((url.scheme, host + port, url.path, "", ""))
+
+
+def _engine(url: SplitResult, options: dict[str, str]) -> NearEngine:
+    cluster = url.scheme.partition("+")[2] == "cluster"
+    plain = urlunsplit((url.scheme.partition("+")[0], url.netloc, url.path, "", ""))
+    given: dict[str, Any] = {
+        "socket_timeout": SECONDS,
+        "socket_connect_timeout": SECONDS / 2,
+        "client_name": "recollect",
+        **{name: options[name] for name in TLS if name in options},
+    }
+    client: Any
+    if cluster:
+        client = RedisCluster.from_url(plain, **given)
+    else:
+        client = Redis.from_url(plain, health_check_interval=30, **given)
+    return NearEngine(
+        client, name=_named(url), prefix=options.get("prefix", PREFIX), cluster=cluster
+    )
+
+
+async def _facts(engine: RedisEngine) -> dict[str, Any]:
+    """What the server says about itself; of a cluster, one of its masters."""
+    with speaking_of(engine.name):
+        if engine.cluster:
+            await engine.client.initialize()
+            nodes = engine.client.get_primaries()
+            answers = await engine.client.info(target_nodes=nodes[0])
+            return dict(answers)
+        return dict(await engine.client.info())
+
+
+def check_server(facts: dict[str, Any], name: str, *, accepts_loss: bool) -> None:
+    """Incompatible if the server cannot keep what it is given; a warning if it may lose some."""
+    version = str(facts.get("redis_version", "0"))
+    if int(version.split(".")[0]) < OLDEST:
+        raise Incompatible(f"{name} is Redis {version}; recollect needs Redis {OLDEST} or newer")
+    policy = str(facts.get("maxmemory_policy", "noeviction"))
+    if policy.startswith("allkeys"):
+        raise Incompatible(
+            f"{name} throws memories away when it is full (maxmemory-policy {policy}); "
+            "set maxmemory-policy noeviction"
+        )
+    if int(facts.get("aof_enabled", 0)):
+        return
+    if not accepts_loss:
+        raise Incompatible(
+            f"{name} does not persist what it acknowledges: its append-only file is off; "
+            "set appendonly yes, or add ?persistence=any to the URL to accept losing memories"
+        )
+    logger.warning(
+        "%s does not persist what it acknowledges (appendonly is off): "
+        "memories will be lost when it stops",
+        name,
+    )

@@ -1,0 +1,91 @@
+"""The contract on a real Redis server."""
+
+from collections.abc import Iterator
+from itertools import count
+
+import pytest
+
+from recollect.ports import Store
+from recollect.stores.redis import RedisStore
+from recollect.testing import StoreContract
+from recollect.testing.clauses.erasure import EraseClauses
+from recollect.testing.clauses.handles import HandleClauses
+from recollect.testing.clauses.quality import QualityClauses
+from recollect.testing.clauses.scopes import ScopeClauses
+from recollect.testing.clauses.search import (
+    FilterClauses,
+    KeywordClauses,
+    ScriptClauses,
+    VectorClauses,
+)
+from recollect.testing.clauses.surroundings import SurroundingsClauses
+from recollect.testing.clauses.times import ExpiryClauses, TwoAxesClauses
+from recollect.testing.harness import Contract
+from tests.redis import Cluster, fresh_address
+
+
+class OnRedis(Contract):
+    search = ""
+
+    @pytest.fixture(autouse=True)
+    def _give_it_a_prefix(self) -> None:
+        self.address = f"{fresh_address()}&search={self.search}"
+
+    async def open_store(self) -> Store:
+        return await RedisStore.open(self.address)
+
+    async def open_second(self, store: Store) -> Store:  # noqa: ARG002
+        return await RedisStore.open(self.address)
+
+    def elsewhere(self, store: Store) -> tuple[str, str]:  # noqa: ARG002
+        return "recollect.stores.redis:RedisStore.open", self.address
+
+    async def reopen(self, store: Store) -> Store:  # noqa: ARG002
+        return await RedisStore.open(self.address)
+
+
+class TestRedisStore(OnRedis, StoreContract):
+    """By the index of the process: the same answers as every other store, to the last digit."""
+
+    search = "exact"
+
+
+class TestNativeRedisStore(
+    OnRedis,
+    KeywordClauses,
+    ScriptClauses,
+    VectorClauses,
+    FilterClauses,
+    SurroundingsClauses,
+    QualityClauses,
+    ScopeClauses,
+    TwoAxesClauses,
+    ExpiryClauses,
+    EraseClauses,
+    HandleClauses,
+):
+    """By vector sets and postings in the server: all clauses in which something is found."""
+
+    search = "native"
+
+
+@pytest.mark.proof
+class TestRedisClusterStore(OnRedis, StoreContract):
+    """Three masters; every root is on one of them."""
+
+    search = "exact"
+
+    @pytest.fixture(autouse=True)
+    def _give_it_a_prefix(self, cluster: Cluster) -> None:
+        self.address = f"{cluster.url}?search=exact&prefix=c{next(_numbers)}"
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    cluster = Cluster()
+    cluster.start()
+    yield cluster
+    cluster.remove()
+
+
+_numbers = count(1)

@@ -1,0 +1,107 @@
+"""What is said when a SurrealDB cannot be used: one line, what to do, and no password."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+
+import pytest
+
+from recollect import Memory
+from recollect.errors import Invalid, RecollectError, Unavailable
+from recollect.stores.surreal import SurrealStore
+from recollect.testing.values import NOW, ROOT, make_record, make_relation, one_record, put, unit
+from recollect.types import Erase
+from tests.redis import free_port
+
+SECRET = "hunter2secret"
+
+
+def refusal(address: str) -> RecollectError:
+    async def work() -> None:
+        store = await SurrealStore.open(address)
+        await store.close()
+
+    with pytest.raises(RecollectError) as error:
+        asyncio.run(work())
+    said = str(error.value)
+    assert "\n" not in said
+    assert SECRET not in said
+    return error.value
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("surrealkv://", "no folder"),
+        ("surrealkv://memory?sync=every", "takes no options"),
+        (f"ws://ann:{SECRET}@", "no host"),
+        (f"ws://ann:{SECRET}@host:eight", "no port number"),
+        (f"ws://ann:{SECRET}@host/a/b/c", "more than a namespace and a database"),
+    ],
+)
+def test_an_address_with_a_mistake_is_refused(address: str, said: str) -> None:
+    error = refusal(address)
+    assert isinstance(error, Invalid)
+    assert said in str(error)
+
+
+@pytest.mark.parametrize("scheme", ["ws", "http"])
+def test_nobody_there(scheme: str) -> None:
+    error = refusal(f"{scheme}://ann:{SECRET}@127.0.0.1:{free_port()}")
+    assert isinstance(error, Unavailable)
+    assert f"cannot reach {scheme}://127.0.0.1" in str(error)
+
+
+def test_a_folder_is_opened_once_at_a_time_and_synced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SURREAL_SYNC_DATA", raising=False)
+    address = f"surrealkv://{tmp_path}/memory"
+
+    with Memory.open(address, embedder="none", background=False) as memory:
+        memory.remember("Ann has a cat", scope="user:ann")
+        assert os.environ["SURREAL_SYNC_DATA"] == "true"
+
+    async def work() -> None:
+        store = await SurrealStore.open(address)
+        assert await store.roots() == ["user:ann"]
+        with pytest.raises(Unavailable, match="is open already; close it there first"):
+            await SurrealStore.open(address)
+        await store.close()
+        again = await SurrealStore.open(address)
+        await again.close()
+
+    asyncio.run(work())
+
+
+def test_L1_the_tables_of_the_document_are_there() -> None:
+    """Whoever asks the database finds memories and the edges between them, and none that is
+    gone."""
+
+    async def work() -> None:
+        store = await SurrealStore.open("mem://")
+        vectors = {"a": unit(1, 0, 0), "b": unit(0, 1, 0)}
+        await put(
+            store,
+            make_record("a", "Ann moved to Oslo", hash="h"),
+            make_record("b", "Oslo is in Norway"),
+            make_relation("a", "b"),
+            vectors=vectors,
+            space="one/3",
+        )
+        engine = store.engine
+        rows = await engine.ask("SELECT *, ->memoryRelation->memory.content AS near FROM memory")
+        ann = next(row for row in rows if row["content"] == "Ann moved to Oslo")
+        assert (ann["hash"], ann["scopeId"], ann["memoryType"]) == ("h", ROOT, "fact")
+        assert ann["embedding"] == [1.0, 0.0, 0.0]
+        assert ann["near"] == ["Oslo is in Norway"]
+        assert (await one_record(store, "a")).version == 1
+        await put(store, Erase(kind="record", id="b"))
+        assert len(await engine.ask("SELECT * FROM memory")) == 1
+        assert await engine.ask("SELECT * FROM memoryRelation") == []
+        assert await store.records(ROOT, ["b"], now=NOW) == []
+        await store.close()
+
+    asyncio.run(work())
