@@ -67,7 +67,8 @@ fixture: $(VENV)/dev.stamp  ## write the store file that later versions must be 
 
 pins:  ## choose versions anew and write requirements/*.txt (needs uv)
 	@command -v $(UV) >/dev/null || { echo "make pins needs uv: install it, or say make pins UV=<path>" >&2; exit 1; }
-	$(COMPILE) --extra server --extra local --extra llm --extra postgres --extra dev -o requirements/dev.txt \
+	$(COMPILE) --extra server --extra local --extra llm --extra postgres \
+		--extra redis --extra surreal --extra encrypt --extra oidc --extra slack --extra dev -o requirements/dev.txt \
 		pyproject.toml requirements/build.in
 	$(COMPILE) --extra server --extra local --extra postgres -c requirements/dev.txt -o requirements/serve.txt \
 		pyproject.toml requirements/build.in

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 
-from tests import postgres
+from tests import postgres, redis
 
 ENGINES: dict[str, Callable[[], AbstractContextManager[str]]] = {
     "postgresql": postgres.database,
+    "redis": redis.database,
 }

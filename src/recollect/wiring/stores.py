@@ -54,7 +54,7 @@ EXTRAS = {
     "https": "surreal",
 }
 # Those that several processes may open at once, as their capabilities say.
-SHARED = ("sqlite", "postgresql", "postgres")
+SHARED = ("sqlite", "postgresql", "postgres", "redis", "rediss", "redis+cluster", "rediss+cluster")
 
 
 def scheme_of(address: str) -> str:
