@@ -187,7 +187,7 @@ def _examined(copy: str, source: str) -> DoctorReport:
     return report
 
 
-def _prove(copy: str, source: str, report: doctor.DoctorReport) -> None:
+def _prove(copy: str, source: str, report: DoctorReport) -> None:
     """A backup is worth what can be restored of it: it is, into a file of its own, once."""
     with _temporary(copy) as proof:
         _copy(copy, proof, lambda _done, _all: None)

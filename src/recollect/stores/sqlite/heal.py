@@ -15,17 +15,17 @@ from typing import Any
 import apsw
 
 from recollect.index.derived import labels_blob, terms_blob
-from recollect.stores.sqlite.cipher import share_key
-from recollect.stores.sqlite.connection import connect_reader, connect_writer, roll_back, select
-from recollect.stores.sqlite.failures import speaking_of
-from recollect.stores.sqlite.rebuild import pages, renew_indexes
-from recollect.stores.sqlite.rows import (
+from recollect.stores.rows import (
     MESSAGE_COLUMNS,
     RECORD,
     RECORD_WITH_SCOPE,
     is_sound,
     sound_message,
 )
+from recollect.stores.sqlite.cipher import share_key
+from recollect.stores.sqlite.connection import connect_reader, connect_writer, roll_back, select
+from recollect.stores.sqlite.failures import speaking_of
+from recollect.stores.sqlite.rebuild import pages, renew_indexes
 
 Columns = dict[str, Any]
 

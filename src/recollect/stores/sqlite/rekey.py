@@ -6,10 +6,11 @@ from __future__ import annotations
 import os
 
 from recollect.errors import NotFound
+from recollect.stores.report import DoctorReport
 from recollect.stores.sqlite.backup import locked
 from recollect.stores.sqlite.cipher import as_text, set_key
 from recollect.stores.sqlite.connection import check_library
-from recollect.stores.sqlite.doctor import DoctorReport, check
+from recollect.stores.sqlite.doctor import check
 from recollect.stores.sqlite.failures import speaking_of
 
 

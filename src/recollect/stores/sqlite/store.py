@@ -20,6 +20,7 @@ from recollect.index import search as indexed
 from recollect.index.cache import IndexCache
 from recollect.index.filters import check_asked, is_walk
 from recollect.ports import Capabilities, Clock, note_left_out
+from recollect.stores.rows import damaged
 from recollect.stores.sqlite import due, reads, walk
 from recollect.stores.sqlite.connection import (
     check_library,
@@ -32,7 +33,6 @@ from recollect.stores.sqlite.failures import speaking_of
 from recollect.stores.sqlite.feed import SqliteFeed
 from recollect.stores.sqlite.migrate import bring_up_to_date
 from recollect.stores.sqlite.registry import SqliteRegistry
-from recollect.stores.sqlite.rows import damaged
 from recollect.stores.sqlite.writer import Writer, truncate_log
 from recollect.types import (
     Batch,
@@ -178,7 +178,7 @@ class SqliteStore:
         def listing(db: apsw.Connection) -> tuple[list[Record], list[str]]:
             feed = SqliteFeed(db)
             found = indexed.listing(feed, self._cache, asked)
-            if feed.damaged and asked.order in walk.BY_ID:  # it is one page of many
+            if feed.damaged and asked.order in ("id", "newest"):  # it is one page of many
                 raise damaged(feed.damaged[0])
             return found, feed.damaged
 
