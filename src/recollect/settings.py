@@ -54,6 +54,8 @@ class Settings:
     oidc_holder: str = "person"  # person, agent or service
     sign_key: str = ""  # a file with a private Ed25519 key (PEM) that signs every export
     volatile: str = "keep"  # what may not be written: kept in the server's process; or "refuse"
+    admin_key: str = ""  # the secret of an admin key, made when the server starts
+    admin_key_file: str = ""  # a file that holds it
     log_level: str = "warning"  # debug, info (a line for each request), warning or error
     log_format: str = "text"  # or "json"
     redis_url: str = ""

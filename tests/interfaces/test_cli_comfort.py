@@ -119,7 +119,8 @@ def test_C5_config_init_writes_a_file_that_changes_nothing_and_never_overwrites(
     assert main(["config", "--init"]) == 5
     capsys.readouterr()
     assert main(["config", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["from"] == {"embedder": "RECOLLECT_EMBEDDER"}
+    origins = json.loads(capsys.readouterr().out)["from"]
+    assert {"embedder"} <= origins.keys() <= {"embedder", "local_model"}  # what the test set
 
 
 @pytest.mark.parametrize(

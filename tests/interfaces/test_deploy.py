@@ -13,12 +13,11 @@ import pytest
 from recollect.settings import Settings
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
-BESIDE_SETTINGS = {"RECOLLECT_ADMIN_KEY", "RECOLLECT_ADMIN_KEY_FILE"}
 
 
 @pytest.mark.parametrize("file", sorted(DEPLOY.iterdir()), ids=lambda file: file.name)
 def test_C6_what_is_deployed_names_only_settings_there_are(file: Path) -> None:
-    known = {f"RECOLLECT_{field.name.upper()}" for field in fields(Settings)} | BESIDE_SETTINGS
+    known = {f"RECOLLECT_{field.name.upper()}" for field in fields(Settings)}
     named = set(re.findall(r"\bRECOLLECT_[A-Z_]+\b", file.read_text("utf-8")))
     assert named
     assert named <= known

@@ -38,6 +38,7 @@ def folder_with(tmp_path: Path, name: str, content: bytes) -> Path:
         ("broken.json", b'{"x": "' + SAID.encode()),
         ("b.csv", f"1;{CHINESE[3:18]};x".encode()),
     ],
+    ids=["words", "json", "packed", "broken", "chinese"],
 )
 def test_shared_text_is_found(
     name: str, content: bytes, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -38,7 +38,7 @@ ADDRESSES_MAX = 20
 PAGE = 500
 DEFAULT_RIGHTS: tuple[Right, ...] = ("read", "write")
 
-_SECRET = re.compile(rf"{PREFIX}[A-Za-z0-9_-]{{43}}\Z")
+_SECRET = re.compile(r"[A-Za-z0-9_-]{32,200}\Z")  # ours, or one that an operator chose
 UNKNOWN = "this key is not known, has expired or was revoked; ask for a new one"
 
 
@@ -125,8 +125,27 @@ async def create_key(
     return await _made(engine, key, actor)
 
 
-async def _made(engine: Engine, key: Key, actor: str) -> tuple[Key, str]:
-    secret = PREFIX + urlsafe_b64encode(bytes.fromhex(engine.new_secret())).decode().rstrip("=")
+async def ensure_key(engine: Engine, secret: str, *, name: str, actor: str = "") -> bool:
+    """A key of every right with a secret that the operator chose, made if the store has none with
+    it; whether it was made. One that was revoked stays so."""
+    engine.allow("admin")
+    if not _SECRET.match(secret):
+        raise Invalid(
+            "the admin key must have 32 to 200 letters, digits, - or _: openssl rand -hex 32"
+        )
+    wanted = cell_key(KEYS, _digest(secret))
+    if await engine.store.registry.get((wanted,), now=engine.now()):
+        return False
+    rights = tuple(sorted(ALL_RIGHTS))
+    key = Key(id="", name=name, scopes=(), rights=rights, created_at=engine.now(), expires_at=None)
+    await _made(engine, key, actor, secret)
+    return True
+
+
+async def _made(engine: Engine, key: Key, actor: str, secret: str = "") -> tuple[Key, str]:
+    if not secret:
+        drawn = bytes.fromhex(engine.new_secret())
+        secret = PREFIX + urlsafe_b64encode(drawn).decode().rstrip("=")
     digest = _digest(secret)
     made = replace(key, id=digest[:ID_LENGTH])
     value = {**_plain(made), "created_by": actor}

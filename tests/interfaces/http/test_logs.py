@@ -60,3 +60,30 @@ def test_C6_by_default_nothing_is_written(
 def test_C6_a_wrong_word_for_the_log_says_which_there_are(settings: Settings) -> None:
     with pytest.raises(Invalid, match="write "):
         set_up(settings)
+
+
+def test_C6_an_operator_brings_the_admin_key(tmp_path: Path) -> None:
+    """By a variable or a file; started again it is the same key, and nothing has to be read."""
+    import asyncio
+
+    from recollect import AsyncMemory
+    from recollect.access import keys
+    from recollect.interfaces.http.first_start import admit
+
+    secret = "f" * 64
+    file = tmp_path / "secret"
+    file.write_text(f"{secret}\n", "ascii")
+
+    async def started(settings: Settings) -> None:
+        store = str(tmp_path / "memory.db")
+        async with await AsyncMemory.open(store, embedder="none", background=False) as memory:
+            assert await admit(memory, settings) == ""
+            key, _ = await keys.with_key(memory.engine, secret)
+            assert "admin" in key.rights
+            assert len(await keys.list_keys(memory.engine)) == 1
+
+    asyncio.run(started(Settings(admin_key_file=str(file))))
+    asyncio.run(started(Settings(admin_key=secret)))
+    for wrong in (Settings(admin_key="short"), Settings(admin_key_file=str(tmp_path / "none"))):
+        with pytest.raises(Invalid):
+            asyncio.run(started(wrong))

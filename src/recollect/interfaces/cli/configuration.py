@@ -21,7 +21,9 @@ def show(arguments: argparse.Namespace) -> int:
     settings = read_settings(store=arguments.store, profile=arguments.profile)
     origins = sources()
     shown = {
-        field.name: without_password(str(getattr(settings, field.name)))
+        field.name: "***"
+        if field.name == "admin_key" and settings.admin_key
+        else without_password(str(getattr(settings, field.name)))
         for field in fields(settings)
     }
     if arguments.json:

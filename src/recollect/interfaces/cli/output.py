@@ -57,7 +57,7 @@ def check_store(arguments: argparse.Namespace) -> None:
     from recollect.wiring import file_of
 
     verb = getattr(arguments, "verb", None)
-    if verb is None or verb_spec(verb).right != "read":
+    if verb is None or verb_spec(verb).right not in ("read", "export", "audit"):
         return
     file = file_of(arguments.store, arguments.profile)
     if file is not None and not file.exists():

@@ -17,6 +17,7 @@ from recollect.access.codes import make_code
 from recollect.errors import Invalid
 from recollect.interfaces.http.callers import is_loopback
 from recollect.memory import AsyncMemory
+from recollect.settings import Settings
 from recollect.types import ALL_RIGHTS
 from recollect.wiring.stores import without_password
 
@@ -33,14 +34,27 @@ async def check(memory: AsyncMemory, host: str, keeping: Keeping) -> None:
         )
 
 
-async def admit(memory: AsyncMemory) -> str:
-    """The secret of the first key, or "" if there are keys."""
+async def admit(memory: AsyncMemory, settings: Settings) -> str:
+    """The secret of the first key, or "" if there are keys, or if the operator brought one."""
+    if given := _given(settings):
+        await keys.ensure_key(memory.engine, given, name="admin", actor="serve")
+        return ""
     if await keys.any_key_was_made(memory.engine):
         return ""
     _, secret = await keys.create_key(
         memory.engine, name=FIRST_KEY, rights=sorted(ALL_RIGHTS), actor="serve"
     )
     return secret
+
+
+def _given(settings: Settings) -> str:
+    """The admin key that the operator chose: by itself, or in a file such as a mounted secret."""
+    if settings.admin_key or not settings.admin_key_file:
+        return settings.admin_key.strip()
+    try:
+        return Path(settings.admin_key_file).expanduser().read_text("ascii").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise Invalid(f"RECOLLECT_ADMIN_KEY_FILE: cannot read it: {error}") from None
 
 
 @dataclass(frozen=True, slots=True)

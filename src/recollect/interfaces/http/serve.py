@@ -66,7 +66,7 @@ def serve(
         raise Invalid(f"RECOLLECT_VOLATILE={settings.volatile!r}: write keep or refuse")
     check_workers(workers, store, profile)
     if not is_loopback(settings.host):  # before a port is open to others that nobody may use
-        asyncio.run(_check_keys(store, profile, settings.host))
+        asyncio.run(_check_keys(store, profile, settings))
     with _listening(settings, address) as listener:
 
         def run(started: Callable[[], None], *, first: bool = True) -> None:
@@ -79,12 +79,14 @@ def serve(
             Crew(run, workers).work()
 
 
-async def _check_keys(store: str | None, profile: str | None, host: str) -> None:
+async def _check_keys(store: str | None, profile: str | None, settings: Settings) -> None:
     """Invalid if others could connect and nobody has a key that works."""
     async with await AsyncMemory.open(
         store, profile=profile, embedder="none", background=False
     ) as memory:
-        await check(memory, host, Keeping(None, "", options_of(store, profile)))
+        if settings.admin_key or settings.admin_key_file:
+            await admit(memory, settings)
+        await check(memory, settings.host, Keeping(None, "", options_of(store, profile)))
 
 
 async def _serve(
@@ -109,7 +111,7 @@ async def _serve(
             better=memory.engine.better,
             server=place_of(store, profile),
         )
-        secret = await admit(memory) if role.first else ""
+        secret = await admit(memory, settings) if role.first else ""
         app = build_app(memory=memory, settings=settings, annex=annex, file=file)
         address = address_of(settings.host, listener.getsockname()[1])
         for trouble in open_to_others(file, own_folder=store is None):
