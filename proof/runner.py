@@ -29,12 +29,13 @@ def run(
             ledger.save(folder)
             _say(family, _caught(entry.mutant_caught_after))
     deadline = time.monotonic() + seconds
+    turn = min(SLICE_SECONDS, seconds / (2 * len(families)))  # a short run shows all of them
     while time.monotonic() < deadline:
         waiting = [one for one in families if ledger.entries[one.name].units < one.target]
         if not waiting:
             break
         for family in waiting:
-            until = min(deadline, time.monotonic() + SLICE_SECONDS * family.share)
+            until = min(deadline, time.monotonic() + turn * family.share)
             _slice(family, ledger, until, folder)
     return all(
         not ledger.entries[one.name].broken and ledger.entries[one.name].mutant_caught_after
