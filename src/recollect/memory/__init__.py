@@ -217,6 +217,7 @@ class AsyncMemory(WholeStore, Lists, Beliefs):
         author: Label = "",
         data: Json | None = None,
         supersedes: Name | None = None,
+        key: Name | None = None,
         actor: Actor = "",
     ) -> Receipt:
         """Keep one statement. What says the same already is merged, not doubled.
@@ -237,6 +238,7 @@ class AsyncMemory(WholeStore, Lists, Beliefs):
             author: who said it
             data: more about it, as JSON
             supersedes: id of a record that this one takes the place of
+            key: your own name for it in this scope; the same key again replaces it
             actor: who does it, for the journal
         """
         from recollect.verbs.remember import Statement, remember
@@ -257,6 +259,7 @@ class AsyncMemory(WholeStore, Lists, Beliefs):
             author=author,
             data=data,
             supersedes=supersedes,
+            key=key,
         )
         return await remember(self._engine, statement, actor=actor)
 

@@ -39,16 +39,20 @@ from recollect.text.redact import Secret
 from recollect.text.trust import SUSPICION, suspicion, texts_in
 from recollect.types import (
     KIND_OF_TYPE,
+    LIVE,
     PERSON_TRUST,
     TRUST_OF_SOURCE,
     Durability,
     Kind,
+    Listing,
     Receipt,
     Record,
     Source,
     Type,
+    Where,
 )
 
+KEY_TAG = "key:"  # before the caller's own name of a record
 TYPE_OF_KIND: Mapping[str, Type] = {
     "semantic": "fact",
     "episodic": "episode",
@@ -88,6 +92,7 @@ class Statement:
     author: str = ""
     data: Mapping[str, Any] | None = None
     supersedes: str | None = None
+    key: str | None = None
 
 
 def corrected(old: Record, text: str, *, supersedes: str | None = None) -> Statement:
@@ -98,7 +103,8 @@ def corrected(old: Record, text: str, *, supersedes: str | None = None) -> State
         scope=old.scope,
         kind=old.kind,
         type=old.type,
-        tags=old.tags,
+        tags=[tag for tag in old.tags if not tag.startswith(KEY_TAG)],
+        key=next((tag.removeprefix(KEY_TAG) for tag in old.tags if tag.startswith(KEY_TAG)), None),
         importance=old.importance,
         confidence=old.confidence,
         durability=old.durability,
@@ -126,7 +132,10 @@ async def remember(engine: Engine, statement: Statement, *, actor: str) -> Recei
         # Somebody wrote the same or changed the neighbour: look again.
         seen_hash = seen_hash or (conflict is not None and conflict.kind == "hash")
         change.clear()
-        outcome = await _met(change, record, statement.supersedes, seen_hash=seen_hash)
+        replaces = statement.supersedes
+        if statement.key is not None and replaces is None:
+            replaces = await _named(change, record)
+        outcome = await _met(change, record, replaces, seen_hash=seen_hash)
         change.reason = _JOURNALLED[outcome.kind]
         await change.embed()
         await change.commit()
@@ -140,6 +149,16 @@ async def remember(engine: Engine, statement: Statement, *, actor: str) -> Recei
     status = "volatile" if change.why_volatile else outcome.status
     change.tell(outcome.id, status, "; ".join(filter(None, reasons)))
     return change.receipt()
+
+
+async def _named(change: Change, record: Record) -> str | None:
+    """The record of this very scope that has the same key, and says something else."""
+    tag = next(tag for tag in record.tags if tag.startswith(KEY_TAG))
+    where = Where(
+        scopes=(record.scope,), now=change.engine.now(), exact=True, statuses=LIVE, tags=(tag,)
+    )
+    found = await change.store.listing(Listing(where=where, limit=1))
+    return found[0].id if found and found[0].hash != record.hash else None
 
 
 async def _is_held(engine: Engine, record: Record, outcome: Outcome) -> bool:
@@ -162,6 +181,8 @@ def record_of(statement: Statement, engine: Engine) -> tuple[Record, list[str]]:
         "data": clean_data(statement.data or {}, "data"),
         "tags": clean_tags(statement.tags),
     }
+    if statement.key is not None:
+        beside["tags"] += (KEY_TAG + clean_name(statement.key, "key"),)
     found: tuple[Secret, ...] = ()
     if any(beside.values()):
         beside, found = engine.redactor.redact_value({**beside, "tags": list(beside["tags"])})
