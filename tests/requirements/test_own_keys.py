@@ -1,4 +1,4 @@
-"""A caller's own key names a memory: said again under it, the new text takes the old one's place."""
+"""A caller's own key names a memory: said again under it, the new text replaces the old."""
 
 from __future__ import annotations
 
