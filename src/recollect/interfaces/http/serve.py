@@ -17,6 +17,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from recollect.errors import Invalid, Unavailable
+from recollect.interfaces.hooks.announcement import announced
 from recollect.interfaces.http.app import build_app
 from recollect.interfaces.http.callers import is_loopback
 from recollect.interfaces.http.first_start import (
@@ -86,7 +87,8 @@ async def _serve(
         server = Server(
             server_config(app, _room()), app, lambda: print("\n".join(lines), flush=True)
         )
-        await server.serve(sockets=[listener])
+        async with announced(memory, address, settings.scope):
+            await server.serve(sockets=[listener])
 
 
 def server_config(app: FastAPI, connections: int = CONNECTIONS_MAX) -> uvicorn.Config:
