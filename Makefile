@@ -14,7 +14,7 @@ CHECKED := src tests scripts $(wildcard bench evaluation)
 COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --no-header --upgrade
 
-.PHONY: help serve test check bench peers eval eval-learning proof docs fixture pins clean
+.PHONY: help serve test check bench peers eval eval-learning eval-poisoning proof docs fixture pins clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,6 +45,9 @@ eval: $(VENV)/dev.stamp  ## measure how well memories are found (DATA=folder; EV
 
 eval-learning: $(VENV)/dev.stamp  ## measure how well beliefs are learned and changed (EVAL=options)
 	$(BIN)/python -m evaluation.learning $(EVAL)
+
+eval-poisoning: $(VENV)/dev.stamp  ## measure what becomes of 500 attempts to poison a memory
+	$(BIN)/python -m evaluation.poisoning.measure
 
 proof: $(VENV)/dev.stamp  ## all tests, the slow proofs included and at full length
 	RECOLLECT_PROOF=1 $(BIN)/python -m pytest -n $(WORKERS)

@@ -18,6 +18,8 @@ from recollect.index.vectors import embedding_text
 from recollect.ports import Cell, Store
 from recollect.scopes import root_of
 from recollect.types import (
+    AUDIT,
+    MARKS,
     Batch,
     CursorMove,
     Erase,
@@ -292,6 +294,9 @@ async def _written(engine: Engine, store: Store, batch: Batch) -> int:
     """Commit; where the outcome is unknown ask again with the same id, which is safe. An edge
     whose other end was erased meanwhile is a conflict: whoever looks again sees it."""
     again = False
+    audit = engine.audit if store is engine.store and _is_audited(batch) else None
+    if audit is not None:
+        batch = await audit.with_line(engine, batch)
     while True:
         try:
             number = await store.commit(batch)
@@ -309,7 +314,17 @@ async def _written(engine: Engine, store: Store, batch: Batch) -> int:
         else:
             if store is engine.store:
                 engine.disk.trouble = ""
+            if audit is not None:
+                audit.committed(batch)
             return number
+
+
+def _is_audited(batch: Batch) -> bool:
+    """Not the log itself, and not what changes no memory: counters, vectors, marks."""
+    told = [item for item in batch.items if item.namespace not in (AUDIT, MARKS)]
+    return bool(
+        batch.records or batch.messages or batch.relations or batch.erase or batch.sessions or told
+    )
 
 
 async def _missing_ends(store: Store, batch: Batch) -> tuple[str, ...]:

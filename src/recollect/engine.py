@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter as Tally
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Protocol, TypeVar
@@ -20,9 +20,13 @@ from recollect.text.redact import Redactor
 from recollect.text.tokens import ESTIMATE, Counter
 from recollect.types import (
     ALL_RIGHTS,
+    TRUST_OF_HOLDER,
+    TRUST_OF_SOURCE,
     Batch,
+    Durability,
     Entry,
     Find,
+    Holder,
     Item,
     Listing,
     Message,
@@ -30,6 +34,7 @@ from recollect.types import (
     Right,
     Session,
     SessionKey,
+    Source,
     Summary,
     Vector,
 )
@@ -50,6 +55,33 @@ class Once(Protocol):
         answer: Callable[[], Any] | None,
         commit: Callable[[Batch], Awaitable[int]],
     ) -> int: ...
+
+
+class Auditing(Protocol):
+    """Writes down who did what, without a word of it."""
+
+    async def with_line(self, engine: Engine, batch: Batch) -> Batch: ...
+
+    def committed(self, batch: Batch) -> None: ...
+
+    def note(
+        self,
+        engine: Engine,
+        act: str,
+        verb: str,
+        *,
+        scopes: Iterable[str] = (),
+        ids: Iterable[str] = (),
+        who: str = "",
+    ) -> None: ...
+
+    def seen(self, engine: Engine, act: str, verb: str, scope: object, found: object) -> None: ...
+
+    def forget_key(self, root: str) -> None: ...
+
+    async def flush(self) -> None: ...
+
+    async def run(self) -> None: ...
 
 
 @dataclass(slots=True)
@@ -85,6 +117,9 @@ class Engine:
     counter: Counter = ESTIMATE
     bound: tuple[str, ...] = ()  # the scopes this handle may not leave; () = none
     rights: frozenset[Right] = ALL_RIGHTS
+    holder: Holder = "person"  # whose words the writes of this handle are
+    key: str = ""  # the id of the key that this handle is for; "": whoever has the store
+    until: datetime | None = None  # when that key ends
     used: Tally[tuple[str, str]] = field(default_factory=Tally)  # root and id of records
     journal_days: int = 0  # how long the journal is kept; 0: for ever
     claimed: set[str] = field(default_factory=set)  # spaces that the store is known to have
@@ -93,27 +128,66 @@ class Engine:
     trusted: Trusted = field(default_factory=Trusted)
     known_space: str = ""  # the store's vector space, where it was read just now
     once: Once | None = None
+    audit: Auditing | None = None
+    sign: Callable[[str], str] | None = None  # vouches for the checksum of an export
 
     def now(self) -> datetime:
         return self.clock().astimezone(UTC)
 
     # Scopes and rights
 
-    def narrowed(self, scopes: Iterable[str] | None, rights: Iterable[Right]) -> Engine:
+    def narrowed(
+        self, scopes: Iterable[str] | None, rights: Iterable[Right], holder: Holder | None = None
+    ) -> Engine:
         """The same engine for somebody who may do less; None: in the same scopes as this one.
-        What is counted and what is volatile is shared with it."""
+        What is counted and what is volatile is shared with it. An agent stays one."""
         bound = self.bound if scopes is None else tuple(map(self.write_scope, scopes))
         if scopes is not None and not bound:  # an empty bound would mean no bound
             raise Invalid("a narrower handle needs at least one scope")
-        return replace(self, bound=bound, rights=frozenset(rights) & self.rights)
+        lower = holder or self.holder
+        if TRUST_OF_HOLDER[lower] > self.trust_max:
+            lower = self.holder
+        return replace(self, bound=bound, rights=frozenset(rights) & self.rights, holder=lower)
 
     def allow(self, right: Right) -> None:
         if right not in self.rights:
             may = ", ".join(sorted(self.rights)) or "nothing"
             raise Denied(f"this needs the right to {right}; this handle may {may}")
 
+    # Trust: nobody is believed more than who they are, whatever they claim
+
+    @property
+    def trust_max(self) -> int:
+        return TRUST_OF_HOLDER[self.holder]
+
+    def source_of(self, claimed: Source) -> Source:
+        """Where what this handle writes comes from. That an agent says a person or a file said it
+        is the agent's word."""
+        over = TRUST_OF_SOURCE[claimed] > self.trust_max or claimed == "file"
+        return "assistant" if self.holder == "agent" and over else claimed
+
+    def durability_of(self, wanted: Durability) -> Durability:
+        """What is shown at every task is what people want there."""
+        return "standard" if wanted == "core" and self.holder == "agent" else wanted
+
+    def may_retire(self, record: Record) -> bool:
+        """Who is trusted less takes nothing away from who is trusted more, unless they decide."""
+        return record.trust <= self.trust_max or "review" in self.rights
+
+    def check_retires(self, record: Record) -> None:
+        if not self.may_retire(record):
+            raise Denied(
+                f"record {record.id!r} is a person's word, and an agent's key may not retire it; "
+                "save what holds now, and let somebody with the right to review decide"
+            )
+
     def write_scope(self, scope: str | None) -> str:
         if scope is None:
+            if len(self.bound) > 1:
+                raise Invalid(
+                    f"this key reaches {self._bounds()}: name the scope that is meant, or send "
+                    "X-Recollect-Device"
+                )
             return self.bound[0] if self.bound else self.default_scope
         named = parse_scope(scope)
         if not self.may_change(named):
@@ -197,7 +271,11 @@ class Engine:
             keys=keys,
             limit=len(chain) * len(keys),
         )
-        return frozenset(item.key for item in policies if not item.value.get("persist", True))
+        return frozenset(
+            item.key
+            for item in policies
+            if isinstance(item.value, Mapping) and not item.value.get("persist", True)
+        )
 
     # Vectors
 

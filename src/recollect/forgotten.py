@@ -11,17 +11,30 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from recollect.changes import slices
-from recollect.engine import Engine
-from recollect.ports import Store
+from recollect.engine import Engine, every_item
+from recollect.errors import Conflict
+from recollect.ports import Cell, Store, cell_key
+from recollect.scopes import root_of
 from recollect.text.compare import text_hash
 from recollect.text.messages import searchable_text
-from recollect.types import Item, Message, Record, SessionKey, Summary
+from recollect.types import (
+    JOB,
+    MIRROR,
+    MIRRORED,
+    Item,
+    Message,
+    Record,
+    SessionKey,
+    Summary,
+)
 
 NAMESPACE = "tombstone"
+FORGOTTEN_AT = "forgotten at"
 PAGE = 500
 
 MessageKey = tuple[SessionKey, str]
@@ -212,3 +225,45 @@ def _time_of(stone: Item) -> datetime:
         return datetime.fromisoformat(stone.value)
     except (TypeError, ValueError):
         return datetime.max.replace(tzinfo=UTC)
+
+
+# Copies elsewhere: what others keep of it outside of the store
+
+
+COPIES_KEPT = timedelta(days=2)  # no server keeps an export for so long
+
+
+async def mark_forgotten(engine: Engine, root: str) -> None:
+    """Exports that were begun before now are not handed out any more, by whichever process."""
+    name, now = cell_key(FORGOTTEN_AT, root), engine.now()
+    known = await engine.store.registry.get((name,), now=now)
+    version = known[0].version if known else 0
+    cell = Cell(key=name, value=now.isoformat(), expires_at=now + COPIES_KEPT, version=version)
+    with suppress(Conflict):  # another process forgot something there at this very moment
+        await engine.store.registry.put(cell, now=now)
+
+
+async def forgotten_marks(store: Store, roots: Collection[str], now: datetime) -> dict[str, int]:
+    """What tells whether something was forgotten there meanwhile, or anywhere without ``roots``:
+    then they are others."""
+    prefix = cell_key(FORGOTTEN_AT, "")
+    cells = await store.registry.list(prefix, now=now, limit=10_000)
+    found = {cell.key.removeprefix(prefix): cell.version for cell in cells}
+    return {root: version for root, version in found.items() if not roots or root in roots}
+
+
+async def copies_elsewhere(engine: Engine, root: str) -> list[str]:
+    """Where else it may still stand, and what becomes of that."""
+    told = [
+        f"{MIRRORED}{item.value['folder']}"
+        async for item in every_item(engine.store, root, MIRROR, engine.now())
+        if isinstance(item.value, dict) and item.value.get("folder")
+    ]
+    for cell in await engine.store.registry.list(cell_key(JOB, ""), now=engine.now(), limit=1000):
+        entry = cell.value
+        if not isinstance(entry, dict) or not entry.get("file"):
+            continue
+        bound = entry.get("bound") or ()
+        if not bound or root in map(root_of, bound):
+            told.append(f"export {cell.key.partition(chr(9))[2]} is not handed out any more")
+    return told

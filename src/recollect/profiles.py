@@ -145,6 +145,10 @@ class Profile:
     profile_tokens: int = 300
     practice_min: int = 3  # successes that make a tool sequence a procedure
 
+    port: int = 0  # where its server listens; 0: where servers do
+    # Routes that answer a GET of this machine without a key, because its document shows them so.
+    keyless: tuple[str, ...] = ()
+
     # Environment variable -> what it sets: a Profile field, or a Settings field written
     # as "settings.<name>".
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -204,6 +208,8 @@ def _agtos() -> Profile:
         keep_recent=10,
         summary_tokens=500,
         episode_ttl_seconds=30 * DAY,
+        port=4102,
+        keyless=("/api/memory/episodes", "/api/memory/search"),
         environment={
             "REDIS_URL": "settings.redis_url",
             "OLLAMA_URL": "settings.ollama_url",

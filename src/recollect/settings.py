@@ -33,6 +33,17 @@ class Settings:
     body_mb: int = 8  # most of one request to the server
     rate: int = 6_000  # requests a minute for one key; 0: no limit
     writes_per_day: int = 0  # for one key; 0: no limit
+    mcp_rights: str = ""  # what tools may do beside read, write and erase, such as: review
+    audit: str = "auto"  # of a served store; "on": of every store; "off"
+    audit_days: int = 90  # how long its lines are kept; 0: for ever
+    oidc_issuer: str = ""  # whose tokens are good beside keys; empty: nobody's
+    oidc_audience: str = ""  # whom they must be for
+    oidc_jwks: str = ""  # the issuer's keys: a file, or an https address
+    oidc_scope: str = "user={sub}"  # the scope that a token's claims make
+    oidc_rights: str = "read write"  # what its holder may do at most
+    oidc_rights_claim: str = ""  # the claim that names rights; empty: all of those
+    oidc_holder: str = "person"  # person, agent or service
+    sign_key: str = ""  # a file with a private Ed25519 key (PEM) that signs every export
     log_level: str = "warning"  # debug, info (a line for each request), warning or error
     log_format: str = "text"  # or "json"
     redis_url: str = ""
@@ -67,6 +78,8 @@ class Settings:
             if environ.get(variable):
                 found[setting.name] = _parsed(variable, environ[variable], setting.default)
         profile = profile_named(found.get("profile", "default"))
+        if profile.port:
+            found.setdefault("port", profile.port)
         for variable, target in profile.environment.items():
             name = target.removeprefix("settings.")
             if name != target and environ.get(variable):
@@ -94,6 +107,8 @@ def amount(variable: str, text: str) -> float:
 def active_profile(settings: Settings, environ: Mapping[str, str]) -> Profile:
     profile = with_environment(profile_named(settings.profile), environ)
     profile = replace(profile, consolidate_share_max=settings.consolidate_share_max)
+    if settings.audit not in ("auto", "on", "off"):
+        raise Invalid(f"{PREFIX}AUDIT={settings.audit!r}: write auto, on or off")
     if settings.learn not in ("auto", "rules", "off"):
         raise Invalid(f"{PREFIX}LEARN={settings.learn!r}: write auto, rules or off")
     if settings.learn == "off":

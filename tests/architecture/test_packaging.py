@@ -80,7 +80,7 @@ def test_the_extras_of_the_design_exist() -> None:
     assert set(project["optional-dependencies"]) == {
         "local", "llm", "client", "server", "redis", "surreal", "postgres", "slack", "bench", "dev",
         "anthropic", "google-adk", "langgraph", "llama-index", "openai-agents", "proxy",
-        "pydantic-ai",
+        "pydantic-ai", "oidc", "encrypt",
     }  # fmt: skip
 
 

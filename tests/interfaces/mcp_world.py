@@ -102,7 +102,7 @@ async def agent_of(
     async def who(_: object) -> Caller:
         return Caller(memory=narrowed, via="agent")
 
-    async with Client(build_server(who)) as client:
+    async with Client(build_server(who, rights=rights)) as client:
         yield Agent(client)
 
 

@@ -95,7 +95,9 @@ def test_O3_memory_save_keeps_a_statement_with_its_tags() -> None:
             "preference",
             ("deploy", "shop"),
         )
-        assert (record.importance, record.durability, record.source) == (0.9, "core", "assistant")
+        # What every packet shows is a person's choice, not a tool's.
+        assert (record.importance, record.durability) == (0.9, "standard")
+        assert record.source == "assistant"
         assert (await memory.history(item["id"]))[0].actor == "agent"
         again = await agent.does("memory_save", text="Ann deploys on Tuesdays")
         assert again["items"][0]["status"] == "merged"
@@ -429,7 +431,7 @@ def test_rights_of_the_caller_hold_for_tools() -> None:
                 ("memory_save", {"text": "x"}, "write"),
                 ("session_log", {"session": "x", "messages": ["y"]}, "write"),
                 ("procedure_save", {"name": "x", "steps": ["y"]}, "write"),
-                ("memory_review", {"id": id_, "action": "approve"}, "write"),
+                ("memory_review", {"id": id_, "action": "approve"}, "review"),
                 ("memory_forget", {"ids": [id_], "dry_run": False}, "erase"),
             ):
                 assert f"the right to {right}" in await reader.fails(tool, **arguments)

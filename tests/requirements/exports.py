@@ -26,6 +26,15 @@ from recollect.types.serial import TYPES
 
 ROOTS = ("org:acme", "user:ann")
 BELOW = ("", ":agent:cto", ":agent:cto:task:é")
+# Of nobody: made from the numbers 0 to 31.
+PRIVATE_KEY = b"""-----BEGIN PRIVATE KEY-----
+MC4CAQAwBQYDK2VwBCIEIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f
+-----END PRIVATE KEY-----
+"""
+PUBLIC_KEY = """-----BEGIN PUBLIC KEY-----
+MCowBQYDK2VwAyEAA6EHv/POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg=
+-----END PUBLIC KEY-----
+"""
 TEXTS = (
     "Deploys go out on Tuesdays",
     "Ann ist nach Zürich gezogen",

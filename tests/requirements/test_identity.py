@@ -99,7 +99,7 @@ def test_A10_several_scopes_of_several_roots(run: Run) -> None:
         both = await place.holder("user:ann", "org:acme:agent:cto")
         await place.memory.remember("Acme sells anvils", scope="org:acme")
         await place.memory.remember("The ceo likes golf", scope="org:acme:agent:ceo")
-        await both.remember("Ann likes tea")
+        await both.remember("Ann likes tea", scope="user:ann")
         await both.remember("The cto likes Rust", scope="org:acme:agent:cto")
         found = {h.record.text for h in (await both.recall("likes sells", limit=9)).hits}
         assert found == {"Ann likes tea", "The cto likes Rust", "Acme sells anvils"}

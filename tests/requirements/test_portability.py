@@ -19,6 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect import Denied, Invalid, Memory, Unavailable
+from recollect.access.seal import signer
 from recollect.engine import Engine
 from recollect.testing.values import (
     NOW,
@@ -38,6 +39,8 @@ from tests.conftest import PROVING
 from tests.requirements.asking import stored, texts
 from tests.requirements.conftest import MovableClock, OpenMemory
 from tests.requirements.exports import (
+    PRIVATE_KEY,
+    PUBLIC_KEY,
     comparable,
     exported,
     fill,
@@ -95,9 +98,15 @@ async def round_trip(seed: int, path: Path) -> list[io.BytesIO]:
     files: list[io.BytesIO] = []
     for address in ("dict:", str(path / "there.db"), "dict:"):
         engine: Engine = await open_engine(address, embedder="hashing", clock=lambda: moment(30))
+        engine.sign = signer(PRIVATE_KEY, "a test")
         if files:
             receipt = await import_from(
-                engine, files[-1], dry_run=False, partial=False, actor="test"
+                engine,
+                files[-1],
+                dry_run=False,
+                partial=False,
+                actor="test",
+                trusted_key=PUBLIC_KEY,
             )
             assert [item for item in receipt.items if item.status != "stored"] == []
         else:

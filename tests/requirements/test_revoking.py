@@ -120,11 +120,11 @@ def test_X9_of_what_was_filed_as_history_twice_one_is_believed_again(
 def test_X6_what_something_known_by_now_speaks_against_stays_retired(
     memory: Memory, clock: MovableClock
 ) -> None:
-    berlin = keep(memory, "Ann lives in Berlin.")
+    berlin = keep(memory, "Ann lives in Berlin.", source="tool")
     clock.forward(days=1)
-    hamburg = keep(memory, "Ann lives in Hamburg.", source="web", supersedes=berlin)
+    hamburg = keep(memory, "Ann lives in Hamburg.", source="tool", author="eve", supersedes=berlin)
     rome = keep(memory, "Ann lives in Rome.", source="tool", valid_from=clock.now)
-    receipt = memory.revoke(source="web", scope=SCOPE)
+    receipt = memory.revoke(author="eve", scope=SCOPE)
     statuses = {one.id: one.status for one in memory.get([berlin, hamburg, rome])}
     assert statuses == {berlin: "superseded", hamburg: "archived", rome: "active"}
     assert any(note.startswith(berlin) and "speaks against it" in note for note in receipt.notes)
@@ -133,9 +133,9 @@ def test_X6_what_something_known_by_now_speaks_against_stays_retired(
 def test_X9_what_something_else_replaced_too_stays_retired(memory: Memory) -> None:
     old = keep(memory, "The office is in Berlin.")
     keep(memory, "The office moved to Bonn.", supersedes=old)
-    rumour = keep(memory, "The office was never in Berlin at all.", source="web")
+    rumour = keep(memory, "The office was never in Berlin at all.", author="eve")
     memory.relate(rumour, "supersedes", old)
-    memory.revoke(source="web", scope=SCOPE)
+    memory.revoke(author="eve", scope=SCOPE)
     assert "The office is in Berlin." not in texts(memory)
 
 

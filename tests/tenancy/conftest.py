@@ -24,7 +24,7 @@ from tests.tenancy.world import World, build, opened, state_of
 # are, at some where the same is behind another first step.
 VICTIMS = {"library": 99, "http": 99, "mcp http": 99, "mcp stdio": 4, "cli": 4, "client": 4}
 SURFACES = tuple(VICTIMS)
-NO_LIMIT = {"settings": Settings(rate=0)}
+NO_LIMIT = {"settings": Settings(rate=0, mcp_rights="review")}
 
 
 @pytest.fixture(scope="session")

@@ -54,14 +54,14 @@ def test_A10_expired_and_revoked_keys_are_like_unknown_ones(house: House) -> Non
 
 NEEDED: list[tuple[Call, Right]] = [
     (call("recall", query="vault"), "read"),
-    (call("export_to"), "read"),
+    (call("export_to"), "export"),
     (call("history"), "read"),
     (call("context", query="vault"), "read"),
     (call("remember", text="Ann was here"), "write"),
     (call("observe", session="s", messages=["x"]), "write"),
     (call("undo", change=MISSING), "write"),
-    (call("resolve", id=MISSING, action="approve"), "write"),
-    (call("import_from", lines=file_of(scopes=(ANN,))), "write"),
+    (call("resolve", id=MISSING, action="approve"), "review"),
+    (call("import_from", lines=file_of(scopes=(ANN,))), "import"),
     (call("forget", ids=[MISSING]), "erase"),
     (call("maintain"), "admin"),
 ]

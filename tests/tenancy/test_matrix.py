@@ -127,5 +127,7 @@ def test_no_tool_and_no_command_is_left_out() -> None:
     (commands,) = [a.choices for a in build_parser()._actions if isinstance(a.choices, dict)]
     known = {command.words.split()[0] for command in COMMANDS.values()}
     # What they do is asked elsewhere, or is about the file, a model or a server.
-    beside = "observe import keys devices serve mcp doctor backup restore model reembed new sync"
+    beside = (
+        "observe import keys audit devices serve mcp doctor backup restore model reembed new sync"
+    )
     assert set(commands) - known == set(beside.split())

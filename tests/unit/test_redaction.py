@@ -121,6 +121,13 @@ EXAMPLES: dict[str, list[tuple[str, str, str]]] = {
     "digitalocean_token": [("", "dop" + "_v1_" + some(HEX, 64), "")],
     "azure_storage_key": [("AccountKey=", some(ALNUM + "+/", 86) + "==", ";")],
     "azure_signature": [("https://x.example/c?sv=1&sig=", some(ALNUM, 44), "")],
+    "url_signature": [("https://b.example/k?X-Amz-Signature=", some(HEX, 64), "")],
+    "spoken_password": [("The password for the router is ", "Tr0ub4dor&3x", ".")],
+    "recovery_words": [
+        ("(", "legal winner thank year wave sausage worth useful legal winner thank yellow", ")")
+    ],
+    "wallet_key": [("wallet ", "5HueCGU8rMjxEXxiPuD5BDku4MkFqeZyd4dZ1jvhTVqvbTLvyTJ", "")],
+    "one_time_seed": [("2FA seed ", "JBSWY3DPEHPK3PXP", "")],
     "telegram_token": [("", "1102015430:" + "AA" + some(ALNUM, 33), "")],
     "discord_webhook": [
         ("https://discord" + ".com/api/webhooks/", "123456789012345678/" + some(ALNUM, 68), "")

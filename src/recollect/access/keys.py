@@ -3,6 +3,9 @@
 A key is 256 random bits. The store keeps its SHA-256 only, so whoever reads the file cannot use
 it, and it is shown once. There is nothing to guess slowly: a fast hash of a random key is enough.
 A key may always be looked at anew, so revoking one takes effect with the next request.
+
+A key knows the one it was made with: it lives no longer, its holder is trusted no more, and it is
+revoked with it. A key that takes another's place inherits what that one has made.
 """
 
 from __future__ import annotations
@@ -10,31 +13,40 @@ from __future__ import annotations
 import hashlib
 import re
 from base64 import urlsafe_b64encode
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
+from ipaddress import ip_address, ip_network
 from typing import Any
 
 from recollect.engine import Engine
-from recollect.errors import Conflict, Denied, Invalid, NotFound
+from recollect.errors import Conflict, Denied, Invalid, NotFound, Unavailable
 from recollect.ports import Cell, Store, cell_key
 from recollect.scopes import parse_scope
-from recollect.text.inputs import When, clean_name, expiry, several_of
-from recollect.types import ALL_RIGHTS, Right
+from recollect.text.inputs import When, clean_name, expiry, one_of, several_of
+from recollect.types import ALL_RIGHTS, Holder, Right
 
 PREFIX = "rck_"
-KEYS, DEVICES = "key", "device"
+TOKEN = "token-"  # how the id of somebody begins who came with an issuer's token
+KEYS, DEVICES, USES = "key", "device", "key used"
 ID_LENGTH = 12
+OVERLAP_HOURS_MAX = 24 * 90
+USES_EVERY = timedelta(minutes=1)
+LOGIN_EVERY = timedelta(minutes=10)  # whoever was away for so long comes in again
+ADDRESSES_MAX = 20
 PAGE = 500
 DEFAULT_RIGHTS: tuple[Right, ...] = ("read", "write")
 
 _SECRET = re.compile(rf"{PREFIX}[A-Za-z0-9_-]{{43}}\Z")
-_UNKNOWN = "this key is not known, has expired or was revoked; ask for a new one"
+UNKNOWN = "this key is not known, has expired or was revoked; ask for a new one"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Key:
-    """What is known of a key; the key itself is not. No scopes: all of them."""
+    """What is known of a key; the key itself is not. No scopes: all of them; no addresses: from
+    everywhere. ``parent`` is the key it was made with, ``succeeds`` the one whose place it
+    takes."""
 
     id: str
     name: str
@@ -43,9 +55,25 @@ class Key:
     created_at: datetime
     expires_at: datetime | None = None
     revoked_at: datetime | None = None
+    holder: Holder = "person"
+    parent: str = ""
+    succeeds: str = ""
+    addresses: tuple[str, ...] = ()
+    last_used_at: datetime | None = None
 
     def works_at(self, now: datetime) -> bool:
         return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
+
+    def works_from(self, address: str) -> bool:
+        """A socket of this machine that has no address is as good as the loopback."""
+        if not self.addresses:
+            return True
+        try:
+            found = ip_address(address or "127.0.0.1")
+        except ValueError:
+            return False
+        plain = getattr(found, "ipv4_mapped", None) or found
+        return any(plain in ip_network(one) for one in self.addresses)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,73 +89,190 @@ async def create_key(
     *,
     name: str = "",
     scopes: Iterable[str] = (),
-    rights: Iterable[str] = DEFAULT_RIGHTS,
+    rights: Iterable[str] | None = None,
     expires_at: When | None = None,
+    holder: str = "person",
+    addresses: Iterable[str] = (),
     actor: str = "",
 ) -> tuple[Key, str]:
     """A new key and its secret, which nobody can show again. Without scopes it reaches all of
     them, which only a key with the right ``admin`` may."""
     engine.allow("admin")
-    now = engine.now()
-    granted: tuple[Right, ...] = several_of(rights, Right, "right")
+    wanted = DEFAULT_RIGHTS if rights is None else rights
+    granted: tuple[Right, ...] = several_of(wanted, Right, "right")
     reached = tuple(dict.fromkeys(map(engine.write_scope, _listed(scopes))))
-    until, _ = expiry(expires_at, now)
     if not granted:
-        raise Invalid("a key needs at least one right: read, write, erase or admin")
+        raise Invalid(f"a key needs at least one right: {', '.join(sorted(ALL_RIGHTS))}")
     for right in granted:
         engine.allow(right)  # nobody hands out what they do not have
     if not reached and "admin" not in granted:
         raise Invalid('a key needs a scope such as "user:ann"; only an admin key reaches all')
     if not reached and engine.bound:
         reached = engine.bound
-    secret = PREFIX + urlsafe_b64encode(bytes.fromhex(engine.new_secret())).decode().rstrip("=")
-    digest = _digest(secret)
+    until, _ = expiry(expires_at, engine.now())
+    whose: Holder = one_of(holder, Holder, "holder")
     key = Key(
-        id=digest[:ID_LENGTH],
+        id="",
         name=clean_name(name, "name") if name else "",
         scopes=reached,
-        rights=tuple(sorted(granted)),
-        created_at=now,
-        expires_at=until,
+        rights=tuple(sorted(set(granted))),
+        created_at=engine.now(),
+        expires_at=min(filter(None, (until, engine.until)), default=None),
+        holder="agent" if engine.holder == "agent" else whose,
+        parent=engine.key,
+        addresses=_networks(addresses),
     )
-    value = {**_plain(key), "created_by": actor}
+    return await _made(engine, key, actor)
+
+
+async def _made(engine: Engine, key: Key, actor: str) -> tuple[Key, str]:
+    secret = PREFIX + urlsafe_b64encode(bytes.fromhex(engine.new_secret())).decode().rstrip("=")
+    digest = _digest(secret)
+    made = replace(key, id=digest[:ID_LENGTH])
+    value = {**_plain(made), "created_by": actor}
     await _put(engine, Cell(key=cell_key(KEYS, digest), value=value))
-    return key, secret
+    _audited(engine, "create_key", made.scopes, made.id)
+    return made, secret
+
+
+def _audited(engine: Engine, verb: str, scopes: Iterable[str], id_: str) -> None:
+    if engine.audit is not None:
+        engine.audit.note(engine, "admin", verb, scopes=scopes, ids=[id_])
+
+
+async def rotate_key(
+    engine: Engine, id_: str, *, overlap_hours: float = 24.0, actor: str = ""
+) -> tuple[Key, str]:
+    """A key that takes another's place, with the same scopes, rights and end. The old one works
+    for so many hours more, so that whoever uses it can change over."""
+    engine.allow("admin")
+    if not 0 <= overlap_hours <= OVERLAP_HOURS_MAX:
+        raise Invalid(f"the overlap is 0 to {OVERLAP_HOURS_MAX} hours, not {overlap_hours!r}")
+    cell, old = await _named(engine, id_)
+    now = engine.now()
+    if not old.works_at(now):
+        raise Invalid(f"key {old.id!r} works no more; make a new one")
+    for right in old.rights:
+        engine.allow(right)
+    made, secret = await _made(
+        engine, replace(old, created_at=now, succeeds=old.id, last_used_at=None), actor
+    )
+    ends = now + timedelta(hours=overlap_hours)
+    until = min(ends, old.expires_at) if old.expires_at else ends
+    await _put(engine, replace(cell, value={**cell.value, "expires_at": until.isoformat()}))
+    return made, secret
 
 
 async def list_keys(engine: Engine) -> tuple[Key, ...]:
     """All keys that this handle may see, the oldest first, revoked and expired ones too."""
     engine.allow("admin")
+    used = {cell.key.split("\t", 1)[1]: cell.value for cell in await _cells(engine, USES)}
     keys = [_key(cell) for cell in await _cells(engine, KEYS)]
-    seen = [key for key in keys if _is_ours(engine, key)]
+    seen = [
+        replace(key, last_used_at=datetime.fromisoformat(used[key.id])) if key.id in used else key
+        for key in keys
+        if _is_ours(engine, key)
+    ]
     return tuple(sorted(seen, key=lambda key: (key.created_at, key.id)))
 
 
 async def revoke_key(engine: Engine, id_: str, *, actor: str = "") -> Key:
-    """The key works no more, from the next request on. Revoking it twice changes nothing."""
+    """The key works no more, from the next request on, and neither do those that were made with
+    it. Revoking it twice changes nothing."""
     engine.allow("admin")
+    cell, _ = await _named(engine, id_)
+    cells = {_key(one).id: one for one in await _cells(engine, KEYS)}
+    known = {id_: _key(one) for id_, one in cells.items()}
+    for below in _descendants(known, _key(cell).id):  # first: who is stopped here begins again
+        await _revoke(engine, cells[below], actor)
+    return _key(await _revoke(engine, cell, actor))
+
+
+async def _revoke(engine: Engine, cell: Cell, actor: str) -> Cell:
+    if cell.value["revoked_at"]:
+        return cell
+    said = {"revoked_at": engine.now().isoformat(), "revoked_by": actor}
+    revoked = replace(cell, value={**cell.value, **said})
+    await _put(engine, revoked)
+    _audited(engine, "revoke_key", _key(cell).scopes, _key(cell).id)
+    return revoked
+
+
+def _descendants(keys: Mapping[str, Key], id_: str) -> list[str]:
+    """What a key has made, and what those have; also what was made with a key whose place it or
+    one of them took. The deepest first."""
+    found: dict[str, None] = {}
+    waiting = [id_]
+    while waiting:
+        makers = {waiting.pop()}
+        while more := {keys[one].succeeds for one in makers if one in keys} - makers - {""}:
+            makers |= more
+        made = [key.id for key in keys.values() if key.parent in makers and key.id not in found]
+        found |= dict.fromkeys(made)
+        waiting += made
+    return [one for one in reversed(found) if one != id_]
+
+
+async def _named(engine: Engine, id_: str) -> tuple[Cell, Key]:
+    """A key by its id, or by the beginning of it."""
     wanted = clean_name(id_, "the key's id")
-    for cell in await _cells(engine, KEYS):
+    prefix = cell_key(KEYS, wanted[:ID_LENGTH])
+    for cell in await engine.store.registry.list(prefix, now=engine.now(), limit=2):
         key = _key(cell)
-        if key.id != wanted or not _is_ours(engine, key):
-            continue
-        if key.revoked_at is None:
-            said = {"revoked_at": engine.now().isoformat(), "revoked_by": actor}
-            cell = replace(cell, value={**cell.value, **said})
-            await _put(engine, cell)
-        return _key(cell)
+        if key.id == wanted and _is_ours(engine, key):
+            return cell, key
     raise NotFound(f"there is no key {wanted!r}; `recollect keys list` shows them")
 
 
-async def with_key(engine: Engine, secret: str) -> tuple[Key, Engine]:
-    """The key and the engine as its holder may use it. Denied says no more than that."""
+async def with_key(engine: Engine, secret: str, address: str | None = None) -> tuple[Key, Engine]:
+    """The key and the engine as its holder may use it. Denied says no more than that.
+    ``address`` is where they come from; None: nobody asks."""
     if not _SECRET.match(secret):
-        raise Denied(_UNKNOWN)
+        raise Denied(UNKNOWN)
     wanted = cell_key(KEYS, _digest(secret))
     found = await engine.store.registry.get((wanted,), now=engine.now())
     if not found or not (key := _key(found[0])).works_at(engine.now()):
-        raise Denied(_UNKNOWN)
-    return key, engine.narrowed(key.scopes or None, key.rights)
+        raise Denied(UNKNOWN)
+    if address is not None and not key.works_from(address):
+        raise Denied(UNKNOWN)
+    narrowed = engine.narrowed(key.scopes or None, key.rights, key.holder)
+    return key, replace(narrowed, key=key.id, until=key.expires_at)
+
+
+async def still_works(engine: Engine, id_: str) -> bool:
+    """May who began something with this key go on with it?"""
+    if id_.startswith(TOKEN):
+        return True  # it was good when the work began, and nobody can revoke it
+    prefix = cell_key(KEYS, id_)
+    cells = await engine.store.registry.list(prefix, now=engine.now(), limit=1)
+    return bool(cells) and _key(cells[0]).works_at(engine.now())
+
+
+class KeyUses:
+    """When each key was used last, written down a few seconds late."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._seen: dict[str, datetime] = {}
+        self._written: dict[str, datetime] = {}
+
+    def note(self, key: Key) -> None:
+        now, before = self._engine.now(), self._seen.get(key.id)
+        if self._engine.audit is not None and (before is None or now - before > LOGIN_EVERY):
+            self._engine.audit.note(self._engine, "login", "", scopes=key.scopes, who=key.id)
+        self._seen[key.id] = now
+
+    async def flush(self) -> None:
+        """Once a minute for a key is enough."""
+        for id_, at in list(self._seen.items()):
+            if id_ in self._written and at - self._written[id_] < USES_EVERY:
+                continue
+            name, now = cell_key(USES, id_), self._engine.now()
+            known = await self._engine.store.registry.get((name,), now=now)
+            cell = Cell(key=name, value=at.isoformat(), version=known[0].version if known else 0)
+            with suppress(Conflict, Unavailable):  # another process saw it too, or later
+                await self._engine.store.registry.put(cell, now=now)
+                self._written[id_] = at
 
 
 async def any_key_was_made(engine: Engine) -> bool:
@@ -141,13 +286,21 @@ async def any_key_works(engine: Engine) -> bool:
     return any(_key(cell).works_at(engine.now()) for cell in await _cells(engine, KEYS))
 
 
-async def carry_revocations(engine: Engine, current: Store) -> None:
-    """What was revoked in another store of the same keys is revoked here too."""
-    known = {cell.key: cell for cell in await _cells(engine, KEYS)}
-    for cell in await _cells_of(current, KEYS, engine.now()):
-        ours = known.get(cell.key)
-        if cell.value["revoked_at"] and ours is not None and not ours.value["revoked_at"]:
-            await _put(engine, replace(ours, value=cell.value))
+async def carry_identity(engine: Engine, current: Store) -> tuple[str, ...]:
+    """Who may connect is a question of today: keys and devices of another store of the same
+    memories are as they are there. What is worth telling of it."""
+    told: list[str] = []
+    for kind in (KEYS, DEVICES):
+        known = {cell.key: cell for cell in await _cells(engine, kind)}
+        changed = 0
+        for cell in await _cells_of(current, kind, engine.now()):
+            ours = known.get(cell.key)
+            if ours is None or ours.value != cell.value:
+                await _put(engine, replace(cell, version=ours.version if ours else 0))
+                changed += 1
+        if changed:
+            told.append(f"{changed} {kind}s are as they were before, not as in the backup")
+    return tuple(told)
 
 
 async def map_device(engine: Engine, device: str, scope: str, *, actor: str = "") -> Device:
@@ -156,10 +309,11 @@ async def map_device(engine: Engine, device: str, scope: str, *, actor: str = ""
     mapped = Device(id=clean_name(device, "the device"), scope=engine.write_scope(scope))
     known = await _device_cell(engine, mapped.id)
     if known is not None and not engine.may_change(_scope_in(known)):
-        raise Denied(f"device {mapped.id!r} belongs to somebody else")
+        raise Denied(f"device {mapped.id!r} cannot be mapped here; give it another name")
     value = {"scope": mapped.scope, "mapped_by": actor}
     version = known.version if known else 0
     await _put(engine, Cell(key=cell_key(DEVICES, mapped.id), value=value, version=version))
+    _audited(engine, "map_device", (mapped.scope,), mapped.id)
     return mapped
 
 
@@ -178,6 +332,28 @@ async def scope_of_device(engine: Engine, device: str) -> str:
     if cell is None or not engine.may_change(_scope_in(cell)):
         raise NotFound(f"device {device!r} belongs to nobody here; map it to a scope first")
     return parse_scope(_scope_in(cell))
+
+
+async def _device_cell(engine: Engine, device: str) -> Cell | None:
+    wanted = cell_key(DEVICES, device)
+    found = await engine.store.registry.get((wanted,), now=engine.now())
+    return found[0] if found else None
+
+
+def _scope_in(device: Cell) -> str:
+    return str(device.value["scope"])
+
+
+def _networks(addresses: Iterable[str]) -> tuple[str, ...]:
+    given = [addresses] if isinstance(addresses, str) else list(addresses)
+    if len(given) > ADDRESSES_MAX:
+        raise Invalid(f"a key has at most {ADDRESSES_MAX} addresses")
+    try:
+        return tuple(dict.fromkeys(str(ip_network(one, strict=False)) for one in given))
+    except (ValueError, TypeError):
+        raise Invalid(
+            'an address is one such as "10.1.2.3", or a range such as "10.0.0.0/8"'
+        ) from None
 
 
 def _listed(scopes: Iterable[str]) -> list[str]:
@@ -203,6 +379,10 @@ def _plain(key: Key) -> dict[str, Any]:
         "created_at": key.created_at.isoformat(),
         "expires_at": key.expires_at and key.expires_at.isoformat(),
         "revoked_at": None,
+        "holder": key.holder,
+        "parent": key.parent,
+        "succeeds": key.succeeds,
+        "addresses": list(key.addresses),
     }
 
 
@@ -216,21 +396,23 @@ def _key(cell: Cell) -> Key:
         id=cell.key.removeprefix(cell_key(KEYS, ""))[:ID_LENGTH],
         name=value["name"],
         scopes=tuple(value["scopes"]),
-        rights=tuple(right for right in value["rights"] if right in ALL_RIGHTS),
+        rights=_rights(value),
         created_at=datetime.fromisoformat(value["created_at"]),
         expires_at=moments["expires_at"],
         revoked_at=moments["revoked_at"],
+        holder=value.get("holder", "person"),
+        parent=value.get("parent", ""),
+        succeeds=value.get("succeeds", ""),
+        addresses=tuple(value.get("addresses", ())),
     )
 
 
-async def _device_cell(engine: Engine, device: str) -> Cell | None:
-    wanted = cell_key(DEVICES, device)
-    found = await engine.store.registry.get((wanted,), now=engine.now())
-    return found[0] if found else None
-
-
-def _scope_in(device: Cell) -> str:
-    return str(device.value["scope"])
+def _rights(value: Mapping[str, Any]) -> tuple[Right, ...]:
+    """A key from before there were holders: its admin could do everything, others lose what has
+    a right of its own by now."""
+    if "holder" not in value and "admin" in value["rights"]:
+        return tuple(sorted(ALL_RIGHTS))
+    return tuple(right for right in value["rights"] if right in ALL_RIGHTS)
 
 
 async def _cells(engine: Engine, kind: str) -> list[Cell]:

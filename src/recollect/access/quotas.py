@@ -6,7 +6,6 @@ seconds late, so that a restart gives nobody a new day.
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -122,12 +121,3 @@ class Quotas:
             return  # another process counted too, or the disk is full: next time
         count.known = total
         count.new -= added
-
-    async def run(self) -> None:
-        """For as long as the server runs."""
-        while True:
-            await asyncio.sleep(FLUSH_SECONDS)
-            try:
-                await self.flush()
-            except Unavailable:
-                continue

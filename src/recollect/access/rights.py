@@ -5,12 +5,39 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Concatenate,
+    ParamSpec,
+    Protocol,
+    TypeVar,
+    cast,
+    get_args,
+)
 
+from recollect.errors import Denied, Invalid
 from recollect.types import Right
 
 if TYPE_CHECKING:  # signatures are read before anything is opened
     from recollect.engine import Engine
+
+
+# What an agent may do without anybody opting in to more.
+AGENT_RIGHTS: tuple[Right, ...] = ("erase", "read", "write")
+
+
+def rights_in(text: str, where: str) -> tuple[Right, ...]:
+    """Rights with blanks or commas between them; Invalid if one is none."""
+    named = text.replace(",", " ").split()
+    wrong = [name for name in named if name not in get_args(Right)]
+    if wrong:
+        raise Invalid(f"{where}: {wrong[0]!r} is no right; there are {', '.join(get_args(Right))}")
+    return cast("tuple[Right, ...]", tuple(named))
+
+
+# Whoever uses one of these leaves a line of its own: what is written leaves one in its commit.
+_LOOKED_AT: tuple[Right, ...] = ("read", "export", "import", "admin")
 
 
 class Handle(Protocol):
@@ -39,8 +66,20 @@ def needs(
 
         @wraps(method)
         async def checked(self: H, /, *args: P.args, **kwargs: P.kwargs) -> R:
-            self._engine.allow(right)
-            return await hinted(self, *args, **kwargs)
+            engine = self._engine
+            if engine.audit is None:
+                engine.allow(right)
+                return await hinted(self, *args, **kwargs)
+            scope = kwargs.get("scope")
+            try:
+                engine.allow(right)
+                found = await hinted(self, *args, **kwargs)
+            except Denied:
+                engine.audit.note(engine, "refused", method.__name__, scopes=engine.bound)
+                raise
+            if right in _LOOKED_AT:
+                engine.audit.seen(engine, right, method.__name__, scope, found)
+            return found
 
         checked.right = right  # type: ignore[attr-defined]
         return checked

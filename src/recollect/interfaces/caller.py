@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
+
+from recollect.access.rights import AGENT_RIGHTS
+from recollect.types import Right
 
 if TYPE_CHECKING:  # the verbs take a moment to load, and the first answer needs none
     from recollect.access.keys import Key
@@ -48,6 +52,14 @@ class Caller:
         if self.key is None:
             return said or self.actor
         return f"{self.actor} for {said}" if said else self.actor
+
+    def for_tools(self, more: Iterable[Right] = ()) -> Caller:
+        """The same for a model that calls tools, whoever's key it uses: its words are an agent's,
+        and it decides nothing unless whoever runs the server opted in to ``more`` rights."""
+        engine = self.engine
+        rights = engine.rights & {*AGENT_RIGHTS, *more}
+        narrowed = engine.narrowed(None, rights, "agent")
+        return replace(self, memory=type(self.memory)(narrowed))
 
     async def before_write(self) -> None:
         """Counts a write; TooMany if there were too many today."""

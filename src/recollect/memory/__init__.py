@@ -67,6 +67,7 @@ class AsyncMemory(WholeStore, Lists):
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._upkeep: asyncio.Task[None] | None = None
+        self._auditing: asyncio.Task[None] | None = None
 
     @property
     def engine(self) -> Engine:
@@ -126,6 +127,8 @@ class AsyncMemory(WholeStore, Lists):
             model=model,
         )
         memory = cls(engine)
+        if engine.audit is not None:
+            memory._auditing = asyncio.create_task(engine.audit.run())
         if background:
             from recollect.upkeep.loop import run_in_background
 
@@ -689,7 +692,7 @@ class AsyncMemory(WholeStore, Lists):
 
         return await review(self._engine, scope=scope, limit=limit)
 
-    @needs("write")
+    @needs("review")
     async def resolve(
         self,
         id: Name,
@@ -723,7 +726,7 @@ class AsyncMemory(WholeStore, Lists):
 
         return await records_by_id(self._engine, ids)
 
-    @needs("write")
+    @needs("policy")
     async def set_policy(
         self, scope: Scope, *, persist: bool, author: Label = "", actor: Actor = ""
     ) -> Receipt:
@@ -746,12 +749,14 @@ class AsyncMemory(WholeStore, Lists):
 
         from recollect.upkeep.loop import flush_uses
 
-        if self._upkeep is not None:
-            self._upkeep.cancel()
+        for task in filter(None, (self._upkeep, self._auditing)):
+            task.cancel()
             with suppress(asyncio.CancelledError):
-                await self._upkeep
+                await task
         try:
             await flush_uses(self._engine)
+            if self._engine.audit is not None:
+                await self._engine.audit.flush()
         finally:
             await self._engine.store.close()
             await self._engine.volatile.close()

@@ -71,7 +71,7 @@ def _home(engine: Engine, scope: str | None) -> str:
     try:
         return root_of(engine.write_scope(scope))
     except RecollectError:  # the verb will say so
-        return root_of(engine.write_scope(None))
+        return root_of(engine.bound[0] if engine.bound else engine.default_scope)
 
 
 async def _mark(engine: Engine, home: str, name: str, body: str) -> Item:

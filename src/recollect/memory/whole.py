@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from recollect.access.rights import needs
 from recollect.types import Receipt
-from recollect.types.arguments import Actor, FileSource, FileTarget, Scope, Scopes
+from recollect.types.arguments import Actor, FileSource, FileTarget, Label, Scope, Scopes
 
 if TYPE_CHECKING:
     from recollect.engine import Engine
@@ -18,13 +18,14 @@ class WholeStore:
 
     _engine: Engine
 
-    @needs("read")
+    @needs("export")
     async def export_to(
         self,
         path: FileTarget,
         *,
         scope: Scopes | None = None,
         descend: bool = True,
+        author: Label = "",
         progress: Callable[[int, int], None] | None = None,
     ) -> Receipt:
         """Write everything this handle may see, or some scopes of it, as JSON lines: to a file,
@@ -34,35 +35,51 @@ class WholeStore:
             path: the file to write
             scope: only this one and all below it
             descend: also everything below the scopes
+            author: all that is kept about this author instead, as text for people to read
             progress: is told how many records and messages are written, and of how many
         """
         from recollect.verbs.export import export_to
 
+        if author:
+            from recollect.verbs.disclose import disclose
+
+            return await disclose(self._engine, path, scope=scope, descend=descend, author=author)
         return await export_to(self._engine, path, scope=scope, descend=descend, progress=progress)
 
-    @needs("write")
+    @needs("import")
     async def import_from(
         self,
         path: FileSource,
         *,
         dry_run: bool = False,
         partial: bool = False,
+        trusted_key: str = "",
         progress: Callable[[int, int], None] | None = None,
         actor: Actor = "",
     ) -> Receipt:
         """Read an export in, with a report per line. Doing it again changes nothing.
 
+        What it holds is believed like any import; what it says of its own trust, of reviews and
+        settings counts only if an admin of every scope names the key that has signed it.
+
         Args:
             path: the file to read
             dry_run: only say what would happen
             partial: take what is there of a file that was cut off or changed
+            trusted_key: a public key (PEM): its holder signed the file, and is believed
             progress: is told how many lines are done, and of how many
             actor: who does it, for the journal
         """
         from recollect.verbs.import_ import import_from
 
         return await import_from(
-            self._engine, path, dry_run=dry_run, partial=partial, actor=actor, progress=progress
+            self._engine,
+            path,
+            dry_run=dry_run,
+            partial=partial,
+            trusted_key=trusted_key,
+            actor=actor,
+            progress=progress,
         )
 
     @needs("admin")

@@ -8,16 +8,18 @@ has ended with its server.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
 
 from recollect.engine import Engine
 from recollect.errors import Conflict, RecollectError
+from recollect.forgotten import forgotten_marks
 from recollect.ports import Cell, cell_key
-from recollect.types import Receipt
+from recollect.scopes import root_of
+from recollect.types import JOB, Receipt
 from recollect.types.json import as_json
 
-JOB = "job"
 ALIVE = timedelta(seconds=30)  # without a word; then it has ended with its server
 LISTED_MAX = 1000
 ATTEMPTS = 3  # two words of one piece of work may meet
@@ -67,6 +69,11 @@ class Workbook:
         else:
             cells = await self._registry.list(prefix, now=now, limit=LISTED_MAX)
         return {cell.key.removeprefix(prefix): cell.value for cell in cells}
+
+    async def forgotten(self, bound: Iterable[str]) -> dict[str, int]:
+        """What changes when something is forgotten that somebody with these scopes could see."""
+        roots = frozenset(map(root_of, bound))
+        return await forgotten_marks(self._engine.store, roots, self._engine.now())
 
     def is_alive(self, entry: Entry) -> bool:
         return self._engine.now() < datetime.fromisoformat(entry["alive_until"])

@@ -217,9 +217,13 @@ def _steps(steps: object) -> str:
     return " steps: " + "; ".join(f"{n}. {quoted(str(s))}" for n, s in enumerate(steps, start=1))
 
 
+# What could end a quotation: our tags, and whatever anybody takes for the end of a line.
+_ESCAPED = {ord(one): f"\\u{ord(one):04x}" for one in "<>\x7f\x85\u2028\u2029"}
+
+
 def quoted(text: str) -> str:
     """One line that ends where it says it ends; no tag of ours can be forged inside it."""
-    return json.dumps(text, ensure_ascii=False).replace("<", "\\u003c").replace(">", "\\u003e")
+    return json.dumps(text, ensure_ascii=False).translate(_ESCAPED)
 
 
 def content_hash(text: str) -> str:

@@ -6,7 +6,8 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from recollect.types import Message
+from recollect.packet.text import quoted
+from recollect.types import PERSON_TRUST, Message
 
 
 def units(messages: Sequence[Message]) -> list[range]:
@@ -60,6 +61,20 @@ def fitting_tail(
         start = piece.start
         spent += price
     return list(messages[start:]), spent
+
+
+def is_claimed(message: Message) -> bool:
+    """Does it speak as the user or as the system, without having been heard from them?"""
+    return message.role in ("user", "system", "developer") and message.trust < PERSON_TRUST
+
+
+def as_heard(message: Message) -> Message:
+    """Who speaks as the user or as the system, but was not heard to be them, is quoted: in a
+    conversation everything else is said by the one whose name stands before it."""
+    if not is_claimed(message) or message.answers or not message.text.strip():
+        return message
+    text = f"[logged by an agent as said by the {message.role}] {quoted(message.text)}"
+    return replace(message, role="user", text=text, original="")
 
 
 def newest_said(messages: Sequence[Message]) -> Message | None:

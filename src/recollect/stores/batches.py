@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from recollect.errors import Conflict, Invalid
 from recollect.scopes import SYSTEM_ROOT, root_of
-from recollect.types import MARKS, Batch, Item, Message, Record
+from recollect.types import AUDIT, MARKS, Batch, Item, Message, Record
 
 _NEVER_CHANGES = (
     "scope",
@@ -56,7 +56,7 @@ def takes_a_number(batch: Batch) -> bool:
 
 
 def is_journalled(item: Item) -> bool:
-    return item.namespace != MARKS
+    return item.namespace not in (MARKS, AUDIT)
 
 
 def _is_housekeeping(batch: Batch) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -23,7 +23,7 @@ from recollect.text.inputs import (
     moment,
 )
 from recollect.text.redact import Redactor, Secret
-from recollect.types import TRUST_OF_SOURCE, Message, Source, ToolCall
+from recollect.types import PERSON_TRUST, TRUST_OF_SOURCE, Message, Source, ToolCall
 from recollect.types.arguments import MessageInput as MessageInput
 
 SOURCE_OF_ROLE: Mapping[str, Source] = {
@@ -49,6 +49,10 @@ class Taken:
     notes: tuple[str, ...]
 
 
+def _as_claimed(source: Source) -> Source:
+    return source
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intake:
     """What applies to every message of one call."""
@@ -60,6 +64,8 @@ class Intake:
     new_id: Any
     author: str = ""
     source: Source | None = None
+    source_of: Callable[[Source], Source] = _as_claimed
+    trust_max: int = PERSON_TRUST
     pending: bool = False
     expires_at: datetime | None = None
 
@@ -107,7 +113,7 @@ def _taken(body: Body, intake: Intake, id_: str, at: datetime | None, note: str)
     safe, findings = _redacted(body.original, intake.redactor)
     parts = parts_of(safe)
     text, repaired = clean_text(text_of(parts), "a message", MESSAGE_BYTES_MAX)
-    source = intake.source or SOURCE_OF_ROLE[body.role]
+    source = intake.source_of(intake.source or SOURCE_OF_ROLE[body.role])
     message = Message(
         id=id_,
         scope=intake.scope,
@@ -124,7 +130,7 @@ def _taken(body: Body, intake: Intake, id_: str, at: datetime | None, note: str)
         answers=tuple(part.id for part in parts if part.kind == "answer"),
         author=_author_of(body.original) or intake.author,
         source=source,
-        trust=TRUST_OF_SOURCE[source],
+        trust=min(TRUST_OF_SOURCE[source], intake.trust_max),
         pending=intake.pending,
         expires_at=intake.expires_at,
     )

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 Kind = Literal["episodic", "semantic", "procedural"]
 Type = Literal[
@@ -56,8 +56,11 @@ Order = Literal["recent", "important", "id", "newest"]
 WorkKind = Literal["fold", "embed", "expire", "review"]
 ReviewKind = Literal["disputed", "quarantined", "held", "stuck"]
 ReviewAction = Literal["approve", "reject", "edit", "merge"]
-Right = Literal["read", "write", "erase", "admin"]
-ALL_RIGHTS: frozenset[Right] = frozenset(("read", "write", "erase", "admin"))
+Right = Literal["read", "write", "erase", "review", "import", "export", "policy", "audit", "admin"]
+ALL_RIGHTS: frozenset[Right] = frozenset(get_args(Right))
+# Who holds a key: a person, an agent (a model that calls tools), or a program that passes on what
+# people say.
+Holder = Literal["person", "agent", "service"]
 
 # A vector as it is stored: little-endian float32, L2-normalised.
 Vector = bytes
@@ -89,6 +92,9 @@ TRUST_OF_SOURCE: Mapping[Source, int] = {
     "tool": 1,
     "web": 0,
 }
+PERSON_TRUST = 3
+# What somebody may claim at most for what they write, whatever they say where it comes from.
+TRUST_OF_HOLDER: Mapping[Holder, int] = {"person": 3, "service": 3, "agent": 2}
 
 
 class SessionKey(NamedTuple):
@@ -223,12 +229,17 @@ class Relation:
 
 
 MARKS = "idempotency"
+AUDIT = "audit"
+MIRROR = "mirror"  # the items that say which folders hold a root as Markdown
+MIRRORED = "Markdown files hold it until they are synced, in "  # how a note of forget begins
+JOB = "job"  # the cells that tell of a server's long work
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
     """A small named value: policies, proposals, tombstones. Those of the namespace ``MARKS`` say
-    that a write was done; they are kept with it, but the journal does not speak of them."""
+    that a write was done, those of ``AUDIT`` by whom; they are kept with it, but the journal does
+    not speak of them."""
 
     scope: str
     namespace: str

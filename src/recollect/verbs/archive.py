@@ -21,6 +21,7 @@ async def archive(engine: Engine, ids: Sequence[str], *, actor: str) -> Receipt:
     groups: dict[tuple[int, str], tuple[Store, list[str]]] = {}
     for record, store in (await engine.find_records(wanted)).values():
         engine.write_scope(record.scope)
+        engine.check_retires(record)
         key = (id(store), root_of(record.scope))
         groups.setdefault(key, (store, []))[1].append(record.id)
     change_id = engine.new_id()

@@ -27,7 +27,7 @@ from recollect.packet.text import (
     stable_section,
     text_section,
 )
-from recollect.packet.window import newest_said, window
+from recollect.packet.window import as_heard, is_claimed, newest_said, window
 from recollect.ports import Store
 from recollect.scopes import root_of
 from recollect.text.inputs import When, one_of, utc_moment
@@ -35,11 +35,14 @@ from recollect.text.tokens import Counter
 from recollect.text.trust import without_recalled
 from recollect.types import (
     KIND_OF_TYPE,
+    PERSON_TRUST,
+    TRUST_OF_SOURCE,
     Hit,
     Listing,
     Message,
     Order,
     Packet,
+    Record,
     SessionKey,
     Shape,
     Status,
@@ -65,7 +68,6 @@ SHARES = {"pending": 0.35, "facts": 0.35, "procedures": 0.1, "episodes": 0.1, "t
 EPISODE_TYPES = ("episode", "summary", "interaction")
 BESIDE_TURNS = tuple(type_ for type_ in KIND_OF_TYPE if type_ != "turn")
 BELIEVED: tuple[Status, ...] = ("active", "disputed")
-PERSON = 3  # the trust that a person's own words have
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -378,7 +380,7 @@ async def _window(
             if here == noted:
                 block = note_lines(said, found) or block
                 continue
-            messages += found
+            messages += map(as_heard, found)
             summary = said or summary
             state = json.dumps(dict(session.state), ensure_ascii=False) if session.state else state
     return messages, summary, block, state
@@ -456,7 +458,7 @@ async def _preseeded(shelf: Shelf) -> list[Hit]:
     if len(hits) > most:
         chosen_before = await _chosen_before(shelf.engine, hits, shelf.now)
     by_id = {hit.record.id: hit for hit in hits}
-    people = [h.record for h in hits if h.record.trust >= PERSON or h.record.source == "file"]
+    people = [hit.record for hit in hits if _is_peoples(hit.record)]
     best = sorted(
         by_weight(people, chosen_before),
         key=lambda record: (record.scope not in shelf.scopes, record.id not in chosen_before),
@@ -467,6 +469,13 @@ async def _preseeded(shelf: Shelf) -> list[Hit]:
             said.add(record)
             chosen.append(by_id[record.id])
     return chosen
+
+
+def _is_peoples(record: Record) -> bool:
+    """A person said it, or it stands in a file of theirs: what agents claim and what was imported
+    is trusted less."""
+    trusted = record.source == "file" and record.trust >= TRUST_OF_SOURCE["file"]
+    return record.trust >= PERSON_TRUST or trusted
 
 
 async def _chosen_before(engine: Engine, hits: Sequence[Hit], now: datetime) -> frozenset[str]:
@@ -527,5 +536,7 @@ def _pending_section(messages: Sequence[Message]) -> Section:
 
 def _pending_line(message: Message) -> str:
     who = message.author or message.role
+    if is_claimed(message):
+        who = f"an agent, as {who}"
     about = f"from {quoted(who)}, {message.at:%Y-%m-%d %H:%M}, id {quoted(message.id)}"
     return f"- {quoted(message.text)} ({about})"

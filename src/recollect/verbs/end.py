@@ -24,7 +24,7 @@ from recollect.scopes import root_of
 from recollect.text.analysis import is_stop_word, words
 from recollect.text.inputs import clean_text
 from recollect.text.summary import extract_summary, short
-from recollect.text.trust import SUSPICION, derived_trust, heard, strong_suspicion
+from recollect.text.trust import SUSPICION, derived_trust, heard, strong_suspicion, suspicion
 from recollect.text.words import pattern
 from recollect.types import (
     TRUST_OF_SOURCE,
@@ -172,7 +172,10 @@ def _episode(engine: Engine, over: Over) -> Record:
     }
     if session.channel:
         data["channel"] = session.channel
-    doubt = strong_suspicion(text) if over.trust < TRUST_OF_SOURCE["user"] else ""
+    trust = min(over.trust, engine.trust_max)
+    doubt = ""
+    if trust < TRUST_OF_SOURCE["user"]:
+        doubt = strong_suspicion(text) or (suspicion(over.outcome) if over.outcome else "")
     name = "\0".join(("end", session.scope, session.id, str(session.last_seq), over.outcome))
     record = Record(
         id=hashlib.blake2b(name.encode(), digest_size=16).hexdigest(),
@@ -185,7 +188,7 @@ def _episode(engine: Engine, over: Over) -> Record:
         importance=importance(over),
         durability=engine.profile.durability_of_type["episode"],
         source="assistant",
-        trust=over.trust,
+        trust=trust,
         session=session.id,
         lineage=over.lineage,
         valid_from=session.started_at,

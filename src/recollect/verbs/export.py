@@ -31,6 +31,7 @@ from recollect.models.budgets import days_of, kept_until
 from recollect.ports import Store
 from recollect.scopes import is_visible
 from recollect.types import (
+    AUDIT,
     MARKS,
     Entry,
     Item,
@@ -51,7 +52,7 @@ PAGE = 500
 ENTRIES_PAGE = 20  # an entry may speak of a thousand things
 EVERY_STATUS: tuple[Status, ...] = get_args(Status)
 # Who works on what right now: means nothing in another place or at another time.
-PASSING = ("lease", "work", "budget", MARKS)
+PASSING = ("lease", "work", "budget", MARKS, AUDIT)
 USAGE = "usage"
 
 LAST = "\U0010ffff"  # sorts behind every scope
@@ -112,23 +113,30 @@ async def export_to(
     descend: bool,
     progress: Progress | None = None,
 ) -> Receipt:
-    by_root, below = await engine.read_scopes(scope, descend=descend)
-    for scopes in by_root.values():
-        for one in scopes:
-            engine.write_scope(one)  # seeing a parent's memories is not owning them
-    parts = [
-        ExportPart(store=engine.store, root=root, scopes=scopes, descend=below, now=engine.now())
-        for root, scopes in sorted(by_root.items())
-    ]
+    parts = await parts_of(engine, scope, descend=descend)
     total = sum([await _size(part) for part in parts]) if progress else 0
     with target_opened(target) as file:
         writing = ExportWriting(file=file, progress=progress, total=total)
-        counts = await _write_all(writing, parts, engine.now())
+        counts = await _write_all(writing, parts, engine)
     items = (
         ReceiptItem(id=name, status="stored", reason=f"{counts[name]} written") for name in TYPES
     )
     notes = [] if all(part.whole for part in parts) else [PARTIAL_NOTE]
     return Receipt(items=tuple(items), notes=tuple(notes))
+
+
+async def parts_of(
+    engine: Engine, scope: str | Iterable[str] | None, *, descend: bool
+) -> list[ExportPart]:
+    """What a handle may take along of some scopes, root by root."""
+    by_root, below = await engine.read_scopes(scope, descend=descend)
+    for scopes in by_root.values():
+        for one in scopes:
+            engine.write_scope(one)  # seeing a parent's memories is not owning them
+    return [
+        ExportPart(store=engine.store, root=root, scopes=scopes, descend=below, now=engine.now())
+        for root, scopes in sorted(by_root.items())
+    ]
 
 
 async def _size(part: ExportPart) -> int:
@@ -143,12 +151,12 @@ async def _size(part: ExportPart) -> int:
 
 
 async def _write_all(
-    writing: ExportWriting, parts: list[ExportPart], now: datetime
+    writing: ExportWriting, parts: list[ExportPart], engine: Engine
 ) -> Counter[str]:
     header = {
         "format": FORMAT,
         "version": VERSION,
-        "at": now.isoformat(),
+        "at": engine.now().isoformat(),
         "scopes": sorted(scope for part in parts for scope in part.scopes),
     }
     writing.raw(json_line(header))
@@ -159,11 +167,14 @@ async def _write_all(
         await _write_usage(writing, part)
         async for entry in _entries(part):
             writing.value(entry)
+    checksum = writing.hash.hexdigest()
     end = {
         "type": "end",
         "counts": {name: writing.counts[name] for name in TYPES},
-        "sha256": writing.hash.hexdigest(),
+        "sha256": checksum,
     }
+    if engine.sign is not None:
+        end["signature"] = engine.sign(checksum)
     writing.file.write(json_line(end))
     return writing.counts
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from recollect.access.audit import destroy_key
 from recollect.changes import Change, retried
 from recollect.engine import Engine
 from recollect.errors import Conflict, Unavailable
-from recollect.forgotten import stones_for
+from recollect.forgotten import copies_elsewhere, mark_forgotten, stones_for
 from recollect.scopes import is_within
 from recollect.types import Erase, ItemStatus, Receipt, ReceiptItem, Session
 from recollect.upkeep.consolidate.marks import drop_marks
@@ -41,6 +42,9 @@ async def forget(engine: Engine, selection: Selection, *, actor: str) -> Receipt
             await _erase_latecomers(erasing, group)
         if not selection.dry_run and wanted.whole and not selection.ids:
             await _clear_registry(engine, group, selection)
+        if not selection.dry_run and not group.empty and group.store is engine.store:
+            await mark_forgotten(engine, group.root)
+            notes += await copies_elsewhere(engine, group.root)
     gone = selection.dry_run or await _scrubbed(doomed)
     if not gone:
         notes.append("a reader holds an old snapshot open; erased bytes go when it ends")
@@ -99,6 +103,7 @@ async def _clear_registry(engine: Engine, doomed: Doomed, selection: Selection) 
             await succeeded(engine, doomed.store, one.scope, one.key)
     if selection.session is None and selection.descend and scope == doomed.root:
         await drop_marks(engine, doomed.root)
+        await destroy_key(engine, doomed.root)
 
 
 async def _erase_latecomers(change: Change, doomed: Doomed) -> None:

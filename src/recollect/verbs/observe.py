@@ -116,6 +116,8 @@ def _intake(
         new_id=engine.new_id,
         author=clean_name(author, "author") if author else "",
         source=one_of(source, Source, "source") if source else None,
+        source_of=engine.source_of,
+        trust_max=engine.trust_max,
         pending=pending,
         expires_at=until,
     )

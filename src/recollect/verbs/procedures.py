@@ -12,7 +12,7 @@ from typing import Any
 
 from recollect.changes import Change, retried
 from recollect.engine import Engine
-from recollect.errors import Conflict, Invalid, NotFound
+from recollect.errors import Conflict, Denied, Invalid, NotFound
 from recollect.lifecycle.procedures import (
     counted_data,
     name_hash,
@@ -21,15 +21,17 @@ from recollect.lifecycle.procedures import (
     tally,
     version_of,
 )
-from recollect.lifecycle.status import superseded
+from recollect.lifecycle.status import held, superseded
 from recollect.ports import Store
 from recollect.scopes import parents, root_of, visible_from
 from recollect.text.analysis import terms
 from recollect.text.compare import text_hash
 from recollect.text.inputs import clean_name, clean_tags, clean_text, count
 from recollect.text.messages import redaction_note
+from recollect.text.trust import SUSPICION
 from recollect.types import LIVE, Answer, Hit, ItemStatus, Listing, Receipt, Record, Where, Why
 from recollect.verbs.recall import Question, recall
+from recollect.verbs.remember import doubt_of
 
 STEPS_MAX = 50
 STEP_CHARACTERS_MAX = 2000
@@ -76,18 +78,39 @@ async def save_procedure(
             return change.receipt(wrote=False)
         change.clear()
         record = _record(engine, place, saved, known)
+        _check_replaces(engine, record, known)
         change.put(*([superseded(known, record.learned_at)] if known else []), record)
         if known:
             change.link(record, "supersedes", known)
         note = await change.embed()
         await change.commit()
         reason = f"version {version_of(record)}" + (f", supersedes {known.id}" if known else "")
-        status: ItemStatus = "volatile" if change.why_volatile else "stored"
+        is_held = record.status == "quarantined"
+        if is_held:
+            reason = f"not offered until approved: it {record.data[SUSPICION]}"
+        status: ItemStatus = "quarantined" if is_held else "stored"
+        status = "volatile" if change.why_volatile else status
         change.tell(record.id, status, change.why_volatile or reason)
         return change.receipt(note)
 
     too_fast = "this procedure changes faster than it can be saved; try again"
     return await retried(attempt, too_fast)
+
+
+def _check_replaces(engine: Engine, record: Record, known: Record | None) -> None:
+    """A name has one procedure: whoever may not replace it needs another name."""
+    if known is None or known.status == "quarantined":
+        return
+    if record.trust < known.trust and not engine.may_retire(known):
+        raise Denied(
+            f"procedure {record.data['name']!r} was saved by a person, and an agent does not "
+            "replace it; save yours under another name"
+        )
+    if record.status == "quarantined":
+        raise Invalid(
+            f"this version of {record.data['name']!r} {record.data[SUSPICION]}, so it does not "
+            "replace the one that is known; save it under another name and have it approved"
+        )
 
 
 def _checked(
@@ -152,7 +175,7 @@ def _told(saved: Saved) -> str:
 def _record(engine: Engine, scope: str, saved: Saved, known: Record | None) -> Record:
     id_ = engine.new_id()
     version = version_of(known) + 1 if known else 1
-    return Record(
+    record = Record(
         id=id_,
         scope=scope,
         kind="procedural",
@@ -161,10 +184,13 @@ def _record(engine: Engine, scope: str, saved: Saved, known: Record | None) -> R
         learned_at=engine.now(),
         data=procedure_data(saved.name, saved.steps, saved.triggers, version=version),
         tags=saved.tags,
-        durability=engine.profile.durability_of_type["procedure"],
+        durability=engine.durability_of(engine.profile.durability_of_type["procedure"]),
+        source=engine.source_of("user"),
+        trust=engine.trust_max,
         origin=id_,
         hash=name_hash(saved.name),
     )
+    return held(record, doubt_of(record))
 
 
 async def procedure_used(

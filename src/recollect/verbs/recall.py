@@ -236,6 +236,8 @@ async def spoken_over(
         and edge.retired_at is None
         and edge.scope != above.get(edge.target, edge.scope)
         and is_within(edge.scope, above[edge.target])
+        # Who asks from above is not spoken over from below.
+        and any(is_within(scope, edge.scope) for scope in where.scopes)
     ]
     if not edges:
         return frozenset()

@@ -20,6 +20,10 @@ async def relate(engine: Engine, source: str, kind: str, target: str, *, actor: 
     if source == target or root_of(first.scope) != root_of(second.scope):
         raise Invalid("a relation links two different records of one root")
     engine.write_scope(first.scope)
+    if relation == "supersedes" and second.trust > min(first.trust, engine.trust_max):
+        engine.check_retires(second)
+        if first.trust < second.trust:
+            raise Invalid(f"record {source!r} is trusted less than {target!r}: it replaces nothing")
     change = Change(
         engine, root_of(first.scope), "relate", store=store, actor=actor, id=engine.new_id()
     )

@@ -10,9 +10,16 @@ from recollect.changes import Change, retried
 from recollect.engine import Engine
 from recollect.errors import Conflict, Invalid, NotFound
 from recollect.lifecycle.match import copies_of, live_equal, meet
-from recollect.lifecycle.merge import Outcome, VerdictKind, replaced, with_claim
+from recollect.lifecycle.merge import (
+    Outcome,
+    Verdict,
+    VerdictKind,
+    replaced,
+    settle,
+    with_claim,
+)
 from recollect.lifecycle.status import held
-from recollect.scopes import root_of
+from recollect.scopes import is_within, root_of
 from recollect.text.compare import text_hash
 from recollect.text.inputs import (
     When,
@@ -30,6 +37,7 @@ from recollect.text.redact import Secret
 from recollect.text.trust import SUSPICION, suspicion, texts_in
 from recollect.types import (
     KIND_OF_TYPE,
+    PERSON_TRUST,
     TRUST_OF_SOURCE,
     Durability,
     Kind,
@@ -44,6 +52,9 @@ TYPE_OF_KIND: Mapping[str, Type] = {
     "episodic": "episode",
     "procedural": "procedure",
 }
+AGENTS_WORD = "kept as the assistant's word: an agent cannot say for others what they said"
+NOT_CORE = "not core: what every packet shows is a person's choice"
+LESS_TRUSTED = "who is trusted less replaces nothing"
 _JOURNALLED: Mapping[VerdictKind, str] = {
     "new": "remember",
     "outdated": "remember",
@@ -127,13 +138,16 @@ def record_of(statement: Statement, engine: Engine) -> tuple[Record, list[str]]:
         beside, found = engine.redactor.redact_value({**beside, "tags": list(beside["tags"])})
     type_ = _type_of(statement)
     kind: Kind = one_of(statement.kind or KIND_OF_TYPE[type_], Kind, "kind")
-    source: Source = one_of(statement.source, Source, "source")
+    claimed: Source = one_of(statement.source, Source, "source")
+    source = engine.source_of(claimed)
+    trust = min(TRUST_OF_SOURCE[source], engine.trust_max)
     valid_from, note_from = utc_moment(statement.valid_from, "valid_from")
     valid_to, note_to = utc_moment(statement.valid_to, "valid_to")
     expires_at, note_until = expiry(statement.expires_at, engine.now())
     if valid_from and valid_to and valid_to <= valid_from:
         raise Invalid(f"valid_to {valid_to} is not after valid_from {valid_from}")
-    durability = statement.durability or engine.profile.durability_of_type[type_]
+    wanted = statement.durability or engine.profile.durability_of_type[type_]
+    durability: Durability = one_of(wanted, Durability, "durability")
     id_ = engine.new_id()
     record = Record(
         id=id_,
@@ -148,9 +162,9 @@ def record_of(statement: Statement, engine: Engine) -> tuple[Record, list[str]]:
         if statement.importance is None
         else share(statement.importance, "importance"),
         confidence=share(statement.confidence, "confidence"),
-        durability=one_of(durability, Durability, "durability"),
+        durability=engine.durability_of(durability),
         source=source,
-        trust=TRUST_OF_SOURCE[source],
+        trust=trust,
         author=clean_name(statement.author, "author") if statement.author else "",
         origin=id_,
         valid_from=valid_from,
@@ -162,16 +176,17 @@ def record_of(statement: Statement, engine: Engine) -> tuple[Record, list[str]]:
         repaired,
         redaction_note([*redacted.found, *found]),
         note_from or note_to or note_until,
+        AGENTS_WORD if source != claimed else "",
+        NOT_CORE if statement.durability == "core" and record.durability != "core" else "",
     ]
-    doubt = _doubt(record.text, record.data, source)
-    return held(record, doubt), [note for note in said if note]
+    return held(record, doubt_of(record)), [note for note in said if note]
 
 
-def _doubt(text: str, data: Mapping[str, Any], source: Source) -> str:
-    """Why a statement must wait for approval; what the user says need not."""
-    if TRUST_OF_SOURCE[source] >= TRUST_OF_SOURCE["user"]:
+def doubt_of(record: Record) -> str:
+    """Why a statement must wait for approval; what a person says need not."""
+    if record.trust >= PERSON_TRUST:
         return ""
-    return suspicion("\n".join((text, *texts_in(data))))
+    return suspicion("\n".join((record.text, *record.tags, *texts_in(record.data))))
 
 
 def _type_of(statement: Statement) -> Type:
@@ -194,8 +209,10 @@ async def _met(
 ) -> Outcome:
     """What becomes of the record among those that are known; the change takes it in."""
     old = await _replaceable(change, supersedes) if supersedes is not None else None
-    if old is not None and record.status != "quarantined":
+    if old is not None and record.status != "quarantined" and record.trust >= old.trust:
         return await _superseding(change, record, old)
+    if old is not None and record.status != "quarantined":
+        return await _disputing(change, record, old)
     outcome = await meet(
         change.engine,
         change.store,
@@ -218,7 +235,13 @@ async def _superseding(change: Change, record: Record, old: Record) -> Outcome:
     alike = await copies_of(engine, store, record, [old])
     olds = [one for one in (old, *alike) if one.id != new.id]
     # What is above can be seen, not changed: there the edge alone hides it.
-    ours = [one for one in olds if engine.may_change(one.scope)]
+    ours = [
+        one
+        for one in olds
+        if engine.may_change(one.scope)
+        and is_within(one.scope, record.scope)
+        and one.trust <= record.trust
+    ]
     change.put(*replaced(ours, record, now=engine.now(), new_id=engine.new_id))
     if new is record:
         change.put(record)
@@ -229,6 +252,18 @@ async def _superseding(change: Change, record: Record, old: Record) -> Outcome:
         id=new.id,
         reason=f"supersedes {old.id}",
     )
+
+
+async def _disputing(change: Change, record: Record, old: Record) -> Outcome:
+    """Both stay, for a person to decide; what says the same already is left as it is."""
+    engine, store = change.engine, change.store
+    if equal := await live_equal(store, record.scope, record.hash, engine.now()):
+        return Outcome(kind="duplicate", status="merged", id=equal.id, reason=LESS_TRUSTED)
+    verdict = Verdict(kind="contradicts", targets=(old,), reason=LESS_TRUSTED)
+    outcome = settle(record, verdict, now=engine.now(), new_id=engine.new_id)
+    change.put(*outcome.records)
+    change.draw(*outcome.relations)
+    return outcome
 
 
 async def _replaceable(change: Change, old_id: str) -> Record:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from recollect.access.keys import carry_revocations
+from recollect.access.keys import carry_identity
 from recollect.changes import Change, slices
 from recollect.engine import (
     Engine,
@@ -34,8 +34,7 @@ OTHER_KEY = "the backup has tombstones of its own, so those of the old file were
 async def bury_again(restored: Engine, current: Store) -> Receipt:
     """Erase from the restored store what the current one has forgotten."""
     items: list[ReceiptItem] = []
-    notes: list[str] = []
-    await carry_revocations(restored, current)
+    notes: list[str] = list(await carry_identity(restored, current))
     async for root in every_root(current):
         stones = await Tombstones.of(current, root, restored.now())
         if stones is not None:

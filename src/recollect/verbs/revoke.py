@@ -87,6 +87,8 @@ async def _planned(
     plan = Retiring(doomed=doomed, change=change, survivors=survivors)
     going = [record for id_, record in doomed.records.items() if id_ not in survivors]
     retired = [record for record in going if record.retired_at is None]
+    for record in retired:
+        engine.check_retires(record)
     now = engine.now()
     change.put(*(archived(record, now) for record in retired))
     await _revive(plan, [record for record in retired if record.status in LIVE])

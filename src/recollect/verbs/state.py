@@ -12,10 +12,12 @@ from recollect.errors import Conflict, Invalid, NotFound
 from recollect.packet.buffers import notes_key, session_name
 from recollect.scopes import root_of
 from recollect.text.inputs import clean_name, clean_value
+from recollect.text.normal import fold
 from recollect.types import Receipt, SessionKey
 from recollect.verbs.observe import observe
 
 STATE_CHARACTERS_MAX = 20_000
+_SPEAKERS = ("system", "developer", "user", "human", "admin", "owner", "operator")
 
 
 async def set_state(
@@ -43,7 +45,10 @@ async def note(
     engine: Engine, session: str, text: str, *, role: str, scope: str | None, actor: str
 ) -> Receipt:
     key = notes_key(engine.write_scope(scope), session_name(session))
-    message = {"role": "note", "content": text, "author": clean_name(role, "role")}
+    who = clean_name(role, "role")
+    if engine.holder == "agent" and fold(who).strip() in _SPEAKERS:
+        raise Invalid(f"an agent does not note things as {who!r}; give it a role of its own")
+    message = {"role": "note", "content": text, "author": who}
     if not text or not text.strip():
         raise Invalid("there is nothing to note: the text is empty")
     return await observe(engine, key, [message], actor=actor)

@@ -117,10 +117,13 @@ async def _plan_records(plan: Change, reversals: list[Reversal]) -> tuple[list[R
         elif record.version != reversal.last_after.get("version"):
             blockers.append(await _who_changed(plan, record, reversal))
         elif before is None:
+            plan.engine.check_retires(record)
             plan.put(archived(record, now))
             plan.tell(id_, "restored", "archived: the change had created it")
         else:
             back = undone(record, before)
+            if record.status in LIVE and back.status not in LIVE:
+                plan.engine.check_retires(record)
             plan.put(back)
             plan.tell(id_, "restored")
             if back.status in LIVE and record.status not in LIVE:

@@ -8,7 +8,7 @@ import secrets
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -77,6 +77,7 @@ async def open_engine(
             name=new_uuid7(),
             journal_days=chosen.journal_days,
             bound=(parse_scope(scope),) if scope else (),
+            sign=_signer(chosen.sign_key),
             counter=Counter(name="injected", count=count_tokens) if count_tokens else ESTIMATE,
         )
         engine.embedder = careful_embedder(engine, chosen)
@@ -89,10 +90,32 @@ async def open_engine(
             persists=engine.persists,
             models=given,
         )
+        if chosen.audit == "on":
+            audit_with(engine, chosen)
         return engine
     except BaseException:
         await opened.close()
         raise
+
+
+def audit_with(engine: Engine, settings: Settings | None = None) -> None:
+    """Whatever is done with this engine is written down, unless that is switched off."""
+    from recollect.access.audit import AuditLog
+
+    chosen = settings or read_settings()
+    if engine.audit is None and chosen.audit != "off":
+        engine.audit = AuditLog(engine, days=chosen.audit_days)
+
+
+def _signer(file: str) -> Callable[[str], str] | None:
+    if not file:
+        return None
+    from recollect.access.seal import signer
+
+    try:
+        return signer(Path(file).expanduser().read_bytes(), file)
+    except OSError as error:
+        raise Invalid(f"RECOLLECT_SIGN_KEY: cannot read {file}: {error.strerror}") from None
 
 
 def store_address(store: StorePath | None, settings: Settings, profile: Profile) -> str:

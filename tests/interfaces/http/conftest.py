@@ -20,8 +20,10 @@ from recollect.engine import Engine
 from recollect.interfaces.http import build_app
 from recollect.interfaces.http.serve import server_config
 from recollect.memory import AsyncMemory
+from recollect.types import ALL_RIGHTS
 
-ALL = ("read", "write", "erase", "admin")
+ALL = tuple(sorted(ALL_RIGHTS))
+OWN = tuple(right for right in ALL if right not in ("admin", "audit"))
 
 
 @dataclass
@@ -111,8 +113,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     store = tmp_path_factory.mktemp("server") / "memory.db"
     with served(build_app(str(store), embedder="hashing")) as running:
         running.key("admin", rights=ALL)
-        running.key("ann", "user:ann", rights=("read", "write", "erase"))
-        running.key("bob", "user:bob", rights=("read", "write", "erase"))
+        running.key("ann", "user:ann", rights=OWN)
+        running.key("bob", "user:bob", rights=OWN)
         running.key("reader", "user:ann", rights=("read",))
         yield running
 

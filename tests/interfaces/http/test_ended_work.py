@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import httpx2
@@ -18,7 +19,7 @@ from recollect.interfaces.http import build_app
 from recollect.interfaces.http.long_work import KEPT, Job, Jobs
 from recollect.memory import AsyncMemory
 from recollect.memory.workbook import ALIVE
-from recollect.types import Receipt, ReceiptItem
+from recollect.types import ALL_RIGHTS, Receipt, ReceiptItem
 from tests.interfaces.http.conftest import served
 from tests.interfaces.http.test_long_work import begun, finished
 
@@ -29,6 +30,11 @@ SECRET_REASON = "Ann likes tea"
 class Somebody:
     name: str = "ann"
     is_master: bool = False
+    key: None = None
+
+    @property
+    def engine(self) -> Any:
+        return SimpleNamespace(bound=())
 
 
 class Clock:
@@ -167,7 +173,7 @@ def test_X12_a_server_that_is_started_again_answers_at_the_same_place(
         return await never(None)  # type: ignore[arg-type]
 
     with served(build_app(store, embedder="none")) as first:
-        secret = first.key("admin", rights=("read", "write", "erase", "admin"))
+        secret = first.key("admin", rights=tuple(ALL_RIGHTS))
         with first.client("admin") as client:
             client.post("/v1/remember", json={"text": "Ann likes tea", "scope": "user:ann"})
             exported = begun(client.post("/v1/export", json={}))

@@ -24,6 +24,7 @@ def mcp(arguments: argparse.Namespace) -> int:
             f"`recollect mcp` needs the extra server ({error.name} is missing): "
             "pip install 'recollect[server]'"
         ) from None
+    from recollect.access.rights import rights_in
     from recollect.memory.arguments import parse_scope
     from recollect.wiring import read_settings
 
@@ -44,7 +45,8 @@ def mcp(arguments: argparse.Namespace) -> int:
         return opened
 
     actor = "mcp" if arguments.actor == "cli" else arguments.actor
-    return stdio.run(open_memory, actor=actor, tools=arguments.tools)
+    rights = rights_in(settings.mcp_rights, "RECOLLECT_MCP_RIGHTS")
+    return stdio.run(open_memory, actor=actor, tools=arguments.tools, rights=rights)
 
 
 def proxy(arguments: argparse.Namespace) -> int:

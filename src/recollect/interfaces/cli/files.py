@@ -8,6 +8,7 @@ import sys
 import tempfile
 from contextlib import ExitStack
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from recollect.errors import Invalid
@@ -69,6 +70,8 @@ def import_(arguments: argparse.Namespace) -> int:
     if arguments.scope or arguments.fields or arguments.learn:
         raise Invalid("--scope, --map and --learn belong to an import with --from")
     options = given(arguments)
+    if options.get("trusted_key"):
+        options["trusted_key"] = _text_of(options["trusted_key"])
     with ExitStack() as open_until, open_memory(arguments) as memory:
         source: Any = arguments.file
         if source == "-":  # it is read more than once
@@ -77,6 +80,13 @@ def import_(arguments: argparse.Namespace) -> int:
         with Progress("importing", shown=not arguments.quiet) as progress:
             receipt = memory.import_from(source, progress=progress, **options)
     return _show_import(arguments, receipt)
+
+
+def _text_of(file: str) -> str:
+    try:
+        return Path(file).read_text("ascii")
+    except (OSError, UnicodeDecodeError) as error:
+        raise Invalid(f"cannot read the key in {file}: {error}") from None
 
 
 def _import_foreign(arguments: argparse.Namespace) -> int:

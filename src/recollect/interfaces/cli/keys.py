@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from recollect.access.rights import AGENT_RIGHTS
 from recollect.interfaces.cli.output import print_json, print_lines, screen_for
 from recollect.interfaces.render import as_json, visible
 from recollect.types import ALL_RIGHTS
@@ -21,12 +22,19 @@ def with_engine(arguments: argparse.Namespace, work: Callable[[Any], Awaitable[T
     import asyncio
 
     from recollect.memory import AsyncMemory
+    from recollect.wiring import audit_with
 
     async def opened() -> T:
         async with await AsyncMemory.open(
             arguments.store, profile=arguments.profile, embedder="none", background=False
         ) as memory:
-            return await work(memory.engine)
+            engine = memory.engine
+            audit_with(engine)
+            try:
+                return await work(engine)
+            finally:
+                if engine.audit is not None:
+                    await engine.audit.flush()
 
     return asyncio.run(opened())
 
@@ -35,17 +43,36 @@ def create(arguments: argparse.Namespace) -> int:
     from recollect.access import keys
 
     rights = arguments.rights or keys.DEFAULT_RIGHTS
+    every = AGENT_RIGHTS if arguments.holder == "agent" else sorted(ALL_RIGHTS)
     key, secret = with_engine(
         arguments,
         lambda engine: keys.create_key(
             engine,
             name=arguments.name,
             scopes=arguments.scopes,
-            rights=sorted(ALL_RIGHTS) if "all" in rights else rights,
+            rights=every if "all" in rights else rights,
             expires_at=arguments.expires_at,
+            holder=arguments.holder,
+            addresses=arguments.addresses,
             actor=arguments.actor,
         ),
     )
+    return _shown_once(arguments, key, secret)
+
+
+def rotate(arguments: argparse.Namespace) -> int:
+    from recollect.access import keys
+
+    key, secret = with_engine(
+        arguments,
+        lambda engine: keys.rotate_key(
+            engine, arguments.id, overlap_hours=arguments.overlap_hours, actor=arguments.actor
+        ),
+    )
+    return _shown_once(arguments, key, secret)
+
+
+def _shown_once(arguments: argparse.Namespace, key: Key, secret: str) -> int:
     if arguments.json:
         return print_json({**as_json(key), "key": secret})
     return print_lines([secret, "this key is shown once; keep it safe", *_lines(arguments, [key])])
@@ -77,9 +104,14 @@ def _lines(arguments: argparse.Namespace, keys: Any) -> list[str]:
 
 def _about(key: Key) -> list[str]:
     parts = [visible(key.name)] if key.name else []
+    parts += [key.holder] if key.holder != "person" else []
     parts += [", ".join(key.scopes) or "every scope", "+".join(key.rights)]
     parts += [f"made {key.created_at:%Y-%m-%d}"]
     parts += [f"until {key.expires_at:%Y-%m-%d %H:%M} UTC"] if key.expires_at else []
+    parts += [f"from {', '.join(key.addresses)}"] if key.addresses else []
+    parts += [f"made with {key.parent}"] if key.parent else []
+    parts += [f"in the place of {key.succeeds}"] if key.succeeds else []
+    parts += [f"used {key.last_used_at:%Y-%m-%d %H:%M} UTC"] if key.last_used_at else []
     parts += [f"revoked {key.revoked_at:%Y-%m-%d}"] if key.revoked_at else []
     return parts
 

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from typing import Any, get_args
 
 from recollect import __version__
-from recollect.interfaces.cli import agents, configuration, files, hooks, keys, workspaces
+from recollect.interfaces.cli import agents, audit, configuration, files, hooks, keys, workspaces
 from recollect.interfaces.cli import commands as program
 from recollect.interfaces.cli.mistakes import PlainParser
 from recollect.interfaces.cli.options import add_options
 from recollect.interfaces.cli.times import human_time
 from recollect.interfaces.cli.verbs import COMMANDS, GROUPS, run
-from recollect.types import Right
+from recollect.types import Holder, Right
 
 EPILOG = """\
 exit codes: 0 done, 1 internal error, 2 the request is wrong, 3 not found, 4 denied,
@@ -141,9 +141,38 @@ def _add_identity(commands: Any) -> None:
     create.add_argument("--right", action="append", dest="rights", choices=rights)
     create.add_argument("--name", default="", help="whose it is")
     create.add_argument("--expires-at", metavar="TIME", type=human_time)
+    create.add_argument(
+        "--holder",
+        "--class",
+        dest="holder",
+        choices=get_args(Holder),
+        default="person",
+        help="who uses it; what an agent writes is never trusted like a person's word",
+    )
+    create.add_argument(
+        "--address",
+        action="append",
+        default=[],
+        dest="addresses",
+        help="where it may be used from, such as 10.0.0.0/8",
+    )
+    rotate = _command(actions, "rotate", keys.rotate, "make a key that takes another's place")
+    rotate.add_argument("id")
+    rotate.add_argument(
+        "--overlap-hours", type=float, default=24.0, help="how long the old one works on"
+    )
     _command(actions, "list", keys.list_, "show all keys, but not their secrets")
-    revoke = _command(actions, "revoke", keys.revoke, "a key works no more")
+    revoke = _command(actions, "revoke", keys.revoke, "a key and those it made work no more")
     revoke.add_argument("id")
+
+    about_audit = _group(commands, "audit", "who did what, as far as it is written down")
+    actions = about_audit.add_subparsers(dest="action", required=True, metavar="ACTION")
+    for name, run_, said in (
+        ("verify", audit.verify, "is the log as it was written?"),
+        ("export", audit.export, "print the log as JSON lines"),
+    ):
+        about = _command(actions, name, run_, said)
+        about.add_argument("--scope", help="only of this root")
 
     about_devices = _group(commands, "devices", "whose a device is")
     actions = about_devices.add_subparsers(dest="action", required=True, metavar="ACTION")

@@ -22,6 +22,7 @@ from recollect.interfaces.cli.output import (
     show_receipt,
 )
 from recollect.interfaces.cli.progress import Progress
+from recollect.interfaces.cli.workspaces import write_mirrors_anew
 from recollect.interfaces.render import as_json, visible
 from recollect.memory.arguments import Argument
 from recollect.types import Answer, Receipt, Type
@@ -125,6 +126,8 @@ def choose(arguments: argparse.Namespace) -> int:
                 return INTERRUPTED
         receipt = verb(**options)
     show_receipt(arguments, receipt)
+    if arguments.verb == "forget":
+        write_mirrors_anew(arguments, receipt)
     lost = arguments.ids and all(item.status == "skipped" for item in receipt.items)
     return NotFound.exit_code if lost else 0
 
@@ -381,7 +384,10 @@ COMMANDS = (
         verb="import_from",
         help="read an export in",
         run=files.import_,
-        own={"path": {"flag": "file", "help": "what to read; - reads from standard input"}},
+        own={
+            "path": {"flag": "file", "help": "what to read; - reads from standard input"},
+            "trusted_key": {"help": "a file with the public key (PEM) that has signed it"},
+        },
         more={
             "--from": {
                 "dest": "foreign",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from recollect.errors import RecollectError
 from recollect.interfaces.cli.output import print_json, show_receipt
-from recollect.types import Receipt
+from recollect.types import MIRRORED, Receipt
 
 if TYPE_CHECKING:
     from recollect.interfaces.markdown.sync import Mirror
@@ -102,3 +102,27 @@ async def _watch(arguments: argparse.Namespace, mirror: Mirror) -> None:
                 print(f"recollect: {error}", file=sys.stderr, flush=True)
             complained = str(error)
         await until_something_changes(mirror, seen)
+
+
+def write_mirrors_anew(arguments: argparse.Namespace, receipt: Receipt) -> None:
+    """Markdown files do not keep what was forgotten until somebody happens to sync them."""
+    import asyncio
+
+    for note in receipt.notes:
+        folder = note.removeprefix(MIRRORED)
+        if folder == note:
+            continue
+        wanted = argparse.Namespace(
+            workspace=folder,
+            scope=None,
+            store=arguments.store,
+            profile=None,
+            embedder=arguments.embedder,
+            watch=False,
+            accept=False,
+        )
+        try:
+            asyncio.run(_sync(wanted))
+            print(f"the files in {folder} were written anew", file=sys.stderr)
+        except RecollectError as error:
+            print(f"recollect: {folder} still holds it: {error}", file=sys.stderr)

@@ -47,6 +47,7 @@ async def _key(memory: AsyncMemory, known: dict[str, Any], scope: str) -> str:
         name=KEY_NAME,
         scopes=[scope],
         rights=("read", "write"),
+        holder="service",
         actor="serve",
     )
     return secret

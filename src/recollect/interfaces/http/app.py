@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from importlib.metadata import version
 
@@ -13,7 +13,10 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Route
 
-from recollect.errors import RecollectError
+from recollect.access.quotas import FLUSH_SECONDS
+from recollect.access.rights import rights_in
+from recollect.access.tokens import tokens_from
+from recollect.errors import RecollectError, Unavailable
 from recollect.interfaces.http.bodies import Bodies, BodyLimits
 from recollect.interfaces.http.callers import Door, Entrance
 from recollect.interfaces.http.guards import App, Guard, Receive, Scope, Send
@@ -28,15 +31,16 @@ from recollect.interfaces.http.routes import TAGS, all_routes
 from recollect.memory import AsyncMemory
 from recollect.memory.health import Health
 from recollect.settings import Settings
+from recollect.types import Right
 from recollect.types.arguments import StorePath
-from recollect.wiring import read_settings
+from recollect.wiring import audit_with, read_settings
 
 OPEN_PATHS = ("/health", "/openapi.json")
 STREAMED = ("/v1/import",)
 MCP_PATH = "/mcp"
 
 # An ASGI application for as long as the context lasts; ``callers.caller_of(scope)`` is who asks.
-Mounted = Callable[[], AbstractAsyncContextManager[App]]
+Mounted = Callable[[Iterable[Right]], AbstractAsyncContextManager[App]]
 
 
 def build_app(
@@ -54,6 +58,7 @@ def build_app(
     the same checks as every route."""
     chosen = settings or read_settings(profile=profile)
     branch = McpBranch()
+    for_tools = rights_in(chosen.mcp_rights, "RECOLLECT_MCP_RIGHTS")
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -64,7 +69,7 @@ def build_app(
                 await stack.enter_async_context(opened)
             await stack.enter_async_context(_running(app, opened, chosen))
             if mcp is not None:
-                branch.app = await stack.enter_async_context(mcp())
+                branch.app = await stack.enter_async_context(mcp(for_tools))
             yield
 
     app = FastAPI(
@@ -90,18 +95,37 @@ def build_app(
 async def _running(app: FastAPI, memory: AsyncMemory, settings: Settings) -> AsyncIterator[None]:
     """What lives as long as the server does."""
     app.state.memory = memory
-    app.state.door = Door(memory, rate=settings.rate, writes_per_day=settings.writes_per_day)
+    engine = memory.engine
+    audit_with(engine, settings)
+    app.state.door = Door(
+        memory,
+        rate=settings.rate,
+        writes_per_day=settings.writes_per_day,
+        tokens=tokens_from(settings),
+    )
     app.state.jobs = Jobs(memory)
     app.state.running = Running()
     app.state.health = Health(memory)
-    counting = asyncio.create_task(app.state.door.quotas.run())
+    counting = asyncio.create_task(_counting(app.state.door))
+    auditing = asyncio.create_task(engine.audit.run()) if engine.audit is not None else None
     try:
         yield
     finally:
         counting.cancel()
         await app.state.jobs.close()
         with suppress(RecollectError):
-            await app.state.door.quotas.flush()
+            await app.state.door.flush()
+        if auditing is not None:
+            auditing.cancel()
+        if engine.audit is not None:
+            await engine.audit.flush()
+
+
+async def _counting(door: Door) -> None:
+    while True:
+        await asyncio.sleep(FLUSH_SECONDS)
+        with suppress(Unavailable):
+            await door.flush()
 
 
 def _add_layers(app: FastAPI, settings: Settings, limits: BodyLimits) -> None:

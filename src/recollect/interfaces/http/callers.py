@@ -12,9 +12,10 @@ from starlette.requests import HTTPConnection
 from recollect.access import keys
 from recollect.access.keys import Key
 from recollect.access.quotas import FAILURES_PER_MINUTE, Buckets, Quotas, TooMany
+from recollect.access.tokens import Tokens
 from recollect.errors import Denied
 from recollect.interfaces.caller import Caller
-from recollect.interfaces.http.guards import App, Receive, Scope, Send
+from recollect.interfaces.http.guards import LOOPBACK, App, Receive, Scope, Send, host_name
 from recollect.interfaces.http.problems import Unknown
 from recollect.memory import AsyncMemory
 
@@ -22,18 +23,28 @@ DEVICE_HEADER = "x-recollect-device"
 NEEDS_KEY = "this server wants a key: send it as Authorization: Bearer rck_..."
 ONLY_HERE = "no key was made yet, so only the server's own machine may ask; make one there"
 CALLER = "recollect.caller"
+FORWARDED = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
 
 
 class Door:
     """Lets callers in. Open while no key was ever made; once there was one, it stays closed to
     whoever has none, even when all keys are revoked."""
 
-    def __init__(self, memory: AsyncMemory, *, rate: int = 0, writes_per_day: int = 0) -> None:
+    def __init__(
+        self,
+        memory: AsyncMemory,
+        *,
+        rate: int = 0,
+        writes_per_day: int = 0,
+        tokens: Tokens | None = None,
+    ) -> None:
         self._memory = memory
+        self._tokens = tokens
         self._keys_exist = False
         self._rate = Buckets(rate)
         self._failures = Buckets(FAILURES_PER_MINUTE)
         self.quotas = Quotas(memory.engine, writes_per_day)
+        self.uses = keys.KeyUses(memory.engine)
         self._let_in: dict[str, tuple[Key, AsyncMemory]] = {}  # in this turn of the loop, by secret
 
     async def caller(self, connection: HTTPConnection) -> Caller:
@@ -49,28 +60,61 @@ class Door:
             memory = AsyncMemory(engine.narrowed((scope,), engine.rights))
         return Caller(memory=memory, via="http", key=key, quotas=self.quotas)
 
+    async def flush(self) -> None:
+        """Write down what was counted."""
+        await self.quotas.flush()
+        await self.uses.flush()
+
     async def _known(self, connection: HTTPConnection) -> tuple[Key | None, AsyncMemory]:
         header = connection.headers.get("authorization", "")
         scheme, _, secret = header.partition(" ")
         if scheme.lower() == "bearer" and secret.strip():
             try:
-                return await self._with_key(secret.strip())
+                return await self._with_key(secret.strip(), _address_of(connection))
             except Denied as denied:
                 raise self._failed(connection, str(denied)) from None
-        if header or await self._any_keys():
+        if not header and self._is_keyless(connection):
+            return None, await self._for_this_machine()
+        if header or self._tokens is not None or await self._any_keys():
             raise self._failed(connection, NEEDS_KEY)
         if not is_loopback(connection.client.host if connection.client else ""):
             raise self._failed(connection, ONLY_HERE)
         return None, self._memory
 
-    async def _with_key(self, secret: str) -> tuple[Key, AsyncMemory]:
+    def _is_keyless(self, connection: HTTPConnection) -> bool:
+        """A route that the profile's document shows without a key, asked for on this machine by
+        this machine itself. Whoever passes requests on says so, or names another host."""
+        scope, headers = connection.scope, connection.headers
+        return (
+            scope["path"] in self._memory.engine.profile.keyless
+            and scope.get("method") in ("GET", "HEAD")
+            and connection.client is not None
+            and is_loopback(connection.client.host)
+            and host_name(headers.get("host", "")) in LOOPBACK
+            and not any(name in headers for name in FORWARDED)
+        )
+
+    async def _for_this_machine(self) -> AsyncMemory:
+        """To read what one person keeps here; of several, what belongs to nobody in particular."""
+        engine = self._memory.engine
+        roots = await engine.store.roots(limit=2)
+        scope = roots[0] if len(roots) == 1 else engine.default_scope
+        return AsyncMemory(engine.narrowed((scope,), ("read",)))
+
+    async def _with_key(self, secret: str, address: str) -> tuple[Key, AsyncMemory]:
         """Requests that arrived together look up a key together; the next ones look again, so a
         key that was revoked, by whichever process, is refused from then on."""
         here = self._let_in
         if secret not in here:
             asyncio.get_running_loop().call_soon(self._forget_who_came)
-            key, engine = await keys.with_key(self._memory.engine, secret)
+            if self._tokens is not None and self._tokens.is_one(secret):
+                key, engine = await self._tokens.with_token(self._memory.engine, secret)
+            else:
+                key, engine = await keys.with_key(self._memory.engine, secret)
             here[secret] = key, AsyncMemory(engine)
+            self.uses.note(key)
+        if not here[secret][0].works_from(address):
+            raise Denied(keys.UNKNOWN)
         return here[secret]
 
     def _forget_who_came(self) -> None:
@@ -78,11 +122,18 @@ class Door:
 
     def _failed(self, connection: HTTPConnection, said: str) -> Unknown | TooMany:
         wait = self._failures.take(connection.client.host if connection.client else "")
+        audit = self._memory.engine.audit
+        if audit is not None and not wait:
+            audit.note(self._memory.engine, "login refused", "", who=_address_of(connection))
         return TooMany("too many requests without a valid key", wait) if wait else Unknown(said)
 
     async def _any_keys(self) -> bool:
         self._keys_exist = self._keys_exist or await keys.any_key_was_made(self._memory.engine)
         return self._keys_exist
+
+
+def _address_of(connection: HTTPConnection) -> str:
+    return connection.client.host if connection.client else ""
 
 
 class Entrance:

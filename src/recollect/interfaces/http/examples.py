@@ -156,6 +156,19 @@ KEY: Any = {
     "created_at": as_json(_AT),
     "expires_at": None,
     "revoked_at": None,
+    "holder": "person",
+    "parent": "",
+    "succeeds": "",
+    "addresses": [],
+    "last_used_at": None,
+}
+AUDIT_REPORT: Any = {
+    "lines": 12,
+    "seals": 3,
+    "unsealed": 0,
+    "lost": 0,
+    "findings": [],
+    "heads": {"user:ann/3f9a51c07b124d1e": "c0ffee"},
 }
 DEVICE: Any = {"id": "kitchen", "scope": "user:ann"}
 EPISODES: Any = {
@@ -207,5 +220,6 @@ REQUESTS: dict[str, Any] = {
     "Maintain": {"dry_run": True, "scope": "user:ann"},
     "Export": {"scope": "user:ann"},
     "CreateKey": {"name": "kitchen", "scopes": ["user:ann"], "rights": ["read", "write"]},
+    "RotateKey": {"overlap_hours": 24},
     "MapDevice": {"device": "kitchen", "scope": "user:ann"},
 }

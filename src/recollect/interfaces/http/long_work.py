@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import IO, Any, Literal
 
+from recollect.access.keys import still_works
 from recollect.access.quotas import TooMany
 from recollect.errors import NotFound, RecollectError
 from recollect.interfaces.caller import Caller
@@ -29,14 +30,16 @@ log = logging.getLogger(__name__)
 KEPT = timedelta(hours=1)
 KEPT_MAX = 200
 RUNNING_MAX = 4  # for one caller
-PULSE_SECONDS = 15.0
+PULSE_EVERY = 15  # looks
 LOOK_SECONDS = 2.0  # at work that another server does
-NOTED = ("operation", "owner", "state", "progress", "begun_at", "ended_at", "problem")
+REVOKED_SECONDS = 1.0  # how often it is asked whether the key still works
+NOTED = ("operation", "owner", "bound", "state", "progress", "begun_at", "ended_at", "problem")
 
 State = Literal["running", "done", "failed"]
 Work = Callable[["Job"], Awaitable[Receipt]]
 
 STOPPED = "the server that did this was stopped meanwhile; begin again"
+REVOKED = "the key that began this was revoked or has expired"
 GONE = "what this wrote went with the server that wrote it; begin again"
 
 
@@ -49,6 +52,8 @@ class Job:
     operation: str
     owner: str
     begun_at: datetime
+    bound: tuple[str, ...] = ()  # the scopes that whoever began it could not leave
+    forgotten: dict[str, int] = field(default_factory=dict)  # as it was when it began
     state: State = "running"
     progress: int = 0
     ended_at: datetime | None = None
@@ -121,12 +126,17 @@ class Jobs:
     async def begin(self, caller: Caller, operation: str, work: Work) -> Job:
         self.check_room(caller)
         id_, now = self._engine.new_id(), self._engine.now()
-        job = Job(id=id_, operation=operation, owner=caller.name, begun_at=now)
+        bound: tuple[str, ...] = caller.engine.bound
+        job = Job(id=id_, operation=operation, owner=caller.name, begun_at=now, bound=bound)
         self._jobs[job.id] = job
+        job.forgotten = await self._book.forgotten(bound)
         await self._forget_old()
         await self._note(job)
         task = asyncio.create_task(self._run(job, work))
         self._tasks.add(task)
+        if caller.key is not None:
+            watching = asyncio.create_task(self._end_with_key(job, task))
+            task.add_done_callback(lambda _: watching.cancel())
         # Also a task that was cancelled before its first step has ended.
         task.add_done_callback(lambda _: self._stopped(job))
         task.add_done_callback(self._tasks.discard)
@@ -139,6 +149,16 @@ class Jobs:
         if job is None or not _may_see(caller, job):
             raise NotFound(f"there is no work {id_!r}, or it ended long ago")
         return job
+
+    async def file_of(self, caller: Caller, id_: str) -> IO[bytes]:
+        """What an export wrote. One that may hold what was forgotten since is gone."""
+        job = await self.get(caller, id_)
+        if job.file is None or job.state != "done":
+            raise NotFound(f"work {id_!r} has written no file, or not yet")
+        if await self._book.forgotten(job.bound) != job.forgotten:
+            job.drop()
+            raise NotFound(f"something was forgotten since work {id_!r} began; export again")
+        return job.file
 
     async def all_of(self, caller: Caller) -> list[Job]:
         await self._forget_old()
@@ -157,10 +177,14 @@ class Jobs:
             yield b"event: %b\ndata: %b\n\n" % (name.encode(), json_bytes(outward(job.shown())))
             if job.state != "running" or self._closing:
                 return
-            progress = job.progress
+            progress, pulses = job.progress, 0
             while (job.state, job.progress) == ("running", progress) and not self._closing:
-                job = await self.look_again(caller, job, PULSE_SECONDS)
-                yield b": still there\n\n"
+                job = await self.look_again(caller, job, REVOKED_SECONDS)
+                if not await self._may_go_on(caller.name):
+                    return
+                pulses += 1
+                if pulses % PULSE_EVERY == 1:
+                    yield b": still there\n\n"
 
     async def _run(self, job: Job, work: Work) -> None:
         beating = asyncio.create_task(self._beat(job))
@@ -178,6 +202,22 @@ class Jobs:
             beating.cancel()
             self._stopped(job)
         await self._note(job, receipt if job.state == "done" else None)
+
+    async def _end_with_key(self, job: Job, task: asyncio.Task[None]) -> None:
+        """Whoever may no longer come in does not go on with what they began."""
+        while await self._may_go_on(job.owner):
+            await asyncio.sleep(REVOKED_SECONDS)
+        job.end("failed", body_of(403, REVOKED, error="Denied"), self._engine.now())
+        task.cancel()
+
+    async def may_go_on(self, caller: Caller) -> bool:
+        return await self._may_go_on(caller.name)
+
+    async def _may_go_on(self, key: str) -> bool:
+        try:
+            return not key or await still_works(self._engine, key)
+        except RecollectError:
+            return True  # the store does not answer: the work will find out by itself
 
     def _stopped(self, job: Job) -> None:
         """It has ended; if nothing was said of how, it was made to."""
@@ -201,7 +241,8 @@ class Jobs:
         return {id_: job for id_, job in found.items() if not self._is_old(job)}
 
     def _read(self, id_: str, entry: Entry) -> Job:
-        noted = {name: entry[name] for name in NOTED}
+        noted = {name: entry[name] for name in NOTED if name in entry}
+        noted["bound"] = tuple(noted.get("bound", ()))
         for name in ("begun_at", "ended_at"):
             noted[name] = datetime.fromisoformat(noted[name]) if noted[name] else None
         job = Job(id=id_, here=False, receipt=entry["receipt"], **noted)
@@ -243,4 +284,8 @@ class Jobs:
 
 
 def _may_see(caller: Caller, job: Job) -> bool:
-    return job.owner == caller.name or caller.is_master
+    """What was begun in some scopes is not shown to who may see less of them, such as the same
+    key on another device."""
+    own = job.owner == caller.name
+    inside = bool(job.bound) and all(map(caller.engine.may_change, job.bound))
+    return (own and (inside or not caller.engine.bound)) or caller.is_master

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 
 from starlette.requests import HTTPConnection
@@ -12,12 +12,14 @@ from recollect.interfaces.http.callers import caller_of
 from recollect.interfaces.http.guards import App
 from recollect.interfaces.http.problems import told
 from recollect.interfaces.mcp.mount import McpRoute
+from recollect.types import Right
 
 
 @asynccontextmanager
-async def mcp_route() -> AsyncIterator[App]:
-    """An application for ``/mcp``, for as long as the server runs."""
-    route = McpRoute(_let_in, told)
+async def mcp_route(rights: Iterable[Right] = ()) -> AsyncIterator[App]:
+    """An application for ``/mcp``, for as long as the server runs. ``rights``: what tools may do
+    beside reading, writing and erasing, with a key that may."""
+    route = McpRoute(_let_in, told, rights)
     async with route.running():
         yield route
 

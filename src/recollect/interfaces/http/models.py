@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, PlainValidator, WithJsonSchem
 
 from recollect.interfaces.http.examples import REQUESTS
 from recollect.memory.arguments import Argument, bare, element_of, members, verb_spec
-from recollect.types import Right
+from recollect.types import Holder, Right
 from recollect.types.arguments import MESSAGES_MAX, SCOPES_MAX, Between, Like, Name, Scope, When
 
 
@@ -150,7 +150,19 @@ CreateKey = _model(
         "scopes": Annotated[list[json_type(Scope)], Field(max_length=SCOPES_MAX)],  # type: ignore[misc]
         "rights": list[Right],
         "expires_at": json_type(When | None),
+        "holder": Holder,
+        "addresses": Annotated[list[str], Field(max_length=20)],
     },
-    {"name": "", "scopes": [], "rights": ["read", "write"], "expires_at": None},
+    {
+        "name": "",
+        "scopes": [],
+        "rights": ["read", "write"],
+        "expires_at": None,
+        "holder": "person",
+        "addresses": [],
+    },
+)
+RotateKey = _model(
+    "RotateKey", {"overlap_hours": Annotated[float, Field(ge=0, le=2160)]}, {"overlap_hours": 24.0}
 )
 MapDevice = _model("MapDevice", {"device": json_type(Name), "scope": json_type(Scope)}, {})

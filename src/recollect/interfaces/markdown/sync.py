@@ -54,10 +54,9 @@ from recollect.memory import AsyncMemory
 from recollect.packet.policy import policy_from, policy_of
 from recollect.scopes import root_of
 from recollect.text.compare import text_hash
-from recollect.types import Item, Receipt, Record, SessionKey, Summary
+from recollect.types import MIRROR, Item, Receipt, Record, SessionKey, Summary
 from recollect.upkeep.loop import one_round
 
-NAMESPACE = "mirror"
 ATTEMPTS_MAX = 5
 ACCOUNTS_PER_ROUND = 3  # how often a model is asked
 ENTRIES_MAX = 20_000  # further behind than this, everything is compared anew
@@ -164,7 +163,7 @@ class Mirror:
             )
         complete = snapshot is not None and _all_there(places, snapshot)
         found = await self.engine.store.items(
-            self.root, NAMESPACE, now=self.engine.now(), keys=(self.workspace.key,)
+            self.root, MIRROR, now=self.engine.now(), keys=(self.workspace.key,)
         )
         state = found[0] if found else None
         newest = await last_number(self.engine, self.root)
@@ -195,16 +194,18 @@ class Mirror:
 
     async def _remember_number(self, this: SyncRound) -> None:
         """Only after something that concerns the files: our own note of it does not."""
-        value = {"number": this.number, "logged": this.logs}
+        folder = str(self.workspace.path)
+        value = {"number": this.number, "logged": this.logs, "folder": folder}
         known = this.state.value if this.state and isinstance(this.state.value, dict) else {}
         number = known.get("number")
-        if known.get("logged") == this.logs and isinstance(number, int) and number <= this.number:
+        same = (known.get("logged"), known.get("folder")) == (this.logs, folder)
+        if same and isinstance(number, int) and number <= this.number:
             since = await entries_after(self.engine, self.root, number)
             if not any(tells_something(entry) for entry in since if entry.seq <= this.number):
                 return
         item = Item(
             scope=self.root,
-            namespace=NAMESPACE,
+            namespace=MIRROR,
             key=self.workspace.key,
             value=value,
             version=this.state.version if this.state else 0,

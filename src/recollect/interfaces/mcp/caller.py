@@ -49,4 +49,6 @@ def _project_scope(bound: tuple[str, ...], project: str) -> str:
     for own in bound:
         if own == named or own.endswith(f":{named}"):
             return own  # the caller is bound to that very project
+    if len(bound) > 1:
+        raise Invalid(f"this key reaches {', '.join(bound)}: name a scope instead of a project")
     return f"{bound[0]}:{named}" if bound else named

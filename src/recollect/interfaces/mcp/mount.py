@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, MutableMapping
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -22,6 +22,7 @@ from starlette.responses import Response
 
 from recollect.interfaces.caller import Caller
 from recollect.interfaces.mcp.server import Tell, build_server
+from recollect.types import Right
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -40,11 +41,14 @@ class McpRoute:
     words an error for them."""
 
     def __init__(
-        self, let_in: Callable[[HTTPConnection], Awaitable[Caller]], tell: Tell = str
+        self,
+        let_in: Callable[[HTTPConnection], Awaitable[Caller]],
+        tell: Tell = str,
+        rights: Iterable[Right] = (),
     ) -> None:
         self._let_in = let_in
         self._running: dict[Call, asyncio.Task[None]] = {}
-        server = build_server(_asker_of, tell)
+        server = build_server(_asker_of, tell, rights)
         server.streamable_http_app(
             streamable_http_path=PATH,
             json_response=True,

@@ -33,6 +33,7 @@ from recollect.errors import NotFound, RecollectError
 from recollect.interfaces.caller import Caller
 from recollect.interfaces.mcp.caller import asked_by
 from recollect.interfaces.mcp.schemas import lean
+from recollect.types import Right
 
 NAME = "recollect"
 
@@ -86,15 +87,22 @@ NO_TOOL = {
 }  # fmt: skip
 
 
-def build_server(who: Who, tell: Tell = str, *, tools: Toolset = "recollect") -> MCPServer[Any]:
-    """The server for whoever ``who`` says is asking; ``tell`` words an error for them."""
-    return _without_logging(lambda: MemoryServer(who, tell, tools))
+def build_server(
+    who: Who,
+    tell: Tell = str,
+    rights: Iterable[Right] = (),
+    *,
+    tools: Toolset = "recollect",
+) -> MCPServer[Any]:
+    """The server for whoever ``who`` says is asking; ``tell`` words an error for them. ``rights``
+    are those that tools have beside the usual ones, if who asks has them."""
+    return _without_logging(lambda: MemoryServer(who, tell, frozenset(rights), tools))
 
 
 class MemoryServer(MCPServer[Any]):
     """Refuses arguments that no tool takes, and tells errors in our own words."""
 
-    def __init__(self, who: Who, tell: Tell, toolset: Toolset) -> None:
+    def __init__(self, who: Who, tell: Tell, rights: frozenset[Right], toolset: Toolset) -> None:
         from recollect.interfaces.mcp import guidance, reference  # read the verbs, as the tools do
 
         own = toolset == "recollect"
@@ -112,6 +120,7 @@ class MemoryServer(MCPServer[Any]):
             subscriptions=False,
         )
         self._who = who
+        self._rights = rights
         self._tell = tell
         self._arguments = {tool.name: set(tool.parameters["properties"]) for tool in tools}
         self._writing = {name for name, (_, _, reads, _, _) in rows.items() if not reads}
@@ -180,7 +189,8 @@ class MemoryServer(MCPServer[Any]):
             raise MCPError(code=INVALID_PARAMS, message=said) from None
 
     async def _asker(self, context: Context[Any, Any] | None) -> Caller:
-        return await self._who(context or Context(mcp_server=self))
+        asker = await self._who(context or Context(mcp_server=self))
+        return asker.for_tools(self._rights)
 
 
 def _tool(name: str, home: str, title: str, reads: bool, destroys: bool, again: bool) -> Tool:

@@ -12,7 +12,7 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
@@ -23,6 +23,7 @@ from recollect.errors import RecollectError
 from recollect.interfaces.caller import Caller
 from recollect.interfaces.mcp.lines import lines_of
 from recollect.interfaces.mcp.server import Toolset, build_server
+from recollect.types import Right
 
 if TYPE_CHECKING:
     import anyio
@@ -37,16 +38,22 @@ GRACE_SECONDS = 3.0
 Open = Callable[[], Awaitable["AsyncMemory"]]
 
 
-def run(open_memory: Open, *, actor: str, tools: Toolset = "recollect") -> int:
+def run(
+    open_memory: Open,
+    *,
+    actor: str,
+    tools: Toolset = "recollect",
+    rights: Iterable[Right] = (),
+) -> int:
     """Serve until the client closes our input, or until told to stop."""
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="recollect: %(message)s")
-    asyncio.run(_serve(open_memory, actor, tools))
+    asyncio.run(_serve(open_memory, actor, tools, rights))
     return 0
 
 
-async def _serve(open_memory: Open, actor: str, tools: Toolset) -> None:
+async def _serve(open_memory: Open, actor: str, tools: Toolset, rights: Iterable[Right]) -> None:
     opening = Opening(open_memory, actor)
-    server = build_server(opening.asker, tools=tools)
+    server = build_server(opening.asker, rights=rights, tools=tools)
     serving = asyncio.create_task(_speak(server, opening))
     told_to_stop = asyncio.create_task(_signalled())
     await asyncio.wait({serving, told_to_stop}, return_when=asyncio.FIRST_COMPLETED)

@@ -15,7 +15,9 @@ from dataclasses import dataclass
 from functools import cache
 
 from recollect.text.redact import assignments as assigned
+from recollect.text.redact import wallets
 from recollect.text.redact.assignments import Span
+from recollect.text.redact.prose import find_spoken_passwords
 from recollect.text.words import words
 
 Finder = Callable[[str], Iterator[Span]]
@@ -104,7 +106,16 @@ _BY_PREFIX = (
         "accountkey= sharedaccesskey=",
         r"(?i:AccountKey|SharedAccessKey)=([A-Za-z0-9+/]{40,}={0,2})",
     ),
-    ("azure_signature", "sig=", r"[?&]sig=([A-Za-z0-9%+/]{40,}={0,2})"),
+    (
+        "azure_signature",
+        "sig=",
+        r"(?:[?&;,\s\"']|\A)sig=([A-Za-z0-9%+/_-]{30,}={0,2})",
+    ),
+    (
+        "url_signature",
+        "signature=",
+        r"(?i:X-Amz-Signature|X-Goog-Signature|[?&]Signature)=([A-Za-z0-9%+/~_-]{32,}={0,2})",
+    ),
     ("telegram_token", ":a", rf"\d{{8,10}}:A[{_WORD}]{{34,}}"),
     (
         "discord_webhook",
@@ -338,8 +349,21 @@ KINDS: tuple[Kind, ...] = (
     Kind("credit_card", _DIGITS, _find_cards),
     Kind("iban", _DIGITS, _find_ibans),
     Kind("password", assigned.ANCHORS, assigned.find_passwords, named="secrets.passwords"),
+    Kind(
+        "spoken_password",
+        ("login", "log in", "sign in", "anmelden", "melde", "einlog"),
+        find_spoken_passwords,
+        named="secrets.passwords",
+    ),
     Kind("password_hash", ("$",), by_pattern(assigned.PASSWORD_HASH)),
     Kind("seed_phrase", (), assigned.find_seed_phrases, named="secrets.phrase_anchors"),
+    Kind("recovery_words", (" ",), wallets.find_phrases),
+    Kind("wallet_key", _DIGITS, wallets.find_wallet_keys),
+    Kind(
+        "one_time_seed",
+        ("otp", "2fa", "mfa", "factor", "authenticator", "faktor"),
+        wallets.find_one_time_seeds,
+    ),
     Kind("cookie", ("cookie",), assigned.find_cookies),
     Kind("security_code", (), assigned.find_card_codes, named="secrets.card_code_anchors"),
     Kind("pin", ("pin",), assigned.find_pins),

@@ -14,7 +14,7 @@ from typing import Any
 from recollect.text.trust.hidden import decoded, disguised, folded, smuggled, tricks, unseen
 from recollect.text.trust.recalled import PREFACE, without_recalled
 from recollect.text.trust.signs import sign_in
-from recollect.types import TRUST_OF_SOURCE, Message
+from recollect.types import PERSON_TRUST, TRUST_OF_SOURCE, Message
 
 __all__ = [
     "PREFACE",
@@ -55,7 +55,9 @@ def doubt_about(message: Message) -> str:
 
 
 def _is_from_outside(message: Message) -> bool:
-    return message.trust < TRUST_OF_SOURCE["assistant"]
+    """Also what somebody says in another's name: of a person, but not heard from them."""
+    claims = message.role in ("user", "system", "developer") and message.trust < PERSON_TRUST
+    return message.trust < TRUST_OF_SOURCE["assistant"] or claims
 
 
 def _fresh(message: Message) -> str:

@@ -162,14 +162,15 @@ def _edge(
 
 
 def joined(kept: Record, gone: Record) -> Record:
-    """What stays, with the tags and the weight of what goes."""
+    """What stays, with the tags of what goes and, if that is trusted no less, its weight. What
+    stays is never trusted less than what goes."""
+    weight = gone if gone.trust >= kept.trust else kept
     return replace(
         kept,
         tags=tuple(sorted({*kept.tags, *gone.tags})),
-        importance=max(kept.importance, gone.importance),
-        confidence=max(kept.confidence, gone.confidence),
-        durability=max(kept.durability, gone.durability, key=STRENGTH.index),
-        trust=max(kept.trust, gone.trust),
+        importance=max(kept.importance, weight.importance),
+        confidence=max(kept.confidence, weight.confidence),
+        durability=max(kept.durability, weight.durability, key=STRENGTH.index),
         valid_from=_earlier(kept.valid_from, gone.valid_from),
     )
 

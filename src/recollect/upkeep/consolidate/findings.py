@@ -192,10 +192,10 @@ def doubles(
 
 
 def better_first(record: Record) -> tuple[object, ...]:
-    """Pinned before others, then trust, confidence, uses; of equals the older."""
+    """Trusted before others, then pinned, confidence, uses; of equals the older."""
     return (
-        not is_pinned(record),
         -record.trust,
+        not is_pinned(record),
         -record.confidence,
         -record.uses,
         record.learned_at,

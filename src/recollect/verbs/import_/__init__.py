@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO
 
+from recollect.access.seal import check_signature
 from recollect.engine import Engine
-from recollect.errors import Invalid, NotFound, RecollectError, Unavailable
+from recollect.errors import Denied, Invalid, NotFound, RecollectError, Unavailable
 from recollect.forgotten import Tombstones
 from recollect.scopes import parse_scope, root_of
 from recollect.types import Message, Receipt, Record, Session, SessionKey, Usage
@@ -49,8 +50,13 @@ async def import_from(
     dry_run: bool,
     partial: bool,
     actor: str,
+    trusted_key: str = "",
     progress: Callable[[int, int], None] | None = None,
 ) -> Receipt:
+    """Without a ``trusted_key`` content, times and provenance come in, and nothing that the file
+    says about how far to believe it."""
+    if trusted_key and (engine.bound or "admin" not in engine.rights or engine.holder == "agent"):
+        raise Denied("only an admin of every scope restores what a signed export says of itself")
     with source_opened(source) as (file, name):
         known = await asyncio.to_thread(survey, file, name)
         if known.problem and not partial:
@@ -58,6 +64,8 @@ async def import_from(
                 f"{name} is not complete: {known.problem}. Nothing was imported; get the whole "
                 "file, or import what is there with partial (--partial)"
             )
+        if trusted_key:
+            check_signature(known.checksum, known.signature, trusted_key)
         run = ImportRun(
             engine=engine,
             change=engine.new_id(),
@@ -65,6 +73,7 @@ async def import_from(
             dry_run=dry_run,
             scopes=frozenset(_roots(known.scopes, name)),
             report=ImportReport(),
+            trusting=bool(trusted_key),
         )
         await _find_forgotten(run, file)
         for chunk in _chunks(run, _with_ends(lines_of(file))):

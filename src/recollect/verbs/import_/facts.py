@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from recollect.changes import Change, EdgeKey, edge_key
-from recollect.types import LIVE, Find, Record, Relation, Where
+from recollect.text.trust import SUSPICION
+from recollect.types import LIVE, TRUST_OF_SOURCE, Find, Record, Relation, Where
 from recollect.verbs.import_.file import ExportLine
 from recollect.verbs.import_.run import (
     EXPIRED,
@@ -56,7 +58,7 @@ async def _planned(
 ) -> FactPlan:
     engine = run.engine
     records = [
-        clean_record(line.value, engine.redactor)
+        run.believed(clean_record(line.value, engine.redactor))
         for line in lines
         if isinstance(line.value, Record)
     ]
@@ -112,7 +114,22 @@ def _write_or_merge(
         equals[record.scope, record.hash] = record.id
     made_from = tuple(run.merged.get(id_, id_) for id_ in record.derived_from)
     plan.records[record.id] = replace(record, derived_from=made_from, version=0)
-    plan.outcomes.append(run.stored(line, record.id, "" if record == line.value else REDACTED))
+    same = isinstance(line.value, Record) and record.text == line.value.text
+    notes = [] if same and _same_beside(record, line.value) else [REDACTED]
+    if record.status == "quarantined" and not _was_held(line.value):
+        notes.append(f"not recalled until approved: it {record.data[SUSPICION]}")
+    plan.outcomes.append(run.stored(line, record.id, "; ".join(notes)))
+
+
+def _was_held(value: Any) -> bool:
+    return isinstance(value, Record) and value.status == "quarantined"
+
+
+def _same_beside(record: Record, value: Any) -> bool:
+    """Is there nothing redacted beside its text? A reason to doubt it is no redaction."""
+    data = {name: one for name, one in record.data.items() if name != SUSPICION}
+    known = {name: one for name, one in value.data.items() if name != SUSPICION}
+    return data == known and record.tags == value.tags
 
 
 async def _equals(run: ImportRun, records: Sequence[Record]) -> dict[tuple[str, str], str]:
@@ -145,17 +162,27 @@ async def _fill_relations(
     ends = {id_ for edge in edges for id_ in (edge.source, edge.target)}
     found = await engine.store.records(change.root, list(ends), now=engine.now())
     scopes = {record.id: record.scope for record in found if engine.may_see(record.scope)}
+    trust = {record.id: record.trust for record in found}
     stored = await engine.store.relations(change.root, [edge.source for edge in edges])
     known = {edge_key(edge) for edge in stored}
     outcomes: list[ImportOutcome] = []
     for line, edge in zip(lines, edges, strict=True):
         reason = _why_no_edge(run, edge, scopes, known | change.relations.keys())
+        if not reason and not run.trusting and _takes_over(edge, trust):
+            reason = "who is trusted less replaces nothing"
         if reason:
             outcomes.append(skipped(line, reason))
             continue
         change.draw(replace(edge, scope=scopes.get(edge.source, edge.scope), version=0))
         outcomes.append(run.stored(line, " ".join(edge_key(edge))))
     return outcomes, lambda: None
+
+
+def _takes_over(edge: Relation, trust: dict[str, int]) -> bool:
+    least = TRUST_OF_SOURCE["import"]
+    return edge.kind == "supersedes" and trust.get(edge.source, least) < trust.get(
+        edge.target, least
+    )
 
 
 def _moved(run: ImportRun, edge: Relation) -> Relation:

@@ -33,6 +33,8 @@ class FileSurvey:
     scopes: tuple[str, ...]
     lines: int
     problem: str
+    checksum: str = ""
+    signature: str = ""
 
 
 def survey(file: IO[bytes], name: str) -> FileSurvey:
@@ -46,8 +48,14 @@ def survey(file: IO[bytes], name: str) -> FileSurvey:
             return FileSurvey(scopes=scopes, lines=number, problem=f"line {number} is too long")
         hashed.update(last)
         last, number = line, number + 1
+    checksum, end = hashed.hexdigest(), _json(last)
+    said = end.get("signature") if isinstance(end, dict) else ""
     return FileSurvey(
-        scopes=scopes, lines=number, problem=_problem(last, hashed.hexdigest(), number)
+        scopes=scopes,
+        lines=number,
+        problem=_problem(last, checksum, number),
+        checksum=checksum,
+        signature=said if isinstance(said, str) else "",
     )
 
 

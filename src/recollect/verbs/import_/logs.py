@@ -15,6 +15,8 @@ from recollect.changes import retried
 from recollect.engine import every_message
 from recollect.errors import Conflict, Invalid
 from recollect.forgotten import key_of
+from recollect.packet.buffers import buffer_policy
+from recollect.packet.policy import policy_of
 from recollect.types import CursorMove, Message, Session, SessionKey, Summary
 from recollect.verbs.import_.file import ExportLine
 from recollect.verbs.import_.run import (
@@ -182,6 +184,9 @@ async def _plan_session(run: ImportRun, plan: LogPlan, line: ExportLine, session
         plan.outcomes.append(skipped(line, OPTED_OUT))
     else:
         safe = clean_session(session, run.engine.redactor)
+        if not run.trusting:
+            own = buffer_policy(session.id, run.engine.profile) or policy_of(run.engine.profile)
+            safe = replace(safe, policy=str(own))
         plan.sessions[key] = replace(safe, cursors={}, last_seq=0, version=0)
         plan.outcomes.append(run.stored(line, session.id))
 
@@ -204,7 +209,7 @@ async def _plan_message(run: ImportRun, plan: LogPlan, line: ExportLine, message
     seq = message.seq if log.numbered else 0
     log.last = seq or log.last + 1
     safe = clean_message(message, run.engine.redactor)
-    plan.messages[key, message.id] = replace(safe, seq=seq)
+    plan.messages[key, message.id] = replace(run.believed(safe), seq=seq)
     plan.fresh[key] = plan.fresh.get(key, 0) + bool(seq)
     notes = [] if seq else ["appended: the session has other messages here"]
     notes += [] if safe == message else [REDACTED]

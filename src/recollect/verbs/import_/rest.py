@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from recollect.changes import Change
 from recollect.forgotten import NAMESPACE as TOMBSTONE
@@ -17,6 +18,7 @@ from recollect.verbs.import_.file import ExportLine
 from recollect.verbs.import_.run import (
     EXPIRED,
     KNOWN,
+    NOT_TAKEN,
     Filled,
     ImportOutcome,
     ImportRun,
@@ -35,7 +37,9 @@ ItemKey = tuple[str, str, str]
 async def import_items(run: ImportRun, lines: Sequence[ExportLine]) -> None:
     """Entries come as the items they are kept in; what was spent is kept elsewhere."""
     for line in lines:
-        if _is_usage(line):
+        if _is_usage(line) and not run.trusting:
+            run.report.add(skipped(line, NOT_TAKEN))
+        elif _is_usage(line):
             assert line.value is not None
             run.report.add(await _booked(run, root_of_value(line.value), line))
     others = [line for line in lines if not _is_usage(line)]
@@ -137,7 +141,17 @@ async def _why_not(run: ImportRun, root: str, item: Item) -> str:
         return await _about_key(run, root, item)
     if item.namespace == TOMBSTONE:
         return _about_stone(run, root, item)
-    return ""
+    if item.namespace == imported.NAMESPACE:
+        return ""
+    if not run.trusting:
+        return NOT_TAKEN
+    meant = item.key == "scope" or item.key.startswith("author:")
+    wrong = item.namespace == "policy" and meant and not _is_policy(item.value)
+    return "!this is no policy" if wrong else ""
+
+
+def _is_policy(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("persist", True), bool)
 
 
 async def _about_key(run: ImportRun, root: str, item: Item) -> str:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from recollect.changes import Change
 from recollect.engine import Engine
 from recollect.errors import Conflict, Invalid
 from recollect.forgotten import Forgotten, Tombstones
+from recollect.lifecycle.status import held
 from recollect.scopes import parse_scope, root_of
 from recollect.text.inputs import MESSAGE_BYTES_MAX, RECORD_BYTES_MAX, clean_name, clean_text, share
+from recollect.text.trust import strong_suspicion
 from recollect.types import (
+    TRUST_OF_SOURCE,
     Entry,
     Item,
     ItemStatus,
@@ -26,6 +30,9 @@ from recollect.types import (
 )
 from recollect.types.serial import TYPES, Value
 from recollect.verbs.import_.file import ExportLine
+from recollect.verbs.remember import doubt_of
+
+Believed = TypeVar("Believed", Message, Record)
 
 ITEMS_MAX = 10_000
 TRUST_MAX = 3
@@ -37,6 +44,7 @@ OPTED_OUT = "opted out of persistence"
 EXPIRED = "expired"
 OTHER = "this id already says something else here"
 REDACTED = "secrets were redacted"
+NOT_TAKEN = "settings and bookkeeping come only with a signed export that an admin of all restores"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +118,7 @@ class ImportRun:
     taken: set[str] = field(default_factory=set)  # summary ids that are used elsewhere
     embedded: int = 0
     pending: set[str] = field(default_factory=set)  # notes about vectors left for later
+    trusting: bool = False  # the file is believed as it is: its trust, reviews and settings too
 
     def begin(self, root: str) -> Change:
         """What one chunk of lines writes, as a part of the import's change."""
@@ -137,6 +146,21 @@ class ImportRun:
             asked[scope, author] = await self.engine.persists(scope, (author,))
         return asked[scope, author]
 
+    def believed(self, value: Believed) -> Believed:
+        """A message or record as far as this import believes it: what a file says of its own
+        trust is the file's word, and so is that somebody approved it."""
+        if self.trusting:
+            return value
+        lower = replace(value, trust=min(value.trust, TRUST_OF_SOURCE["import"]))
+        if isinstance(lower, Message):
+            return lower
+        if lower.type == "turn":
+            return lower if lower.status == "quarantined" else held(lower, _doubt_of_turn(lower))
+        core = lower.durability == "core"
+        lower = replace(lower, durability="standard", review_at=None) if core else lower
+        live = lower.status in ("active", "disputed")
+        return held(lower, doubt_of(lower)) if live else lower
+
     def check(self, value: Value) -> None:
         """Invalid or Denied if the value may not come in at all."""
         for scope in (root_of_value(value), *_scopes(value)):
@@ -149,6 +173,10 @@ class ImportRun:
         if isinstance(value, Entry):
             self.engine.write_scope_in(value.root)
         _check_fields(value)
+
+
+def _doubt_of_turn(turn: Record) -> str:
+    return strong_suspicion(turn.text) if turn.status == "active" else ""
 
 
 def failed(line: ExportLine, reason: str) -> ImportOutcome:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import time
 from collections.abc import AsyncIterator
 from datetime import datetime
 from typing import IO, Annotated, Any, Literal
@@ -18,7 +19,7 @@ from recollect.interfaces.http import models
 from recollect.interfaces.http.answers import answer
 from recollect.interfaces.http.bodies import LINES
 from recollect.interfaces.http.examples import JOB
-from recollect.interfaces.http.long_work import Job, Jobs, Work
+from recollect.interfaces.http.long_work import REVOKED_SECONDS, Job, Jobs, Work
 from recollect.interfaces.http.openapi import about
 from recollect.interfaces.http.routes.calls import Asking, router_of, takes
 from recollect.interfaces.http.shapes import object_of
@@ -75,7 +76,7 @@ async def reembed(request: Request, caller: Asking) -> Response:
 async def export(asked: Any, request: Request, caller: Asking) -> Response:
     """Write everything the key may see, or some scopes, as JSON lines; fetch them from the
     work's `file`."""
-    caller.memory.engine.allow("read")
+    caller.memory.engine.allow("export")
 
     async def work(job: Job) -> Receipt:
         job.file = _spool()
@@ -98,7 +99,7 @@ async def export(asked: Any, request: Request, caller: Asking) -> Response:
 @takes(*models.query_parameters("import_from"))
 async def import_(request: Request, caller: Asking, **said: Any) -> Response:
     """Read an export in. Doing it again changes nothing."""
-    caller.memory.engine.allow("write")
+    caller.memory.engine.allow("import")
     _jobs(request).check_room(caller)
     await caller.before_write()
     spool = await _received(request)
@@ -143,10 +144,8 @@ async def work_events(id: str, request: Request, caller: Asking) -> Response:
 @router.get("/work/{id}/file", response_class=StreamingResponse, responses={200: _LINES})
 async def work_file(id: str, request: Request, caller: Asking) -> Response:
     """What an export wrote."""
-    job = await _jobs(request).get(caller, id)
-    if job.file is None or job.state != "done":
-        raise NotFound(f"work {id!r} has written no file, or not yet")
-    return StreamingResponse(_read(job.file), media_type=LINES)
+    file = await _jobs(request).file_of(caller, id)
+    return StreamingResponse(_read(file, _jobs(request), caller), media_type=LINES)
 
 
 def _jobs(request: Request) -> Jobs:
@@ -178,10 +177,15 @@ async def _received(request: Request) -> IO[bytes]:
     return spool
 
 
-async def _read(file: IO[bytes]) -> AsyncIterator[bytes]:
-    """Several may read at once: each keeps a place of its own."""
-    place = 0
+async def _read(file: IO[bytes], jobs: Jobs, caller: Caller) -> AsyncIterator[bytes]:
+    """Several may read at once: each keeps a place of its own. A key that was revoked meanwhile
+    gets no further."""
+    place, looked = 0, time.monotonic()
     while True:
+        if time.monotonic() - looked > REVOKED_SECONDS:
+            looked = time.monotonic()
+            if not await jobs.may_go_on(caller):
+                raise ConnectionAbortedError
         part = await anyio.to_thread.run_sync(_part, file, place)
         if not part:
             return

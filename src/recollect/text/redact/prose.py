@@ -1,0 +1,49 @@
+"""Passwords in running text: "the password for the router is ...", "... ist mein Passwort"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from recollect.text.redact.assignments import Span, is_password
+from recollect.text.words import alternatives
+
+_OF = (
+    "for|of|to|on|at|from|für|fürs|zum|zur|vom|von|des|der|im|am|beim|bei"
+    "|pour|de|du|del|para|per|da"
+)
+_IS = "is|was|are|ist|war|lautet|est|es|è|é|now|jetzt|changed to|set to|reset to"
+_MINE = "the|my|our|your|his|her|their|das|mein|meine|unser|dein|sein|ihr|le|mon|la|mi|il|mio|a|o"
+_VALUE = r"[\"'“„‘«`(]{0,2}([^\s\"'“”„‘’«»`,;<>()\u3000-\u9fff\uac00-\ud7ff\uff00-\uffef]{6,120})"
+_STRONG = re.compile(r"(?=.*[A-Za-zÀ-ÿ])(?=.*[\d!@#$%^&*+=~?])")
+_DATE = re.compile(r"v?\d[\d.:/-]*\w{0,2}\Z|\w+\.\w{2,4}\Z")
+
+
+def find_spoken_passwords(text: str) -> Iterator[Span]:
+    for pattern in _patterns():
+        for match in pattern.finditer(text):
+            start, end = match.span(1)
+            while end > start and text[end - 1] in ".:?)]}":
+                end -= 1
+            value = text[start:end]
+            if _STRONG.match(value.rstrip("!")) and is_password(value) and not _DATE.match(value):
+                yield start, end
+
+
+@cache
+def _patterns() -> tuple[re.Pattern[str], ...]:
+    names = alternatives("secrets.passwords")
+    made = (
+        rf"(?:{names})\w{{0,2}}[ ](?:{_OF})[ ][^\n.:;!?]{{1,60}}?"
+        rf"(?:[ ](?:{_IS})|:)[ ]{{1,2}}{_VALUE}",
+        rf"(?:{names})[ ](?:has[ ]been|was|wurde|is)?[ ]?(?:changed|reset|set|geändert)"
+        rf"[^\n.:;!?]{{0,30}}?[ ](?:to|in|zu|auf)[ ]{{1,2}}{_VALUE}",
+        rf"(?<![^\s\"'“„`(]){_VALUE}[\"'”“’»`)]{{0,2}}[ ](?:is|was|ist|war)[ ](?:{_MINE})[ ]"
+        rf"(?:[\w-]{{1,20}}[ ]){{0,2}}(?:[\w]{{1,12}}-)?(?:{names})",
+        rf"(?<![A-Za-z])(?:use|with|type|enter|try|mit|nimm|nutze|gib)[ ]{_VALUE}[\"'”’»`)]{{0,2}}"
+        rf"[ ](?:as|als)[ ](?:(?:{_MINE})[ ])?(?:[\w-]{{1,20}}[ ])?(?:{names})",
+        rf"(?<![A-Za-z])(?:log[ -]?in|sign[ -]?in|logge?[ ]dich|melde?[ ]dich|anmelden|einloggen)"
+        rf"[^\n.;!?]{{0,40}}?[ ](?:with|mit|as|als)[ ][^\s,;]{{1,64}}[ ]?(?:/|and|und)[ ]?{_VALUE}",
+    )
+    return tuple(re.compile(pattern, re.IGNORECASE) for pattern in made)

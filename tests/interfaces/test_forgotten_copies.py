@@ -1,0 +1,51 @@
+"""what is forgotten goes from Markdown files and from exports that a server holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from recollect.interfaces.cli import main
+from recollect.interfaces.http import build_app
+from recollect.types import ALL_RIGHTS
+from tests.interfaces.http.conftest import served
+
+
+def test_A10_forgetting_writes_the_markdown_files_anew(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = str(tmp_path / "notes")
+    store = ["--store", str(tmp_path / "notes" / "memory.db"), "--embedder", "hashing"]
+    assert main(["new", folder]) == 0
+    told = "Ann hides the silver behind the clock"
+    assert main([*store, "remember", told, "--durability", "core", "--json"]) == 0
+    assert main(["--embedder", "hashing", "sync", folder]) == 0
+    page = Path(folder) / "memory" / "MEMORY.md"
+    assert told in page.read_text()
+    capsys.readouterr()
+    assert main([*store, "forget", "--scope", "user:default", "--yes"]) == 0
+    assert folder in capsys.readouterr().out
+    left = [file for file in Path(folder).rglob("*") if file.is_file() and file.suffix == ".md"]
+    assert all(told not in file.read_text() for file in left)
+
+
+def test_A10_an_export_from_before_is_not_handed_out(tmp_path: Path) -> None:
+    with served(build_app(str(tmp_path / "m.db"), embedder="hashing")) as server:
+        server.key("ann", "user:ann", rights=tuple(ALL_RIGHTS - {"admin"}))
+        server.key("bob", "user:bob", rights=tuple(ALL_RIGHTS - {"admin"}))
+        with server.client("ann") as ann, server.client("bob") as bob:
+            works = []
+            for who, text in ((ann, "Ann hides the silver"), (bob, "Bob has a cat")):
+                who.post("/v1/remember", json={"text": text})
+                work = who.post("/v1/export", json={}).json()["id"]
+                while who.get(f"/v1/work/{work}", params={"wait": 5}).json()["state"] == "running":
+                    pass
+                assert who.get(f"/v1/work/{work}/file").status_code == 200
+                works.append(work)
+            receipt = ann.post("/v1/forget", json={"scope": "user:ann"}).json()
+            assert any(works[0] in note for note in receipt["notes"])
+            gone = ann.get(f"/v1/work/{works[0]}/file")
+            assert gone.status_code == 404
+            assert "silver" not in gone.text
+            assert bob.get(f"/v1/work/{works[1]}/file").status_code == 200
