@@ -29,6 +29,7 @@ class Settings:
     host: str = "127.0.0.1"
     port: int = 4777
     hosts: str = ""  # names the server answers to beside the loopback
+    public_url: str = ""  # what others know it by behind a proxy, such as https://memory.example
     origins: str = ""  # pages elsewhere that may use the server, such as https://app.example
     body_mb: int = 8  # most of one request to the server
     rate: int = 6_000  # requests a minute for one key; 0: no limit

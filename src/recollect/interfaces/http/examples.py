@@ -160,6 +160,7 @@ KEY: Any = {
     "parent": "",
     "succeeds": "",
     "addresses": [],
+    "audience": "",
     "last_used_at": None,
 }
 AUDIT_REPORT: Any = {
