@@ -122,6 +122,7 @@ class Engine:
     until: datetime | None = None  # when that key ends
     used: Tally[tuple[str, str]] = field(default_factory=Tally)  # root and id of records
     journal_days: int = 0  # how long the journal is kept; 0: for ever
+    webhook_hosts: str = ""  # private addresses that webhooks may go to
     claimed: set[str] = field(default_factory=set)  # spaces that the store is known to have
     volatile_roots: set[str] = field(default_factory=set)
     disk: Disk = field(default_factory=Disk)

@@ -45,6 +45,7 @@ class Settings:
     oidc_rights_claim: str = ""  # the claim that names rights; empty: all of those
     oidc_holder: str = "person"  # person, agent or service
     sign_key: str = ""  # a file with a private Ed25519 key (PEM) that signs every export
+    webhook_hosts: str = ""  # private addresses that webhooks may go to, such as 10.0.0.5:8080
     log_level: str = "warning"  # debug, info (a line for each request), warning or error
     log_format: str = "text"  # or "json"
     redis_url: str = ""

@@ -67,6 +67,7 @@ class AsyncMemory(WholeStore, Lists):
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._upkeep: asyncio.Task[None] | None = None
+        self._telling: asyncio.Task[None] | None = None
         self._auditing: asyncio.Task[None] | None = None
 
     @property
@@ -133,6 +134,7 @@ class AsyncMemory(WholeStore, Lists):
             from recollect.upkeep.loop import run_in_background
 
             memory._upkeep = asyncio.create_task(run_in_background(engine))
+            memory._telling = asyncio.create_task(_tell_others(engine))
         return memory
 
     @classmethod
@@ -749,7 +751,7 @@ class AsyncMemory(WholeStore, Lists):
 
         from recollect.upkeep.loop import flush_uses
 
-        for task in filter(None, (self._upkeep, self._auditing)):
+        for task in filter(None, (self._upkeep, self._telling, self._auditing)):
             task.cancel()
             with suppress(asyncio.CancelledError):
                 await task
@@ -771,3 +773,13 @@ class AsyncMemory(WholeStore, Lists):
         trace: TracebackType | None,
     ) -> None:
         await self.close()
+
+
+async def _tell_others(engine: Engine) -> None:
+    """Webhooks, for memories that stay open: a command is over before the first look."""
+    import asyncio
+
+    await asyncio.sleep(1)
+    from recollect.memory.webhooks import run_webhooks
+
+    await run_webhooks(engine)

@@ -76,6 +76,7 @@ async def open_engine(
             rules_only=chosen.learn == "rules",
             name=new_uuid7(),
             journal_days=chosen.journal_days,
+            webhook_hosts=chosen.webhook_hosts,
             bound=(parse_scope(scope),) if scope else (),
             sign=_signer(chosen.sign_key),
             counter=Counter(name="injected", count=count_tokens) if count_tokens else ESTIMATE,

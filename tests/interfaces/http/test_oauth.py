@@ -29,6 +29,7 @@ from pydantic import AnyUrl
 
 from recollect.access import grants, keys
 from recollect.interfaces.http import build_app
+from recollect.interfaces.http.routes.oauth import Visitors
 from recollect.settings import Settings
 from tests.interfaces.http.conftest import Served, served
 
@@ -47,12 +48,22 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield running
 
 
-@pytest.fixture(autouse=True)
-def no_waiting(server: Served) -> None:
-    """Tests try more often than a stranger may."""
-    from recollect.interfaces.http.routes.oauth import Visitors
+_open: list[httpx2.Client] = []
 
+
+@pytest.fixture(autouse=True)
+def no_waiting(server: Served) -> Iterator[None]:
+    """Tests try more often than a stranger may."""
     server.app.state.visitors = Visitors()
+    yield
+    while _open:
+        _open.pop().close()
+
+
+def client_of(server: Served) -> httpx2.Client:
+    """Closed when the test is over."""
+    _open.append(httpx2.Client(base_url=server.address, timeout=30))
+    return _open[-1]
 
 
 # A person at a browser, and a program that knows no library
@@ -60,7 +71,7 @@ def no_waiting(server: Served) -> None:
 
 class Browser:
     def __init__(self, server: Served, key: str) -> None:
-        self.http = httpx2.Client(base_url=server.address, timeout=30)
+        self.http = client_of(server)
         self.key = key
         self.pages: list[httpx2.Response] = []
 
@@ -103,7 +114,7 @@ def _boxes(page: str) -> dict[str, Any]:
 class Program:
     def __init__(self, server: Served, **told: Any) -> None:
         self.server = server
-        self.http = httpx2.Client(base_url=server.address, timeout=30)
+        self.http = client_of(server)
         body = {"client_name": "Notes", "redirect_uris": [CALLBACK], **told}
         self.registered = self.http.post("/oauth/register", json=body)
         self.id = self.registered.json().get("client_id", "")
@@ -266,9 +277,8 @@ def test_O8_a_stranger_at_mcp_is_told_where_to_ask(server: Served) -> None:
         told = http.get(where[1]).json()
         assert told["resource"] == f"{server.address}/mcp"
         assert told == http.get("/.well-known/oauth-protected-resource").json()
-        issuer = http.get(
-            f"{told['authorization_servers'][0]}/.well-known/oauth-authorization-server"
-        )
+        (base,) = told["authorization_servers"]
+        issuer = http.get(f"{base}/.well-known/oauth-authorization-server")
         assert issuer.json()["code_challenge_methods_supported"] == ["S256"]
         assert "resource_metadata" not in http.get("/v1/stats").headers["www-authenticate"]
 

@@ -92,7 +92,9 @@ def told(error: RecollectError) -> str:
 
 def _headers(error: RecollectError) -> dict[str, str]:
     if isinstance(error, Unknown):
-        more = f', resource_metadata="{error.metadata}"' if error.metadata else ""
+        # The scope is what a program should ask for first: erasing is for those who want it.
+        more = f', resource_metadata="{error.metadata}", scope="read write"'
+        more = more if error.metadata else ""
         return {"WWW-Authenticate": f'Bearer realm="recollect"{more}'}
     if isinstance(error, TooMany):
         return _retry_after(error.wait)

@@ -34,12 +34,12 @@ async def _newest_first(
 ) -> AsyncIterator[tuple[Place, Entry]]:
     while page := await engine.store.journal(root, before=before, newest=True, limit=PAGE):
         for entry in reversed(await visible_entries(engine, page)):
-            if not all(map(_is_bookkeeping, entry.touched)):
+            if not all(map(is_bookkeeping, entry.touched)):
                 yield [entry.seq], entry
         before = page[0].seq
 
 
-def _is_bookkeeping(touch: Touch) -> bool:
+def is_bookkeeping(touch: Touch) -> bool:
     return touch.kind == "item" and touch.id.startswith(BOOKS)
 
 

@@ -181,9 +181,7 @@ async def _wish(request: Request, asked: Mapping[str, str]) -> AccessWish | Resp
     except GrantError as error:
         return consent.refusal(str(error))
     if not client.may_be_called_at(redirect) or len(state) > STATE_LENGTH_MAX:
-        return consent.refusal(
-            "the program names an address to come back to that is not its own"
-        )
+        return consent.refusal("the program names an address to come back to that is not its own")
     resource = f"{base_of(request)}/mcp"
     try:
         if asked.get("response_type") != "code":
