@@ -43,6 +43,7 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_verbs(commands)
     _add_running(commands)
+    _add_slack(commands)
     _add_hooks(commands)
     _add_webhooks(commands)
     _add_identity(commands)
@@ -129,6 +130,12 @@ def _add_running(commands: Any) -> None:
     proxy.add_argument("--port", type=int, default=4778)
     proxy.add_argument("--scope", help="whose memory")
     proxy.add_argument("--tokens", type=int, help="how large a packet may be")
+
+
+def _add_slack(commands: Any) -> None:
+    slack = _command(commands, "slack", agents.slack, "remember what is said in Slack")
+    slack.add_argument("--http", action="store_true", help="signed events instead of a socket")
+    slack.add_argument("--port", type=int, default=4779, help="for --http, on this machine")
 
 
 def _add_hooks(commands: Any) -> None:
