@@ -67,8 +67,11 @@ async def texts(memory: AsyncMemory) -> list[str]:
     """All that was said in the channel, session by session."""
     found: list[str] = []
     page = await memory.sessions(scope=SCOPE, limit=200)
-    assert not page.next
-    for session in page.items:
+    sessions = list(page.items)
+    while page.next:
+        page = await memory.sessions(scope=SCOPE, limit=200, cursor=page.next)
+        sessions += page.items
+    for session in sessions:
         cursor = ""
         while session.id != "0-slack":
             some = await memory.messages(session.id, scope=SCOPE, limit=200, cursor=cursor)
