@@ -190,7 +190,7 @@ class Slack:
             "type": "event_callback",
             "team_id": TEAM,
             "event_id": f"Ev{envelope}",
-            "event": {"channel": CHANNEL, "channel_type": "channel", **event},
+            "event": {"type": "message", "channel": CHANNEL, **event},
         }
         self.send("events_api", payload, envelope)
 

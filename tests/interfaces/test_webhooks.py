@@ -267,10 +267,10 @@ BAD = ["", "x", "ftp://a.example/", "http://127.0.0.1:1/", "https://127.0.0.1/",
 
 @pytest.mark.parametrize("url", BAD)
 def test_O8_private_and_odd_addresses_are_refused_and_nothing_is_kept(
-    tmp_path: Path, receiver: Receiver, url: str
+    receiver: Receiver, url: str
 ) -> None:
     async def main() -> None:
-        async with await opened(str(tmp_path / "m.db"), receiver) as memory:
+        async with await opened("dict:", receiver) as memory:
             with pytest.raises(Invalid):
                 await webhooks.add_webhook(memory, url)
             assert await webhooks.list_webhooks(memory) == ()

@@ -24,6 +24,7 @@ BOT_TOKEN, APP_TOKEN, SIGNING_SECRET = "SLACK_BOT_TOKEN", "SLACK_APP_TOKEN", "SL
 EVENTS_PATH = "/slack/events"
 HITS_MAX = 5
 AGAIN_SECONDS = 60.0
+KEEP_UP_SECONDS = 600.0
 HELP = (
     "`/recollect ask QUESTION`, `remember TEXT`, `forget ID` (what you said), `forget me`, "
     "`status`, `opt-out`, `opt-in`"
@@ -88,11 +89,21 @@ class Bot:
         handler = AsyncSocketModeHandler(self.app, app_token, web_client=self._client)
         await handler.connect_async()
         try:
-            raise await self._out
+            await self.until_out()
         finally:
             with suppress(Exception):
                 await handler.close_async()
             await self.close()
+
+    async def until_out(self) -> None:
+        """Raises when the token works no more. Now and then it reads on: what was said while a
+        connection was down need not come by itself."""
+        while True:
+            done, _ = await asyncio.wait({self._out}, timeout=KEEP_UP_SECONDS)
+            if done:
+                raise self._out.result()
+            for id_ in list(self._work):
+                self._begin(id_)
 
     async def close(self) -> None:
         for task in self._work.values():
@@ -244,7 +255,7 @@ async def serve_events(memory: AsyncMemory, port: int) -> None:
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", port).start()
     try:
-        raise await bot._out
+        await bot.until_out()
     finally:
         await runner.cleanup()
         await bot.close()
