@@ -227,7 +227,7 @@ def test_O7_what_is_said_edited_and_deleted_is_remembered_changed_and_forgotten(
             for n, message in enumerate((first, second, first)):  # the first one comes twice
                 slack.event(message, f"e{n}")
             await until(lambda: len(slack.acks) == 3)
-            before = await texts(memory)
+            before = sorted(await texts(memory))
             slack.event(
                 {"subtype": "message_changed", "message": edited, "previous_message": first}, "e3"
             )

@@ -128,6 +128,8 @@ def test_no_tool_and_no_command_is_left_out() -> None:
     known = {command.words.split()[0] for command in COMMANDS.values()}
     # What they do is asked elsewhere, or is about the file, a model or a server.
     beside = (
-        "observe import keys audit devices serve mcp doctor backup restore model reembed new sync"
+        "observe import keys audit devices serve mcp doctor backup restore model reembed new sync "
+        "archive changes completion config due pending policies proxy relations state usage "
+        "hooks slack webhooks"
     )
     assert set(commands) - known == set(beside.split())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Any
@@ -54,6 +55,7 @@ class Bot:
         self._names: dict[str, str] = {}
         self._skip: set[str] = set()
         self._work: dict[str, asyncio.Task[None]] = {}
+        self._turns: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._out: asyncio.Future[RecollectError] = asyncio.get_running_loop().create_future()
         self.app = AsyncApp(
             client=client,
@@ -145,6 +147,11 @@ class Bot:
 
     async def _on_message(self, event: Mapping[str, Any]) -> None:
         channel = self._channel(event["channel"])
+        # One after the other: an edit that overtakes its message must find it, or be found.
+        async with self._turns[channel.id]:
+            await self._take(channel, event)
+
+    async def _take(self, channel: Channel, event: Mapping[str, Any]) -> None:
         if await channel.progress() is None:
             return  # nobody added us there
         skip = tuple(self._skip)
