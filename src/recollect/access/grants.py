@@ -44,6 +44,8 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
 # Programs that are called back through the system, by a scheme of their own.
 OWN_SCHEMES = ("cursor", "vscode", "vscode-insiders", "windsurf", "zed")
 
+ANSWERED = "this took too long, or was answered before; go back to the program"
+
 _CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}\Z")
 _VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}\Z")
 _RENEWAL = re.compile(rf"{RENEWAL}([0-9a-f]{{16}})([0-9a-f]{{64}})\Z")
@@ -218,7 +220,7 @@ async def answer(
     once."""
     cell = await _cell(engine, CONSENTS, _digest(ticket))
     if cell is None:
-        raise Invalid("this took too long, or was answered before; go back to the program")
+        raise Invalid(ANSWERED)
     asked = cell.value
     client = await client_named(engine, asked["client"])
     wish = AccessWish(
@@ -235,7 +237,8 @@ async def answer(
         for right in given:
             person.allow(right)
         reached = [person.write_scope(scope) for scope in scopes]
-    await _remove(engine, cell)
+    if not await _remove(engine, cell):
+        raise Invalid(ANSWERED)
     if not given or not scopes:
         return wish, ""
     code = engine.new_secret()
@@ -375,7 +378,10 @@ async def _put(engine: Engine, cell: Cell, life: timedelta) -> None:
     await engine.store.registry.put(kept, now=engine.now())
 
 
-async def _remove(engine: Engine, cell: Cell) -> None:
-    """A cell that has expired is removed; one that changed meanwhile is somebody else's now."""
-    with suppress(Conflict):
+async def _remove(engine: Engine, cell: Cell) -> bool:
+    """A cell that has expired is removed; False: somebody else was first."""
+    try:
         await engine.store.registry.put(replace(cell, expires_at=engine.now()), now=engine.now())
+    except Conflict:
+        return False
+    return True

@@ -13,6 +13,7 @@ from typing import Any
 
 from recollect.errors import Invalid
 from recollect.interfaces.hooks import client
+from recollect.wiring.configuration import variable
 
 HOOK_SECONDS = 10
 # Which events, and of which tools.
@@ -33,7 +34,7 @@ def settings_file(*, project: bool) -> Path:
     """The user's settings, or those of the project in this folder that are not committed."""
     if project:
         return Path.cwd() / ".claude" / "settings.local.json"
-    folder = os.environ.get("CLAUDE_CONFIG_DIR") or "~/.claude"
+    folder = variable("CLAUDE_CONFIG_DIR") or "~/.claude"
     return Path(folder).expanduser() / "settings.json"
 
 

@@ -228,8 +228,8 @@ def _last_said(event: Event) -> Event | None:
         text = _text_of(entry.get("message", {}).get("content"))
         if text:
             return {"id": entry["uuid"], "role": "assistant", "content": text}
-    text = event.get("last_assistant_message")
-    return {"role": "assistant", "content": text[:PROMPT_LENGTH_MAX]} if text else None
+    words = event.get("last_assistant_message")
+    return {"role": "assistant", "content": words[:PROMPT_LENGTH_MAX]} if words else None
 
 
 def _tail(path: str | None) -> list[bytes]:

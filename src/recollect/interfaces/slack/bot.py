@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
@@ -18,6 +17,7 @@ from recollect.errors import Denied, Invalid, RecollectError
 from recollect.interfaces.slack.channel import Channel, is_said
 from recollect.interfaces.slack.history import ask, names_of, onboard
 from recollect.memory import AsyncMemory
+from recollect.wiring.configuration import variable
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +36,7 @@ Respond = Callable[[str], Awaitable[Any]]
 
 def secret_of(name: str) -> str:
     """Tokens come from the environment and from nowhere else."""
-    value = os.environ.get(name, "").strip()
+    value = variable(name)
     if not value:
         raise Invalid(f"{name} is not set; the app's page at Slack shows it")
     return value

@@ -29,7 +29,7 @@ SAID = (None, "", "thread_broadcast", "file_share", "me_message")
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class ChannelProgress:
     """How far a channel's history is kept: everything from ``oldest`` to ``newest``, and all of
     it when ``done``."""
 
@@ -79,29 +79,29 @@ class Channel:
         self.scope = make_scope(("slack", team), ("project", id_))
         self._names = names or {}
 
-    async def progress(self) -> Progress | None:
+    async def progress(self) -> ChannelProgress | None:
         """None: nobody added us to this channel."""
         cursor = ""
         while True:
             page = await self._memory.sessions(scope=self.scope, cursor=cursor)
             for session in page.items:
                 if session.id == PROGRESS and session.scope == self.scope:
-                    return Progress(**session.state) if session.state else Progress()
+                    return ChannelProgress(**session.state) if session.state else ChannelProgress()
             if not page.next:
                 return None
             cursor = page.next
 
-    async def begin(self) -> Progress:
+    async def begin(self) -> ChannelProgress:
         """What is known of it, or the first word about it."""
         known = await self.progress()
         if known is not None:
             return known
         first = {"id": "begun", "role": "system", "content": "This channel is remembered."}
         await self._memory.observe(PROGRESS, [first], scope=self.scope, channel="slack")
-        await self.note(Progress())
-        return Progress()
+        await self.note(ChannelProgress())
+        return ChannelProgress()
 
-    async def note(self, progress: Progress) -> None:
+    async def note(self, progress: ChannelProgress) -> None:
         await self._memory.set_state(PROGRESS, asdict(progress), scope=self.scope, actor="slack")
 
     async def keep(self, messages: Iterable[SlackMessage], skip: Sequence[str] = ()) -> int:
@@ -175,7 +175,9 @@ class Channel:
                 return found
             cursor = page.next
 
-    async def summarize(self, about: Mapping[str, str], progress: Progress) -> Progress:
+    async def summarize(
+        self, about: Mapping[str, str], progress: ChannelProgress
+    ) -> ChannelProgress:
         """What the channel is about, as a memory that every task in it is shown: its own words
         about itself, and the newest of what was talked about, as the model or the extract has
         told it."""

@@ -17,7 +17,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from recollect.errors import Denied, Unavailable
-from recollect.interfaces.slack.channel import Channel, Progress, SlackMessage, session_of
+from recollect.interfaces.slack.channel import Channel, ChannelProgress, SlackMessage, session_of
 
 log = logging.getLogger(__name__)
 
@@ -52,9 +52,10 @@ async def ask(client: AsyncWebClient, method: str, **arguments: Any) -> Mapping[
 
 def _wait(headers: Mapping[str, Any], attempt: int) -> float:
     told = next((value for name, value in headers.items() if name.lower() == "retry-after"), "")
-    told = told[0] if isinstance(told, list) and told else told
-    said = float(told) if str(told).isdigit() else 0.0
-    return min(max(said, min(0.5 * 2**attempt, 60.0) if not said else 0.0), WAIT_SECONDS_MAX)
+    text = str(told[0] if isinstance(told, list) and told else told)
+    if text.isascii() and text.isdigit():
+        return min(float(text), WAIT_SECONDS_MAX)
+    return min(0.5 * 2**attempt, 60.0)
 
 
 async def names_of(client: AsyncWebClient) -> dict[str, str]:
@@ -77,7 +78,7 @@ async def names_of(client: AsyncWebClient) -> dict[str, str]:
 
 async def onboard(
     client: AsyncWebClient, channel: Channel, about: Mapping[str, str], skip: Sequence[str] = ()
-) -> Progress:
+) -> ChannelProgress:
     """All of the past, from where it was left; then days become episodes, and the channel gets
     its summary. Done again it only adds what is new."""
     progress = await channel.begin()
@@ -103,8 +104,8 @@ async def onboard(
 
 
 async def catch_up(
-    client: AsyncWebClient, channel: Channel, progress: Progress, skip: Sequence[str] = ()
-) -> Progress:
+    client: AsyncWebClient, channel: Channel, progress: ChannelProgress, skip: Sequence[str] = ()
+) -> ChannelProgress:
     """What was said while nobody listened."""
     newest, kept = progress.newest, 0
     async for day in _days(client, channel.id, oldest=progress.newest):

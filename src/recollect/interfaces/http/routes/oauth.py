@@ -41,7 +41,7 @@ ASKED = (
 
 
 class Visitors:
-    """How often strangers may try something, each by their address."""
+    """How often strangers may register or fail, each address for itself."""
 
     def __init__(self) -> None:
         self._tries = Buckets(TRIES_PER_MINUTE)
@@ -145,11 +145,11 @@ async def identify(request: Request) -> Response:
         return found
     engine = _engine(request)
     try:
-        request.app.state.visitors.check(request)
         ticket, key = await grants.ask(
             engine, found, form.get("key", "").strip(), _address(request)
         )
-    except (Denied, TooMany) as error:
+    except Denied as error:
+        request.app.state.visitors.check(request)
         return consent.ask_for_key(found, asked, str(error))
     return consent.ask_for_consent(found, ticket, key, engine.default_scope)
 
@@ -222,7 +222,6 @@ async def token(request: Request) -> Response:
     form = _single(_form(request))
     engine = _engine(request)
     try:
-        request.app.state.visitors.check(request)
         kind = form.get("grant_type", "")
         if kind == "authorization_code":
             audience = form.get("resource", "")
@@ -247,6 +246,7 @@ async def token(request: Request) -> Response:
                 "unsupported_grant_type", "authorization_code and refresh_token are there"
             )
     except GrantError as error:
+        request.app.state.visitors.check(request)
         return _refused(error)
     return JSONResponse(_told(engine, issued), headers={"Pragma": "no-cache"})
 
