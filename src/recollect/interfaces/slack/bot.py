@@ -88,7 +88,7 @@ class Bot:
 
     async def listen(self, app_token: str) -> None:
         """Socket Mode, until the token works no more."""
-        handler = AsyncSocketModeHandler(self.app, app_token, web_client=self._client)
+        handler: Any = AsyncSocketModeHandler(self.app, app_token, web_client=self._client)
         await handler.connect_async()
         try:
             await self.until_out()

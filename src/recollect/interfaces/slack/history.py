@@ -55,7 +55,7 @@ def _wait(headers: Mapping[str, Any], attempt: int) -> float:
     text = str(told[0] if isinstance(told, list) and told else told)
     if text.isascii() and text.isdigit():
         return min(float(text), WAIT_SECONDS_MAX)
-    return min(0.5 * 2**attempt, 60.0)
+    return min(0.5 * (1 << attempt), 60.0)
 
 
 async def names_of(client: AsyncWebClient) -> dict[str, str]:
