@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -39,15 +39,24 @@ def agent(tmp_path_factory: pytest.TempPathFactory) -> Agent:
     return Agent(home, project)
 
 
+RUN = Path("data", "recollect", "run")
+
+
 @pytest.fixture(scope="module")
 def server(agent: Agent) -> Iterator[Any]:
     own = {name: agent.env[name] for name in ("HOME", "XDG_DATA_HOME")}
     with started(agent.home.parent, "--embedder", "hashing", **own) as running:
-        deadline = time.monotonic() + 30
-        file = agent.home / "data" / "recollect" / "run" / "server.json"
-        while not file.exists() and time.monotonic() < deadline:
-            time.sleep(0.02)
+        assert not (agent.home / RUN).exists(), "who has no hooks has no key for them"
+        assert agent.recollect("hooks", "install", "claude-code").returncode == 0
+        wait_for((agent.home / RUN / "server.json").exists)
         yield running
+
+
+def wait_for(what: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30
+    while not what():
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.02)
 
 
 def context_of(done: list[subprocess.CompletedProcess[str]]) -> str:
@@ -67,7 +76,6 @@ def silent(done: list[subprocess.CompletedProcess[str]]) -> None:
 def test_O8_a_session_is_remembered_brought_back_and_survives_compaction(
     agent: Agent, server: Any
 ) -> None:
-    assert agent.recollect("hooks", "install", "claude-code").returncode == 0
     assert context_of(agent.fire("SessionStart", source="startup")) == ""
     prompt = "Remember: the tests of the shop run with `make check`, never with tox."
     silent(agent.fire("UserPromptSubmit", prompt=prompt))
@@ -285,6 +293,31 @@ def test_O8_any_folder_makes_a_scope(name: str) -> None:
     from recollect.scopes import parse_scope
 
     parse_scope(f"user:default:project:{client._encoded(name)}")
+
+
+def test_O8_uninstalled_nothing_is_left_and_the_key_is_revoked(tmp_path: Path) -> None:
+    agent = Agent(tmp_path / "home", tmp_path)
+    agent.settings.parent.mkdir(parents=True)
+    agent.settings.write_text('{"model": "opus"}')
+    own = {name: agent.env[name] for name in ("HOME", "XDG_DATA_HOME")}
+    with started(tmp_path, "--embedder", "hashing", **own) as running:
+        assert agent.recollect("hooks", "install", "claude-code").returncode == 0
+        file = agent.home / RUN / "server.json"
+        wait_for(file.exists)
+        secret = json.loads(file.read_text())["key"]
+        assert _status(running, secret) == 200
+        assert agent.recollect("hooks", "uninstall", "claude-code").returncode == 0
+        assert not (agent.home / RUN).exists()
+        wait_for(lambda: _status(running, secret) == 401)
+    assert not (agent.home / RUN).exists()
+    assert agent.settings.read_text() == '{"model": "opus"}'
+
+
+def _status(running: Any, secret: str) -> int:
+    import httpx2
+
+    headers = {"Authorization": f"Bearer {secret}"}
+    return int(httpx2.get(f"{running.address}/v1/stats", headers=headers).status_code)
 
 
 @pytest.mark.proof

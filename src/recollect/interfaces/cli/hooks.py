@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from recollect.interfaces.cli.output import print_json, print_lines
-from recollect.interfaces.hooks import claude
+from recollect.interfaces.hooks import claude, places
 from recollect.interfaces.hooks.editors import EDITORS
 
 CLAUDE = "claude-code"
@@ -18,6 +18,7 @@ def install(arguments: argparse.Namespace) -> int:
     file = claude.settings_file(project=arguments.project)
     command = claude.command_of(start=arguments.start, store=arguments.store)
     new = claude.install(file, command)
+    places.note(file)
     if arguments.json:
         return print_json({"file": str(file), "changed": new, "command": command})
     there = "wrote hooks into" if new else "the hooks are already in"
@@ -43,6 +44,7 @@ def uninstall(arguments: argparse.Namespace) -> int:
         )
     file = claude.settings_file(project=arguments.project)
     gone = claude.uninstall(file)
+    places.strike(file)
     if arguments.json:
         return print_json({"file": str(file), "changed": gone})
     return print_lines([f"took the hooks out of {file}" if gone else f"no hooks of ours in {file}"])

@@ -3,6 +3,7 @@ key for one scope."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 from collections.abc import AsyncIterator
@@ -15,24 +16,58 @@ from recollect.interfaces.hooks.client import HookServer, runtime_folder, server
 from recollect.memory import AsyncMemory
 
 KEY_NAME = "hooks of this machine"
+LOOK_SECONDS = 1.0
 
 
 @asynccontextmanager
 async def announced(memory: AsyncMemory, address: str, scope: str) -> AsyncIterator[None]:
-    """For as long as a server runs, unless another one is announced already: hooks that found
-    one memory must not be led to another. The key stays in the file for the next start, so that
-    starts do not pile up keys."""
-    if HookServer.found() is not None:
-        yield
-        return
-    known = _read()
-    told = {"key": await _key(memory, known, scope), "scope": scope}
-    written = _write({**told, "address": address, "pid": os.getpid()})
+    """For as long as a server runs, on a machine where somebody has installed hooks: elsewhere
+    nothing is written and no key is made. Of several servers the first one counts: hooks that
+    found one memory must not be led to another."""
+    notice = _Notice(memory, address, scope)
+    await notice.look()
+    looking = asyncio.create_task(notice.keep_looking())
     try:
         yield
     finally:
-        if written and _read().get("pid") == os.getpid():
-            _write(told)
+        looking.cancel()
+        with suppress(asyncio.CancelledError):
+            await looking
+        notice.end()
+
+
+class _Notice:
+    def __init__(self, memory: AsyncMemory, address: str, scope: str) -> None:
+        self._memory = memory
+        self._address = address
+        self._scope = scope
+        self._key = ""  # while this server is the one that is announced
+
+    async def keep_looking(self) -> None:
+        while True:
+            await asyncio.sleep(LOOK_SECONDS)
+            with suppress(RecollectError):
+                await self.look()
+
+    async def look(self) -> None:
+        """Hooks may be installed and taken out while a server runs."""
+        wanted = os.path.isdir(runtime_folder())
+        if wanted and not self._key and HookServer.found() is None:
+            self._key = await _key(self._memory, _read(), self._scope)
+            if not _write({**self._told(), "address": self._address, "pid": os.getpid()}):
+                self._key = ""
+        elif self._key and not wanted:
+            secret, self._key = self._key, ""
+            key, _ = await keys.with_key(self._memory.engine, secret)
+            await keys.revoke_key(self._memory.engine, key.id, actor="serve")
+
+    def _told(self) -> dict[str, str]:
+        return {"key": self._key, "scope": self._scope}
+
+    def end(self) -> None:
+        """The key stays in the file for the next start, so that starts do not pile up keys."""
+        if self._key and _read().get("pid") == os.getpid():
+            _write(self._told())
 
 
 async def _key(memory: AsyncMemory, known: dict[str, Any], scope: str) -> str:
@@ -63,12 +98,10 @@ def _read() -> dict[str, Any]:
 
 
 def _write(told: dict[str, Any]) -> bool:
-    """Readable by its owner only, from its first moment. A machine without a place for it has no
-    hooks to find it."""
+    """Readable by its owner only, from its first moment; False if there is no place for it."""
     file = server_file()
     fresh = f"{file}.{os.getpid()}"
     try:
-        os.makedirs(runtime_folder(), mode=0o700, exist_ok=True)
         with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as out:
             json.dump(told, out)
         os.replace(fresh, file)
