@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from recollect.errors import Invalid
 from recollect.interfaces.cli import main
-from recollect.interfaces.hooks import claude
+from recollect.interfaces.hooks import claude, client
 
 COMMAND = claude.command_of(start=False, store=None)
 OTHERS = {"hooks": [{"type": "command", "command": "echo 'done, \"all\"'"}]}
@@ -178,3 +178,31 @@ def test_O8_other_agents_are_told_what_to_write_and_nothing_is_written(
         assert part in out
     assert list(tmp_path.iterdir()) == []
     assert main(["hooks", "uninstall", agent]) == 0
+
+
+@pytest.mark.parametrize("before", [(), (".local",), (".local/share/recollect",), (".claude",)])
+def test_O8_a_home_is_as_it_was_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: tuple[str, ...]
+) -> None:
+    """Folders included, and while hooks elsewhere are still installed nothing goes."""
+    home = tmp_path / "home"
+    home.mkdir()
+    for folder in before:
+        (home / folder).mkdir(parents=True)
+    (home / "kept.txt").write_text("x")
+    project = tmp_path / "project"
+    project.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.delenv("XDG_DATA_HOME")
+    monkeypatch.chdir(project)
+    tree = sorted(home.rglob("*"))
+    assert main(["hooks", "install", "claude-code"]) == 0
+    assert main(["hooks", "install", "claude-code", "--project"]) == 0
+    run = Path(client.runtime_folder())
+    assert run.is_dir()
+    assert main(["hooks", "uninstall", "claude-code"]) == 0
+    assert run.is_dir()
+    assert main(["hooks", "uninstall", "claude-code", "--project"]) == 0
+    kept = [path for path in tree if path != home / ".claude"]
+    assert [path for path in sorted(home.rglob("*")) if path != home / ".claude"] == kept
+    assert list(project.iterdir()) == []
