@@ -115,6 +115,9 @@ async def remove_webhook(memory: AsyncMemory, id_: str) -> Webhook:
                 with suppress(Conflict):
                     ended = replace(gone, expires_at=engine.now())
                     await engine.store.registry.put(ended, now=engine.now())
+            if engine.audit is not None:
+                where = (cell.value["scope"],)
+                engine.audit.note(engine, "admin", "remove_webhook", scopes=where, ids=(id_,))
             return _webhook(cell, place.value)
     raise NotFound(f"there is no webhook {id_!r}; `recollect webhooks list` shows them")
 

@@ -86,6 +86,9 @@ class Bot:
             if not cursor:
                 return
 
+    def greeting(self) -> str:
+        return f"recollect is in workspace {self._team}, in {len(self._work)} channels."
+
     async def listen(self, app_token: str) -> None:
         """Socket Mode, until the token works no more."""
         handler: Any = AsyncSocketModeHandler(self.app, app_token, web_client=self._client)
@@ -247,6 +250,7 @@ async def serve_socket(memory: AsyncMemory) -> None:
     token = secret_of(APP_TOKEN)
     bot = Bot(memory, client)
     await bot.start()
+    print(bot.greeting(), flush=True)
     await bot.listen(token)
 
 
@@ -261,6 +265,7 @@ async def serve_events(memory: AsyncMemory, port: int) -> None:
     runner = web.AppRunner(bot.app.web_app(EVENTS_PATH))
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", port).start()
+    print(f"{bot.greeting()} Events: http://127.0.0.1:{port}{EVENTS_PATH}", flush=True)
     try:
         await bot.until_out()
     finally:
