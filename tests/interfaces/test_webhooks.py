@@ -85,7 +85,6 @@ def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(webhooks, "LOOK_SECONDS", 0.05)
     monkeypatch.setattr(webhooks, "FIRST_PAUSE_SECONDS", 0.05)
     monkeypatch.setattr(webhooks, "SLICE_SECONDS", 0.2)
-    monkeypatch.setattr(sending, "SECONDS_MAX", 2.0)
 
 
 async def opened(store: str, receiver: Receiver) -> AsyncMemory:
