@@ -280,7 +280,8 @@ def test_O8_a_stranger_at_mcp_is_told_where_to_ask(server: Served) -> None:
         (base,) = told["authorization_servers"]
         issuer = http.get(f"{base}/.well-known/oauth-authorization-server")
         assert issuer.json()["code_challenge_methods_supported"] == ["S256"]
-        assert "resource_metadata" not in http.get("/v1/stats").headers["www-authenticate"]
+        elsewhere = http.get("/v1/stats").headers["www-authenticate"]
+        assert elsewhere == refused.headers["www-authenticate"], "every door says the same"
 
 
 def test_O8_a_token_is_good_for_mcp_only(server: Served, ann: Browser) -> None:

@@ -157,8 +157,8 @@ class Entrance:
             try:
                 scope[CALLER] = await door.caller(connection)
             except Unknown as unknown:
-                if _resource(connection).endswith(MCP_PATH):  # where a program learns how to ask
-                    unknown.metadata = base_of(connection) + MCP_METADATA
+                # Where a program learns how to ask; the same words at every route.
+                unknown.metadata = base_of(connection) + MCP_METADATA
                 raise
         await self._app(scope, receive, send)
 
