@@ -134,6 +134,7 @@ class Engine:
     used: Tally[tuple[str, str]] = field(default_factory=Tally)  # root and id of records
     journal_days: int = 0  # how long the journal is kept; 0: for ever
     close_seconds: float = 2.0  # how long closing may learn
+    webhook_hosts: str = ""  # private addresses that webhooks may go to
     claimed: set[str] = field(default_factory=set)  # spaces that the store is known to have
     volatile_roots: set[str] = field(default_factory=set)
     # Where a message of this process only stands: behind which one of the kept log.

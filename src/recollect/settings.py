@@ -31,6 +31,7 @@ class Settings:
     host: str = "127.0.0.1"
     port: int = 4777
     hosts: str = ""  # names the server answers to beside the loopback
+    public_url: str = ""  # what others know it by behind a proxy, such as https://memory.example
     origins: str = ""  # pages elsewhere that may use the server, such as https://app.example
     body_mb: int = 8  # most of one request to the server
     request_seconds: int = 60  # that one request to the server may take; 0: no limit
@@ -56,6 +57,7 @@ class Settings:
     volatile: str = "keep"  # what may not be written: kept in the server's process; or "refuse"
     admin_key: str = ""  # the secret of an admin key, made when the server starts
     admin_key_file: str = ""  # a file that holds it
+    webhook_hosts: str = ""  # private addresses that webhooks may go to, such as 10.0.0.5:8080
     log_level: str = "warning"  # debug, info (a line for each request), warning or error
     log_format: str = "text"  # or "json"
     redis_url: str = ""

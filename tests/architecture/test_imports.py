@@ -35,6 +35,9 @@ HOMES: dict[str, tuple[str, ...]] = {
     "simsimd": ("stores", "models.providers", "index"),
     "Stemmer": ("text.analysis",),
     "fastapi": ("interfaces.http",),
+    "slack_bolt": ("interfaces.slack",),
+    "slack_sdk": ("interfaces.slack",),
+    "aiohttp": ("interfaces.slack",),
     "starlette": ("interfaces",),
     "uvicorn": ("interfaces.http", "adapters.proxy"),
     "mcp": ("interfaces.mcp",),
@@ -113,6 +116,7 @@ def test_what_every_store_shares_knows_no_driver(room: str) -> None:
 READS_THE_ENVIRONMENT = {
     "wiring": "it builds the settings",
     "interfaces.cli.output": "NO_COLOR, which belongs to the terminal and not to us",
+    "interfaces.hooks.client": "it is a program of its own, run without the package around it",
 }
 
 
@@ -127,7 +131,8 @@ def test_only_the_wiring_reads_the_environment() -> None:
 
 def test_only_the_command_line_reads_its_arguments() -> None:
     def wrong(module: str, name: str) -> bool:
-        return is_part_of(name, "sys.argv") and not is_part_of(module, "interfaces.cli", "__main__")
+        programs = ("interfaces.cli", "interfaces.hooks.client", "__main__")
+        return is_part_of(name, "sys.argv") and not is_part_of(module, *programs)
 
     assert found(wrong, references=True) == []
 

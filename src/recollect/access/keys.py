@@ -20,6 +20,7 @@ from datetime import datetime, timedelta
 from ipaddress import ip_address, ip_network
 from typing import Any
 
+from recollect.access.rights import AGENT_RIGHTS
 from recollect.engine import Engine
 from recollect.errors import Conflict, Denied, Invalid, NotFound, Unavailable
 from recollect.ports import Cell, Store, cell_key
@@ -46,7 +47,7 @@ UNKNOWN = "this key is not known, has expired or was revoked; ask for a new one"
 class Key:
     """What is known of a key; the key itself is not. No scopes: all of them; no addresses: from
     everywhere. ``parent`` is the key it was made with, ``succeeds`` the one whose place it
-    takes."""
+    takes, ``audience`` the only address that it is good for."""
 
     id: str
     name: str
@@ -59,6 +60,7 @@ class Key:
     parent: str = ""
     succeeds: str = ""
     addresses: tuple[str, ...] = ()
+    audience: str = ""
     last_used_at: datetime | None = None
 
     def works_at(self, now: datetime) -> bool:
@@ -138,18 +140,59 @@ async def ensure_key(engine: Engine, secret: str, *, name: str, actor: str = "")
         return False
     rights = tuple(sorted(ALL_RIGHTS))
     key = Key(id="", name=name, scopes=(), rights=rights, created_at=engine.now(), expires_at=None)
-    await _made(engine, key, actor, secret)
+    await _made(engine, key, actor, secret=secret)
     return True
 
 
-async def _made(engine: Engine, key: Key, actor: str, secret: str = "") -> tuple[Key, str]:
+async def lend_key(
+    engine: Engine,
+    *,
+    name: str,
+    scopes: Iterable[str],
+    rights: Iterable[Right],
+    expires_at: datetime,
+    audience: str,
+    kept_until: datetime,
+) -> tuple[Key, str]:
+    """A key for an agent, made with the one that this handle is for, as its holder agreed to. It
+    can do no more than that one, and is good for one address. What is known of it is gone after
+    ``kept_until``."""
+    granted = tuple(sorted(set(rights) & set(AGENT_RIGHTS)))
+    for right in granted:
+        engine.allow(right)
+    reached = tuple(dict.fromkeys(map(engine.write_scope, _listed(scopes))))
+    if not granted or not reached:
+        raise Invalid("a key needs a right and a scope")
+    key = Key(
+        id="",
+        name=clean_name(name, "name"),
+        scopes=reached,
+        rights=granted,
+        created_at=engine.now(),
+        expires_at=min(filter(None, (expires_at, engine.until))),
+        holder="agent",
+        parent=engine.key,
+        audience=audience,
+    )
+    return await _made(engine, key, name, kept_until)
+
+
+async def _made(
+    engine: Engine,
+    key: Key,
+    actor: str,
+    kept_until: datetime | None = None,
+    *,
+    secret: str = "",
+) -> tuple[Key, str]:
     if not secret:
         drawn = bytes.fromhex(engine.new_secret())
         secret = PREFIX + urlsafe_b64encode(drawn).decode().rstrip("=")
     digest = _digest(secret)
     made = replace(key, id=digest[:ID_LENGTH])
     value = {**_plain(made), "created_by": actor}
-    await _put(engine, Cell(key=cell_key(KEYS, digest), value=value))
+    name = cell_key(KEYS, digest)
+    await _put(engine, Cell(key=name, value=value, expires_at=kept_until))
     _audited(engine, "create_key", made.scopes, made.id)
     return made, secret
 
@@ -248,7 +291,14 @@ async def with_key(engine: Engine, secret: str, address: str | None = None) -> t
     ``address`` is where they come from; None: nobody asks."""
     if not _SECRET.match(secret):
         raise Denied(UNKNOWN)
-    wanted = cell_key(KEYS, _digest(secret))
+    return await with_digest(engine, _digest(secret), address)
+
+
+async def with_digest(
+    engine: Engine, digest: str, address: str | None = None
+) -> tuple[Key, Engine]:
+    """The same by the digest of the secret, for whoever has seen the key before."""
+    wanted = cell_key(KEYS, digest)
     found = await engine.store.registry.get((wanted,), now=engine.now())
     if not found or not (key := _key(found[0])).works_at(engine.now()):
         raise Denied(UNKNOWN)
@@ -258,13 +308,17 @@ async def with_key(engine: Engine, secret: str, address: str | None = None) -> t
     return key, replace(narrowed, key=key.id, until=key.expires_at)
 
 
-async def still_works(engine: Engine, id_: str) -> bool:
-    """May who began something with this key go on with it?"""
+async def still_works(engine: Engine, id_: str, *, expired: bool = False) -> bool:
+    """May who began something with this key go on with it? ``expired``: one that merely ended in
+    time counts as well."""
     if id_.startswith(TOKEN):
         return True  # it was good when the work began, and nobody can revoke it
     prefix = cell_key(KEYS, id_)
     cells = await engine.store.registry.list(prefix, now=engine.now(), limit=1)
-    return bool(cells) and _key(cells[0]).works_at(engine.now())
+    if not cells:
+        return False
+    key = _key(cells[0])
+    return key.revoked_at is None if expired else key.works_at(engine.now())
 
 
 class KeyUses:
@@ -402,6 +456,7 @@ def _plain(key: Key) -> dict[str, Any]:
         "parent": key.parent,
         "succeeds": key.succeeds,
         "addresses": list(key.addresses),
+        "audience": key.audience,
     }
 
 
@@ -423,6 +478,7 @@ def _key(cell: Cell) -> Key:
         parent=value.get("parent", ""),
         succeeds=value.get("succeeds", ""),
         addresses=tuple(value.get("addresses", ())),
+        audience=value.get("audience", ""),
     )
 
 

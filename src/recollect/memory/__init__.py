@@ -68,6 +68,7 @@ class AsyncMemory(WholeStore, Lists, Beliefs):
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._upkeep: asyncio.Task[None] | None = None
+        self._telling: asyncio.Task[None] | None = None
         self._auditing: asyncio.Task[None] | None = None
 
     @property
@@ -135,6 +136,7 @@ class AsyncMemory(WholeStore, Lists, Beliefs):
             from recollect.upkeep.loop import run_in_background
 
             memory._upkeep = asyncio.create_task(run_in_background(engine))
+            memory._telling = asyncio.create_task(_tell_others(engine))
         return memory
 
     @classmethod
@@ -768,7 +770,7 @@ class AsyncMemory(WholeStore, Lists, Beliefs):
         from recollect.upkeep.loop import flush_uses, last_round
 
         upkeep, self._upkeep = self._upkeep, None
-        for task in filter(None, (upkeep, self._auditing)):
+        for task in filter(None, (upkeep, self._telling, self._auditing)):
             task.cancel()
             with suppress(asyncio.CancelledError):
                 await task
@@ -792,3 +794,13 @@ class AsyncMemory(WholeStore, Lists, Beliefs):
         trace: TracebackType | None,
     ) -> None:
         await self.close()
+
+
+async def _tell_others(engine: Engine) -> None:
+    """Webhooks, for memories that stay open: a command is over before the first look."""
+    import asyncio
+
+    await asyncio.sleep(1)
+    from recollect.memory.webhooks import run_webhooks
+
+    await run_webhooks(engine)

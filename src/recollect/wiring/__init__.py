@@ -81,6 +81,7 @@ async def open_engine(
             name=new_uuid7(),
             journal_days=chosen.journal_days,
             close_seconds=chosen.close_seconds,
+            webhook_hosts=chosen.webhook_hosts,
             bound=(parse_scope(scope),) if scope else (),
             sign=_signer(chosen.sign_key),
             counter=Counter(name="injected", count=count_tokens) if count_tokens else ESTIMATE,

@@ -19,6 +19,12 @@ FILE = "config.toml"
 _NAMES = tuple(field.name for field in fields(Settings))
 
 
+def variable(name: str) -> str:
+    """What the environment says for another program's sake, such as a token of Slack's; "" if
+    nothing."""
+    return os.environ.get(name, "").strip()
+
+
 def choose_file(path: str) -> None:
     """Which file counts in this process from now on."""
     os.environ[VARIABLE] = path

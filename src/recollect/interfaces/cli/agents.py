@@ -76,3 +76,34 @@ def proxy(arguments: argparse.Namespace) -> int:
     return run_proxy(
         arguments.upstream, open_memory, scope=scope, port=arguments.port, tokens=arguments.tokens
     )
+
+
+def slack(arguments: argparse.Namespace) -> int:
+    import asyncio
+
+    try:
+        with loading():
+            from recollect.interfaces.slack import bot
+    except ModuleNotFoundError as error:
+        raise Incompatible(
+            f"`recollect slack` needs the extra slack ({error.name} is missing): "
+            "pip install 'recollect[slack]'"
+        ) from None
+    from recollect.memory import AsyncMemory
+
+    async def run() -> None:
+        for name in (bot.BOT_TOKEN, bot.SIGNING_SECRET if arguments.http else bot.APP_TOKEN):
+            bot.secret_of(name)  # before a store is made
+        async with await AsyncMemory.open(
+            arguments.store,
+            profile=arguments.profile,
+            embedder=arguments.embedder,
+            background=not arguments.no_background,
+        ) as memory:
+            if arguments.http:
+                await bot.serve_events(memory, arguments.port)
+            else:
+                await bot.serve_socket(memory)
+
+    asyncio.run(run())
+    return 0

@@ -7,7 +7,16 @@ from collections.abc import Callable
 from typing import Any, get_args
 
 from recollect import __version__
-from recollect.interfaces.cli import agents, audit, configuration, files, keys, workspaces
+from recollect.interfaces.cli import (
+    agents,
+    audit,
+    configuration,
+    files,
+    hooks,
+    keys,
+    webhooks,
+    workspaces,
+)
 from recollect.interfaces.cli import commands as program
 from recollect.interfaces.cli.mistakes import PlainParser
 from recollect.interfaces.cli.options import add_options
@@ -34,6 +43,9 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_verbs(commands)
     _add_running(commands)
+    _add_slack(commands)
+    _add_hooks(commands)
+    _add_webhooks(commands)
     _add_identity(commands)
     return parser
 
@@ -127,6 +139,35 @@ def _add_running(commands: Any) -> None:
     proxy.add_argument("--port", type=int, default=4778)
     proxy.add_argument("--scope", help="whose memory")
     proxy.add_argument("--tokens", type=int, help="how large a packet may be")
+
+
+def _add_slack(commands: Any) -> None:
+    slack = _command(commands, "slack", agents.slack, "remember what is said in Slack")
+    slack.add_argument("--http", action="store_true", help="signed events instead of a socket")
+    slack.add_argument("--port", type=int, default=4779, help="for --http, on this machine")
+
+
+def _add_hooks(commands: Any) -> None:
+    about = _group(commands, "hooks", "a memory for coding agents")
+    actions = about.add_subparsers(dest="action", required=True, metavar="ACTION")
+    install = _command(actions, "install", hooks.install, "into an agent's settings, or print how")
+    uninstall = _command(actions, "uninstall", hooks.uninstall, "the settings are as before")
+    for parser in (install, uninstall):
+        parser.add_argument("agent", choices=hooks.AGENTS)
+        parser.add_argument("--project", action="store_true", help="of the project in this folder")
+    install.add_argument("--start", action="store_true", help="a session may start the server")
+
+
+def _add_webhooks(commands: Any) -> None:
+    about = _group(commands, "webhooks", "programs elsewhere that are told of changes")
+    actions = about.add_subparsers(dest="action", required=True, metavar="ACTION")
+    add = _command(actions, "add", webhooks.add, "tell an address of every change from now on")
+    add.add_argument("url", help="https://...")
+    add.add_argument("--scope", help="whose changes, and of all below it")
+    add.add_argument("--text", action="store_true", help="with what memories say")
+    _command(actions, "list", webhooks.list_, "show all, and how delivery goes")
+    remove = _command(actions, "remove", webhooks.remove, "it is told nothing more")
+    remove.add_argument("id")
 
 
 def _add_identity(commands: Any) -> None:

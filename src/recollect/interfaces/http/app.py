@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -17,11 +18,11 @@ from starlette.routing import Route
 from recollect.access.quotas import FLUSH_SECONDS
 from recollect.access.rights import rights_in
 from recollect.access.tokens import tokens_from
-from recollect.errors import RecollectError, Unavailable
+from recollect.errors import Invalid, RecollectError, Unavailable
 from recollect.interfaces.console import console_files, console_routes
 from recollect.interfaces.http.annex import Annex
 from recollect.interfaces.http.bodies import Bodies, BodyLimits
-from recollect.interfaces.http.callers import Door, Entrance
+from recollect.interfaces.http.callers import MCP_PATH, Door, Entrance
 from recollect.interfaces.http.fairness import Fair, FairShares
 from recollect.interfaces.http.guards import App, Guard, Receive, Scope, Send
 from recollect.interfaces.http.idempotency import Running
@@ -31,7 +32,7 @@ from recollect.interfaces.http.mcp import mcp_route
 from recollect.interfaces.http.metrics import Metrics
 from recollect.interfaces.http.openapi import describe
 from recollect.interfaces.http.problems import problem, problem_of
-from recollect.interfaces.http.routes import TAGS, all_routes
+from recollect.interfaces.http.routes import TAGS, all_routes, oauth
 from recollect.interfaces.http.routes.streams import Streams
 from recollect.memory import AsyncMemory
 from recollect.memory.health import Health
@@ -42,7 +43,6 @@ from recollect.wiring import audit_with, read_settings
 
 OPEN_PATHS = ("/health", "/openapi.json", "/v1/login")
 STREAMED = ("/v1/import",)
-MCP_PATH = "/mcp"
 
 # An ASGI application for as long as the context lasts; ``callers.caller_of(scope)`` is who asks.
 Mounted = Callable[[Iterable[Right]], AbstractAsyncContextManager[App]]
@@ -94,6 +94,8 @@ def build_app(
     app.router.routes += [*all_routes(), *console_routes()]
     app.state.metrics = Metrics()
     app.state.settings, app.state.file = chosen, file
+    app.state.visitors = oauth.Visitors()
+    app.state.public_url = checked_address(chosen.public_url)
     if mcp is not None:
         app.router.routes += [Route(path, branch) for path in (MCP_PATH, f"{MCP_PATH}/")]
     _add_layers(app, chosen, limits or BodyLimits(body_bytes=chosen.body_mb << 20))
@@ -140,11 +142,20 @@ async def _counting(door: Door) -> None:
 def _add_layers(app: FastAPI, settings: Settings, limits: BodyLimits) -> None:
     """The last one added is the first to see a request."""
     app.add_middleware(Fair)
-    app.add_middleware(Bodies, streamed=STREAMED, limits=limits)
-    app.add_middleware(Entrance, open_paths=(*OPEN_PATHS, *console_files()))
+    app.add_middleware(Bodies, streamed=STREAMED, forms=oauth.FORMS, limits=limits)
+    opened = (*OPEN_PATHS, *console_files(), *oauth.OPEN_PATHS)
+    app.add_middleware(Entrance, open_paths=opened)
     hosts, origins = _listed(settings.hosts), _listed(settings.origins)
     app.add_middleware(Guard, metrics=app.state.metrics, hosts=hosts, origins=origins)
     app.add_middleware(AccessLog)
+
+
+def checked_address(url: str) -> str:
+    """Without a slash behind it; Invalid if it is no address of a server."""
+    parts = urlsplit(url)
+    if url and (parts.scheme not in ("http", "https") or not parts.netloc or parts.query):
+        raise Invalid(f"RECOLLECT_PUBLIC_URL={url!r}: write https:// and the server's name")
+    return url.rstrip("/")
 
 
 def _listed(text: str) -> list[str]:

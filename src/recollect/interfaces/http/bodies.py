@@ -15,6 +15,7 @@ from recollect.interfaces.http.problems import Refused
 DEPTH_MAX = 64
 BODY = "recollect.body"  # in a request's scope: all of it, unless it is streamed
 JSON, LINES = "application/json", "application/x-ndjson"
+FORM = "application/x-www-form-urlencoded"
 _ELSE = bytes(set(range(256)) - set(b'"[]{}'))
 
 
@@ -31,10 +32,17 @@ class Bodies:
     request that was refused before."""
 
     def __init__(
-        self, app: App, *, streamed: Iterable[str] = (), limits: BodyLimits | None = None
+        self,
+        app: App,
+        *,
+        streamed: Iterable[str] = (),
+        forms: Iterable[str] = (),
+        limits: BodyLimits | None = None,
     ) -> None:
-        """``streamed`` are the paths whose bodies are read piece by piece."""
+        """``streamed`` are the paths whose bodies are read piece by piece, ``forms`` those that
+        take what a page's form sends."""
         self._app = app
+        self._forms = frozenset(forms)
         self._streamed = frozenset(streamed)
         self._limits = limits or BodyLimits()
 
@@ -53,7 +61,7 @@ class Bodies:
         if body is None:
             return None  # whoever asked is gone, and only half of what they asked is here
         if body:
-            _check_type(headers, JSON)
+            _check_type(headers, FORM if scope["path"] in self._forms else JSON)
         if b"\0" in body:  # UTF-16 and UTF-32 have them, JSON in UTF-8 has none
             raise Refused(400, "the body is no JSON in UTF-8")
         if too_deep(body):

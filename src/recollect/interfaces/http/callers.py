@@ -24,9 +24,12 @@ from recollect.memory import AsyncMemory
 from recollect.settings import Settings
 
 DEVICE_HEADER = "x-recollect-device"
+ELSEWHERE = "this key was made for another address of this server, and is good for that one only"
 NEEDS_KEY = "this server wants a key: send it as Authorization: Bearer rck_..."
 ONLY_HERE = "no key was made yet, so only the server's own machine may ask; make one there"
 CALLER = "recollect.caller"
+MCP_PATH = "/mcp"
+MCP_METADATA = "/.well-known/oauth-protected-resource/mcp"
 FORWARDED = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
 BROWSER_COOKIE = "recollect_browser"  # half of a key that works in this browser only
 
@@ -80,9 +83,11 @@ class Door:
         scheme, _, secret = header.partition(" ")
         if scheme.lower() == "bearer" and secret.strip():
             try:
-                return await self._with_key(
-                    _whole(connection, secret.strip()), _address_of(connection)
-                )
+                whole = _whole(connection, secret.strip())
+                key, memory = await self._with_key(whole, _address_of(connection))
+                if key.audience and key.audience != _resource(connection):
+                    raise Denied(ELSEWHERE)
+                return key, memory
             except Denied as denied:
                 raise self.failed(connection, str(denied)) from None
         if not header and self._is_keyless(connection):
@@ -170,9 +175,25 @@ class Entrance:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["path"] not in self._open:
+            connection = HTTPConnection(scope)
             door: Door = scope["app"].state.door
-            scope[CALLER] = await door.caller(HTTPConnection(scope))
+            try:
+                scope[CALLER] = await door.caller(connection)
+            except Unknown as unknown:
+                # Where a program learns how to ask; the same words at every route.
+                unknown.metadata = base_of(connection) + MCP_METADATA
+                raise
         await self._app(scope, receive, send)
+
+
+def base_of(connection: HTTPConnection) -> str:
+    """The address that others know this server by."""
+    public: str = connection.app.state.public_url
+    return public or f"http://{connection.headers.get('host', '')}"
+
+
+def _resource(connection: HTTPConnection) -> str:
+    return base_of(connection) + str(connection.scope["path"]).rstrip("/")
 
 
 def caller_of(scope: Any) -> Caller:

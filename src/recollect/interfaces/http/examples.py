@@ -172,7 +172,18 @@ KEY: Any = {
     "parent": "",
     "succeeds": "",
     "addresses": [],
+    "audience": "",
     "last_used_at": None,
+}
+WEBHOOK: Any = {
+    "id": "9c2f4be07a31",
+    "url": "https://hooks.example/recollect",
+    "scope": "user:ann",
+    "text": False,
+    "created_at": as_json(_AT),
+    "delivered": 12,
+    "failing": 0,
+    "trouble": "",
 }
 AUDIT_REPORT: Any = {
     "lines": 12,
@@ -238,5 +249,6 @@ REQUESTS: dict[str, Any] = {
     "Export": {"scope": "user:ann"},
     "CreateKey": {"name": "kitchen", "scopes": ["user:ann"], "rights": ["read", "write"]},
     "RotateKey": {"overlap_hours": 24},
+    "AddWebhook": {"url": "https://hooks.example/recollect", "scope": "user:ann"},
     "MapDevice": {"device": "kitchen", "scope": "user:ann"},
 }

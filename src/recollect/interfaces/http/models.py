@@ -165,5 +165,14 @@ CreateKey = _model(
 RotateKey = _model(
     "RotateKey", {"overlap_hours": Annotated[float, Field(ge=0, le=2160)]}, {"overlap_hours": 24.0}
 )
+AddWebhook = _model(
+    "AddWebhook",
+    {
+        "url": Annotated[str, Field(min_length=1, max_length=2_000)],
+        "scope": json_type(Scope | None),
+        "text": bool,
+    },
+    {"scope": None, "text": False},
+)
 MapDevice = _model("MapDevice", {"device": json_type(Name), "scope": json_type(Scope)}, {})
 Login = _model("Login", {"code": Annotated[str, Field(min_length=1, max_length=200)]}, {})

@@ -34,7 +34,10 @@ STATUS_OF_ERROR: Mapping[type[RecollectError], int] = {
 
 
 class Unknown(Denied):
-    """Nobody we know; the answer is 401, where another denial is 403."""
+    """Nobody we know; the answer is 401, where another denial is 403. ``metadata`` is where a
+    program reads how to ask a person for access; "" where it cannot."""
+
+    metadata = ""
 
 
 class Refused(Exception):
@@ -89,7 +92,10 @@ def told(error: RecollectError) -> str:
 
 def _headers(error: RecollectError) -> dict[str, str]:
     if isinstance(error, Unknown):
-        return {"WWW-Authenticate": 'Bearer realm="recollect"'}
+        # The scope is what a program should ask for first: erasing is for those who want it.
+        more = f', resource_metadata="{error.metadata}", scope="read write"'
+        more = more if error.metadata else ""
+        return {"WWW-Authenticate": f'Bearer realm="recollect"{more}'}
     if isinstance(error, TooMany):
         return _retry_after(error.wait)
     if isinstance(error, Unavailable) and error.retry_after is not None:

@@ -17,6 +17,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from recollect.errors import Invalid, Unavailable
+from recollect.interfaces.hooks.announcement import announced
 from recollect.interfaces.http.annex import Annex
 from recollect.interfaces.http.app import build_app
 from recollect.interfaces.http.callers import is_loopback
@@ -125,7 +126,8 @@ async def _serve(
 
         config = server_config(app, _room(), settings.connections_per_address)
         server = Server(config, app, ready)
-        await server.serve(sockets=[listener])
+        async with announced(memory, address, settings.scope):
+            await server.serve(sockets=[listener])
 
 
 def _annex(

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from starlette.routing import BaseRoute
 
-from recollect.interfaces.http.routes import agtos, health, identity, long, streams
+from recollect.interfaces.http.routes import (
+    agtos,
+    health,
+    identity,
+    long,
+    oauth,
+    streams,
+    webhooks,
+)
 from recollect.interfaces.http.routes.verbs import TOPICS, verb_routes
 
 TAGS = {
@@ -22,12 +30,7 @@ TAGS = {
 def all_routes() -> list[BaseRoute]:
     """In one list, made now: a router that is included in another is made by the first request
     that comes by."""
-    routers = [
-        *map(verb_routes, TOPICS),
-        streams.router,
-        long.router,
-        identity.router,
-        agtos.router,
-        health.router,
-    ]
+    about_access = [identity.router, webhooks.router, oauth.router]
+    plain = [streams.router, long.router, *about_access, agtos.router, health.router]
+    routers = [*map(verb_routes, TOPICS), *plain]
     return [route for router in routers for route in router.routes]

@@ -1,0 +1,1 @@
+"""Hooks of coding agents: what they bring to a session, what they take from it."""

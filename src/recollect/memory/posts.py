@@ -1,0 +1,142 @@
+"""One POST to an address that somebody named: without redirects, within seconds, and never into a
+private network that nobody allowed."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import ssl
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from ipaddress import ip_address
+from socket import IPPROTO_TCP, SOCK_STREAM, create_connection, gaierror, getaddrinfo
+from urllib.parse import SplitResult, urlsplit
+
+from recollect.errors import Invalid
+
+SECONDS_MAX = 10.0
+URL_LENGTH_MAX = 2_000
+ANSWER_BYTES_MAX = 4_096
+WAIT_SECONDS_MAX = 3_600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """Was it taken? If not, why, and how long the receiver wants to be left alone."""
+
+    taken: bool
+    trouble: str = ""
+    wait: float = 0.0
+
+
+async def check(url: str, allowed: str) -> None:
+    """Invalid, with the reason, if nothing may be sent there. A name that cannot be looked up
+    now may be known later."""
+    parts = _parts(url)
+    try:
+        await asyncio.to_thread(_addresses, parts, allowed)
+    except gaierror:
+        return
+
+
+async def post(url: str, body: bytes, headers: Mapping[str, str], allowed: str) -> Sent:
+    """In a thread of its own: a receiver that hangs must not use up those of the program."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[Sent] = loop.create_future()
+
+    def finish(sent: Sent) -> None:
+        if not done.done():
+            done.set_result(sent)
+
+    def work() -> None:
+        sent = _post(url, body, headers, allowed)
+        try:
+            loop.call_soon_threadsafe(finish, sent)
+        except RuntimeError:
+            return  # the program has ended meanwhile
+
+    threading.Thread(target=work, name="recollect webhook", daemon=True).start()
+    return await done
+
+
+def _post(url: str, body: bytes, headers: Mapping[str, str], allowed: str) -> Sent:
+    try:
+        parts = _parts(url)
+        connection = _connection(parts, _addresses(parts, allowed)[0])
+        try:
+            path = parts.path or "/"
+            target = f"{path}?{parts.query}" if parts.query else path
+            connection.request("POST", target, body, dict(headers))
+            answer = connection.getresponse()
+            answer.read(ANSWER_BYTES_MAX)
+            if 200 <= answer.status < 300:
+                return Sent(True)
+            wait = _seconds(answer.headers.get("Retry-After", ""))
+            return Sent(False, f"the receiver answered {answer.status}", wait)
+        finally:
+            connection.close()
+    except Invalid as error:
+        return Sent(False, str(error))
+    except (OSError, http.client.HTTPException) as error:
+        said = getattr(error, "strerror", None) or type(error).__name__
+        return Sent(False, f"cannot be reached: {said}")
+
+
+def _parts(url: str) -> SplitResult:
+    wrong = Invalid("a webhook's address is https://host/path, or http:// where that is allowed")
+    if not isinstance(url, str) or not 0 < len(url) <= URL_LENGTH_MAX or not url.isascii():
+        raise wrong
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError:
+        raise wrong from None
+    if not url.isprintable() or " " in url or parts.scheme not in ("http", "https"):
+        raise wrong
+    if not parts.hostname or parts.fragment or parts.username is not None:
+        raise wrong
+    return parts
+
+
+def _addresses(parts: SplitResult, allowed: str) -> list[str]:
+    """Where the name leads now; Invalid if any of it is private and not allowed by name. The
+    connection goes to what was looked at here, so that nobody changes the name in between."""
+    host = parts.hostname or ""
+    known = allowed.replace(",", " ").lower().split()
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    found = getaddrinfo(host, port, type=SOCK_STREAM, proto=IPPROTO_TCP)
+    addresses = list(dict.fromkeys(str(one[4][0]) for one in found))
+    if host in known or f"{host}:{port}" in known:
+        return addresses
+    if parts.scheme != "https":
+        raise Invalid(f"{host} must be reached by https, or be named in RECOLLECT_WEBHOOK_HOSTS")
+    for address in addresses:
+        plain = ip_address(address.partition("%")[0])
+        plain = getattr(plain, "ipv4_mapped", None) or plain
+        if not plain.is_global or plain.is_multicast:
+            raise Invalid(
+                f"{host} is an address of a private network; name it in RECOLLECT_WEBHOOK_HOSTS "
+                "if webhooks may go there"
+            )
+    return addresses
+
+
+def _connection(parts: SplitResult, address: str) -> http.client.HTTPConnection:
+    host = parts.hostname or ""
+    secure = parts.scheme == "https"
+    port = parts.port or (443 if secure else 80)
+    made = http.client.HTTPConnection(host, port, timeout=SECONDS_MAX)
+    raw = create_connection((address, port), timeout=SECONDS_MAX)
+    if secure:
+        try:
+            raw = ssl.create_default_context().wrap_socket(raw, server_hostname=host)
+        except BaseException:
+            raw.close()
+            raise
+    made.sock = raw
+    return made
+
+
+def _seconds(text: str) -> float:
+    return min(float(text), WAIT_SECONDS_MAX) if text.isascii() and text.isdigit() else 0.0

@@ -1,0 +1,358 @@
+"""Webhooks: signed, in order, at least once, without text unless asked for, and in nobody's way."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recollect.access import keys
+from recollect.errors import Denied, Invalid, NotFound
+from recollect.memory import AsyncMemory, webhooks
+from recollect.memory import posts as sending
+from recollect.settings import Settings
+
+PATIENCE_SECONDS = 30
+
+
+class Receiver:
+    """Takes what is sent to it, or answers as it is told to."""
+
+    def __init__(self) -> None:
+        self.taken: list[dict[str, Any]] = []
+        self.tries: list[str] = []
+        self.heads: list[dict[str, str]] = []
+        self.bodies: list[bytes] = []
+        self.answers: list[int] = []  # of the next requests; then 200
+        self.hold = threading.Event()
+        self.hold.set()
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                told = json.loads(body)
+                outer.tries.append(told["id"])
+                outer.hold.wait(PATIENCE_SECONDS)
+                status = outer.answers.pop(0) if outer.answers else 200
+                if status == 200:
+                    outer.heads.append(dict(self.headers))
+                    outer.bodies.append(body)
+                    outer.taken.append(told)
+                self.send_response(status)
+                if status == 302:
+                    self.send_header("Location", "http://169.254.169.254/latest")
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, *_: Any) -> None:
+                return
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self.host = f"127.0.0.1:{self._server.server_port}"
+        self.url = f"http://{self.host}/hook?a=1"
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def close(self) -> None:
+        self.hold.set()
+        self._server.shutdown()
+        self._server.server_close()
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    made = Receiver()
+    yield made
+    made.close()
+
+
+@pytest.fixture(autouse=True)
+def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(webhooks, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(webhooks, "FIRST_PAUSE_SECONDS", 0.05)
+    monkeypatch.setattr(webhooks, "SLICE_SECONDS", 0.2)
+
+
+async def opened(store: str, receiver: Receiver) -> AsyncMemory:
+    """With delivery, and without the rest of upkeep."""
+    settings = Settings(webhook_hosts=receiver.host)
+    memory = await AsyncMemory.open(store, embedder="none", background=False, settings=settings)
+    memory._telling = asyncio.create_task(webhooks.run_webhooks(memory.engine))
+    return memory
+
+
+async def until(what: Callable[[], Any]) -> None:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not what():
+        assert time.monotonic() < deadline, "it did not happen"
+        await asyncio.sleep(0.02)
+
+
+def seqs(receiver: Receiver) -> list[int]:
+    return [told["data"]["seq"] for told in receiver.taken]
+
+
+def test_O8_changes_are_told_in_order_signed_and_without_text(
+    tmp_path: Path, receiver: Receiver
+) -> None:
+    async def main() -> str:
+        async with await opened(str(tmp_path / "m.db"), receiver) as memory:
+            await memory.remember("said before the webhook", scope="user:ann")
+            hook, secret = await webhooks.add_webhook(memory, receiver.url, scope="user:ann")
+            for n in range(12):
+                await memory.remember(f"The zebra number {n} is striped.", scope="user:ann")
+                await memory.remember("Bob's own business.", scope="user:bob")
+            await memory.remember("A shop's rule.", scope="user:ann:project:shop")
+            await until(lambda: len(receiver.taken) >= 13)
+            await asyncio.sleep(0.2)
+            (shown,) = await webhooks.list_webhooks(memory)
+            assert (shown.id, shown.delivered, shown.failing) == (hook.id, 13, 0)
+            return secret
+
+    secret = asyncio.run(main())
+    assert len(receiver.taken) == 13
+    assert seqs(receiver) == sorted(seqs(receiver))
+    assert len({told["id"] for told in receiver.taken}) == 13
+    whole = b"".join(receiver.bodies)
+    assert b"zebra" not in whole
+    assert b"before" not in whole.replace(b'"before"', b"")
+    assert b"user:bob" not in whole
+    for head, body in zip(receiver.heads, receiver.bodies, strict=True):
+        parts = dict(part.split("=") for part in head["X-Recollect-Signature"].split(","))
+        mine = hmac.new(secret.encode(), parts["t"].encode() + b"." + body, hashlib.sha256)
+        assert parts["v1"] == mine.hexdigest()
+        assert abs(int(parts["t"]) - time.time()) < 300
+        assert json.loads(body)["id"] == head["X-Recollect-Event"]
+
+
+def test_O8_text_comes_where_it_was_asked_for(tmp_path: Path, receiver: Receiver) -> None:
+    async def main() -> None:
+        async with await opened(str(tmp_path / "m.db"), receiver) as memory:
+            await webhooks.add_webhook(memory, receiver.url, scope="user:ann", text=True)
+            await memory.remember("The zebra is striped.", scope="user:ann")
+            await until(lambda: receiver.taken)
+
+    asyncio.run(main())
+    assert b"The zebra is striped." in receiver.bodies[0]
+
+
+def test_O8_what_is_not_taken_is_told_again_by_the_same_name_and_in_order(
+    tmp_path: Path, receiver: Receiver
+) -> None:
+    async def main() -> None:
+        async with await opened(str(tmp_path / "m.db"), receiver) as memory:
+            receiver.answers = [500, 302, 429, 200, 503]
+            await webhooks.add_webhook(memory, receiver.url, scope="user:ann")
+            for n in range(4):
+                await memory.remember(f"Statement {n} about whales.", scope="user:ann")
+            await until(lambda: len(receiver.taken) == 4)
+
+    asyncio.run(main())
+    assert seqs(receiver) == sorted(seqs(receiver))
+    assert len(receiver.tries) == 8
+    assert len(set(receiver.tries)) == 4
+    assert receiver.tries[:4] == [receiver.tries[0]] * 4
+
+
+def test_O8_a_receiver_that_hangs_slows_no_write(tmp_path: Path, receiver: Receiver) -> None:
+    async def main() -> tuple[float, float]:
+        async with await opened(str(tmp_path / "m.db"), receiver) as memory:
+            before = await _seconds(memory, "before")
+            receiver.hold.clear()
+            await webhooks.add_webhook(memory, receiver.url, scope="user:ann")
+            await memory.remember("The first one hangs.", scope="user:ann")
+            await until(lambda: receiver.tries)
+            during = await _seconds(memory, "during")
+            receiver.hold.set()
+            return before, during
+
+    before, during = asyncio.run(main())
+    assert during < 5 * before + 0.5
+
+
+async def _seconds(memory: AsyncMemory, name: str) -> float:
+    begun = time.perf_counter()
+    for n in range(20):
+        await memory.remember(f"Number {n} {name} the flood.", scope="user:ann")
+    return time.perf_counter() - begun
+
+
+def test_O8_the_place_survives_a_restart_and_a_dead_receiver(
+    tmp_path: Path, receiver: Receiver
+) -> None:
+    store = str(tmp_path / "m.db")
+
+    async def first() -> None:
+        async with await opened(store, receiver) as memory:
+            receiver.answers = [500] * 1000
+            await webhooks.add_webhook(memory, receiver.url, scope="user:ann")
+            for n in range(3):
+                await memory.remember(f"Whale {n} swims.", scope="user:ann")
+            await until(lambda: receiver.tries)
+            await asyncio.sleep(0.2)
+            (shown,) = await webhooks.list_webhooks(memory)
+            assert shown.failing >= 1
+            assert "500" in shown.trouble
+
+    async def second() -> None:
+        receiver.answers = []
+        async with await opened(store, receiver):
+            await until(lambda: len(receiver.taken) == 3)
+
+    asyncio.run(first())
+    assert receiver.taken == []
+    asyncio.run(second())
+    assert seqs(receiver) == sorted(seqs(receiver))
+
+
+def test_O8_two_processes_tell_each_event_once(tmp_path: Path, receiver: Receiver) -> None:
+    async def main() -> None:
+        store = str(tmp_path / "m.db")
+        async with await opened(store, receiver) as one, await opened(store, receiver):
+            await webhooks.add_webhook(one, receiver.url, scope="user:ann")
+            for n in range(10):
+                await one.remember(f"Otter {n} floats.", scope="user:ann")
+            await until(lambda: len(receiver.taken) >= 10)
+            await asyncio.sleep(0.5)
+
+    asyncio.run(main())
+    assert len(receiver.tries) == 10
+
+
+def test_O8_a_removed_webhook_or_a_revoked_key_is_told_nothing_more(
+    tmp_path: Path, receiver: Receiver
+) -> None:
+    async def main() -> None:
+        async with await opened(str(tmp_path / "m.db"), receiver) as memory:
+            key, secret = await keys.create_key(
+                memory.engine, scopes=["user:ann"], rights=["read", "write", "admin"]
+            )
+            _, engine = await keys.with_key(memory.engine, secret)
+            hook, _ = await webhooks.add_webhook(memory, receiver.url, scope="user:ann")
+            await webhooks.add_webhook(AsyncMemory(engine), receiver.url, scope="user:ann")
+            await memory.remember("Both are told.", scope="user:ann")
+            await until(lambda: len(receiver.taken) == 2)
+            await webhooks.remove_webhook(memory, hook.id)
+            await keys.revoke_key(memory.engine, key.id)
+            await memory.remember("Nobody is told.", scope="user:ann")
+            await asyncio.sleep(1)
+            with pytest.raises(NotFound):
+                await webhooks.remove_webhook(memory, hook.id)
+
+    asyncio.run(main())
+    assert len(receiver.taken) == 2
+
+
+BAD = ["", "x", "ftp://a.example/", "http://127.0.0.1:1/", "https://127.0.0.1/", "https://[::1]/",
+       "https://10.0.0.1/", "https://169.254.169.254/latest", "https://u:p@a.example/",
+       "https://a.example/#x", "https://a b/", "https://0.0.0.0/", "https://[::ffff:10.0.0.1]/",
+       "https://localhost/", "http://a.example:99999/", "https://" + "a" * 3000, "https://224.0.0.1/",
+       "https://100.64.0.1/", "https://2130706433/"]  # fmt: skip
+
+
+@pytest.mark.parametrize("url", BAD)
+def test_O8_private_and_odd_addresses_are_refused_and_nothing_is_kept(
+    receiver: Receiver, url: str
+) -> None:
+    async def main() -> None:
+        async with await opened("dict:", receiver) as memory:
+            with pytest.raises(Invalid):
+                await webhooks.add_webhook(memory, url)
+            assert await webhooks.list_webhooks(memory) == ()
+
+    asyncio.run(main())
+
+
+def test_O8_a_name_that_turns_private_later_is_not_followed(
+    monkeypatch: pytest.MonkeyPatch, receiver: Receiver
+) -> None:
+    """Who owns a name may point it elsewhere after it was looked at."""
+    monkeypatch.setattr(
+        sending, "getaddrinfo", lambda *_, **__: [(2, 1, 6, "", ("127.0.0.1", 443))]
+    )
+    sent = asyncio.run(sending.post("https://public.example/", b"{}", {}, ""))
+    assert not sent.taken
+    assert "private" in sent.trouble
+    assert receiver.tries == []
+
+
+def test_O8_a_webhook_is_made_by_whoever_may_and_for_their_own_scopes(tmp_path: Path) -> None:
+    async def main() -> None:
+        memory = await AsyncMemory.open(
+            str(tmp_path / "m.db"), embedder="none", background=False,
+            settings=Settings(webhook_hosts="127.0.0.1"),
+        )  # fmt: skip
+        async with memory:
+            url = "http://127.0.0.1:1/"
+            engine = memory.engine
+            ann = AsyncMemory(engine.narrowed(("user:ann",), ("read", "write", "admin")))
+            writer = AsyncMemory(engine.narrowed(("user:ann",), ("read", "write")))
+            bobs, _ = await webhooks.add_webhook(memory, url, scope="user:bob")
+            with pytest.raises(Denied):
+                await webhooks.add_webhook(writer, url, scope="user:ann")
+            with pytest.raises(Denied):
+                await webhooks.add_webhook(ann, url, scope="user:bob")
+            assert await webhooks.list_webhooks(ann) == ()
+            with pytest.raises(NotFound):
+                await webhooks.remove_webhook(ann, bobs.id)
+
+    asyncio.run(main())
+
+
+def test_O8_a_process_that_is_killed_leaves_no_gap(tmp_path: Path, receiver: Receiver) -> None:
+    """A server dies while it delivers; the next one goes on, and only ids tell doubles."""
+    store = str(tmp_path / "m.db")
+    code = f"""
+import asyncio
+from recollect.memory import AsyncMemory, webhooks
+from recollect.settings import Settings
+webhooks.LOOK_SECONDS = 0.05
+async def main():
+    memory = await AsyncMemory.open({store!r}, embedder="none", background=False,
+                                    settings=Settings(webhook_hosts={receiver.host!r}))
+    asyncio.create_task(webhooks.run_webhooks(memory.engine))
+    await webhooks.add_webhook(memory, {receiver.url!r}, scope="user:ann")
+    for n in range(30):
+        await memory.remember(f"Heron {{n}} stands.", scope="user:ann")
+    print("written", flush=True)
+    await asyncio.sleep(60)
+asyncio.run(main())
+"""
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, env=dict(os.environ)
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"written\n"
+    process.send_signal(signal.SIGKILL)
+    process.wait(PATIENCE_SECONDS)
+    process.stdout.close()
+
+    async def rest() -> None:
+        settings = Settings(webhook_hosts=receiver.host)
+        memory = await AsyncMemory.open(store, embedder="none", background=False, settings=settings)
+        from datetime import timedelta
+
+        clock = memory.engine.clock  # the dead one's lease has run out
+        memory.engine.clock = lambda: clock() + timedelta(seconds=2 * webhooks.LEASE_SECONDS)
+        memory._telling = asyncio.create_task(webhooks.run_webhooks(memory.engine))
+        async with memory:
+            await until(lambda: len({told["id"] for told in receiver.taken}) >= 30)
+
+    asyncio.run(rest())
+    told = {one["id"]: one["data"]["seq"] for one in receiver.taken}
+    assert len(told) == 30
+    assert list(told.values()) == sorted(told.values())
