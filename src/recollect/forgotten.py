@@ -235,7 +235,7 @@ COPIES_KEPT = timedelta(days=2)  # no server keeps an export for so long
 
 async def mark_forgotten(engine: Engine, root: str) -> None:
     """Exports that were begun before now are not handed out any more, by whichever process."""
-    name, now = cell_key(FORGOTTEN_AT, root), engine.now()
+    name, now = cell_key(FORGOTTEN_AT, _mark_of(root)), engine.now()
     known = await engine.store.registry.get((name,), now=now)
     version = known[0].version if known else 0
     cell = Cell(key=name, value=now.isoformat(), expires_at=now + COPIES_KEPT, version=version)
@@ -249,7 +249,13 @@ async def forgotten_marks(store: Store, roots: Collection[str], now: datetime) -
     prefix = cell_key(FORGOTTEN_AT, "")
     cells = await store.registry.list(prefix, now=now, limit=10_000)
     found = {cell.key.removeprefix(prefix): cell.version for cell in cells}
-    return {root: version for root, version in found.items() if not roots or root in roots}
+    marks = set(map(_mark_of, roots))
+    return {mark: version for mark, version in found.items() if not marks or mark in marks}
+
+
+def _mark_of(root: str) -> str:
+    """Not its name: a root that was forgotten as a whole leaves none behind."""
+    return hashlib.blake2b(root.encode(), digest_size=16).hexdigest()
 
 
 async def copies_elsewhere(engine: Engine, root: str) -> list[str]:

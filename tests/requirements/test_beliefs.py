@@ -69,7 +69,7 @@ def test_X15_editing_one_side_of_a_dispute_frees_the_other(memory: Memory) -> No
 
 
 def test_X15_pinned_is_core_until_it_is_not(memory: Memory) -> None:
-    one = kept(memory, "Ann is allergic to nuts")
+    one = kept(memory, "Ann collects stamps")
     first = memory.pin([one])
     assert memory.get([one])[0].durability == "core"
     assert memory.pin([one]).items[0].status == "skipped"
@@ -80,7 +80,7 @@ def test_X15_pinned_is_core_until_it_is_not(memory: Memory) -> None:
 
 
 def test_X15_pin_is_undone(memory: Memory) -> None:
-    one = kept(memory, "Ann is allergic to nuts")
+    one = kept(memory, "Ann collects stamps")
     memory.undo(memory.pin([one]).change)
     assert memory.get([one])[0].durability == "standard"
 

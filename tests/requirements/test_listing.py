@@ -271,7 +271,7 @@ def test_A10_a_list_needs_its_right_and_its_scope(memory: Memory) -> None:
 def test_A10_every_list_needs_the_right_to_read() -> None:
     verbs = {n: v for n, v in vars(Lists).items() if not n.startswith("_")}
     assert all(hasattr(verb, "__wrapped__") for verb in verbs.values())
-    assert {*LISTS, "messages", "relations"} == set(verbs)
+    assert {*LISTS, "messages", "relations", "scopes", "summaries"} == set(verbs)
     assert all(inspect.iscoroutinefunction(verb) for verb in verbs.values())
 
 

@@ -60,9 +60,16 @@ class MortalStore:
 
     def __init__(self, store: Any, dice: random.Random, risk: float) -> None:
         self.inner, self._dice, self._risk = store, dice, risk
+        self._whole = self  # whose risk counts: a registry may be held for long
+
+    @property
+    def risk(self) -> float:
+        return self._whole._risk
 
     def __getattr__(self, name: str) -> Any:
         inner = getattr(self.inner, name)
+        if not callable(inner):  # what the store says of itself
+            return inner
 
         async def call(*args: Any, **options: Any) -> Any:
             await asyncio.sleep(0)
@@ -72,25 +79,27 @@ class MortalStore:
 
     @property
     def registry(self) -> MortalStore:
-        return MortalStore(self.inner.registry, self._dice, self._risk)
+        part = MortalStore(self.inner.registry, self._dice, self._risk)
+        part._whole = self
+        return part
 
     async def put(self, cell: Cell, *, now: datetime) -> Cell:
         await asyncio.sleep(0)
         fate = self._dice.random()
-        if fate < self._risk / 2:
+        if fate < self.risk / 2:
             raise Killed
         put: Cell = await self.inner.put(cell, now=now)
-        if fate < self._risk:
+        if fate < self.risk:
             raise Killed
         return put
 
     async def commit(self, batch: Batch) -> int:
         await asyncio.sleep(0)
         fate = self._dice.random()
-        if fate < self._risk / 2:
+        if fate < self.risk / 2:
             raise Killed
         seq = await self.inner.commit(batch)
-        if fate < self._risk:
+        if fate < self.risk:
             raise Killed
         return seq
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -116,7 +117,11 @@ def test_X2_an_import_that_was_killed_is_completed_by_doing_it_again(
         memory.export_to(tmp_path / "again.jsonl")
     assert records_of(other) == records_of(full) == MANY + 1
     first, again = (
-        {line for line in path.read_bytes().split(b"\n") if b'"type":"message"' in line}
+        {
+            re.sub(rb'"trust":\d', b"", line)  # trust does not travel without a signature
+            for line in path.read_bytes().split(b"\n")
+            if b'"type":"message"' in line
+        }
         for path in (file, tmp_path / "again.jsonl")
     )
     assert first == again

@@ -116,7 +116,7 @@ class Cutting:
                 threading.Thread(target=self._pass, args=(*job, lost), daemon=True).start()
 
     def _watch(self, data: bytes) -> bool:
-        if self.armed and b"COMMIT" in data:
+        if self.armed and b"\0COMMIT\0" in data:
             self.armed = False
             self.cuts += 1
             return True

@@ -130,6 +130,6 @@ def test_no_tool_and_no_command_is_left_out() -> None:
     beside = (
         "observe import keys audit devices serve mcp proxy doctor backup restore model reembed new "
         "sync config completion pending archive usage due state policies relations changes "
-        "console hooks slack webhooks"
+        "console hooks slack webhooks migrate rekey"
     )
     assert set(commands) - known == set(beside.split())

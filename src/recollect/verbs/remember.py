@@ -263,7 +263,7 @@ async def _met(
 ) -> Outcome:
     """What becomes of the record among those that are known; the change takes it in."""
     old = await _replaceable(change, supersedes) if supersedes is not None else None
-    if old is not None and record.status != "quarantined" and record.trust >= old.trust:
+    if old is not None and record.status != "quarantined" and _reach(change, record) >= old.trust:
         return await _superseding(change, record, old)
     if old is not None and record.status != "quarantined":
         return await _disputing(change, record, old)
@@ -280,6 +280,13 @@ async def _met(
     return outcome
 
 
+def _reach(change: Change, record: Record) -> int:
+    """How trusted that may be which it replaces. A line that a person edited in a file is that
+    person's word about what stood there."""
+    own_hand = record.source == "file" and change.engine.trust_max >= PERSON_TRUST
+    return max(record.trust, PERSON_TRUST) if own_hand else record.trust
+
+
 async def _superseding(change: Change, record: Record, old: Record) -> Outcome:
     """What the caller says outright needs no judging. Unlike a change that was noticed, it does
     not begin now unless it says so: without ``valid_from`` the old one was never true."""
@@ -294,7 +301,7 @@ async def _superseding(change: Change, record: Record, old: Record) -> Outcome:
         for one in olds
         if engine.may_change(one.scope)
         and is_within(one.scope, record.scope)
-        and one.trust <= record.trust
+        and one.trust <= _reach(change, record)
     ]
     change.put(*replaced(ours, record, now=engine.now(), new_id=engine.new_id))
     if new is record:

@@ -231,7 +231,7 @@ def _temporary(final: str, *, keep: bool = False) -> Iterator[str]:
     """A private file beside the final one. It goes when the body fails, and what a killed
     program left there goes now."""
     folder, name = os.path.split(os.path.abspath(final))
-    prefix = f".{name}.copy-"
+    prefix = f".{name.lstrip('.')}.copy-"  # a copy of a copy is of the same file
     _tidy(folder, prefix)
     try:
         handle, copy = tempfile.mkstemp(prefix=f"{prefix}{os.getpid()}-", dir=folder)

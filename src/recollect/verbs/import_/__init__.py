@@ -51,6 +51,7 @@ async def import_from(
     partial: bool,
     actor: str,
     trusted_key: str = "",
+    trusting: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Receipt:
     """Without a ``trusted_key`` content, times and provenance come in, and nothing that the file
@@ -73,7 +74,7 @@ async def import_from(
             dry_run=dry_run,
             scopes=frozenset(_roots(known.scopes, name)),
             report=ImportReport(),
-            trusting=bool(trusted_key),
+            trusting=trusting or bool(trusted_key),
         )
         await _find_forgotten(run, file)
         for chunk in _chunks(run, _with_ends(lines_of(file))):
