@@ -16,6 +16,7 @@ from typing import (
     get_args,
 )
 
+from recollect.access.traces import span
 from recollect.errors import Denied, Invalid
 from recollect.types import Right
 
@@ -69,11 +70,13 @@ def needs(
             engine = self._engine
             if engine.audit is None:
                 engine.allow(right)
-                return await hinted(self, *args, **kwargs)
+                with span(method.__name__):
+                    return await hinted(self, *args, **kwargs)
             scope = kwargs.get("scope")
             try:
                 engine.allow(right)
-                found = await hinted(self, *args, **kwargs)
+                with span(method.__name__):
+                    found = await hinted(self, *args, **kwargs)
             except Denied:
                 engine.audit.note(engine, "refused", method.__name__, scopes=engine.bound)
                 raise
