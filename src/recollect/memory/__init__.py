@@ -96,21 +96,16 @@ class AsyncMemory(WholeStore, Lists, Beliefs):
         """Open a store by path or URL.
 
         Args:
-            store: a path, ``sqlite:///path``, a server (``postgresql://user@host/database``) or
-                ``dict:`` (in this process only); without it RECOLLECT_STORE, or a file in the
-                user's data folder
-            embedder: "auto" (what the store was begun with; for a new one the model in the
-                box), "recall-1", "minilm", "hashing", "none", a service such as
-                "openai:text-embedding-3-small/768", or an object
+            store: a path, a server (``postgresql://user@host/database``), or ``dict:`` (in this
+                process only); without it RECOLLECT_STORE, or a file in the user's data folder
+            embedder: "auto" (the store's; for a new one the model in the box), "recall-1",
+                "minilm", "hashing", "none", a service such as "openai:...", or an object
             profile: a preset by name
-            scope: binds the handle: no call may leave it
-            settings: instead of the environment
-            clock: what time it is, for tests
-            new_id: where ids come from, for tests
+            scope: binds the handle: no call may leave it; settings: instead of the environment
+            clock, new_id: what time it is and where ids come from, for tests
             redactor: what takes secrets out
             count_tokens: counts like your model does; without it budgets are kept on the safe side
-            model: a language model by name ("openai:...", "ollama:...") or an object; without it
-                RECOLLECT_MODEL, or none: then summaries are extracts
+            model: a language model ("openai:...", an object); without it RECOLLECT_MODEL, or none
             background: whether upkeep runs by itself
         """
         import asyncio
@@ -762,9 +757,8 @@ class AsyncMemory(WholeStore, Lists, Beliefs):
         return await set_policy(self._engine, scope, persist=persist, author=author, actor=actor)
 
     async def close(self) -> None:
-        """Write what is buffered and let go of the store. Where upkeep runs by itself and
-        something was said in this process, learn from it for a moment first
-        (RECOLLECT_CLOSE_SECONDS); what is left is said in the log and learned by the next one."""
+        """Write what is buffered and let go of the store. Where upkeep runs by itself, what was
+        said here is learned first, for RECOLLECT_CLOSE_SECONDS; the log says what is left."""
         import asyncio
 
         from recollect.upkeep.loop import flush_uses, last_round
