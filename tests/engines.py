@@ -9,8 +9,10 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 
 from tests import postgres, redis
+from tests.conftest import PROVING
 
 ENGINES: dict[str, Callable[[], AbstractContextManager[str]]] = {
     "postgresql": postgres.database,
-    "redis": redis.database,
+    # The contract runs on it in every run; the requirements, which take longer, in `make test-long`.
+    **({"redis": redis.database} if PROVING else {}),
 }
