@@ -13,6 +13,6 @@ from tests.conftest import PROVING
 
 ENGINES: dict[str, Callable[[], AbstractContextManager[str]]] = {
     "postgresql": postgres.database,
-    # The contract runs on it in every run; the requirements, which take longer, in `make test-long`.
+    # The contract runs on it in every run; the requirements, which take longer, in the long one.
     **({"redis": redis.database} if PROVING else {}),
 }
