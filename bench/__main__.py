@@ -13,6 +13,7 @@ from bench import machine
 from bench.chart import draw
 from bench.parts import (
     concurrent,
+    engines,
     footprint,
     growth,
     http,
@@ -35,6 +36,7 @@ PARTS: dict[str, Callable[[Bench], Awaitable[Result]]] = {
     "http": http.run,
     "footprint": footprint.run,
     "growth": growth.run,
+    "engines": engines.run,
 }
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parent / "docs" / "reference" / "benchmarks.md"
@@ -54,15 +56,22 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--data", type=Path, help="a folder with locomo10.json: learning is measured on it too"
     )
+    parser.add_argument(
+        "--store", action="append", default=[], help="a server to measure too; may be repeated"
+    )
     parser.add_argument("--docs", action="store_true", help="write the tables and the chart")
     return parser
 
 
 async def measure(
-    sizes: Sizes, folder: Path, only: Sequence[str] = (), data: Path | None = None
+    sizes: Sizes,
+    folder: Path,
+    only: Sequence[str] = (),
+    data: Path | None = None,
+    stores: Sequence[str] = (),
 ) -> Report:
     """Run the parts, all or those named."""
-    bench = Bench(sizes, folder, data)
+    bench = Bench(sizes, folder, data, tuple(stores))
     report = Report(sizes.name, machine.today(), machine.facts(folder))
     for name, run in PARTS.items():
         if not only or name in only:
@@ -81,7 +90,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if trouble := _trouble(sizes, folder):
             print(trouble, file=sys.stderr)
             return 2
-        report = asyncio.run(measure(sizes, folder, options.only or (), options.data))
+        report = asyncio.run(
+            measure(sizes, folder, options.only or (), options.data, options.store)
+        )
     finally:
         if not was_there:
             with suppress(OSError):  # somebody else works in it

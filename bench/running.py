@@ -79,6 +79,7 @@ class Bench:
     sizes: Sizes
     folder: Path
     data: Path | None = None  # a folder with conversations that people had
+    stores: tuple[str, ...] = ()  # addresses of servers to measure beside a file
     corpus: Corpus = field(default_factory=Corpus)
     memo: dict[str, Any] = field(default_factory=dict)  # what one part measured for another
     began: float = field(default_factory=time.monotonic)
