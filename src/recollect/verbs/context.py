@@ -29,6 +29,7 @@ from recollect.packet.text import (
 )
 from recollect.packet.window import as_heard, is_claimed, newest_said, window
 from recollect.ports import Store
+from recollect.rank.truth import holds_at
 from recollect.scopes import root_of
 from recollect.text.inputs import When, one_of, utc_moment
 from recollect.text.tokens import Counter
@@ -434,7 +435,8 @@ async def _listed(
     for root, named in by_root.items():
         for store in engine.stores_of(root):
             where = Where(scopes=named, now=now, **filters)
-            listed = await store.listing(Listing(where=where, order=order, limit=limit))
+            asked = Listing(where=where, order=order, limit=limit)
+            listed = [one for one in await store.listing(asked) if holds_at(one, where.as_of)]
             hidden = await spoken_over(store, where, root, listed)
             found += [Hit(record=record) for record in listed if record.id not in hidden]
     return found

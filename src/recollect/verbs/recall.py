@@ -29,6 +29,7 @@ from recollect.rank.stages import (
     replacing,
     standing_out,
 )
+from recollect.rank.truth import holds_at
 from recollect.scopes import is_within, root_of
 from recollect.text.inputs import (
     ANSWER_BYTES_MAX,
@@ -58,6 +59,7 @@ from recollect.types import (
 EXPANDED_HITS = 6
 EXPANDED_RECORDS_MAX = 12
 USED_BUFFER_MAX = 1000
+PAST_SHARE = 4
 NATIVE = "searched by the engine itself: there is more than one process should hold"
 
 
@@ -185,8 +187,9 @@ def query_of(engine: Engine, question: Question, limit: int) -> tuple[Search, li
     query = Search(
         where=where,
         text=text if text.strip() else "",
-        # Twice as many as asked for, so that a second look has something to choose from.
-        limit=max(engine.profile.candidates, 2 * limit),
+        # Twice as many as asked for, so that a second look has something to choose from; of the
+        # past many more, as what was told later is left out.
+        limit=max(engine.profile.candidates, 2 * limit) * (PAST_SHARE if times["as_of"] else 1),
         around=engine.profile.neighbours,
     )
     return query, notes
@@ -265,11 +268,16 @@ async def _ranked_in(
 
 
 async def hits_of(store: Store, query: Search) -> list[Hit]:
-    """Without words and meaning: the newest."""
+    """Without words and meaning: the newest. What begins nobody knows when is not said of a time
+    before it was told."""
     if query.text or query.vector is not None:
-        return await store.search(query)
-    newest = Listing(where=query.where, limit=query.limit)
-    return [Hit(record=record) for record in await store.listing(newest)]
+        hits = await store.search(query)
+    else:
+        newest = Listing(where=query.where, limit=query.limit)
+        hits = [Hit(record=record) for record in await store.listing(newest)]
+    if all(holds_at(hit.record, query.where.as_of) for hit in hits):
+        return hits  # as it came: it may say that the engine itself searched
+    return type(hits)(hit for hit in hits if holds_at(hit.record, query.where.as_of))
 
 
 async def spoken_over(
@@ -324,7 +332,7 @@ async def _brought_along(
         if _says_otherwise_now(record, *leads[record.id], query)
         else related(record, *leads[record.id], asked)
         for record in await store.records(root, ids, now=query.where.now)
-        if passes(record, query.where)
+        if passes(record, query.where) and holds_at(record, query.where.as_of)
     ]
 
 
