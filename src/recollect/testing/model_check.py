@@ -106,7 +106,15 @@ def model_cases() -> tuple[ModelCase, ...]:
     """The cases in the package."""
     text = files(__package__).joinpath("model_cases.toml").read_text("utf-8")
     return tuple(
-        ModelCase(**{name: tuple(v) if isinstance(v, list) else v for name, v in one.items()})
+        ModelCase(
+            name=one["name"],
+            part=one["part"],
+            messages=tuple(one["messages"]),
+            known=tuple(one.get("known", ())),
+            expect=tuple(one.get("expect", ())),
+            forbidden=tuple(one.get("forbidden", ())),
+            whose=tuple(one.get("whose", ())),
+        )
         for one in tomllib.loads(text)["case"]
     )
 

@@ -111,6 +111,9 @@ async def _recalled(engine: Engine, question: Question, *, count_uses: bool) -> 
     query, asked = questions[0]
     vector = embedded.vectors[0]
     notes += _arms(engine, question.text, vector, embedded.trouble)
+    if engine.better and vector is not None:
+        move = f"`recollect --embedder {engine.better} reembed` moves the store"
+        notes.append(f"{engine.better} is here and finds more: {move}")
     if question.scope is None:
         notes.append(f"searched every scope this handle may see ({len(by_root)} roots)")
     found: list[Candidate] = []

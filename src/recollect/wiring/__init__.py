@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from recollect.engine import Engine, active_space
+from recollect.engine import Engine, begun_space
 from recollect.errors import Invalid
 from recollect.ports import Clock, Embedder, Model, NewId, Store
 from recollect.profiles import Profile
@@ -232,7 +232,7 @@ async def _embedder(
         model=place_for(settings, ""),
         minilm_folder=model_folder("minilm"),
     )
-    begun = await active_space(store, utc_now())
+    begun = await begun_space(store, utc_now())
     name = chosen_name(wanted, settings)
     better = better_local(begun, given) if begun and name in ("", "auto") else ""
     return embedder_for(name, begun, given), better
