@@ -86,7 +86,6 @@ async def memory_save(
     left_out={
         "kinds": "types say it finer",
         "statuses": "memory_review shows what is disputed or quarantined",
-        "known_at": "memory_history tells what was believed when",
         "threshold": "a model reads scores better than it sets them",
         "descend": "without a scope it looks in all of them",
     },
@@ -122,7 +121,6 @@ async def memory_search(
     left_out={
         "shape": "the answer is text",
         "threshold": "a model reads scores better than it sets them",
-        "known_at": "memory_history tells what was believed when",
     },
     told={
         "query": Wording(
