@@ -48,6 +48,11 @@ class HistoryEntry:
         return f"{stamp} {escaped(self.text)} <!-- recollect:{written_id(self.id)} -->\n"
 
 
+def without_stamp(told: str) -> str:
+    """An account without the time that a model put before it."""
+    return _STAMP.sub("", told, count=1)
+
+
 def ids_in(text: str) -> list[str]:
     """The entries that are there, complete ones only."""
     found = [_id_of(line) for line in text.split("\n")]
@@ -84,7 +89,7 @@ def entry_of_summary(summary: Summary, before: str = "", *, told: str = "") -> H
     """``before`` is the summary that this one builds on: the entry tells what is new. ``told``
     is a model's own account, if there is one."""
     where = f"From messages {summary.from_seq} to {summary.to_seq} of session {_name(summary)}."
-    sentences = _sentences(_STAMP.sub("", told, count=1)) if told else _news(summary.text, before)
+    sentences = _sentences(without_stamp(told)) if told else _news(summary.text, before)
     if len(sentences) < SENTENCES_MIN or not told:
         sentences = [*sentences[: SENTENCES_MAX - 1], where]
     text = " ".join(sentences[:SENTENCES_MAX])
