@@ -19,14 +19,16 @@ from recollect.testing.scripted import (
     says_json,
 )
 from tests.interfaces.conftest import Run
-from tests.requirements.learning_world import model_at
 
 CASES = len(model_cases())
 
 
 @pytest.fixture
-def server() -> Iterator[ScriptedServer]:
-    with ScriptedServer() as running, model_at(running):
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedServer]:
+    with ScriptedServer() as running:
+        monkeypatch.setenv("RECOLLECT_MODEL", "openai-compatible:test")
+        monkeypatch.setenv("RECOLLECT_MODEL_URL", running.url)
+        monkeypatch.setenv("RECOLLECT_MODEL_TIMEOUT_SECONDS", "30")  # a busy machine needs some
         yield running
 
 

@@ -526,8 +526,10 @@ def test_C4_a_service_without_its_key_today_does_not_leave_the_store_to_another(
 
 @pytest.mark.not_served("the embedder is the server's")
 def test_C4_a_store_begun_without_a_model_hears_that_one_is_there(
-    open_memory: OpenMemory, tmp_path: Path
+    open_memory: OpenMemory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("RECOLLECT_LOCAL_MODEL", "recall-1")
+    monkeypatch.delenv("RECOLLECT_EMBEDDER", raising=False)
     file = str(tmp_path / "begun.db")
     first = open_memory(file, embedder="hashing")
     stored(first, "Ann likes tea", scope="user:ann")

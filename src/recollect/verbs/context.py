@@ -29,7 +29,6 @@ from recollect.packet.text import (
 )
 from recollect.packet.window import as_heard, is_claimed, newest_said, window
 from recollect.ports import Store
-from recollect.rank.truth import holds_at
 from recollect.scopes import root_of
 from recollect.text.inputs import When, one_of, utc_moment
 from recollect.text.tokens import Counter
@@ -53,7 +52,7 @@ from recollect.types import (
 from recollect.upkeep.fold import TOKENS_PER_MESSAGE, message_cost
 from recollect.verbs.confirm import waiting
 from recollect.verbs.procedures import triggered
-from recollect.verbs.recall import Question, recall, spoken_over
+from recollect.verbs.recall import Question, recall, spoken_over, untold
 
 TOKENS_MAX = 100_000_000
 WINDOW_MESSAGES_MAX = 200
@@ -435,9 +434,9 @@ async def _listed(
     for root, named in by_root.items():
         for store in engine.stores_of(root):
             where = Where(scopes=named, now=now, **filters)
-            asked = Listing(where=where, order=order, limit=limit)
-            listed = [one for one in await store.listing(asked) if holds_at(one, where.as_of)]
+            listed = await store.listing(Listing(where=where, order=order, limit=limit))
             hidden = await spoken_over(store, where, root, listed)
+            hidden |= await untold(store, where, root, listed)
             found += [Hit(record=record) for record in listed if record.id not in hidden]
     return found
 

@@ -149,7 +149,7 @@ async def _lost(trial: Trial) -> tuple[Hit, str]:
     wide = replace(trial.query, limit=2 * LIMIT_MAX)
     questions, _ = await posed(trial.engine, trial.question, wide, (record.scope,))
     for query, asked in questions:
-        hits = await hits_of(trial.store, query)
+        hits = await hits_of(trial.store, query, root_of(trial.record.scope))
         mine = next((hit for hit in hits if hit.record.id == record.id), None)
         if mine is None:
             continue
