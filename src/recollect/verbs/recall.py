@@ -290,8 +290,10 @@ async def untold(
     store: Store, where: Where, root: str, records: Sequence[Record]
 ) -> frozenset[str]:
     """Which of these that pass the four times are not told of another moment all the same."""
-    left_out = {one.id for one in records if not holds_at(one, where.as_of)}
-    if where.known_at is not None and where.as_of is None and where.statuses:
+    if where.as_of is not None:
+        return frozenset(one.id for one in records if not holds_at(one, where.as_of))
+    left_out: set[str] = set()
+    if where.known_at is not None and where.statuses:
         for record in records:
             if await _status_at(store, root, record, where.known_at) not in where.statuses:
                 left_out.add(record.id)

@@ -91,7 +91,7 @@ def _filters(record: Record, where: Where) -> Iterator[str]:
     for name, said in told.items():
         if not passes(record, replace(free, **{name: getattr(where, name)})):
             yield said
-    if not holds_at(record, where.as_of):
+    if where.as_of and not holds_at(record, where.as_of):
         yield "nobody said since when it is true, and it was told after `as_of`"
     past = where.as_of or where.known_at
     if not past and not passes(record, replace(free, statuses=where.statuses)):
