@@ -88,6 +88,8 @@ class _Patch:
         for (first, last), lines in by_place.items():
             if lines[0].own:
                 self._own(lines[0], first, last)
+            elif lines[0].heading.casefold() == CONFLICTS.casefold():
+                self._take_out(first, last)  # that section is written anew
             else:
                 self._facts(lines, first, last, ids)
 
