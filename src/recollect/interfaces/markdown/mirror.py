@@ -226,17 +226,41 @@ async def history_gone(
     return gone
 
 
-async def episode_entries(engine: Engine, scope: str) -> list[HistoryEntry]:
-    return [entry_of_episode(record) for record in await episodes_of(engine, scope)]
+async def episode_entries(engine: Engine, scope: str, known: set[str]) -> list[HistoryEntry]:
+    """Those that the log does not have."""
+    return [
+        entry_of_episode(record, await _last_said(engine, record.session_key, record.lineage))
+        for record in await episodes_of(engine, scope)
+        if f"episode:{record.id}" not in known
+    ]
 
 
-def summary_entries(summaries: Sequence[Summary], told: Mapping[str, str]) -> list[HistoryEntry]:
-    """Of one session, in order; ``told`` are a model's accounts by id."""
+async def summary_entries(
+    engine: Engine, summaries: Sequence[Summary], told: Mapping[str, str], known: set[str]
+) -> list[HistoryEntry]:
+    """Of one session, in order, those that the log does not have; ``told`` are a model's accounts
+    by id."""
     before = ["", *(summary.text for summary in summaries)]
     return [
-        entry_of_summary(summary, before[place], told=told.get(summary.id, ""))
+        entry_of_summary(
+            summary,
+            before[place],
+            told=told.get(summary.id, ""),
+            said_at=await _last_said(
+                engine, SessionKey(summary.scope, summary.session), summary.lineage
+            ),
+        )
         for place, summary in enumerate(summaries)
+        if f"summary:{summary.id}" not in known
     ]
+
+
+async def _last_said(engine: Engine, key: SessionKey, messages: Sequence[str]) -> datetime | None:
+    """When the last of these was said: a log tells of the talk, not of the fold."""
+    if not key.id or not messages:
+        return None
+    found = await engine.store.messages(key, now=engine.now(), ids=messages[-1:], limit=1)
+    return found[0].at if found else None
 
 
 # Sessions

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from recollect.changes import Change, put_item
 from recollect.engine import Engine
 from recollect.errors import Conflict, Invalid
+from recollect.interfaces.markdown.arrivals import take_in_log, take_in_sessions
 from recollect.interfaces.markdown.config import Config
 from recollect.interfaces.markdown.edits import EditPlan, Written, flat, plan_edits
 from recollect.interfaces.markdown.exchange import ExchangeModel
@@ -132,6 +133,7 @@ class Mirror:
 
     async def _run(self, this: SyncRound, accept: bool) -> None:
         await self._follow_config(this.config)
+        await self._arrivals_in(this)
         await self._edits_in(this, accept)
         await self._upkeep(this)
         await self._log_out(this)
@@ -231,6 +233,24 @@ class Mirror:
             change.sessions.append(session)
             with suppress(Conflict):  # it is being changed; the next round sees it again
                 await change.commit()
+
+    # What was there before us
+
+    async def _arrivals_in(self, this: SyncRound) -> None:
+        """Files that nobody but us has written are not read back: where only the snapshot was
+        lost, what was forgotten since would come back."""
+        if not (this.is_first and this.state is not None):
+            await take_in_sessions(
+                self.memory, self.scope, this.places.sessions, this.last.sessions, this.outcome
+            )
+        if this.logs:
+            await take_in_log(
+                self.memory,
+                self.scope,
+                this.places.memory,
+                this.outcome,
+                torn=this.state is not None,
+            )
 
     # MEMORY.md into the store
 
@@ -357,9 +377,10 @@ class Mirror:
         if not this.logs:
             return
         told = await self._accounts(this, by_session, set(known))
-        entries = await episode_entries(self.engine, self.scope)
+        logged = set(known)
+        entries = await episode_entries(self.engine, self.scope, logged)
         for summaries in by_session:
-            entries += summary_entries(summaries, told)
+            entries += await summary_entries(self.engine, summaries, told, logged)
         for entry in append_history(folder, entries):
             this.outcome.notes.append(f"{entry.id} was added to HISTORY.md")
 
