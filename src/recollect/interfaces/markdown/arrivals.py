@@ -52,7 +52,10 @@ async def take_in_sessions(
     """Sessions whose files are not ours. What cannot be read is named, and nothing of it lost."""
     foreign = [name for name in folder.names() if name.endswith(SUFFIX) and name not in ours]
     for name in sorted(foreign):
-        found = folder.read(name, SESSION_BYTES_MAX)
+        try:
+            found = folder.read(name, SESSION_BYTES_MAX)
+        except RecollectError:
+            continue  # a link, or far too long: not a session that somebody left
         if found is None:
             continue
         session = _session_of(name)

@@ -101,19 +101,24 @@ async def apply_update(
     facts: dict[str, Record],
     messages: Sequence[Message],
     outcome: EditOutcome,
+    *,
+    approved: bool = False,
 ) -> None:
-    """All of it as one change, which the outcome names."""
+    """All of it as one change, which the outcome names. What a person approved is not held
+    against the messages any more."""
     change = Change(engine, root_of(scope), "consolidate", actor=ACTOR, id=engine.new_id())
     reading = extract(messages)
     for fact, line in update.changed:
-        if reason := _unfounded(line.text, messages, reading, [fact.text]):
+        reason = "" if approved else _unfounded(line.text, messages, reading, [fact.text])
+        if reason:
             change.tell(fact.id, "skipped", f"it stays: {reason}")
             continue
         made = _record(engine, scope, line, summary, messages, facts[fact.id])
         if await _is_wanted(change, made, messages):
             _replace(change, made, facts[fact.id])
     for line in update.new:
-        if reason := _unfounded(line.text, messages, reading, ()):
+        reason = "" if approved else _unfounded(line.text, messages, reading, ())
+        if reason:
             outcome.notes.append(
                 f"the model's line {short(line.text, SHOWN)!r} is refused: {reason}"
             )
@@ -123,7 +128,7 @@ async def apply_update(
             change.put(made)
             change.tell(made.id, "stored", "learned from the conversation")
     for fact in update.dropped:
-        if not speaks_of(messages, fact.text):
+        if not (approved or speaks_of(messages, fact.text)):
             change.tell(fact.id, "skipped", "it stays: the messages do not speak of it")
             continue
         change.put(archived(facts[fact.id], engine.now()))
