@@ -19,7 +19,6 @@ from recollect.memory.lists import Lists
 from recollect.memory.whole import WholeStore
 from recollect.types import (
     Answer,
-    Durability,
     Entry,
     Kind,
     Packet,
@@ -194,71 +193,6 @@ class AsyncMemory(WholeStore, Lists, Beliefs):
             expires_at=expires_at,
             actor=actor,
         )
-
-    @needs("write")
-    async def remember(
-        self,
-        text: str,
-        *,
-        scope: Scope | None = None,
-        kind: Kind | None = None,
-        type: Type | None = None,
-        tags: Tags = (),
-        importance: Share | None = None,
-        confidence: Share = 1.0,
-        durability: Durability | None = None,
-        valid_from: When | None = None,
-        valid_to: When | None = None,
-        expires_at: When | None = None,
-        source: Source = "user",
-        author: Label = "",
-        data: Json | None = None,
-        supersedes: Name | None = None,
-        key: Name | None = None,
-        actor: Actor = "",
-    ) -> Receipt:
-        """Keep one statement. What says the same already is merged, not doubled.
-
-        Args:
-            text: one statement, understood without the conversation it comes from
-            scope: who it belongs to
-            kind: default: follows from the type
-            type: default: fact
-            tags: short words, such as deploy or database
-            importance: 0.5 is usual; 0.9 for what must not be missed
-            confidence: how sure it is
-            durability: core: shown at every task; standard; ephemeral: soon of no use
-            valid_from: when it began to be true
-            valid_to: when it ceased to be true
-            expires_at: when to forget it
-            source: where it comes from
-            author: who said it
-            data: more about it, as JSON
-            supersedes: id of a record that this one takes the place of
-            key: your own name for it in this scope; the same key again replaces it
-            actor: who does it, for the journal
-        """
-        from recollect.verbs.remember import Statement, remember
-
-        statement = Statement(
-            text=text,
-            scope=scope,
-            kind=kind,
-            type=type,
-            tags=tags,
-            importance=importance,
-            confidence=confidence,
-            durability=durability,
-            valid_from=valid_from,
-            valid_to=valid_to,
-            expires_at=expires_at,
-            source=source,
-            author=author,
-            data=data,
-            supersedes=supersedes,
-            key=key,
-        )
-        return await remember(self._engine, statement, actor=actor)
 
     @needs("read")
     async def recall(

@@ -21,6 +21,7 @@ IDS_MAX = 1000
 MESSAGES_MAX = 1000
 SCOPES_MAX = 100
 STEPS_MAX = 200
+STATEMENTS_MAX = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,8 @@ Day = Annotated[str, Like(r"^\d{4}-\d{2}-\d{2}$")]
 Json = Mapping[str, Any]
 MessageInput = str | Mapping[str, Any]
 MessageInputs = Annotated[Iterable[MessageInput], Between(0, MESSAGES_MAX)]
+StatementInput = str | Mapping[str, Any]
+StatementInputs = Annotated[Iterable[StatementInput], Between(0, STATEMENTS_MAX)]
 StorePath = str | os.PathLike[str]
 FileTarget = str | os.PathLike[str] | IO[bytes]  # where an export goes
 FileSource = str | os.PathLike[str] | IO[bytes]  # where an import comes from
