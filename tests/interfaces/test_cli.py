@@ -93,6 +93,9 @@ def test_C5_many_statements_from_a_file(recollect: Run, tmp_path: Path) -> None:
     assert [item["status"] for item in said["items"]] == ["stored", "stored"]
     porto = parsed(recollect("get", said["items"][1]["id"], "--json"))["records"][0]
     assert porto["data"]["floor"] == 3
+    on_three = ("--where", '{"data": {"all": {"floor": {"gte": 3}}}}')
+    listed = parsed(recollect("records", "--scope", "user:ann", *on_three, "--json"))
+    assert [record["id"] for record in listed["items"]] == [said["items"][1]["id"]]
     lines.write_text('"Ann sells honey"\n{"txt": "Ann sells wax"}\n')
     bad = recollect("remember", "--lines", str(lines), "--scope", "user:ann")
     assert (bad.returncode, bad.stderr) == (

@@ -34,6 +34,7 @@ from recollect.types import (
 )
 from recollect.types.arguments import (
     Actor,
+    Filter,
     Ids,
     Json,
     Label,
@@ -204,6 +205,7 @@ class AsyncMemory(WholeStore, Lists, Beliefs):
         kinds: Iterable[Kind] = (),
         types: Iterable[Type] = (),
         tags: Tags = (),
+        where: Filter | None = None,
         statuses: Iterable[Status] | None = None,
         since: When | None = None,
         until: When | None = None,
@@ -225,6 +227,8 @@ class AsyncMemory(WholeStore, Lists, Beliefs):
             kinds: only this kind
             types: only this type
             tags: only with one of these tags
+            where: what all, any or none of its tags and data are:
+                {"tags": {"all": ["a"], "none": ["b"]}, "data": {"any": {"year": {"gte": 2024}}}}
             statuses: only with this status
             since: happened at or after
             until: happened before
@@ -246,6 +250,7 @@ class AsyncMemory(WholeStore, Lists, Beliefs):
             kinds=kinds,
             types=types,
             tags=tags,
+            where=where,
             statuses=statuses,
             since=since,
             until=until,
@@ -269,6 +274,7 @@ class AsyncMemory(WholeStore, Lists, Beliefs):
         scope: Scopes | None = None,
         tokens: int | None = None,
         shape: Shape = "openai",
+        where: Filter | None = None,
         threshold: Share | None = None,
         as_of: When | None = None,
         known_at: When | None = None,
@@ -287,6 +293,7 @@ class AsyncMemory(WholeStore, Lists, Beliefs):
             scope: where to look, parents included; none: everywhere
             tokens: the budget
             shape: whose messages its own look like
+            where: of memories only those whose tags and data match, as for ``recall``
             threshold: leave out weaker hits
             as_of: what was true at that time
             known_at: what we believed at that time
@@ -301,6 +308,7 @@ class AsyncMemory(WholeStore, Lists, Beliefs):
             scope=scope,
             tokens=tokens,
             shape=shape,
+            where=where,
             threshold=threshold,
             as_of=as_of,
             known_at=known_at,

@@ -10,6 +10,7 @@ from recollect.access.rights import needs
 from recollect.types import Answer, Durability, Kind, Receipt, Source, Status, Type
 from recollect.types.arguments import (
     Actor,
+    Filter,
     Ids,
     Json,
     Label,
@@ -159,6 +160,7 @@ class Beliefs:
         kinds: Iterable[Kind] = (),
         types: Iterable[Type] = (),
         tags: Tags = (),
+        where: Filter | None = None,
         statuses: Iterable[Status] | None = None,
         since: When | None = None,
         until: When | None = None,
@@ -180,6 +182,7 @@ class Beliefs:
             kinds: only this kind
             types: only this type
             tags: only with one of these tags
+            where: what all, any or none of its tags and data are, as for ``recall``
             statuses: only with this status
             since: happened at or after
             until: happened before
@@ -200,6 +203,7 @@ class Beliefs:
             kinds=kinds,
             types=types,
             tags=tags,
+            where=where,
             statuses=statuses,
             since=since,
             until=until,

@@ -54,6 +54,7 @@ Steps = Annotated[Iterable[str], Between(0, STEPS_MAX)]
 Cursor = Annotated[str, Between(0, 4000)]
 Day = Annotated[str, Like(r"^\d{4}-\d{2}-\d{2}$")]
 Json = Mapping[str, Any]
+Filter = Mapping[str, Any] | str  # see ``recollect.index.conditions``; as text, it is JSON
 MessageInput = str | Mapping[str, Any]
 MessageInputs = Annotated[Iterable[MessageInput], Between(0, MESSAGES_MAX)]
 StatementInput = str | Mapping[str, Any]

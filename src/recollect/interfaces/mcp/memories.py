@@ -124,6 +124,7 @@ async def memory_search(
     "context",
     left_out={
         "shape": "the answer is text",
+        "where": "memory_search narrows; a packet is chosen for the task",
         "threshold": "a model reads scores better than it sets them",
         "known_at": "memory_history tells what was believed when",
     },
