@@ -65,7 +65,7 @@ def test_C5_why_not_names_the_condition(memory: Memory) -> None:
         ({"tags": {"all": "x"}}, "must be a list of tags"),
         ({"data": {"all": ["x"]}}, "a mapping of names to values"),
         ({"data": {"all": {"x": {"above": 3}}}}, "has no 'above'"),
-        ({"data": {"all": {"x": {"gt": None}}}}, "takes text or a number, not NoneType"),
+        ({"data": {"all": {"x": {"gt": None}}}}, "takes a text or a number, not NoneType"),
         ({"data": {"any": {}}}, "is empty"),
     ],
 )

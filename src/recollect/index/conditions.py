@@ -8,8 +8,9 @@ a list one part is enough.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import get_close_matches
+from operator import ge, gt, le, lt
 from typing import Any
 
 from recollect.errors import Invalid
@@ -22,7 +23,7 @@ TERMS_MAX = 64
 EXAMPLE = '{"tags": {"all": ["deploy"]}, "data": {"all": {"project": "web"}}}'
 FIELDS = ("tags", "data")
 QUANTIFIERS = ("all", "any", "none")
-_COMPARED = ("gt", "gte", "lt", "lte")
+_COMPARED: Mapping[str, Callable[[Any, Any], Any]] = {"gt": gt, "gte": ge, "lt": lt, "lte": le}
 TESTS = ("is", "in", *_COMPARED, "exists")
 _NOTHING: Any = object()
 
@@ -153,12 +154,7 @@ def _tested(value: Any, test: str, asked: Any) -> bool:
         return False
     if not isinstance(value, str | int | float):
         return False
-    return {
-        "gt": value > asked,
-        "gte": value >= asked,
-        "lt": value < asked,
-        "lte": value <= asked,
-    }[test]
+    return bool(_COMPARED[test](value, asked))
 
 
 def _same(value: Any, asked: Any) -> bool:

@@ -85,9 +85,10 @@ def _table(names: Sequence[str], asked: Sequence[str]) -> Array:
 
 def _tagged(index: ScopeIndex, quantifier: str, labels: Sequence[int]) -> Array:
     if quantifier == "all":
-        return np.logical_and.reduce(
-            [_only(index.labelled([label]), index.size) for label in labels]
-        )
+        mask = np.ones(index.size, dtype=bool)
+        for label in labels:
+            mask &= _only(index.labelled([label]), index.size)
+        return mask
     found = _only(index.labelled(labels), index.size)
     return found if quantifier == "any" else ~found
 
