@@ -136,11 +136,11 @@ def component(block: str) -> dict[str, Any]:
 
 
 def interpreters() -> Iterator[tuple[str, str]]:
-    """Version and command of every Python of the promised ones that is here."""
+    """Version and command of every Python of the promised ones that is here and runs."""
     for version in PYTHONS:
         here = f"{sys.version_info.major}.{sys.version_info.minor}" == version
         command = sys.executable if here else shutil.which(f"python{version}")
-        if command:
+        if command and not subprocess.run([command, "-c", ""], capture_output=True).returncode:
             yield version, command
 
 
@@ -200,7 +200,7 @@ def main() -> int:
         for version, command in there.items():
             said = tried(command, wheels, tree / PINS, scratch / f"python{version}")
             print(f"Python {version}: installed in an empty environment, finds by meaning, {said}")
-        for version in set(PYTHONS) - there.keys():
+        for version in sorted(set(PYTHONS) - there.keys()):
             print(f"Python {version}: not here, not tried")
     return 0
 

@@ -52,6 +52,7 @@ _ASKS = re.compile(rb"""(?:src|href)=["']?(?:https?:)?//|url\(["']?(?:https?:)?/
 
 
 @pytest.mark.proof
+@pytest.mark.filterwarnings("default")  # Sphinx's extensions warn of Sphinx
 def test_the_site_is_built_without_a_fault_and_without_the_network(tmp_path: Path) -> None:
     site = tmp_path / "site"
     assert build_site.build(site) == 0
