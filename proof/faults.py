@@ -52,7 +52,7 @@ KINDS = (*disk.KINDS, *CLOCK, *services.MODEL, *services.EMBEDDER, *services.WIR
 # Faults that nobody can promise anything under, and why. They are no cells.
 NOT_PROMISED = {
     "a disk that says it has synced and has not": "what was acknowledged was never there",
-    "bits that flip inside of a page": "a row that does not fit its checksum is refused, not mended",
+    "bits that flip inside of a page": "a row that does not fit its checksum is refused",
     "memory that flips bits": "no program notices its own",
     "somebody who writes into the file with another program": "the doctor names what does not fit",
 }
