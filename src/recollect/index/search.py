@@ -33,13 +33,15 @@ from recollect.index.scoring import (
     weigh,
 )
 from recollect.index.spread import Spread
-from recollect.ports import Feed, FeedRecord
+from recollect.ports import Feed, FeedRecord, FeedStamps
 from recollect.scopes import root_of, visible_from
 from recollect.text import analysis
 from recollect.types import Hit, Kind, Listing, Record, Search, Status, Type, Where
 
 # However many vectors look alike, at most this many more are compared exactly.
 EXACT_MAX = 4096
+# Up to so many rows a search takes about a millisecond.
+READY_ROWS_MAX = 20_000
 
 
 class RowCandidate(NamedTuple):
@@ -67,9 +69,41 @@ def search(feed: Feed, cache: IndexCache, asked: Search) -> list[Hit]:
     if not check_asked(asked):
         return []
     with cache.lock_of(root_of(asked.where.scopes[0])):
-        space = asked.space if asked.vector is not None else ""
-        found = _candidates(_shares(feed, cache, asked.where, space, asked), asked)
+        stamps, space = _stamps_for(feed, asked)
+        found = _candidates(_shares(feed, cache, asked.where, space, stamps, asked), asked)
     return _hits(feed, found, asked)
+
+
+def search_if_ready(feed: Feed, cache: IndexCache, asked: Search) -> list[Hit] | None:
+    """The same, where it takes no longer than the way to another thread and back: nobody holds the
+    lock, and the indexes are in memory, as they are now, and small. Else None."""
+    if not check_asked(asked):
+        return []
+    lock = cache.lock_of(root_of(asked.where.scopes[0]))
+    if not lock.acquire(blocking=False):
+        return None
+    try:
+        stamps, space = _stamps_for(feed, asked)
+        if not cache.holds(stamps.scopes, space, READY_ROWS_MAX):
+            return None
+        found = _candidates(_shares(feed, cache, asked.where, space, stamps, asked), asked)
+    finally:
+        lock.release()
+    return _hits(feed, found, asked)
+
+
+def _stamps_for(feed: Feed, asked: Search) -> tuple[FeedStamps, str]:
+    """The stamps of what a search can see, and the space whose vectors it compares; "" if none."""
+    space = asked.space if asked.vector is not None else ""
+    stamps = _stamps(feed, asked.where, space)
+    if asked.vector is not None and stamps.dimensions not in (None, len(asked.vector) // 4):
+        raise Invalid(f"the query's vector has another length than those of {space!r}")
+    return stamps, "" if stamps.dimensions is None else space
+
+
+def _stamps(feed: Feed, where: Where, space: str) -> FeedStamps:
+    named = where.scopes if where.exact else sorted(visible_from(where.scopes))
+    return feed.stamps(named, where.scopes if where.descend else (), space)
 
 
 def listing(feed: Feed, cache: IndexCache, asked: Listing) -> list[Record]:
@@ -77,7 +111,7 @@ def listing(feed: Feed, cache: IndexCache, asked: Listing) -> list[Record]:
     if not check_asked(asked):
         return []
     with cache.lock_of(root_of(asked.where.scopes[0])):
-        keys = _listed(_shares(feed, cache, asked.where, "", None), asked)
+        keys = _listed(_shares(feed, cache, asked.where), asked)
     records = feed.records(keys, "")
     return [records[key].record() for key in keys if key in records]
 
@@ -86,7 +120,7 @@ def counts(feed: Feed, cache: IndexCache, where: Where) -> dict[tuple[Kind, Type
     """How many pass, of each kind, type and status; the feed as for ``search``."""
     found: dict[tuple[Kind, Type, Status], int] = {}
     with cache.lock_of(root_of(where.scopes[0])):
-        for share in _shares(feed, cache, where, "", None):
+        for share in _shares(feed, cache, where):
             names = ("kind", "type", "status")
             columns = [share.index.column(name)[share.passing] for name in names]
             rows, numbers = np.unique(np.stack(columns), axis=1, return_counts=True)
@@ -99,19 +133,20 @@ def counts(feed: Feed, cache: IndexCache, where: Where) -> dict[tuple[Kind, Type
 
 
 def _shares(
-    feed: Feed, cache: IndexCache, where: Where, space: str, asked: Search | None
+    feed: Feed,
+    cache: IndexCache,
+    where: Where,
+    space: str = "",
+    stamps: FeedStamps | None = None,
+    asked: Search | None = None,
 ) -> list[Share]:
     """The indexes of all visible scopes, with what passes, and the words of a search."""
-    named = where.scopes if where.exact else sorted(visible_from(where.scopes))
-    stamps = feed.stamps(named, where.scopes if where.descend else (), space)
-    vector = asked.vector if asked else None
-    if vector is not None and stamps.dimensions not in (None, len(vector) // 4):
-        raise Invalid(f"the query's vector has another length than those of {space!r}")
+    stamps = stamps or _stamps(feed, where, space)
     terms = analysis.query_terms(asked.text) if asked else ()
     chosen = RowFilter(where)
     shares = []
     for scope, stamp in stamps.scopes.items():
-        index = cache.index(feed, scope, stamp, "" if stamps.dimensions is None else space)
+        index = cache.index(feed, scope, stamp, space)
         alive = index.alive(micros(where.now))
         words = find_words(index, alive, terms)
         shares.append(Share(index, alive, chosen.passing(index, alive), words))

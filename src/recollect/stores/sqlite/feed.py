@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import apsw
 
 from recollect.index.codes import NEVER_ENDS
 from recollect.ports import FeedChanges, FeedRecord, FeedStamps
-from recollect.stores.rows import RECORD_WITH_SCOPE, is_sound, read_record, to_json
+from recollect.stores.rows import RECORD, RECORD_WITH_SCOPE, is_sound, to_json
 from recollect.stores.sqlite.connection import select
+from recollect.stores.sqlite.seen import RowOnce, Seen
 
 CHUNK = 8192
 EVERYTHING = 0  # as the key of an erased record: load the scope anew
@@ -24,18 +24,43 @@ _COLUMNS = (
     " author, session, session_scope, labels, terms"
 )
 _KEYS = "(SELECT value FROM json_each(?))"
+_VECTOR = "vector ON vector.record = record.pk AND vector.space = ?"
+_WHOLE = (
+    f"SELECT record.pk, record.changed, vector.pk, vector.f32, {RECORD_WITH_SCOPE} FROM record"
+    f" JOIN scope ON scope.pk = record.scope LEFT JOIN {_VECTOR} WHERE record.pk IN {_KEYS}"
+)
+# What tells whether one that was read is still the same; a use is counted without a stamp.
+_STILL = (
+    "SELECT record.pk, record.changed, record.uses, record.used_at, vector.pk FROM record"
+    f" LEFT JOIN {_VECTOR} WHERE record.pk IN {_KEYS}"
+)
+_USES, _TEXT = (1 + RECORD.split(", ").index(name) for name in ("uses", "text"))  # behind its scope
 
 
 class SqliteFeed:
     """``recollect.ports.Feed``. The caller has begun a transaction but read nothing yet."""
 
-    def __init__(self, db: apsw.Connection) -> None:
+    def __init__(self, db: apsw.Connection, seen: Seen | None = None) -> None:
         self._db = db
+        self._seen = seen or Seen()
         self._scopes: dict[str, int] = {}
         self._space: int | None = None
         self.damaged: list[str] = []  # records that were left out: they are not as written
 
     def stamps(self, scopes: Sequence[str], below: Sequence[str], space: str) -> FeedStamps:
+        self._seen.look(self._db)
+        question = (tuple(scopes), tuple(below), space)
+        known = self._seen.stamps(question)
+        if known is None:
+            known = self._read_stamps(scopes, below, space)
+            self._seen.keep_stamps(question, known)
+        self._scopes, self._space, found = known
+        return found
+
+    def _read_stamps(
+        self, scopes: Sequence[str], below: Sequence[str], space: str
+    ) -> tuple[dict[str, int], int | None, FeedStamps]:
+        """The numbers of the scopes and of the space in the file, and the stamps."""
         sql = f"SELECT path, pk, stamp FROM scope WHERE stamp > 0 AND path IN {_KEYS}"
         bindings: list[Any] = [to_json(list(scopes))]
         for scope in below:  # ";" follows ":"
@@ -46,11 +71,11 @@ class SqliteFeed:
             sql += " UNION ALL SELECT NULL, pk, dimensions FROM space WHERE name = ?"
             bindings.append(space)
         rows = select(self._db, sql, *bindings)
-        dimensions = None
+        number = dimensions = None
         if rows and rows[-1][0] is None:
-            _, self._space, dimensions = rows.pop()
-        self._scopes = {path: pk for path, pk, _ in rows}
-        return FeedStamps({path: stamp for path, _, stamp in rows}, dimensions)
+            _, number, dimensions = rows.pop()
+        places = {path: pk for path, pk, _ in rows}
+        return places, number, FeedStamps({path: stamp for path, _, stamp in rows}, dimensions)
 
     def changes(self, scope: str, after: int) -> FeedChanges:
         pk = self._scopes[scope]
@@ -97,18 +122,24 @@ class SqliteFeed:
             yield from _parts(self._db.execute(f"{sql} AND record IN {_KEYS}", some))
 
     def records(self, keys: Sequence[int], space: str) -> Mapping[int, FeedRecord]:
-        vector, named = "NULL", bool(space) and self._space is not None
-        if named:
-            vector = "(SELECT f32 FROM vector WHERE vector.record = record.pk AND space = ?)"
-        rows = self._db.execute(
-            f"SELECT record.pk, {vector}, {RECORD_WITH_SCOPE} FROM record"
-            f" JOIN scope ON scope.pk = record.scope WHERE record.pk IN {_KEYS}",
-            (*([self._space] if named else []), str(list(keys))),
-        )
+        number, seen = self._space if space else None, self._seen
+        unsure = seen.unsure(keys, number)
+        if unsure:
+            rows = select(self._db, _STILL, number, str(unsure))
+            seen.compare({key: tuple(marks) for key, *marks in rows}, unsure, number)
+        found = seen.records(keys, number)
+        missing = [key for key in keys if key not in found]
+        if missing:
+            found.update(self._read_records(missing, number))
+        return found
+
+    def _read_records(self, keys: Sequence[int], space: int | None) -> dict[int, FeedRecord]:
         found: dict[int, FeedRecord] = {}
-        for key, vector_of, *row in rows:
+        for key, changed, number, vector, *row in self._db.execute(_WHOLE, (space, str(list(keys)))):
             if is_sound(row):
-                found[key] = FeedRecord(partial(read_record, row), vector_of)
+                found[key] = answer = FeedRecord(RowOnce(row), vector)
+                marks = (changed, row[_USES], row[_USES + 1], number)
+                self._seen.keep(key, space, marks, answer, len(row[_TEXT]))
             else:
                 self.damaged.append(str(row[1]))
         return found
