@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from heapq import nlargest, nsmallest
 from typing import NamedTuple
 
@@ -220,24 +220,26 @@ _NO_ROWS = np.zeros(0, dtype=np.int64)
 
 def _described(
     share: Share, words: Words, arms: tuple[Array, Array], query: Search
-) -> Iterator[RowCandidate]:
+) -> Iterable[RowCandidate]:
     """All that is known of the rows that the arms found, by word and by meaning."""
     assert share.keyword is not None
     by_word, by_meaning = (set(rows.tolist()) for rows in arms)
-    rows = np.array(sorted(by_word | by_meaning), dtype=np.int64)
+    found = sorted(by_word | by_meaning)
+    rows = np.array(found, dtype=np.int64)
     around = _around(share, words, rows, query) if query.around else None
-    no_sum = [0.0] * len(rows)
-    for row, key, keyword, held, wide, total, weight, asked in zip(
-        rows.tolist(),
+    nothing = [0.0] * len(found)
+    wide, sums, weights, asked = around or (nothing, nothing, nothing, [False] * len(found))
+    columns = (
         share.index.column("key")[rows].tolist(),
         share.keyword[rows].tolist(),
         coverage(share, words, rows).tolist(),
-        *(around or (no_sum, no_sum, no_sum, [False] * len(rows))),
-        strict=True,
-    ):
-        yield RowCandidate(
-            key, keyword, held, row in by_meaning, row in by_word, wide, (total, weight), asked
-        )
+        [row in by_meaning for row in found],
+        [row in by_word for row in found],
+        wide,
+        zip(sums, weights, strict=True),
+        asked,
+    )
+    return map(RowCandidate._make, zip(*columns, strict=True))
 
 
 def _around(
@@ -372,63 +374,59 @@ def _hits(feed: Feed, searched: Found, query: Search) -> list[Hit]:
         return []
     space = query.space if query.vector is not None else ""
     rows = feed.records([one.key for one in candidates], space)
-    candidates = [one for one in candidates if one.key in rows]
     similarities = _similarities(rows, query)
+    near = _nearest(candidates, rows, similarities, query)
+    mean, deviation = searched.spread.mean, searched.spread.deviation
+    found = []
+    for one in candidates:
+        if one.key not in rows or not (one.worded or one.key in near):
+            continue
+        record, similarity = rows[one.key].record(), similarities.get(one.key)
+        lift = around = None
+        if similarity is not None:
+            lift = (similarity - mean) / deviation
+            if query.around:
+                whole = (similarity + one.around[0]) / (1 + one.around[1])
+                around = (whole - mean) / deviation
+        hit = Hit(
+            record=record,
+            similarity=similarity,
+            keyword=one.keyword,
+            coverage=one.coverage,
+            lift=lift,
+            keyword_around=one.keyword_around,
+            lift_around=around,
+            after_question=one.after_question,
+        )
+        second = 2.0 if similarity is None else -similarity
+        found.append((-one.keyword, second, record.id, hit))
+    found.sort()
+    return [hit for _, _, _, hit in found]
+
+
+def _nearest(
+    candidates: Sequence[RowCandidate],
+    rows: Mapping[int, FeedRecord],
+    similarities: Mapping[int, float],
+    query: Search,
+) -> set[int]:
+    """The keys of the best by meaning; of equals the one whose id comes first."""
     near = [
-        one
+        (-similarity, one.key)
         for one in candidates
-        if one.near and similarities.get(one.key, -2.0) > query.similar_above
+        if one.near
+        and (similarity := similarities.get(one.key, -2.0)) > query.similar_above
+        and one.key in rows
     ]
-    near.sort(key=lambda one: -similarities[one.key])
-    near = _with_ties(near, similarities, query.limit)
-    chosen = {one.key: one for one in (*near, *(one for one in candidates if one.worded))}
-    found = {key: rows[key].record() for key in chosen}
-    nearest = sorted(
-        (one.key for one in near),
-        key=lambda key: (-similarities[key], found[key].id),
-    )[: query.limit]
-    kept = set(nearest) | {key for key, one in chosen.items() if one.worded}
-    hits = [
-        _hit(found[key], one, similarities.get(key), searched.spread, query)
-        for key, one in chosen.items()
-        if key in kept
-    ]
-    return sorted(hits, key=_rank)
-
-
-def _hit(
-    record: Record, one: RowCandidate, similarity: float | None, spread: Spread, query: Search
-) -> Hit:
-    lift = around = None
-    if similarity is not None:
-        lift = spread.lift(similarity)
-    if similarity is not None and query.around:
-        around = spread.lift((similarity + one.around[0]) / (1 + one.around[1]))
-    return Hit(
-        record=record,
-        similarity=similarity,
-        keyword=one.keyword,
-        coverage=one.coverage,
-        lift=lift,
-        keyword_around=one.keyword_around,
-        lift_around=around,
-        after_question=one.after_question,
-    )
-
-
-def _with_ties(
-    near: list[RowCandidate], similarities: dict[int, float], limit: int
-) -> list[RowCandidate]:
-    """The first ``limit`` and all that equal the last of them: their ids will decide."""
-    if len(near) <= limit:
-        return near
-    bar = similarities[near[limit - 1].key]
-    return [one for one in near if similarities[one.key] >= bar]
-
-
-def _rank(hit: Hit) -> tuple[float, float, str]:
-    similarity = -2.0 if hit.similarity is None else hit.similarity
-    return -hit.keyword, -similarity, hit.record.id
+    limit = query.limit
+    if len(near) > limit:
+        near.sort()
+        bar = near[limit - 1][0]
+        if near[limit][0] == bar:
+            tied = [pair for pair in near if pair[0] <= bar]
+            near = sorted(tied, key=lambda pair: (pair[0], rows[pair[1]].record().id))
+        near = near[:limit]
+    return {key for _, key in near}
 
 
 def _similarities(rows: Mapping[int, FeedRecord], query: Search) -> dict[int, float]:
@@ -438,6 +436,6 @@ def _similarities(rows: Mapping[int, FeedRecord], query: Search) -> dict[int, fl
         return {}
     packed = b"".join(held.values())
     matrix = np.frombuffer(packed, dtype="<f4").reshape(len(held), -1).astype(np.float64)
+    matrix *= np.frombuffer(query.vector, dtype="<f4").astype(np.float64)
     # Row by row, not as a matrix product: equal vectors must get equal numbers.
-    products = (matrix * np.frombuffer(query.vector, dtype="<f4")).sum(axis=1)
-    return dict(zip(held, products.tolist(), strict=True))
+    return dict(zip(held, matrix.sum(axis=1).tolist(), strict=True))
