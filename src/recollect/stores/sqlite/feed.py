@@ -9,9 +9,9 @@ import apsw
 
 from recollect.index.codes import NEVER_ENDS
 from recollect.ports import FeedChanges, FeedRecord, FeedStamps
-from recollect.stores.rows import RECORD, RECORD_WITH_SCOPE, is_sound, to_json
+from recollect.stores.rows import RECORD_WITH_SCOPE, is_sound, to_json
 from recollect.stores.sqlite.connection import select
-from recollect.stores.sqlite.seen import RowOnce, Seen
+from recollect.stores.sqlite.seen import RowOnce, Seen, SeenRecords
 
 CHUNK = 8192
 EVERYTHING = 0  # as the key of an erased record: load the scope anew
@@ -24,17 +24,12 @@ _COLUMNS = (
     " author, session, session_scope, labels, terms"
 )
 _KEYS = "(SELECT value FROM json_each(?))"
-_VECTOR = "vector ON vector.record = record.pk AND vector.space = ?"
 _WHOLE = (
-    f"SELECT record.pk, record.changed, vector.pk, vector.f32, {RECORD_WITH_SCOPE} FROM record"
-    f" JOIN scope ON scope.pk = record.scope LEFT JOIN {_VECTOR} WHERE record.pk IN {_KEYS}"
+    f"SELECT record.pk, vector.f32, {RECORD_WITH_SCOPE} FROM record"
+    " JOIN scope ON scope.pk = record.scope"
+    " LEFT JOIN vector ON vector.record = record.pk AND vector.space = ?"
+    f" WHERE record.pk IN {_KEYS}"
 )
-# What tells whether one that was read is still the same; a use is counted without a stamp.
-_STILL = (
-    "SELECT record.pk, record.changed, record.uses, record.used_at, vector.pk FROM record"
-    f" LEFT JOIN {_VECTOR} WHERE record.pk IN {_KEYS}"
-)
-_USES, _TEXT = (1 + RECORD.split(", ").index(name) for name in ("uses", "text"))  # behind its scope
 
 
 class SqliteFeed:
@@ -42,7 +37,7 @@ class SqliteFeed:
 
     def __init__(self, db: apsw.Connection, seen: Seen | None = None) -> None:
         self._db = db
-        self._seen = seen or Seen()
+        self._seen = seen or Seen(SeenRecords())
         self._scopes: dict[str, int] = {}
         self._space: int | None = None
         self.damaged: list[str] = []  # records that were left out: they are not as written
@@ -50,7 +45,7 @@ class SqliteFeed:
     def stamps(self, scopes: Sequence[str], below: Sequence[str], space: str) -> FeedStamps:
         self._seen.look(self._db)
         question = (tuple(scopes), tuple(below), space)
-        known = self._seen.stamps(question)
+        known: tuple[dict[str, int], int | None, FeedStamps] | None = self._seen.stamps(question)
         if known is None:
             known = self._read_stamps(scopes, below, space)
             self._seen.keep_stamps(question, known)
@@ -122,27 +117,25 @@ class SqliteFeed:
             yield from _parts(self._db.execute(f"{sql} AND record IN {_KEYS}", some))
 
     def records(self, keys: Sequence[int], space: str) -> Mapping[int, FeedRecord]:
-        number, seen = self._space if space else None, self._seen
-        unsure = seen.unsure(keys, number)
-        if unsure:
-            rows = select(self._db, _STILL, number, str(unsure))
-            seen.compare({key: tuple(marks) for key, *marks in rows}, unsure, number)
-        found = seen.records(keys, number)
+        number = self._space if space else None
+        found = self._seen.unchanged(keys, number)
         missing = [key for key in keys if key not in found]
         if missing:
-            found.update(self._read_records(missing, number))
+            for key, *row in self._db.execute(_WHOLE, (number, str(missing))):
+                answer = self._seen.same(key, number, row) or self._checked(key, number, row)
+                if answer is not None:
+                    found[key] = answer
         return found
 
-    def _read_records(self, keys: Sequence[int], space: int | None) -> dict[int, FeedRecord]:
-        found: dict[int, FeedRecord] = {}
-        for key, changed, number, vector, *row in self._db.execute(_WHOLE, (space, str(list(keys)))):
-            if is_sound(row):
-                found[key] = answer = FeedRecord(RowOnce(row), vector)
-                marks = (changed, row[_USES], row[_USES + 1], number)
-                self._seen.keep(key, space, marks, answer, len(row[_TEXT]))
-            else:
-                self.damaged.append(str(row[1]))
-        return found
+    def _checked(self, key: int, space: int | None, row: Sequence[Any]) -> FeedRecord | None:
+        """None if it is not as it was written."""
+        vector, *columns = row
+        if not is_sound(columns):
+            self.damaged.append(str(columns[1]))
+            return None
+        answer = FeedRecord(RowOnce(columns), vector)
+        self._seen.keep(key, space, row, answer)
+        return answer
 
 
 def _parts(cursor: apsw.Cursor) -> Iterator[list[tuple[Any, ...]]]:

@@ -1,16 +1,17 @@
-"""What one connection has read and need not read again.
+"""What a connection has read and need not read again, or decode again.
 
 SQLite tells a connection whether anybody else has written into the file since it last looked
-(``PRAGMA data_version``). As long as nobody has, the stamps of scopes that were read are right, and
-so are records that were decoded. Once somebody has, a short look tells which records are still as
-they were: a use counts, too.
+(``PRAGMA data_version``). As long as nobody has, what was read is as it was. Once somebody has,
+rows are read again, and one that is the same to the last byte needs no second check.
 """
 
 from __future__ import annotations
 
+import itertools
+import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import apsw
@@ -19,12 +20,11 @@ from recollect.ports import FeedRecord
 from recollect.stores.rows import read_record
 from recollect.types import Record
 
-RECORDS_BYTES_MAX = 24 * 1024**2  # of decoded records, for each connection
+RECORDS_BYTES_MAX = 24 * 1024**2  # of records, for each store
 STAMPS_MAX = 1000  # questions whose answers are kept
-_RECORD_BYTES = 2000  # what a decoded record takes beside its text and its vector
+_RECORD_BYTES = 3000  # what a record and its row take beside the text and the vector
 
-Marks = tuple[Any, ...]  # of a record's row: what differs once anything in it does
-Space = int | None
+Row = Sequence[Any]
 
 
 class RowOnce:
@@ -32,78 +32,115 @@ class RowOnce:
 
     __slots__ = ("_made", "_row")
 
-    def __init__(self, row: list[Any]) -> None:
-        self._row: list[Any] | None = row
+    def __init__(self, row: Row) -> None:
+        self._row = row
         self._made: Record | None = None
 
     def __call__(self) -> Record:
         if self._made is None:
-            assert self._row is not None
-            self._made, self._row = read_record(self._row), None
+            self._made = read_record(self._row)
         return self._made
 
 
 @dataclass(slots=True)
 class SeenRecord:
-    marks: Marks
+    """A sound row (the vector in front) and what was made of it."""
+
+    row: Row
     answer: FeedRecord
     size: int
-    looked: int  # the number of the look in which it was last found unchanged
+    looked: tuple[int, int]  # whose look found it so, and which
 
 
-@dataclass(slots=True)
+Key = tuple[int, int | None]  # a record's, and that of the space of its vector
+
+
+class SeenRecords:
+    """Of all connections of a store. From any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._held: OrderedDict[Key, SeenRecord] = OrderedDict()  # those last used go last
+        self._bytes = 0
+
+    def unchanged(
+        self, keys: Iterable[int], space: int | None, look: tuple[int, int]
+    ) -> dict[int, FeedRecord]:
+        found: dict[int, FeedRecord] = {}
+        with self._lock:
+            for key in keys:
+                held = self._held.get((key, space))
+                if held is not None and held.looked == look:
+                    found[key] = held.answer
+                    self._held.move_to_end((key, space))
+        return found
+
+    def same(self, key: Key, row: Row, look: tuple[int, int]) -> FeedRecord | None:
+        with self._lock:
+            held = self._held.get(key)
+        if held is None or held.row != row:
+            return None
+        held.looked = look
+        return held.answer
+
+    def keep(self, key: Key, record: SeenRecord) -> None:
+        with self._lock:
+            old = self._held.pop(key, None)
+            self._held[key] = record
+            self._bytes += record.size - (old.size if old else 0)
+            while self._bytes > RECORDS_BYTES_MAX:
+                _, gone = self._held.popitem(last=False)
+                self._bytes -= gone.size
+
+    def let_go(self) -> None:
+        """Of all: something was erased."""
+        with self._lock:
+            self._held.clear()
+            self._bytes = 0
+
+    def sizes(self) -> tuple[int, int]:
+        """How many are held, and about how many bytes."""
+        with self._lock:
+            return len(self._held), self._bytes
+
+
 class Seen:
-    """Of one connection, and so of one thread. Inside a transaction call ``look`` first."""
+    """Of one connection, and so of one thread. Inside a transaction ``look`` comes first."""
 
-    _version: int = -1
-    _look: int = 0
-    _bytes: int = 0
-    _stamps: dict[Any, Any] = field(default_factory=dict)
-    _records: OrderedDict[tuple[int, Space], SeenRecord] = field(default_factory=OrderedDict)
+    def __init__(self, records: SeenRecords) -> None:
+        self._records = records
+        self._version = -1
+        self._look = (next(_NUMBERS), 0)
+        self._stamps: dict[Any, Any] = {}
 
     def look(self, db: apsw.Connection) -> None:
         """Did anybody write? This also begins the moment that a transaction sees."""
         version = db.execute("PRAGMA data_version").get
         if version != self._version or len(self._stamps) > STAMPS_MAX:
             self._version = version
-            self._look += 1
+            self._look = (self._look[0], self._look[1] + 1)
             self._stamps.clear()
 
     def stamps(self, question: object) -> Any:
         """The answer to the same question, if nobody wrote since; or None."""
         return self._stamps.get(question)
 
-    def keep_stamps(self, question: object, answer: Any) -> None:
+    def keep_stamps(self, question: object, answer: object) -> None:
         self._stamps[question] = answer
 
-    def unsure(self, keys: Iterable[int], space: Space) -> list[int]:
-        """Those of these records that are held, but may have changed."""
-        found = ((key, self._records.get((key, space))) for key in keys)
-        return [key for key, held in found if held is not None and held.looked != self._look]
+    def unchanged(self, keys: Iterable[int], space: int | None) -> dict[int, FeedRecord]:
+        """Those of these records that were read here since anybody wrote, with vectors of
+        ``space``."""
+        return self._records.unchanged(keys, space, self._look)
 
-    def compare(self, now: Mapping[int, Marks], asked: Iterable[int], space: Space) -> None:
-        """What these records are like now: those that differ, or are no more, are let go."""
-        for key in asked:
-            if self._records[key, space].marks == now.get(key):
-                self._records[key, space].looked = self._look
-            else:
-                self._bytes -= self._records.pop((key, space)).size
+    def same(self, key: int, space: int | None, row: Row) -> FeedRecord | None:
+        """What was made of this very row; None if there is no such record, or it has changed."""
+        return self._records.same((key, space), row, self._look)
 
-    def records(self, keys: Iterable[int], space: Space) -> dict[int, FeedRecord]:
-        """Those of these that are held; none of them is ``unsure`` any more."""
-        found: dict[int, FeedRecord] = {}
-        for key in keys:
-            held = self._records.get((key, space))
-            if held is not None:
-                found[key] = held.answer
-                self._records.move_to_end((key, space))
-        return found
+    def keep(self, key: int, space: int | None, row: Row, answer: FeedRecord) -> None:
+        """A sound one, instead of what was held before."""
+        size = _RECORD_BYTES + sum(len(one) for one in row if isinstance(one, (str, bytes)))
+        self._records.keep((key, space), SeenRecord(row, answer, size, self._look))
 
-    def keep(self, key: int, space: Space, marks: Marks, answer: FeedRecord, text: int) -> None:
-        """``text``: how long it is."""
-        size = _RECORD_BYTES + text + len(answer.vector or b"")
-        self._records[key, space] = SeenRecord(marks, answer, size, self._look)
-        self._bytes += size
-        while self._bytes > RECORDS_BYTES_MAX and self._records:
-            _, old = self._records.popitem(last=False)
-            self._bytes -= old.size
+
+_NUMBERS = itertools.count()

@@ -33,7 +33,7 @@ from recollect.stores.sqlite.failures import speaking_of
 from recollect.stores.sqlite.feed import SqliteFeed
 from recollect.stores.sqlite.migrate import bring_up_to_date
 from recollect.stores.sqlite.registry import SqliteRegistry
-from recollect.stores.sqlite.seen import Seen
+from recollect.stores.sqlite.seen import Seen, SeenRecords
 from recollect.stores.sqlite.writer import Writer, truncate_log
 from recollect.types import (
     Batch,
@@ -78,6 +78,7 @@ class SqliteStore:
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="recollect-reader")
         self._local = threading.local()
         self._connections: list[apsw.Connection] = []
+        self._seen = SeenRecords()
         self._closed = False
         self._registry = SqliteRegistry(self._writer, self._read_here, self._read)
 
@@ -127,7 +128,10 @@ class SqliteStore:
     # Writing
 
     async def commit(self, batch: Batch) -> int:
-        return await self._writer.commit(batch)
+        number = await self._writer.commit(batch)
+        if batch.erase:
+            self._seen.let_go()
+        return number
 
     @property
     def trips(self) -> int:
@@ -166,7 +170,9 @@ class SqliteStore:
             return indexed.search(feed, self._cache, asked), feed.damaged
 
         found = self._searched_here(asked)
-        hits, damaged_ids = found or await self._read_at_once(search)
+        if found is None:
+            found = await self._read_at_once(search)
+        hits, damaged_ids = found
         note_left_out(damaged_ids)
         return hits
 
@@ -356,7 +362,7 @@ class SqliteStore:
         if found is None:
             self._writer.watch.check()
             found = connect_reader(self._path)
-            self._local.connection, self._local.seen = found, Seen()
+            self._local.connection, self._local.seen = found, Seen(self._seen)
             self._connections.append(found)
         return found
 
