@@ -11,7 +11,7 @@ from recollect.index.codes import NEVER_ENDS
 from recollect.ports import FeedChanges, FeedRecord, FeedStamps
 from recollect.stores.rows import RECORD_WITH_SCOPE, is_sound, to_json
 from recollect.stores.sqlite.connection import select
-from recollect.stores.sqlite.seen import RowOnce, Seen, SeenRecords
+from recollect.stores.sqlite.seen import ConnectionView, RowOnce, SeenRecords
 
 CHUNK = 8192
 EVERYTHING = 0  # as the key of an erased record: load the scope anew
@@ -32,30 +32,22 @@ _WHOLE = (
 )
 
 
-class SqliteFeed:
-    """``recollect.ports.Feed``. The caller has begun a transaction but read nothing yet."""
+class FileMoved(Exception):
+    """Somebody wrote between two reads that should have been of one moment."""
 
-    def __init__(self, db: apsw.Connection, seen: Seen | None = None) -> None:
+
+class SqliteFeed:
+    """``recollect.ports.Feed``. The caller has begun a transaction but read nothing yet; or has not
+    begun one, needs no index loaded, and minds ``FileMoved``."""
+
+    def __init__(self, db: apsw.Connection, seen: ConnectionView | None = None) -> None:
         self._db = db
-        self._seen = seen or Seen(SeenRecords())
+        self._seen = seen or ConnectionView(SeenRecords())
         self._scopes: dict[str, int] = {}
         self._space: int | None = None
         self.damaged: list[str] = []  # records that were left out: they are not as written
 
     def stamps(self, scopes: Sequence[str], below: Sequence[str], space: str) -> FeedStamps:
-        self._seen.look(self._db)
-        question = (tuple(scopes), tuple(below), space)
-        known: tuple[dict[str, int], int | None, FeedStamps] | None = self._seen.stamps(question)
-        if known is None:
-            known = self._read_stamps(scopes, below, space)
-            self._seen.keep_stamps(question, known)
-        self._scopes, self._space, found = known
-        return found
-
-    def _read_stamps(
-        self, scopes: Sequence[str], below: Sequence[str], space: str
-    ) -> tuple[dict[str, int], int | None, FeedStamps]:
-        """The numbers of the scopes and of the space in the file, and the stamps."""
         sql = f"SELECT path, pk, stamp FROM scope WHERE stamp > 0 AND path IN {_KEYS}"
         bindings: list[Any] = [to_json(list(scopes))]
         for scope in below:  # ";" follows ":"
@@ -66,11 +58,12 @@ class SqliteFeed:
             sql += " UNION ALL SELECT NULL, pk, dimensions FROM space WHERE name = ?"
             bindings.append(space)
         rows = select(self._db, sql, *bindings)
-        number = dimensions = None
+        self._seen.look(self._db)
+        dimensions = None
         if rows and rows[-1][0] is None:
-            _, number, dimensions = rows.pop()
-        places = {path: pk for path, pk, _ in rows}
-        return places, number, FeedStamps({path: stamp for path, _, stamp in rows}, dimensions)
+            _, self._space, dimensions = rows.pop()
+        self._scopes = {path: pk for path, pk, _ in rows}
+        return FeedStamps({path: stamp for path, _, stamp in rows}, dimensions)
 
     def changes(self, scope: str, after: int) -> FeedChanges:
         pk = self._scopes[scope]
@@ -121,7 +114,10 @@ class SqliteFeed:
         found = self._seen.unchanged(keys, number)
         missing = [key for key in keys if key not in found]
         if missing:
-            for key, *row in self._db.execute(_WHOLE, (number, str(missing))):
+            rows = select(self._db, _WHOLE, number, str(missing))
+            if not self._db.in_transaction and self._seen.look(self._db):
+                raise FileMoved
+            for key, *row in rows:
                 answer = self._seen.same(key, number, row) or self._checked(key, number, row)
                 if answer is not None:
                     found[key] = answer

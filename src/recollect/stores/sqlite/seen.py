@@ -1,7 +1,7 @@
 """What a connection has read and need not read again, or decode again.
 
-SQLite tells a connection whether anybody else has written into the file since it last looked
-(``PRAGMA data_version``). As long as nobody has, what was read is as it was. Once somebody has,
+With every read, SQLite tells a connection whether anybody has written since the read before (its
+data version). As long as nobody has, records that were read are as they were. Once somebody has,
 rows are read again, and one that is the same to the last byte needs no second check.
 """
 
@@ -21,7 +21,6 @@ from recollect.stores.rows import read_record
 from recollect.types import Record
 
 RECORDS_BYTES_MAX = 24 * 1024**2  # of records, for each store
-STAMPS_MAX = 1000  # questions whose answers are kept
 _RECORD_BYTES = 3000  # what a record and its row take beside the text and the vector
 
 Row = Sequence[Any]
@@ -104,29 +103,22 @@ class SeenRecords:
             return len(self._held), self._bytes
 
 
-class Seen:
-    """Of one connection, and so of one thread. Inside a transaction ``look`` comes first."""
+class ConnectionView:
+    """What one connection, and so one thread, has seen. ``look`` comes first."""
 
     def __init__(self, records: SeenRecords) -> None:
         self._records = records
         self._version = -1
         self._look = (next(_NUMBERS), 0)
-        self._stamps: dict[Any, Any] = {}
 
-    def look(self, db: apsw.Connection) -> None:
-        """Did anybody write? This also begins the moment that a transaction sees."""
-        version = db.execute("PRAGMA data_version").get
-        if version != self._version or len(self._stamps) > STAMPS_MAX:
-            self._version = version
-            self._look = (self._look[0], self._look[1] + 1)
-            self._stamps.clear()
-
-    def stamps(self, question: object) -> Any:
-        """The answer to the same question, if nobody wrote since; or None."""
-        return self._stamps.get(question)
-
-    def keep_stamps(self, question: object, answer: object) -> None:
-        self._stamps[question] = answer
+    def look(self, db: apsw.Connection) -> bool:
+        """Has anybody written between the last look and what this connection has just read?"""
+        version = db.data_version()
+        if version == self._version:
+            return False
+        self._version = version
+        self._look = (self._look[0], self._look[1] + 1)
+        return True
 
     def unchanged(self, keys: Iterable[int], space: int | None) -> dict[int, FeedRecord]:
         """Those of these records that were read here since anybody wrote, with vectors of

@@ -30,10 +30,10 @@ from recollect.stores.sqlite.connection import (
     snapshot,
 )
 from recollect.stores.sqlite.failures import speaking_of
-from recollect.stores.sqlite.feed import SqliteFeed
+from recollect.stores.sqlite.feed import FileMoved, SqliteFeed
 from recollect.stores.sqlite.migrate import bring_up_to_date
 from recollect.stores.sqlite.registry import SqliteRegistry
-from recollect.stores.sqlite.seen import Seen, SeenRecords
+from recollect.stores.sqlite.seen import ConnectionView, SeenRecords
 from recollect.stores.sqlite.writer import Writer, truncate_log
 from recollect.types import (
     Batch,
@@ -180,9 +180,11 @@ class SqliteStore:
         """On the caller's thread, if that is quicker than the way to another one."""
         with speaking_of(self._path):
             db = self._connection()
-            with snapshot(db):
-                feed = SqliteFeed(db, self._local.seen)
+            feed = SqliteFeed(db, self._local.seen)
+            try:
                 hits = indexed.search_if_ready(feed, self._cache, asked)
+            except FileMoved:
+                return None
         return None if hits is None else (hits, feed.damaged)
 
     async def listing(self, asked: Listing) -> list[Record]:
@@ -362,7 +364,7 @@ class SqliteStore:
         if found is None:
             self._writer.watch.check()
             found = connect_reader(self._path)
-            self._local.connection, self._local.seen = found, Seen(self._seen)
+            self._local.connection, self._local.seen = found, ConnectionView(self._seen)
             self._connections.append(found)
         return found
 
