@@ -32,13 +32,13 @@ _WHOLE = (
 )
 
 
-class FileMoved(Exception):
+class FileMovedError(Exception):
     """Somebody wrote between two reads that should have been of one moment."""
 
 
 class SqliteFeed:
     """``recollect.ports.Feed``. The caller has begun a transaction but read nothing yet; or has not
-    begun one, needs no index loaded, and minds ``FileMoved``."""
+    begun one, needs no index loaded, and minds ``FileMovedError``."""
 
     def __init__(self, db: apsw.Connection, seen: ConnectionView | None = None) -> None:
         self._db = db
@@ -116,7 +116,7 @@ class SqliteFeed:
         if missing:
             rows = select(self._db, _WHOLE, number, str(missing))
             if not self._db.in_transaction and self._seen.look(self._db):
-                raise FileMoved
+                raise FileMovedError
             for key, *row in rows:
                 answer = self._seen.same(key, number, row) or self._checked(key, number, row)
                 if answer is not None:

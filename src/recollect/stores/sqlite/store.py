@@ -30,7 +30,7 @@ from recollect.stores.sqlite.connection import (
     snapshot,
 )
 from recollect.stores.sqlite.failures import speaking_of
-from recollect.stores.sqlite.feed import FileMoved, SqliteFeed
+from recollect.stores.sqlite.feed import FileMovedError, SqliteFeed
 from recollect.stores.sqlite.migrate import bring_up_to_date
 from recollect.stores.sqlite.registry import SqliteRegistry
 from recollect.stores.sqlite.seen import ConnectionView, SeenRecords
@@ -183,7 +183,7 @@ class SqliteStore:
             feed = SqliteFeed(db, self._local.seen)
             try:
                 hits = indexed.search_if_ready(feed, self._cache, asked)
-            except FileMoved:
+            except FileMovedError:
                 return None
         return None if hits is None else (hits, feed.damaged)
 
