@@ -717,8 +717,7 @@ class AsyncMemory(WholeStore, Lists, Beliefs):
             if self._engine.audit is not None:
                 await self._engine.audit.flush()
         finally:
-            await self._engine.store.close()
-            await self._engine.volatile.close()
+            await self._engine.close()
 
     async def __aenter__(self) -> Self:
         return self

@@ -54,6 +54,7 @@ from recollect.types.arguments import Filter
 from recollect.upkeep.fold import TOKENS_PER_MESSAGE, message_cost
 from recollect.verbs.confirm import waiting
 from recollect.verbs.procedures import triggered
+from recollect.verbs.queue import drained
 from recollect.verbs.recall import Question, recall, spoken_over
 
 TOKENS_MAX = 100_000_000
@@ -252,6 +253,7 @@ async def _gather(engine: Engine, wanted: ContextWish) -> Gathered:
     now, _ = utc_moment(wanted.now, "now")
     moment = now or engine.now()
     messages, summary, block, state = await _window(engine, wanted, scopes[0])
+    waited = await drained(engine, scopes)
     pending, channel_summary = await _pending(engine, scopes)
     query = wanted.query if wanted.query is not None else _last_said(messages)
     times = _times(wanted)
@@ -297,7 +299,7 @@ async def _gather(engine: Engine, wanted: ContextWish) -> Gathered:
         messages=messages,
         pending=pending,
         channel_summary=channel_summary,
-        notes=list(answer.notes),
+        notes=[*waited, *answer.notes],
         usage=answer.usage,
     )
 
