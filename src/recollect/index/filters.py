@@ -43,7 +43,7 @@ def _matches(record: Record, where: Where) -> bool:
         and (not where.authors or record.author in where.authors)
         and (not where.session or record.session == where.session)
         and (not where.tags or _is_tagged(record, where))
-        and match(record, where.matching)
+        and (not where.matching or match(record, where.matching))
     )
 
 

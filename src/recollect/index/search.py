@@ -81,7 +81,7 @@ def search_if_ready(feed: Feed, cache: IndexCache, asked: Search) -> list[Hit] |
     lock, and the indexes are in memory, as they are now, and small. Else None."""
     if not check_asked(asked):
         return []
-    if of_data(asked.where.matching):
+    if asked.where.matching and of_data(asked.where.matching):
         return None  # records are read through
     lock = cache.lock_of(root_of(asked.where.scopes[0]))
     if not lock.acquire(blocking=False):
@@ -154,8 +154,8 @@ def _shares(
         alive = index.alive(micros(where.now))
         words = find_words(index, alive, terms)
         passing = chosen.passing(index, alive)
-        if data := of_data(where.matching):
-            _read_through(feed, index, passing, data)
+        if where.matching:
+            _read_through(feed, index, passing, of_data(where.matching))
         shares.append(Share(index, alive, passing, words))
     return shares
 
@@ -163,7 +163,7 @@ def _shares(
 def _read_through(feed: Feed, index: ScopeIndex, passing: Array, data: Matching) -> None:
     """No index knows what stands in ``data``: what passes all else is read, and leaves the mask
     if it does not match."""
-    rows = np.flatnonzero(passing)
+    rows = np.flatnonzero(passing) if data else _NO_ROWS
     for start in range(0, len(rows), READ_AT_ONCE):
         part = rows[start : start + READ_AT_ONCE]
         keys = index.column("key")[part].tolist()

@@ -257,7 +257,7 @@ async def _gather(engine: Engine, wanted: ContextWish) -> Gathered:
     pending, channel_summary = await _pending(engine, scopes)
     query = wanted.query if wanted.query is not None else _last_said(messages)
     times = _times(wanted)
-    matching = conditions_of(wanted.where)
+    matching = conditions_of(wanted.where) if wanted.where else ()
     shelf = await Shelf.of(engine, scopes, moment, {**times, "matching": matching})
     stable = await _preseeded(shelf)
     most = engine.profile.context_records

@@ -184,7 +184,7 @@ def query_of(engine: Engine, question: Question, limit: int) -> tuple[Search, li
         until=until,
         as_of=times["as_of"],
         known_at=times["known_at"],
-        matching=conditions_of(question.where),
+        matching=conditions_of(question.where) if question.where else (),
     )
     query = Search(
         where=where,
