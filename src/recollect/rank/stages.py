@@ -286,7 +286,8 @@ def alias(candidates: Candidates, asked: Asked) -> Candidates:
     """Tags are further names: what is asked for by one of them is found, not merely near."""
     query = frozenset(query_terms(asked.text))
     for candidate in candidates if query else ():
-        named = {term for tag in candidate.record.tags for term in terms(tag)} & query
+        tags = candidate.record.tags
+        named = {term for tag in tags for term in terms(tag)} & query if tags else ()
         _raise(candidate, "alias", FOUND_BY_NAME * len(named) / len(query), " ".join(named))
     return candidates
 

@@ -114,6 +114,7 @@ def document_terms(text: str, author: str) -> list[str]:
     return [*found, QUESTION] if asks(text) else found
 
 
+@lru_cache(maxsize=64)  # a question is looked at several times, and then never again
 def query_terms(text: str) -> tuple[str, ...]:
     """What a query looks for: each term once, without stop words unless it has only those."""
     found: dict[str, None] = {}

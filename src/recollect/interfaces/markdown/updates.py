@@ -49,7 +49,7 @@ from recollect.upkeep.learn.grounds import (
     turned_round,
     ungrounded,
 )
-from recollect.verbs.remember import Statement, record_of
+from recollect.verbs.statement import Statement, record_of
 
 ACTOR = "consolidation"
 PROPOSALS = "proposal"
