@@ -11,7 +11,7 @@ import re
 import time
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from importlib.resources import files
@@ -26,6 +26,7 @@ from recollect.text.claims import TurnReading, gate
 from recollect.text.normal import fold
 from recollect.text.redact import Redactor
 from recollect.types import Message, Record, Role, Usage
+from recollect.types.checks import Mistake, ModelReport, Price1000, Score
 from recollect.upkeep.learn.answers import (
     Shown,
     known_as_text,
@@ -55,52 +56,6 @@ class ModelCase:
     whose: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Score:
-    right: int = 0
-    of: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mistake:
-    """``held``: the checks of learning keep it out of a memory."""
-
-    case: str
-    part: str
-    what: str
-    held: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Price1000:
-    """What 1,000 messages take, as far as these questions show."""
-
-    messages: int  # in one question
-    calls: float
-    tokens_in: float
-    tokens_out: float
-    cost: float
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelReport:
-    """``scores`` by part: valid (answers that can be read), grounded (facts that their messages
-    say), facts (found), the four verdicts, others (questions where nothing was made the user's
-    that is not). ``stopped`` says why not all questions were asked; "": they were."""
-
-    model: str
-    questions: int
-    scores: Mapping[str, Score]
-    mistakes: tuple[Mistake, ...] = ()
-    per_1000: Mapping[str, Price1000] = field(default_factory=dict)
-    usage: Usage = field(default_factory=Usage)
-    seconds: float = 0.0
-    priced: bool = True
-    stopped: str = ""
-    notes: tuple[str, ...] = ()
-
-
 @cache
 def model_cases() -> tuple[ModelCase, ...]:
     """The cases in the package."""
@@ -125,7 +80,7 @@ async def check_model(
     *,
     scope: str = SCOPE,
     cases: Sequence[ModelCase] | None = None,
-    progress: Callable[[int], None] = lambda _: None,
+    progress: Callable[[int, int], None] = lambda _, __: None,
     seconds: Callable[[], float] = time.monotonic,
 ) -> ModelReport:
     """Ask everything once. The budget of ``scope`` pays. Unavailable if the first question is not
@@ -138,7 +93,8 @@ async def check_model(
             "for a server of your own), or name one: recollect model check ollama:llama3.2"
         )
     tally = _Tally(model.name)
-    for number, case in enumerate(model_cases() if cases is None else cases):
+    asked = model_cases() if cases is None else cases
+    for number, case in enumerate(asked):
         begun = seconds()
         try:
             reply = await _asked(models, case, scope)
@@ -153,7 +109,7 @@ async def check_model(
             tally.unreadable(case, str(error), Usage(), seconds() - begun)
         else:
             tally.read(case, reply, redactor, seconds() - begun)
-        progress(number + 1)
+        progress(number + 1, len(asked))
     return tally.report()
 
 

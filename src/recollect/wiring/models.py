@@ -22,8 +22,8 @@ from recollect.settings import Settings, active_profile, amount
 if TYPE_CHECKING:
     from recollect.models.providers.llm import Place
     from recollect.models.providers.minilm.weights import Status
-    from recollect.testing.model_check import ModelReport
     from recollect.types.arguments import StorePath
+    from recollect.types.checks import ModelReport
 
 
 def careful_embedder(engine: Engine, settings: Settings) -> Embedder | None:
@@ -198,7 +198,7 @@ async def checked_model(
     name: str | None,
     store: StorePath | None,
     profile: str | None,
-    progress: Callable[[int], None],
+    progress: Callable[[int, int], None],
 ) -> ModelReport:
     """How well the model that learns does, or the one of that name. Each question is asked once.
     The budget is that of the store's default scope; a store that is not there is not made."""

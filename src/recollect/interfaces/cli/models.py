@@ -13,7 +13,7 @@ from recollect.interfaces.cli.progress import Progress
 from recollect.interfaces.render import as_json, visible
 
 if TYPE_CHECKING:
-    from recollect.testing.model_check import ModelReport, Price1000, Score
+    from recollect.types.checks import ModelReport, Price1000, Score
 
 IN_THE_BOX = "recall-1"
 MISTAKES_SHOWN = 20
@@ -47,11 +47,9 @@ def model(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    from recollect.testing.model_check import model_cases
     from recollect.wiring.models import checked_model
 
-    bar = Progress("asking", len(model_cases()), shown=not arguments.quiet)
-    with bar as progress:
+    with Progress("asking", shown=not arguments.quiet) as progress:
         report = asyncio.run(
             checked_model(arguments.name, arguments.store, arguments.profile, progress)
         )
