@@ -13,7 +13,7 @@ from recollect.errors import Denied, Invalid, Unavailable
 from recollect.index.vectors import embedding_text, packed
 from recollect.models.careful import Careful
 from recollect.models.embedder import CarefulEmbedder, Embedded
-from recollect.ports import Cell, Clock, Embedder, NewId, Store, cell_key
+from recollect.ports import Cell, Clock, Embedder, NewId, PendingQueue, Store, cell_key
 from recollect.profiles import Profile
 from recollect.scopes import is_within, parents, parse_scope, root_of
 from recollect.text.redact import Redactor
@@ -114,6 +114,7 @@ class Trusted:
 class Engine:
     store: Store
     volatile: Store  # for users who opted out, and while the disk is full
+    queue: PendingQueue | None = None  # where pending messages wait; None: in the store
     embedder: Embedder | None
     profile: Profile
     clock: Clock
@@ -151,6 +152,12 @@ class Engine:
 
     def now(self) -> datetime:
         return self.clock().astimezone(UTC)
+
+    async def close(self) -> None:
+        await self.store.close()
+        await self.volatile.close()
+        if self.queue is not None:
+            await self.queue.close()
 
     @property
     def store_trouble(self) -> str:

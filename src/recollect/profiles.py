@@ -207,6 +207,7 @@ def _otto() -> Profile:
             "LOCAL_STORAGE_PATH": "settings.store_folder",
             "COMPACTION_THRESHOLD": "compact_above",
             "MAX_RECENT_MESSAGES": "keep_recent",
+            "REDIS_URL": "settings.redis_url",
         },
     )
 

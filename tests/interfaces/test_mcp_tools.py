@@ -76,6 +76,16 @@ def test_what_every_model_has_to_read_stays_short() -> None:
     play(scenario)
 
 
+def test_C5_memory_save_takes_several_statements_at_once() -> None:
+    async def scenario(agent: Agent, memory: AsyncMemory) -> None:
+        texts = ["Ann deploys on Tuesdays", "Ann reads mail at noon"]
+        done = await agent.does("memory_save", text=texts, tags=["habit"])
+        records = await memory.get([item["id"] for item in done["items"]])
+        assert [(one.text, one.tags) for one in records] == [(text, ("habit",)) for text in texts]
+
+    play(scenario)
+
+
 def test_O3_memory_save_keeps_a_statement_with_its_tags() -> None:
     async def scenario(agent: Agent, memory: AsyncMemory) -> None:
         done = await agent.does(

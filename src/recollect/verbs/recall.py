@@ -9,6 +9,7 @@ from typing import Any
 
 from recollect.engine import Engine
 from recollect.errors import Invalid, Unavailable
+from recollect.index.conditions import conditions_of
 from recollect.index.filters import passes
 from recollect.index.vectors import says_nothing
 from recollect.models.calls import sum_of
@@ -54,6 +55,7 @@ from recollect.types import (
     Vector,
     Where,
 )
+from recollect.types.arguments import Filter
 
 EXPANDED_HITS = 6
 EXPANDED_RECORDS_MAX = 12
@@ -71,6 +73,7 @@ class Question:
     kinds: Iterable[str] = ()
     types: Iterable[str] = ()
     tags: Iterable[str] = ()
+    where: Filter | None = None
     statuses: Iterable[str] | None = None
     since: When | None = None
     until: When | None = None
@@ -181,6 +184,7 @@ def query_of(engine: Engine, question: Question, limit: int) -> tuple[Search, li
         until=until,
         as_of=times["as_of"],
         known_at=times["known_at"],
+        matching=conditions_of(question.where) if question.where else (),
     )
     query = Search(
         where=where,

@@ -80,6 +80,7 @@ def _filters(record: Record, where: Where) -> Iterator[str]:
         "kinds": f"its kind is {record.kind}",
         "types": f"its type is {record.type}",
         "tags": "it has none of the tags",
+        "matching": "its tags or its data do not match `where`",
         "since": f"it happened on {record.at:%Y-%m-%d}, before `since`",
         "until": f"it happened on {record.at:%Y-%m-%d}, not before `until`",
         "as_of": "it was not true at `as_of`, or is not believed now",

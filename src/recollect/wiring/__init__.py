@@ -14,7 +14,7 @@ from pathlib import Path
 
 from recollect.engine import Engine, active_space
 from recollect.errors import Invalid
-from recollect.ports import Clock, Embedder, Model, NewId, Store
+from recollect.ports import Clock, Embedder, Model, NewId, PendingQueue, Store
 from recollect.profiles import Profile
 from recollect.scopes import parse_scope
 from recollect.settings import PREFIX, Settings, active_profile
@@ -26,7 +26,14 @@ from recollect.types.arguments import StorePath
 from recollect.types.ids import ROOM, as_uuid
 from recollect.wiring.configuration import merged
 from recollect.wiring.models import careful_embedder, model_folder, open_careful, place_for
-from recollect.wiring.stores import SHARED, factory_of, scheme_of, sqlite_file, without_password
+from recollect.wiring.stores import (
+    EXTRAS,
+    SHARED,
+    factory_of,
+    scheme_of,
+    sqlite_file,
+    without_password,
+)
 
 
 def read_settings(environ: Mapping[str, str] | None = None, **overrides: str | None) -> Settings:
@@ -65,10 +72,12 @@ async def open_engine(
     active = active_profile(chosen, os.environ)
     opened = await open_chosen(store, chosen, active)
     try:
+        queue = await open_queue(chosen, active)
         used, better = await _embedder(embedder, chosen, active, opened)
         engine = Engine(
             store=opened,
             volatile=DictStore(),
+            queue=queue,
             embedder=used,
             better=better,
             profile=active,
@@ -134,6 +143,19 @@ async def open_chosen(store: StorePath | None, settings: Settings, profile: Prof
     joined = f"{address}{'&' if '?' in address else '?'}{options}"
     scheme_of(address)
     return await Standby.open("REDIS_URL", lambda: open_store(joined, settings))
+
+
+async def open_queue(settings: Settings, profile: Profile) -> PendingQueue | None:
+    """Where pending messages wait, if its document keeps them outside of the store."""
+    if not settings.redis_url or profile.name != "otto":
+        return None
+    scheme = scheme_of(settings.redis_url)
+    if EXTRAS.get(scheme) != "redis":
+        raise Invalid(f"REDIS_URL names no Redis server: {without_password(settings.redis_url)!r}")
+    factory_of(scheme)  # says what is not installed
+    from recollect.stores.redis.queue import RedisQueue
+
+    return await RedisQueue.open(settings.redis_url)
 
 
 def _on_redis(settings: Settings, profile: Profile) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
-from importlib.metadata import version
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -15,6 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Route
 
+from recollect import __version__
 from recollect.access.quotas import FLUSH_SECONDS
 from recollect.access.rights import rights_in
 from recollect.access.tokens import tokens_from
@@ -84,7 +84,7 @@ def build_app(
 
     app = FastAPI(
         title="recollect",
-        version=version("recollect"),
+        version=__version__,
         lifespan=lifespan,
         docs_url=None,  # they would load scripts from elsewhere
         redoc_url=None,

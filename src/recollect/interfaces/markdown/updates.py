@@ -36,7 +36,7 @@ from recollect.types import (
     SessionKey,
     Summary,
 )
-from recollect.verbs.remember import Statement, record_of
+from recollect.verbs.statement import Statement, record_of
 
 ACTOR = "consolidation"
 PROPOSALS = "proposal"
