@@ -14,12 +14,12 @@ from recollect.index.vectors import says_nothing
 from recollect.models.calls import sum_of
 from recollect.types import Receipt, ReceiptItem, Usage, Vector, Work
 from recollect.upkeep.agenda import Agenda, agendas
-from recollect.upkeep.background import flush_uses
 from recollect.upkeep.consolidate import consolidate
 from recollect.upkeep.expiry import expire
 from recollect.upkeep.fold import fold_sessions
 from recollect.upkeep.learn import LearnRound, learn_sessions
 from recollect.upkeep.leases import forgive, hold, release
+from recollect.upkeep.uses import flush_uses
 
 log = logging.getLogger(__name__)
 
