@@ -18,9 +18,10 @@ from recollect.index.around import (
 )
 from recollect.index.cache import IndexCache
 from recollect.index.codes import KINDS, STATUSES, TYPES, micros
+from recollect.index.conditions import match, of_data
 from recollect.index.filters import check_asked
 from recollect.index.masks import RowFilter
-from recollect.index.scope import Array
+from recollect.index.scope import Array, ScopeIndex
 from recollect.index.scoring import (
     Probe,
     Share,
@@ -36,10 +37,11 @@ from recollect.index.spread import Spread
 from recollect.ports import Feed, FeedRecord, FeedStamps
 from recollect.scopes import root_of, visible_from
 from recollect.text import analysis
-from recollect.types import Hit, Kind, Listing, Record, Search, Status, Type, Where
+from recollect.types import Hit, Kind, Listing, Matching, Record, Search, Status, Type, Where
 
 # However many vectors look alike, at most this many more are compared exactly.
 EXACT_MAX = 4096
+READ_AT_ONCE = 1000
 # Up to so many rows a search takes about a millisecond.
 READY_ROWS_MAX = 20_000
 
@@ -79,6 +81,8 @@ def search_if_ready(feed: Feed, cache: IndexCache, asked: Search) -> list[Hit] |
     lock, and the indexes are in memory, as they are now, and small. Else None."""
     if not check_asked(asked):
         return []
+    if asked.where.matching and of_data(asked.where.matching):
+        return None  # records are read through
     lock = cache.lock_of(root_of(asked.where.scopes[0]))
     if not lock.acquire(blocking=False):
         return None
@@ -149,8 +153,22 @@ def _shares(
         index = cache.index(feed, scope, stamp, space)
         alive = index.alive(micros(where.now))
         words = find_words(index, alive, terms)
-        shares.append(Share(index, alive, chosen.passing(index, alive), words))
+        passing = chosen.passing(index, alive)
+        if where.matching:
+            _read_through(feed, index, passing, of_data(where.matching))
+        shares.append(Share(index, alive, passing, words))
     return shares
+
+
+def _read_through(feed: Feed, index: ScopeIndex, passing: Array, data: Matching) -> None:
+    """No index knows what stands in ``data``: what passes all else is read, and leaves the mask
+    if it does not match."""
+    rows = np.flatnonzero(passing) if data else _NO_ROWS
+    for start in range(0, len(rows), READ_AT_ONCE):
+        part = rows[start : start + READ_AT_ONCE]
+        keys = index.column("key")[part].tolist()
+        records = feed.records(keys, "")
+        passing[part] = [key in records and match(records[key].record(), data) for key in keys]
 
 
 # Listings
