@@ -91,7 +91,6 @@ HARMLESS = (
     "Use an authenticator such as Aegis",
     "The OTP arrives within 30 seconds",
     "Our TOTP library is pyotp 2.9.0",
-    "The order ABCDEFGH23456722 has arrived. Please enable 2FA.",
     "authenticator app installed on pixel-7",
     "apples pears plums cherries grapes lemons limes melons peaches figs dates kiwis",
     "she went home and then they all had dinner with the whole family again",
@@ -135,3 +134,8 @@ def test_X11_a_look_alike_stays(text: str) -> None:
 
 def test_X11_there_are_sixty_look_alikes() -> None:
     assert len(set(HARMLESS)) == 60
+
+
+def test_T2_X11_a_number_in_the_sentence_before_is_no_seed() -> None:
+    text = "The order ABCDEFGH23456722 has arrived. Please enable 2FA."
+    assert redact(text).text == text
