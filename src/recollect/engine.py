@@ -44,6 +44,7 @@ PAGE = 500
 T = TypeVar("T")
 SPACE_TRUSTED_SECONDS = 1.0
 ACTIVE_SPACE = cell_key("space", "active")
+WANTED_SPACE = cell_key("space", "wanted")  # before the first vector: which somebody asked for
 
 
 class Once(Protocol):
@@ -421,6 +422,13 @@ async def space_cell(store: Store, now: datetime) -> Cell | None:
 async def active_space(store: Store, now: datetime) -> str:
     cell = await space_cell(store, now)
     return str(cell.value) if cell else ""
+
+
+async def begun_space(store: Store, now: datetime) -> str:
+    """The space of a store's vectors or, while it has none, the service that is to make them."""
+    cells = await store.registry.get((ACTIVE_SPACE, WANTED_SPACE), now=now)
+    found = {cell.key: str(cell.value) for cell in cells}
+    return found.get(ACTIVE_SPACE) or found.get(WANTED_SPACE, "")
 
 
 # Walks: everything of one kind, page by page. A page that is not full is the last one.

@@ -128,7 +128,7 @@ class AsyncMemory(WholeStore, Lists, Beliefs):
         if engine.audit is not None:
             memory._auditing = asyncio.create_task(engine.audit.run())
         if background:
-            from recollect.upkeep.loop import run_in_background
+            from recollect.upkeep.background import run_in_background
 
             memory._upkeep = asyncio.create_task(run_in_background(engine))
             memory._telling = asyncio.create_task(_tell_others(engine))
@@ -703,7 +703,8 @@ class AsyncMemory(WholeStore, Lists, Beliefs):
         said here is learned first, for RECOLLECT_CLOSE_SECONDS; the log says what is left."""
         import asyncio
 
-        from recollect.upkeep.loop import flush_uses, last_round
+        from recollect.upkeep.background import last_round
+        from recollect.upkeep.uses import flush_uses
 
         upkeep, self._upkeep = self._upkeep, None
         for task in filter(None, (upkeep, self._telling, self._auditing)):

@@ -68,9 +68,9 @@ _ASCII_TOKEN = re.compile(r"[a-z0-9]+(?:'[a-z0-9]+)*")
 def words(text: str) -> Iterator[str]:
     """Folded words and dense runs, before stemming and splitting."""
     folded = fold(text[:ANALYSED_CHARACTERS_MAX])
-    pattern = _ASCII_TOKEN if folded.isascii() else _TOKEN
-    for match in pattern.finditer(folded):
-        yield match.group()
+    if folded.isascii():
+        return iter(_ASCII_TOKEN.findall(folded))
+    return (match.group() for match in _TOKEN.finditer(folded))
 
 
 def pieces(text: str) -> Iterator[re.Match[str]]:
@@ -81,6 +81,8 @@ def pieces(text: str) -> Iterator[re.Match[str]]:
 
 def terms(text: str) -> list[str]:
     """What a text is indexed under, repeats included."""
+    if text.isascii():
+        return [stem(word) for word in words(text)]
     found: list[str] = []
     for word in words(text):
         if not _is_dense(word[0]):
@@ -89,7 +91,7 @@ def terms(text: str) -> list[str]:
         short = 2 if _is_dense_letter(word[0]) else 1
         for size in (min(short, len(word)), short + 1):
             found.extend(word[i : i + size] for i in range(len(word) - size + 1))
-    return found if text.isascii() else [*found, *symbols(text)]
+    return [*found, *symbols(text)]
 
 
 def symbols(text: str) -> list[str]:

@@ -55,7 +55,7 @@ from recollect.upkeep.fold import TOKENS_PER_MESSAGE, message_cost
 from recollect.verbs.confirm import waiting
 from recollect.verbs.procedures import triggered
 from recollect.verbs.queue import drained
-from recollect.verbs.recall import Question, recall, spoken_over
+from recollect.verbs.recall import Question, recall, spoken_over, untold
 
 TOKENS_MAX = 100_000_000
 WINDOW_MESSAGES_MAX = 200
@@ -443,6 +443,7 @@ async def _listed(
             where = Where(scopes=named, now=now, **filters)
             listed = await store.listing(Listing(where=where, order=order, limit=limit))
             hidden = await spoken_over(store, where, root, listed)
+            hidden |= await untold(store, where, root, listed)
             found += [Hit(record=record) for record in listed if record.id not in hidden]
     return found
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from recollect.engine import Engine, active_space
+from recollect.engine import Engine, begun_space
 from recollect.errors import Invalid
 from recollect.ports import Clock, Embedder, Model, NewId, PendingQueue, Store
 from recollect.profiles import Profile
@@ -81,7 +81,7 @@ async def open_engine(
             embedder=used,
             better=better,
             profile=active,
-            clock=clock or _utc_now,
+            clock=clock or utc_now,
             new_id=new_id or new_uuid7,
             new_secret=_new_secret,
             redactor=redactor or redactor_from(chosen.redact_off, chosen.redact_own),
@@ -254,13 +254,13 @@ async def _embedder(
         model=place_for(settings, ""),
         minilm_folder=model_folder("minilm"),
     )
-    begun = await active_space(store, _utc_now())
+    begun = await begun_space(store, utc_now())
     name = chosen_name(wanted, settings)
     better = better_local(begun, given) if begun and name in ("", "auto") else ""
     return embedder_for(name, begun, given), better
 
 
-def _utc_now() -> datetime:
+def utc_now() -> datetime:
     return datetime.now(UTC)
 
 

@@ -42,6 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         from recollect.wiring.configuration import choose_file
 
         choose_file(arguments.config)
+    _warn_of_variables(arguments)
     try:
         code = _run(arguments)
         sys.stdout.flush()
@@ -66,6 +67,15 @@ def _run(arguments: argparse.Namespace) -> int:
 
     with key_named(arguments.key_file):
         return int(arguments.run(arguments))
+
+
+def _warn_of_variables(arguments: argparse.Namespace) -> None:
+    """A setting that is misspelt would be ignored in silence. The server says it in its log."""
+    from recollect.wiring.configuration import misspelt
+
+    if arguments.command != "serve":
+        for line in misspelt():
+            print(f"recollect: warning: {line}", file=sys.stderr)
 
 
 def _tolerant_output() -> None:

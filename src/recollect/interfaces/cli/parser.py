@@ -14,6 +14,7 @@ from recollect.interfaces.cli import (
     files,
     hooks,
     keys,
+    models,
     webhooks,
     workspaces,
 )
@@ -100,10 +101,13 @@ def _add_verbs(commands: Any) -> None:
 
 def _add_running(commands: Any) -> None:
     model = _command(
-        commands, "model", program.model, "get a local model, or look whether it is there"
+        commands,
+        "model",
+        models.model,
+        "get a local model, or check how well a language model does",
     )
-    model.add_argument("action", choices=("pull", "status"))
-    model.add_argument("name", nargs="?", default="recall-1")
+    model.add_argument("action", choices=("pull", "status", "check"))
+    model.add_argument("name", nargs="?", help="recall-1, minilm; to check: openai:..., ollama:...")
     doctor = _command(commands, "doctor", files.doctor, "check the store file")
     doctor.add_argument("--rebuild", action="store_true", help="make every index anew from rows")
     doctor.add_argument("--heal", action="store_true", help="make damaged rows as they were")

@@ -45,7 +45,7 @@ OPEN_PATHS = ("/health", "/openapi.json", "/v1/login")
 STREAMED = ("/v1/import",)
 
 # An ASGI application for as long as the context lasts; ``callers.caller_of(scope)`` is who asks.
-Mounted = Callable[[Iterable[Right]], AbstractAsyncContextManager[App]]
+Mounted = Callable[[Iterable[Right], str], AbstractAsyncContextManager[App]]
 
 
 def build_app(
@@ -79,7 +79,7 @@ def build_app(
             if annex is not None:
                 app.state.shares.annex = await stack.enter_async_context(annex.running(opened))
             if mcp is not None:
-                branch.app = await stack.enter_async_context(mcp(for_tools))
+                branch.app = await stack.enter_async_context(mcp(for_tools, chosen.profile))
             yield
 
     app = FastAPI(

@@ -89,7 +89,6 @@ async def memory_save(
     left_out={
         "kinds": "types say it finer",
         "statuses": "memory_review shows what is disputed or quarantined",
-        "known_at": "memory_history tells what was believed when",
         "threshold": "a model reads scores better than it sets them",
         "descend": "without a scope it looks in all of them",
     },
@@ -126,7 +125,6 @@ async def memory_search(
         "shape": "the answer is text",
         "where": "memory_search narrows; a packet is chosen for the task",
         "threshold": "a model reads scores better than it sets them",
-        "known_at": "memory_history tells what was believed when",
     },
     told={
         "query": Wording(
