@@ -20,7 +20,6 @@ from urllib.parse import urlsplit
 from proof import disk, services
 from proof.family import Broken, ProofFamily, Trial
 from recollect import AsyncMemory, Memory, RecollectError
-from recollect.models.providers.llm import wire
 from recollect.stores.sqlite import doctor
 from recollect.testing.scripted import ScriptedServer
 from tests.requirements.learning_world import model_at
@@ -121,6 +120,8 @@ async def _by_clock(life: Life) -> int:
 
 
 async def _by_model(life: Life) -> int:
+    from recollect.models.providers.llm import wire
+
     wire.load("openai-compatible")  # takes a second, which is no part of an answer's time
     with ScriptedServer() as server, model_at(server):
         server.otherwise = services.answering(life.kind)

@@ -56,22 +56,24 @@ _seconds: dict[str, float] = {}  # how long each takes when it is left alone
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """``make`` prepares a folder and says on what to work, with what; ``holds`` is asked after each
-    kill, ``ends`` when the work was done to its end."""
+    """``make`` prepares a folder, and a store at an address if one is given, and says on what to
+    work, with what; ``holds`` is asked after each kill, ``ends`` when the work was done to its
+    end."""
 
-    make: Callable[[Path], tuple[Path, str]]
-    holds: Callable[[Path, str], None]
-    ends: Callable[[Path, str], None]
+    make: Callable[[Path, str], tuple[str, str]]
+    holds: Callable[[str, str], None]
+    ends: Callable[[str, str], None]
 
 
-def killed(verb: str, dice: random.Random, folder: Path, kills: int) -> int:
-    """So many kills of one work on one file; how many of them met it at work."""
+def killed(verb: str, dice: random.Random, folder: Path, kills: int, address: str = "") -> int:
+    """So many kills of one work on one store, a file or what is at the address; how many of them
+    met it at work."""
     job = JOBS[verb]
     if verb not in _seconds:
         alone = folder / "alone"
         alone.mkdir()
-        _seconds[verb] = _run(verb, *job.make(alone))
-    target, other = job.make(folder)
+        _seconds[verb] = _run(verb, *job.make(alone, ""))
+    target, other = job.make(folder, address)
     met = 0
     for _ in range(kills):
         child = _start(verb, target, other)
@@ -85,9 +87,9 @@ def killed(verb: str, dice: random.Random, folder: Path, kills: int) -> int:
     return met
 
 
-def _start(verb: str, target: Path, other: str) -> subprocess.Popen[bytes]:
+def _start(verb: str, target: str, other: str) -> subprocess.Popen[bytes]:
     child = subprocess.Popen(
-        [sys.executable, "-c", CHILD, verb, str(target), other],
+        [sys.executable, "-c", CHILD, verb, target, other],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         bufsize=0,
@@ -98,7 +100,7 @@ def _start(verb: str, target: Path, other: str) -> subprocess.Popen[bytes]:
     return child
 
 
-def _run(verb: str, target: Path, other: str) -> float:
+def _run(verb: str, target: str, other: str) -> float:
     child = _start(verb, target, other)
     begun = time.monotonic()
     said, errors = child.communicate(timeout=120)
@@ -107,17 +109,19 @@ def _run(verb: str, target: Path, other: str) -> float:
     return time.monotonic() - begun
 
 
-def _nothing(_: Path, __: str) -> None:
+def _nothing(_: str, __: str) -> None:
     """What is half there is completed by doing it again; ``ends`` looks at it."""
 
 
-def _sound(target: Path, count: int | None = None) -> int:
+def _sound(target: str, count: int | None = None) -> None:
+    """Of a file; a server looks after itself."""
+    if "://" in target:
+        return
     report = doctor.check(target)
     if not report.is_sound:
-        raise Broken(f"{target.name}: {report.findings[0].text}")
+        raise Broken(f"{report.findings[0].text}")
     if count is not None and report.records != count:
-        raise Broken(f"{target.name} has {report.records} records, not {count}")
-    return report.records
+        raise Broken(f"the file has {report.records} records, not {count}")
 
 
 def _full(folder: Path) -> Path:
@@ -135,16 +139,16 @@ def _full(folder: Path) -> Path:
 _FULL: list[bytes] = []
 
 
-def _make_import(folder: Path) -> tuple[Path, str]:
+def _make_import(folder: Path, address: str) -> tuple[str, str]:
     export = folder / "export.jsonl"
     with Memory.open(str(_full(folder)), background=False) as memory:
         memory.export_to(export)
-    return folder / "other.db", str(export)
+    return address or str(folder / "other.db"), str(export)
 
 
-def _is_complete(target: Path, _: str) -> None:
+def _is_complete(target: str, _: str) -> None:
     _sound(target, MANY + 1)
-    with Memory.open(str(target), background=False) as memory:
+    with Memory.open(target, background=False) as memory:
         ids = Counter(m.id for m in _messages(memory))
         if len(ids) != MANY or max(ids.values()) > 1:
             raise Broken(f"{len(ids)} messages of {MANY}, the most of one {max(ids.values())}")
@@ -160,75 +164,75 @@ def _messages(memory: Memory) -> list[object]:
             return found
 
 
-def _make_restore(folder: Path) -> tuple[Path, str]:
+def _make_restore(folder: Path, _: str) -> tuple[str, str]:
     file = _full(folder)
     copy = folder / "backup.db"
     shutil.copy(file, copy)
     with Memory.open(str(file), embedder="hashing", background=False) as memory:
         (home,) = memory.recall("Ann Berlin", scope=SCOPE, limit=1).hits
         memory.forget(ids=[home.record.id])
-    return file, str(copy)
+    return str(file), str(copy)
 
 
-def _old_or_new(target: Path, _: str) -> None:
+def _old_or_new(target: str, _: str) -> None:
     _sound(target, MANY)  # what was forgotten since the backup stays forgotten
-    if b"lives in Berlin" in target.read_bytes():
+    if b"lives in Berlin" in Path(target).read_bytes():
         raise Broken("the forgotten is back")
 
 
-def _make_rekey(folder: Path) -> tuple[Path, str]:
+def _make_rekey(folder: Path, _: str) -> tuple[str, str]:
     key = folder / "new.key"
     key.write_text("k" * 44)
     key.chmod(0o600)
-    return _full(folder), str(key)
+    return str(_full(folder)), str(key)
 
 
-def _one_of_both(target: Path, key: str) -> None:
+def _one_of_both(target: str, key: str) -> None:
     """It opens with the old key, which is none, or with the new one, and is whole."""
     if _opened_by(target, key) is not None:
         rekey(target, None)
 
 
-def _has_new_key(target: Path, key: str) -> None:
+def _has_new_key(target: str, key: str) -> None:
     if _opened_by(target, key) is None:
         raise Broken("it has its old key still")
 
 
-def _opened_by(target: Path, key: str) -> bytes | None:
+def _opened_by(target: str, key: str) -> bytes | None:
     for one in (None, key_from(key)):
-        set_key(str(target), one)
+        set_key(target, one)
         with contextlib.suppress(RecollectError):
             _sound(target, MANY + 1)
             return one
     raise Broken("neither key opens it")
 
 
-def _make_move(folder: Path) -> tuple[Path, str]:
-    return folder / "other.db", str(_full(folder))
+def _make_move(folder: Path, address: str) -> tuple[str, str]:
+    return address or str(folder / "other.db"), str(_full(folder))
 
 
-def _make_upgrade(folder: Path) -> tuple[Path, str]:
+def _make_upgrade(folder: Path, _: str) -> tuple[str, str]:
     file = folder / "memory.db"
     make_old_file(file, records=200, leases=2000)
-    return file, ""
+    return str(file), ""
 
 
-def _upgraded(target: Path, _: str) -> None:
+def _upgraded(target: str, _: str) -> None:
     _sound(target, 200)
 
 
-def _make_upkeep(folder: Path) -> tuple[Path, str]:
-    file = folder / "memory.db"
-    with Memory.open(str(file), embedder="hashing", background=False, profile="otto") as memory:
+def _make_upkeep(folder: Path, address: str) -> tuple[str, str]:
+    store = address or str(folder / "memory.db")
+    with Memory.open(store, embedder="hashing", background=False, profile="otto") as memory:
         for n in range(8):
             said = [f"My locker {n} has the number {n * 37}"] + [f"line {k}" for k in range(20)]
             memory.observe(f"chat{n}", said, scope=SCOPE)
-    return file, ""
+    return store, ""
 
 
-def _kept(target: Path, _: str) -> None:
+def _kept(target: str, _: str) -> None:
     _sound(target)
-    with Memory.open(str(target), embedder="hashing", background=False) as memory:
+    with Memory.open(target, embedder="hashing", background=False) as memory:
         for n in range(8):
             if len(memory.messages(f"chat{n}", scope=SCOPE).items) != 21:
                 raise Broken(f"messages of chat{n} are lost")
@@ -238,6 +242,7 @@ def _kept(target: Path, _: str) -> None:
             raise Broken(f"learned twice: {texts.most_common(1)[0][0]}")
 
 
+EVERYWHERE = ("import", "move", "upkeep")  # what every engine can be asked for
 JOBS: dict[str, Job] = {
     "import": Job(_make_import, _nothing, _is_complete),
     "restore": Job(_make_restore, _old_or_new, _old_or_new),

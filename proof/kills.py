@@ -25,6 +25,7 @@ from tests.simulation import test_kill as world
 
 KILLS = 4  # on one file, then everything is checked
 Victim = Callable[[random.Random, Path], Trial]
+Engine = Callable[[], AbstractContextManager[str]]
 
 # Says "forgotten" only after forget() came back.
 FORGETTER = """
@@ -117,7 +118,7 @@ def _served(dice: random.Random, folder: Path) -> Trial:
     return Trial(units=KILLS, figures=(("kills of a server", KILLS), *_writes(messages, records)))
 
 
-def _engine(name: str, engine: Callable[[], AbstractContextManager[str]]) -> Victim:
+def _engine(name: str, engine: Engine) -> Victim:
     def victim(dice: random.Random, folder: Path) -> Trial:
         """Writers into a database, killed: their commits are there, whole, once."""
         messages: list[str] = []
@@ -136,7 +137,7 @@ def _engine(name: str, engine: Callable[[], AbstractContextManager[str]]) -> Vic
 
 
 @contextmanager
-def _place(engine: Callable[[], AbstractContextManager[str]], folder: Path) -> Iterator[str]:
+def _place(engine: Engine, folder: Path) -> Iterator[str]:
     if not servers._folder:  # one server of each kind for the whole proof
         servers.begin_run(worker=False)
         atexit.register(servers.end_run)
@@ -167,6 +168,16 @@ def _check_engine(address: str, messages: list[str], records: list[str]) -> None
                 raise Broken(f"message {message.id} has no turn")
 
 
+def _job_on(name: str, engine: Engine, verb: str) -> Victim:
+    def victim(dice: random.Random, folder: Path) -> Trial:
+        with _place(engine, folder) as address:
+            met = jobs.killed(verb, dice, folder, KILLS, address)
+        figures = ((f"kills on {name}", KILLS), (f"kills of {verb}", KILLS), ("met at work", met))
+        return Trial(units=KILLS, figures=figures)
+
+    return victim
+
+
 def _job(verb: str) -> Victim:
     def victim(dice: random.Random, folder: Path) -> Trial:
         met = jobs.killed(verb, dice, folder, KILLS)
@@ -179,14 +190,18 @@ def _writes(messages: list[str], records: list[str]) -> tuple[tuple[str, int], .
     return (("acknowledged writes", len(messages) + len(records)),)
 
 
+ENGINES: dict[str, Engine] = {
+    "PostgreSQL": postgres.database,
+    "Redis": redis.database,
+    "SurrealDB": _surreal,
+}
 VICTIMS: tuple[Victim, ...] = (
     _writing,
     _forgetting,
     _served,
-    _engine("PostgreSQL", postgres.database),
-    _engine("Redis", redis.database),
-    _engine("SurrealDB", _surreal),
+    *(_engine(name, engine) for name, engine in ENGINES.items()),
     *(_job(verb) for verb in jobs.JOBS),
+    *(_job_on(name, engine, verb) for name, engine in ENGINES.items() for verb in jobs.EVERYWHERE),
 )
 
 
