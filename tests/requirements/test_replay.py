@@ -137,7 +137,7 @@ def replayed(steps: list[Step]) -> None:
 
 
 @given(STEPS)
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_P8_X5_known_at_is_what_a_recall_said_then(steps: list[Step]) -> None:
     replayed(steps)
 
