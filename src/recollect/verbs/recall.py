@@ -419,6 +419,8 @@ async def _reranked(
         return candidates, f"degraded: not reranked, {error}", spent
     model = engine.models.model_for("rerank")
     name = model.name if model else ""
+    if not reply.data["best"]:  # as it was told to answer then
+        return [], f"reranked by {name}: nothing that was found helps", reply.usage
     return [*reordered(pool, reply.data["best"], name), *rest], f"reranked by {name}", reply.usage
 
 
