@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from recollect.engine import Engine, begun_space
 from recollect.errors import Invalid
@@ -20,12 +21,12 @@ from recollect.scopes import parse_scope
 from recollect.settings import PREFIX, Settings, active_profile
 from recollect.stores.dict import DictStore
 from recollect.stores.standby import Standby
-from recollect.text.redact import Redactor, redactor_from
 from recollect.text.tokens import ESTIMATE, Counter, TokenCount
 from recollect.types.arguments import StorePath
 from recollect.types.ids import ROOM, as_uuid
 from recollect.wiring.configuration import merged
 from recollect.wiring.models import careful_embedder, model_folder, open_careful, place_for
+from recollect.wiring.redaction import redactor_for
 from recollect.wiring.stores import (
     EXTRAS,
     SHARED,
@@ -34,6 +35,9 @@ from recollect.wiring.stores import (
     sqlite_file,
     without_password,
 )
+
+if TYPE_CHECKING:
+    from recollect.text.redact import Redactor
 
 
 def read_settings(environ: Mapping[str, str] | None = None, **overrides: str | None) -> Settings:
@@ -84,7 +88,7 @@ async def open_engine(
             clock=clock or utc_now,
             new_id=new_id or new_uuid7,
             new_secret=_new_secret,
-            redactor=redactor or redactor_from(chosen.redact_off, chosen.redact_own),
+            redactor=redactor or redactor_for(chosen),
             default_scope=parse_scope(chosen.scope),
             rules_only=chosen.learn == "rules",
             name=new_uuid7(),
