@@ -26,7 +26,7 @@ COUNT_MAX = 0xFFFF
 TERM = np.dtype([("hash", "<u8"), ("count", "<u2")])  # one pair of ``terms``
 
 
-@lru_cache(maxsize=200_000)
+@lru_cache(maxsize=20_000)  # the words that come again; who imports numbers has no end of others
 def hash_of(term: str) -> int:
     return int.from_bytes(blake2b(term.encode(), digest_size=8).digest(), "little")
 

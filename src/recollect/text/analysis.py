@@ -33,6 +33,8 @@ QUESTION = "?"  # marks a text that asks; not a word, so no text can hold it by 
 # Longer texts are stored whole but only their beginning is searchable by word.
 ANALYSED_CHARACTERS_MAX = 200_000
 TERM_LENGTH_MAX = 64
+# Analysed words that are kept: those that come again. Imported numbers have no end of others.
+WORDS_KEPT = 20_000
 
 K1 = 1.2
 B = 0.6  # less than the usual 0.75: among chat messages the longer one says more
@@ -132,7 +134,7 @@ def query_terms(text: str) -> tuple[str, ...]:
     return tuple(kept or found)
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=WORDS_KEPT)
 def stem(word: str) -> str:
     word = word.replace("\u2019", "'")
     word = word.removesuffix("'s")
@@ -151,7 +153,7 @@ _STEMMERS = {
 }
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=WORDS_KEPT)
 def stem_by_script(term: str) -> str:
     """больнице and больница are one term. The stem of English changed nothing there."""
     if term.isascii():

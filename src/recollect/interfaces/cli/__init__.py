@@ -19,9 +19,11 @@ STOPPED = {
     "backup": "nothing was written; start it again",
     "export": "nothing was written; start it again",
     "import": "what was read so far is kept; the same command goes on, and doubles nothing",
+    "migrate": "the source is as it was; the same command goes on",
     "maintain": "what is not done yet is done in the next round",
     "observe": "what was written so far is kept, the rest is not",
     "reembed": "the store is as it was; the same command goes on",
+    "remember": "whole hundreds are kept; the same command goes on, and doubles nothing",
     "restore": "the store is as it was, or whole as the backup has it",
 }
 
