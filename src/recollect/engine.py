@@ -7,7 +7,7 @@ from collections import Counter as Tally
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from recollect.errors import Denied, Invalid, Unavailable
 from recollect.index.vectors import embedding_text, packed
@@ -16,7 +16,6 @@ from recollect.models.embedder import CarefulEmbedder, Embedded
 from recollect.ports import Cell, Clock, Embedder, NewId, PendingQueue, Store, cell_key
 from recollect.profiles import Profile
 from recollect.scopes import is_within, parents, parse_scope, root_of
-from recollect.text.redact import Redactor
 from recollect.text.tokens import ESTIMATE, Counter
 from recollect.types import (
     ALL_RIGHTS,
@@ -38,6 +37,9 @@ from recollect.types import (
     Summary,
     Vector,
 )
+
+if TYPE_CHECKING:
+    from recollect.text.redact import Redactor
 
 PAGE = 500
 

@@ -187,7 +187,7 @@ def test_C5_ctrl_c_leaves_what_it_says(
     assert f"recollect: interrupted; {STOPPED[name]}" in shown, shown
     assert "Traceback" not in shown
     bars = [part for line in shown.split("\n") for part in line.split("\r\x1b[K")]
-    assert max(len(bar) for bar in bars if "left" in bar or "upkeep" in bar) < NARROW, bars
+    assert max(len(bar) for bar in bars if "%" in bar or "upkeep" in bar) < NARROW, bars
     assert work.left(tmp_path), shown
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("RECOLLECT_EMBEDDER", "hashing")

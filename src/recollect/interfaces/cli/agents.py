@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from recollect.errors import Incompatible
-from recollect.interfaces.cli.output import loading
+from recollect.interfaces.cli import loading
 
 if TYPE_CHECKING:
     from recollect.memory import AsyncMemory

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 
 from recollect.errors import Incompatible
-from recollect.interfaces.cli.output import loading, print_json
+from recollect.interfaces.cli import loading
+from recollect.interfaces.cli.output import print_json
 
 
 def serve(arguments: argparse.Namespace) -> int:

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from recollect.errors import Invalid
+from recollect.interfaces.cli import INTERRUPTED
 from recollect.interfaces.cli.options import given
 from recollect.interfaces.cli.output import (
-    INTERRUPTED,
     UNSOUND,
     must_agree,
     open_memory,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -47,6 +46,8 @@ def model(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> int:
+    import asyncio
+
     from recollect.wiring.models import checked_model
 
     with Progress("asking", shown=not arguments.quiet) as progress:

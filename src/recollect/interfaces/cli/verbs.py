@@ -9,10 +9,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any, get_args
 
 from recollect.errors import Invalid, NotFound
-from recollect.interfaces.cli import files, reviews
+from recollect.interfaces.cli import INTERRUPTED, files, reviews
 from recollect.interfaces.cli.options import Command, given
 from recollect.interfaces.cli.output import (
-    INTERRUPTED,
     must_agree,
     open_memory,
     print_json,

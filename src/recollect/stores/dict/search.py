@@ -154,7 +154,8 @@ def _similarity(row: Row, query: Search) -> float | None:
         return None
     if len(vector) != len(query.vector):
         raise Invalid(f"the query's vector has another length than those of {query.space!r}")
-    return sum(map(mul, _floats(vector), _floats(query.vector)))
+    products: Iterable[float] = map(mul, _floats(vector), _floats(query.vector))
+    return sum(products)
 
 
 def _floats(vector: Vector) -> tuple[float, ...]:
