@@ -706,8 +706,8 @@ class AsyncMemory(WholeStore, Lists, Beliefs):
         said here is learned first, for RECOLLECT_CLOSE_SECONDS; the log says what is left."""
         import asyncio
 
+        from recollect.changes import flush_uses
         from recollect.upkeep.background import last_round
-        from recollect.upkeep.uses import flush_uses
 
         upkeep, self._upkeep = self._upkeep, None
         for task in filter(None, (upkeep, self._telling, self._auditing)):
