@@ -113,8 +113,7 @@ def load(name: SetName, folder: Path = FOLDER, later: str = "") -> list[Case]:
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error}") from error
     return [
-        _case(name, line, f"{path.name}:{number}", later)
-        for number, line in enumerate(lines, 1)
+        _case(name, line, f"{path.name}:{number}", later) for number, line in enumerate(lines, 1)
     ]
 
 

@@ -24,6 +24,7 @@ from recollect.text.words import (
     word_set,
     words,
 )
+from recollect.text.words.sieve import Sieve
 
 CHARACTERS_MAX = 8000
 
@@ -90,7 +91,12 @@ def _numbers(section: str, language: str = "") -> Mapping[str, int]:
 def time_spans(text: str, at: datetime) -> tuple[Span, ...]:
     """The times named in a text said at ``at``, in its zone and in the order of the text. Times
     that cannot be resolved are left out, and so is all after ``CHARACTERS_MAX``."""
-    text = text[:CHARACTERS_MAX]
+    return _time_spans(text[:CHARACTERS_MAX], at, str(at))
+
+
+@lru_cache(maxsize=500)
+def _time_spans(text: str, at: datetime, _at: str) -> tuple[Span, ...]:
+    """Asked again for every part of a lesson. Equal moments of two zones are of two days."""
     if not _cue().search(text):
         return ()
     found = [span for read in _readers() for span in read(text, at)]
@@ -467,11 +473,11 @@ def _optional(section: str) -> str:
 
 
 @cache
-def _cue() -> re.Pattern[str]:
+def _cue() -> Sieve:
     """Without any of these a text names no time."""
     names = ("weekdays", "months", "seasons", "days_away", "units")
     listed = "|".join(alternatives(f"dates.{name}") for name in names)
-    return re.compile(rf"\d|[{_CJK}]|\b(?:{listed})\b", re.IGNORECASE)
+    return Sieve(rf"\d|[{_CJK}]|\b(?:{listed})\b", re.IGNORECASE)
 
 
 @cache

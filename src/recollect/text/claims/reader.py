@@ -196,6 +196,13 @@ def _remembered(content: str, said: Utterance) -> list[Lesson]:
 
 
 def _stated(sentence: Sentence, said: Utterance) -> list[Lesson]:
+    return list(_stated_once(sentence, said, str(said.at)))
+
+
+@lru_cache(maxsize=500)
+def _stated_once(sentence: Sentence, said: Utterance, _at: str) -> Sequence[Lesson]:
+    """A sentence is read when it is said and again before the ones after it. Equal moments of
+    two zones are of two days."""
     request = request_in(sentence, said)
     if request is not None:
         return [request]
