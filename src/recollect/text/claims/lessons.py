@@ -83,9 +83,11 @@ class Gated:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extraction:
-    """The lessons in some messages, and why the other messages gave none (by message id)."""
+    """The lessons in some messages, and why the other messages gave none (by message id).
+    ``tidings`` are worth keeping only where they change something that is known."""
 
     lessons: tuple[Lesson, ...] = ()
+    tidings: tuple[Lesson, ...] = ()
     skipped: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -53,6 +53,20 @@ def is_lasting(text: str) -> bool:
     return _may_be(words) and _is_statement(words)
 
 
+def is_tiding(text: str) -> bool:
+    """Whether a text tells a change of something, in words that are a statement of some kind."""
+    if language_of(text) or pattern("lasting.foreign_own").search(text):
+        return False
+    words = spelled(text)
+    if not WORDS_MIN <= len(words.split()) <= WORDS_MAX or pattern("lasting.asks").match(words):
+        return False
+    if pattern("lasting.question").match(words) and not pattern("lasting.have_first").match(words):
+        return False
+    if _is_imperative(words) and not _is_change(words):
+        return False
+    return bool(change_in(words).kind or pattern("changes.done").search(words))
+
+
 def is_unreal_part(text: str) -> bool:
     """Whether a part jokes or gives roles, so that nothing else in the sentence is meant."""
     return is_figurative(text) or bool(pattern("lasting.role").search(text))

@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import cache, lru_cache
 
+from recollect.text.analysis import words
 from recollect.text.claims.clauses import Speaker, clause_in, expanded, without_opening
 from recollect.text.claims.corrections import (
     LOOK_BACK,
@@ -21,7 +22,7 @@ from recollect.text.claims.corrections import (
 )
 from recollect.text.claims.foreign import foreign_findings, language_of, tells_of_past
 from recollect.text.claims.gate import NO_WORDS, gate
-from recollect.text.claims.keepsakes import continued, kept, kept_as_said
+from recollect.text.claims.keepsakes import continued, kept, kept_as_said, tiding
 from recollect.text.claims.lessons import KEPT, Claim, Extraction, Lesson
 from recollect.text.claims.requests import (
     decision_in,
@@ -36,11 +37,12 @@ from recollect.text.claims.statements import Utterance, english_lessons, entitie
 from recollect.text.claims.voice import own_words
 from recollect.text.dates import Span, time_spans
 from recollect.text.normal import one_line
-from recollect.text.words import alternatives, pattern
+from recollect.text.words import alternatives, pattern, word_set
 from recollect.types import Message
 
 LESSONS_A_MESSAGE_MAX = 12
 CORRECTED_WORDS_MAX = 16
+TIDING_SENTENCES_MAX = 4
 NOTHING = "nothing to learn"
 
 _NAMELESS = frozenset(("user", "human", "the user", "me"))
@@ -55,6 +57,7 @@ class TurnReading:
         self._told: dict[str, list[Told]] = {}
         self._last: dict[str, str] = {}  # the last message of each author
         self._lessons: list[Lesson] = []
+        self._tidings: list[Lesson] = []
         self._skipped: dict[str, str] = {}
         for message in earlier[-LOOK_BACK:]:
             if message.role == "user" and self._is_heard(message):
@@ -65,6 +68,7 @@ class TurnReading:
         if not reason:
             found = self._lessons_of(message)
             self._lessons += found
+            self._tidings += _tidings(message, found)
             reason = "" if found else NOTHING
         if reason:
             self._skipped[message.id] = reason
@@ -89,7 +93,11 @@ class TurnReading:
 
     @property
     def found(self) -> Extraction:
-        return Extraction(lessons=tuple(self._lessons), skipped=dict(self._skipped))
+        return Extraction(
+            lessons=tuple(self._lessons),
+            tidings=tuple(self._tidings),
+            skipped=dict(self._skipped),
+        )
 
 
 def extract(messages: Sequence[Message], *, earlier: Sequence[Message] = ()) -> Extraction:
@@ -140,6 +148,28 @@ def _read(message: Message, told: list[Told], previous: str) -> list[Lesson]:
         if found or _may_be_corrected(sentence):
             told.append(Told(sentence.text, tuple(found), message.id))
     return lessons
+
+
+def _tidings(message: Message, found: Sequence[Lesson]) -> list[Lesson]:
+    """What a message says beside its lessons and may change something: all of it at once where
+    it taught nothing, so that "it" is told."""
+    text = plain(own_words(message.text)) if message.role == "user" else ""
+    if not text or _whole_task().match(text):
+        return []
+    told = [one for one in sentences(text) if not one.question]
+    if len(told) > TIDING_SENTENCES_MAX or (found and len(told) == 1):
+        return []
+    said = _said(message)
+    whole = "" if found else text.strip(" .!")
+    parts = [whole] if whole else [one.text for one in told if not _is_taught(one.text, found)]
+    return [lesson for part in parts if (lesson := tiding(part, said))]
+
+
+def _is_taught(text: str, found: Sequence[Lesson]) -> bool:
+    """Whether the lessons have most of the words of a sentence."""
+    said = set(words(text)) - word_set("search.stop_words")
+    known = {word for lesson in found for word in words(lesson.text)}
+    return len(said & known) * 2 > len(said)
 
 
 def _may_be_corrected(sentence: Sentence) -> bool:
