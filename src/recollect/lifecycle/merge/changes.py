@@ -8,7 +8,10 @@ else is left alone.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from collections.abc import Sequence
+from itertools import pairwise
 
 from recollect.lifecycle.merge.odds import UNLIKELY, likelihood
 from recollect.lifecycle.merge.topic import Topic, shared_dense, shared_words, topic_of
@@ -17,6 +20,7 @@ from recollect.text.claims.changes import ChangeCue, change_in
 from recollect.text.claims.fields import fields_of, slots_of
 from recollect.text.claims.lessons import CHANGE, KEPT
 from recollect.text.claims.topics import is_single, kinds_of_things, states_of
+from recollect.text.normal import fold
 from recollect.text.words import pattern, word_set
 from recollect.types import Record
 
@@ -33,14 +37,17 @@ def replaces(text: str, speaker: str, known: str, known_speaker: str, cue: str =
     if new.begins and new.begins == old.begins and not fields_of(new.begins):
         new, old = _without_subject(new), _without_subject(old)
     shared = shared_words(new, old)
-    if _is_over(old) or not _same_people(new, old, shared):
+    if _is_over(old) or not _same_people(new, old, shared) or _is_told_of_it(new, old, shared):
         return ""
     if new.dense and old.dense and not shared:
         shared = shared_dense(new.dense, old.dense)
+    now = f"it says that this has changed ({new.change.cue})"
+    if _of_same_type(new, old, _LABELLED) or _elsewhere(new, old):
+        return now
     if likelihood(new, old) < UNLIKELY:
         return ""
     check = {"ends": _ends, "changes": _changes, "may change": _may_change}[new.change.kind]
-    return f"it says that this has changed ({new.change.cue})" if check(new, old, shared) else ""
+    return now if check(new, old, shared) else ""
 
 
 def _changing(text: str, speaker: str, cue: str) -> Topic | None:
@@ -52,18 +59,20 @@ def _changing(text: str, speaker: str, cue: str) -> Topic | None:
         new = replace(new, change=ChangeCue("may change", _DONE_CUE))
     if not new.change.kind or pattern("changes.planned").search(new.said):
         return None
-    return new
+    return None if _LOST.search(new.change.cue) and _ANOTHER.search(new.said) else new
+
+
+_LOST = re.compile(r"lost|broke|misplaced|worn? out|ran out|stolen|expired")
+_ANOTHER = re.compile(r"\bnew (?:ones?|pair)\b|\breplacement\b|\b(?:order|pick|buy|bought|got)\w* (?:a )?new\b")
 
 
 def concern(text: str, speaker: str, known: str, known_speaker: str, cue: str = "") -> float:
     """How likely a statement tells a change of a known one that it does not surely replace,
     between 0 and 1."""
-    new, old = topic_of(text, speaker), topic_of(known, known_speaker)
-    if cue and not new.change.kind:
-        new = replace(new, change=change_in(cue))
-    if not new.change.kind or pattern("changes.planned").search(new.said) or _is_over(old):
+    new, old = _changing(text, speaker, cue), topic_of(known, known_speaker)
+    if new is None or new.change.cue == _DONE_CUE or _is_over(old):
         return 0.0
-    return likelihood(new, old)
+    return 0.0 if _is_told_of_it(new, old, shared_words(new, old)) else likelihood(new, old)
 
 
 def _without_subject(topic: Topic) -> Topic:
@@ -114,14 +123,77 @@ def _same_people(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
     return True
 
 
+def _is_told_of_it(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
+    """ "The food bank moved" to who volunteers there, "upgraded the Postgres server's disks" to
+    who uses Postgres, "the neighbours sold their Skoda": something happened to what both name, or
+    to what belongs to it, and nothing to what was said."""
+    said = new.said.split()
+    if not shared or _of_same_type(new, old):
+        return False
+    if any(
+        stem(_plain(word)) in shared or _plain(word) in shared
+        for before, word in pairwise(said)
+        if new.kin and before.casefold() in ("their", "his", "her")
+    ):
+        return True
+    if new.change.kind == "ends" and new.change.cue != _DONE_CUE:
+        return False
+    own = old.said.startswith(("I ", "We "))
+    theirs = _is_subject(said, shared) and not pattern("lasting.first_person").search(new.said)
+    return own and (theirs or (_is_done(new) and _is_part(new, old, shared)))
+
+
+def _is_subject(said: Sequence[str], shared: frozenset[str]) -> bool:
+    """Whether a sentence begins with what both name, and not with a part of it that stands for
+    it ("the thesis topic")."""
+    begun = [_plain(word) for word in said[:4]]
+    words_ = begun[1:] if begun[:1] == ["the"] else begun[:1]
+    places = [at for at, word in enumerate(words_) if word in shared or stem(word) in shared]
+    return bool(places) and not set(words_[places[-1] + 1 :]) & word_set("topics.aspects")
+
+
+def _is_done(new: Topic) -> bool:
+    return new.change.kind == "changes" or new.change.cue == _DONE_CUE
+
+
+def _is_part(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
+    """Whether all that both name only describes something else: "the Italian textbook"."""
+    words_ = [_plain(word) for word in new.said.split()]
+    places = [at for at, word in enumerate(words_) if word in shared or stem(word) in shared]
+    return bool(places) and all(
+        at + 1 < len(words_)
+        and not re.search(r"[,.;:!?]\Z", new.said.split()[at])
+        and words_[at + 1].isalpha()
+        and words_[at + 1] not in word_set("search.stop_words")
+        and words_[at + 1] not in word_set("topics.aspects")
+        and stem(words_[at + 1]) in new.words - old.words
+        for at in places
+    )
+
+
+def _plain(word: str) -> str:
+    return fold(word).strip('.,;:!?"()').removesuffix("'s")
+
+
 def _new_values(new: Topic, old: Topic) -> bool:
     return bool(new.values - old.values) or bool(new.names - old.names)
 
 
-def _of_same_type(new: Topic, old: Topic) -> bool:
+def _of_same_type(new: Topic, old: Topic, kinds: frozenset[str] | None = None) -> bool:
     """Whether the new statement has another day, number or time where the known one has one."""
     ours, theirs = dict(new.values - old.values), dict(old.values - new.values)
-    return bool(ours.keys() & theirs.keys())
+    both = ours.keys() & theirs.keys()
+    return bool(both if kinds is None else both & kinds)
+
+
+_LABELLED = frozenset(("grade", "floor", "size"))  # numbers that say what they count
+_PLACED = re.compile(r"\b(?:am|is|are|lives?|based|moved|living) (?:in|to|near) (?:the )?([A-ZÀ-Ý][\w-]+)")
+
+
+def _elsewhere(new: Topic, old: Topic) -> bool:
+    """Whether the same people are in another place: "Mum and Dad are in Spain these days"."""
+    here, there = _PLACED.search(new.said), _PLACED.search(old.said)
+    return bool(here and there and here[1] != there[1] and new.kin == old.kin)
 
 
 def _about(new: Topic, old: Topic, shared: frozenset[str]) -> frozenset[str]:

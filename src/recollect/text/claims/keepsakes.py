@@ -58,9 +58,15 @@ def kept(said_sentence: Sentence, said: Utterance, found: Sequence[Lesson]) -> l
     if not found:
         if (lasting or is_lasting(text)) and not any(map(is_ruled_out, parts)):
             return [_lesson(text, said)]
-        return [_lesson(part, said) for part in lasting]
+        return [_lesson(part, said) for part in lasting or _head(text, parts)]
     known = {stem(word) for lesson in found for word in words(lesson.text)}
     return [_lesson(part, said) for part in lasting if not _is_covered(part, known, said.at)]
+
+
+def _head(text: str, parts: Sequence[str]) -> list[str]:
+    """ "My twins start school in September, can't believe it": what comes before a comment."""
+    head = text.partition(",")[0]
+    return [head] if head != text and is_lasting(head) and not any(map(is_ruled_out, parts)) else []
 
 
 def _is_covered(part: str, known: set[str], at: datetime) -> bool:

@@ -64,7 +64,10 @@ def is_tiding(text: str) -> bool:
         return False
     if _is_imperative(words) and not _is_change(words):
         return False
-    return bool(change_in(words).kind or pattern("changes.done").search(words))
+    kind = change_in(words).kind
+    if kind in ("ends", "changes") or pattern("changes.done").search(words):
+        return True
+    return bool(kind) and not pattern("changes.happens").search(words)
 
 
 def is_unreal_part(text: str) -> bool:

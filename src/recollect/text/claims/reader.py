@@ -10,6 +10,7 @@ from datetime import datetime
 from functools import cache, lru_cache
 
 from recollect.text.analysis import words
+from recollect.text.claims.changes import change_in
 from recollect.text.claims.clauses import Speaker, clause_in, expanded, without_opening
 from recollect.text.claims.corrections import (
     LOOK_BACK,
@@ -157,19 +158,23 @@ def _tidings(message: Message, found: Sequence[Lesson]) -> list[Lesson]:
     if not text or _whole_task().match(text):
         return []
     told = [one for one in sentences(text) if not one.question]
-    if len(told) > TIDING_SENTENCES_MAX or (found and len(told) == 1):
+    if len(told) > TIDING_SENTENCES_MAX:
         return []
     said = _said(message)
     whole = "" if found else text.strip(" .!")
-    parts = [whole] if whole else [one.text for one in told if not _is_taught(one.text, found)]
+    parts = [whole] if whole else [one.text for one in told if _tells_more(one.text, found)]
     return [lesson for part in parts if (lesson := tiding(part, said))]
 
 
-def _is_taught(text: str, found: Sequence[Lesson]) -> bool:
-    """Whether the lessons have most of the words of a sentence."""
-    said = set(words(text)) - word_set("search.stop_words")
+def _tells_more(text: str, found: Sequence[Lesson]) -> bool:
+    """Whether a part of a sentence tells a change, and no lesson has its words."""
     known = {word for lesson in found for word in words(lesson.text)}
-    return len(said & known) * 2 > len(said)
+    known |= word_set("search.stop_words")
+    for part in pattern("statements.joined_verbs").split(text):
+        new = [word for word in words(part) if word not in known]
+        if new and change_in(part).kind and len(new) * 2 >= len(set(words(part)) - word_set("search.stop_words")):
+            return True
+    return False
 
 
 def _may_be_corrected(sentence: Sentence) -> bool:

@@ -196,7 +196,7 @@ async def by_rules(turns: Turns) -> Learned:
     sure = [LearnCandidate(lesson=lesson, how="rules") for lesson in found.lessons]
     news = [LearnCandidate(lesson=one, how="rules", if_news=True) for one in found.tidings]
     return Learned(
-        candidates=(*sure, *news),
+        candidates=(*news, *sure),  # what replaces comes before what is only beside it
         skipped={**found.skipped, **turns.unheard},
     )
 
