@@ -30,10 +30,10 @@ _DONE_CUE = "done"
 def replaces(text: str, speaker: str, known: str, known_speaker: str, cue: str = "") -> str:
     """Why a statement takes the place of a known one of the same speaker; "" if it does not.
     ``cue``: words of a change that were said, and are not in the text."""
-    new = _changing(text, speaker, cue)
+    old = topic_of(known, known_speaker)
+    new = _changing(text, speaker, cue, wished=old.pending)
     if new is None:
         return ""
-    old = topic_of(known, known_speaker)
     if new.begins and new.begins == old.begins and not fields_of(new.begins):
         new, old = _without_subject(new), _without_subject(old)
     shared = shared_words(new, old)
@@ -50,14 +50,15 @@ def replaces(text: str, speaker: str, known: str, known_speaker: str, cue: str =
     return now if check(new, old, shared) else ""
 
 
-def _changing(text: str, speaker: str, cue: str) -> Topic | None:
-    """What a text is about that tells a change; None if it tells none, or only plans one."""
+def _changing(text: str, speaker: str, cue: str, *, wished: bool = False) -> Topic | None:
+    """What a text is about that tells a change; None if it tells none, or only plans one.
+    ``wished``: what is known is a plan itself, and plans change too."""
     new = topic_of(text, speaker)
     if cue and new.change.kind in ("", "may change"):
         new = replace(new, change=change_in(cue))
     if not new.change.kind and pattern("changes.done").search(new.said):
         new = replace(new, change=ChangeCue("may change", _DONE_CUE))
-    if not new.change.kind or pattern("changes.planned").search(new.said):
+    if not new.change.kind or (pattern("changes.planned").search(new.said) and not wished):
         return None
     return None if _LOST.search(new.change.cue) and _ANOTHER.search(new.said) else new
 
@@ -139,7 +140,12 @@ def _is_told_of_it(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
     if new.change.kind == "ends" and new.change.cue != _DONE_CUE:
         return False
     own = old.said.startswith(("I ", "We "))
-    theirs = _is_subject(said, shared) and not pattern("lasting.first_person").search(new.said)
+    renamed = bool(new.names - old.names) and bool(old.names - new.names)
+    theirs = (
+        _is_subject(said, shared)
+        and not renamed
+        and not pattern("lasting.first_person").search(new.said)
+    )
     return own and (theirs or (_is_done(new) and _is_part(new, old, shared)))
 
 
@@ -319,4 +325,7 @@ def tells_change(record: Record) -> bool:
 def tags_of_change(record: Record) -> tuple[str, ...]:
     """The tags of learned records of the same fields, and of those that were kept as said."""
     fields = topic_of(record.text, record.author).fields
-    return (KEPT, *slots_of(fields))
+    return (KEPT, *_LOOSE, *slots_of(fields))
+
+
+_LOOSE = ("habit", "activity", "is", "owns", "uses")  # of any field

@@ -26,6 +26,7 @@ _CHAT = {
 _CHAT_WORD = re.compile(rf"(?<![\w'])(?:{'|'.join(_CHAT)})(?![\w'])")
 _FIGURE_IN = re.compile(r"\d|[A-ZÀ-Ý]\w+")
 _ANY_NAME = re.compile(r"(?P<what>[A-ZÀ-Ý][\w'-]+) (?P<rest>[a-z]+\b.*)", re.DOTALL)
+_MEASURED = re.compile(r"(?:takes?|costs?|holds?|seats?|weighs?|runs?|has|have|is|are) .*\d")
 _DENSE = re.compile("[\u3400-\u9fff]")
 
 
@@ -348,6 +349,7 @@ def _said_of_named(words: str, rest: str, strong: bool) -> bool:
         pattern("lasting.first_person").search(words)
         or strong
         or pattern("lasting.timed").search(rest)
+        or _MEASURED.match(rest)
     ):
         return False
     if re.match(r"(?:says?|said|told|asked|thinks?|thought|claims?|claimed|wrote|writes)\b", rest):
