@@ -17,6 +17,7 @@ from recollect.lifecycle.merge.odds import UNLIKELY, likelihood
 from recollect.lifecycle.merge.topic import Topic, shared_dense, shared_words, topic_of
 from recollect.text.analysis import stem, words
 from recollect.text.claims.changes import ChangeCue, change_in
+from recollect.text.claims.clauses import expanded
 from recollect.text.claims.fields import fields_of, slots_of
 from recollect.text.claims.lessons import CHANGE, KEPT
 from recollect.text.claims.topics import is_single, kinds_of_things, states_of
@@ -58,13 +59,25 @@ def _changing(text: str, speaker: str, cue: str, *, wished: bool = False) -> Top
         new = replace(new, change=change_in(cue))
     if not new.change.kind and pattern("changes.done").search(new.said):
         new = replace(new, change=ChangeCue("may change", _DONE_CUE))
-    if not new.change.kind or (pattern("changes.planned").search(new.said) and not wished):
+    if not new.change.kind or (_is_planned(new) and not wished):
+        return None
+    if new.change.kind != "ends" and pattern("changes.too").search(new.said):
         return None
     return None if _LOST.search(new.change.cue) and _ANOTHER.search(new.said) else new
 
 
+def _is_planned(new: Topic) -> bool:
+    """ "We called it off, the wedding will be in May" tells what has happened."""
+    found = pattern("changes.planned").search(new.said)
+    at = expanded(new.said).find(new.change.cue)
+    done = new.change.kind in ("ends", "changes") and at >= 0
+    return found is not None and not (done and at + len(new.change.cue) <= found.start())
+
+
 _LOST = re.compile(r"lost|broke|misplaced|worn? out|ran out|stolen|expired")
-_ANOTHER = re.compile(r"\bnew (?:ones?|pair)\b|\breplacement\b|\b(?:order|pick|buy|bought|got)\w* (?:a )?new\b")
+_ANOTHER = re.compile(
+    r"\bnew (?:ones?|pair)\b|\breplacement\b|\b(?:order|pick|buy|bought|got)\w* (?:a )?new\b"
+)
 
 
 def concern(text: str, speaker: str, known: str, known_speaker: str, cue: str = "") -> float:
@@ -73,7 +86,10 @@ def concern(text: str, speaker: str, known: str, known_speaker: str, cue: str = 
     new, old = _changing(text, speaker, cue), topic_of(known, known_speaker)
     if new is None or new.change.cue == _DONE_CUE or _is_over(old):
         return 0.0
-    return 0.0 if _is_told_of_it(new, old, shared_words(new, old)) else likelihood(new, old)
+    shared = shared_words(new, old)
+    if new.kin and old.kin and not _same_people(new, old, shared):
+        return 0.0
+    return 0.0 if _is_told_of_it(new, old, shared) else likelihood(new, old)
 
 
 def _without_subject(topic: Topic) -> Topic:
@@ -193,7 +209,9 @@ def _of_same_type(new: Topic, old: Topic, kinds: frozenset[str] | None = None) -
 
 
 _LABELLED = frozenset(("grade", "floor", "size"))  # numbers that say what they count
-_PLACED = re.compile(r"\b(?:am|is|are|lives?|based|moved|living) (?:in|to|near) (?:the )?([A-ZÀ-Ý][\w-]+)")
+_PLACED = re.compile(
+    r"\b(?:am|is|are|lives?|based|moved|living) (?:in|to|near) (?:the )?([A-ZÀ-Ý][\w-]+)"
+)
 
 
 def _elsewhere(new: Topic, old: Topic) -> bool:

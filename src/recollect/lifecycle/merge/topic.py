@@ -20,7 +20,8 @@ _NAME = re.compile(r"(?<![\w.])[^\W\d_a-z][\w.'-]*")
 _BEGINS = re.compile(r"\A\W*([^\W\d_a-z][\w'-]+)(?: and (?:I|i|me|\w+)\b)?")
 _DENSE = re.compile("[\u3400-\u9fff]+")
 _BOTH_PARENTS = re.compile(
-    r"\W*(?:my |our )?(?:mum|mom|mother|dad|father) and (?:mum|mom|mother|dad|father)\b", re.IGNORECASE
+    r"\W*(?:my |our )?(?:mum|mom|mother|dad|father) and (?:mum|mom|mother|dad|father)\b",
+    re.IGNORECASE,
 )
 _NAMED_KIN = re.compile(r",? ([^\W\d_a-z][\w'-]+)")
 STEM_LEAST, STEM_MOST = 5, 40  # letters; nobody's word is longer

@@ -172,7 +172,11 @@ def _tells_more(text: str, found: Sequence[Lesson]) -> bool:
     known |= word_set("search.stop_words")
     for part in pattern("statements.joined_verbs").split(text):
         new = [word for word in words(part) if word not in known]
-        if new and change_in(part).kind and len(new) * 2 >= len(set(words(part)) - word_set("search.stop_words")):
+        if (
+            new
+            and change_in(part).kind
+            and len(new) * 2 >= len(set(words(part)) - word_set("search.stop_words"))
+        ):
             return True
     return False
 
