@@ -9,8 +9,8 @@ else is left alone.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from recollect.lifecycle.merge.odds import UNLIKELY, likelihood

@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import cache, lru_cache
 
-from recollect.text.analysis import words
+from recollect.text.analysis import words as words_in
 from recollect.text.claims.changes import change_in
 from recollect.text.claims.clauses import Speaker, clause_in, expanded, without_opening
 from recollect.text.claims.corrections import (
@@ -168,14 +168,14 @@ def _tidings(message: Message, found: Sequence[Lesson]) -> list[Lesson]:
 
 def _tells_more(text: str, found: Sequence[Lesson]) -> bool:
     """Whether a part of a sentence tells a change, and no lesson has its words."""
-    known = {word for lesson in found for word in words(lesson.text)}
+    known = {word for lesson in found for word in words_in(lesson.text)}
     known |= word_set("search.stop_words")
     for part in pattern("statements.joined_verbs").split(text):
-        new = [word for word in words(part) if word not in known]
+        new = [word for word in words_in(part) if word not in known]
         if (
             new
             and change_in(part).kind
-            and len(new) * 2 >= len(set(words(part)) - word_set("search.stop_words"))
+            and len(new) * 2 >= len(set(words_in(part)) - word_set("search.stop_words"))
         ):
             return True
     return False
