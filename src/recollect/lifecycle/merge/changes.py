@@ -144,7 +144,9 @@ def _is_told_of_it(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
     """ "The food bank moved" to who volunteers there, "upgraded the Postgres server's disks" to
     who uses Postgres, "the neighbours sold their Skoda": something happened to what both name, or
     to what belongs to it, and nothing to what was said."""
-    said = new.said.split()
+    said = expanded(new.said).split()
+    if _is_instance(new) or (shared and _is_owner(said, shared)):
+        return True
     if not shared or _of_same_type(new, old):
         return False
     if any(
@@ -163,6 +165,37 @@ def _is_told_of_it(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
         and not pattern("lasting.first_person").search(new.said)
     )
     return own and (theirs or (_is_done(new) and _is_part(new, old, shared)))
+
+
+_WEAK = re.compile(
+    r"(?:was|were|got|been) |cancel|closed|crashed|left|shut|paused|on hold|ran |off\b"
+)
+_ONCE = re.compile(
+    r"\b(?:today|yesterday|tonight|last night|this (?:time|morning|afternoon|evening|once)|all weekend"
+    r"|for (?:an? |half an |one |two )?(?:hours?|minutes?|the (?:day|weekend|bank holiday|night)))\b",
+    re.IGNORECASE,
+)
+
+
+def _is_instance(new: Topic) -> bool:
+    """ "The 7:10 was cancelled this morning": what failed once goes on."""
+    weak = new.change.kind == "ends" and _WEAK.search(new.change.cue)
+    return bool(weak and _ONCE.search(new.said)) and not pattern("changes.gone").search(
+        new.change.cue.replace("left", "")
+    )
+
+
+def _is_owner(said: Sequence[str], shared: frozenset[str]) -> bool:
+    """Whether what both name is only whose something is: "the Fiat's exhaust"."""
+    places = [
+        at for at, word in enumerate(said) if _plain(word) in shared or stem(_plain(word)) in shared
+    ]
+    return bool(places) and all(
+        said[at].endswith("'s")
+        and at + 1 < len(said)
+        and _plain(said[at + 1]) not in word_set("topics.aspects")
+        for at in places
+    )
 
 
 def _is_subject(said: Sequence[str], shared: frozenset[str]) -> bool:
@@ -236,12 +269,25 @@ def _ends(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
         return True
     if new.change.cue.casefold() == "used to":
         return False
-    fields = new.fields & old.fields
+    fields = _fields(new, old)
     return is_single(fields) or "study" in fields or ("sport" in fields and _new_values(new, old))
 
 
-def _changes(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
+_PARTING = re.compile(
+    r"divorc|split|broke|separat|left|ended|died|passed|dead|gone|over|off|dumped|ex|moved"
+)
+
+
+def _fields(new: Topic, old: Topic) -> frozenset[str]:
+    """What both are about; that both are about a wife says nothing of what they say of her."""
     fields = new.fields & old.fields
+    if new.kin and new.kin == old.kin and not _PARTING.search(new.change.cue):
+        return fields - {"partner", "children"}
+    return fields
+
+
+def _changes(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
+    fields = _fields(new, old)
     about = _about(new, old, shared)
     if is_single(fields) or len(about) > 1:
         return True

@@ -96,7 +96,12 @@ def _topic_of(text: str, speaker: str) -> Topic:
 def _kin(said: str, kin: re.Match[str] | None) -> frozenset[str]:
     if _BOTH_PARENTS.match(said):
         return frozenset({"parents"})
-    return frozenset({kin_named(kin["kin"])}) if kin else frozenset()
+    if kin is None:
+        return frozenset()
+    theirs = re.match(r"'s ([\w-]+)", said[kin.end() :])
+    if theirs and theirs[1].casefold() in people_words():  # "my mum's friend"
+        return frozenset({f"{kin_named(kin['kin'])}'s {kin_named(theirs[1])}"})
+    return frozenset({kin_named(kin["kin"])})
 
 
 def _subject(said: str, kin: re.Match[str] | None, first: str) -> str:
