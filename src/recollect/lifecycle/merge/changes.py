@@ -17,8 +17,9 @@ from recollect.lifecycle.merge.odds import UNLIKELY, likelihood
 from recollect.lifecycle.merge.topic import Topic, shared_dense, shared_words, topic_of
 from recollect.text.analysis import stem, words
 from recollect.text.claims.changes import ChangeCue, change_in
-from recollect.text.claims.clauses import expanded
+from recollect.text.claims.clauses import expanded, reading
 from recollect.text.claims.fields import fields_of, slots_of
+from recollect.text.claims.foreign import language_of
 from recollect.text.claims.lessons import CHANGE, KEPT
 from recollect.text.claims.topics import is_single, kinds_of_things, states_of
 from recollect.text.normal import fold
@@ -89,6 +90,9 @@ def concern(text: str, speaker: str, known: str, known_speaker: str, cue: str = 
     shared = shared_words(new, old)
     if new.kin and old.kin and not _same_people(new, old, shared):
         return 0.0
+    alone = not _fields(new, old) and not _about(new, old, shared)
+    if new.kin and new.kin == old.kin and alone and new.change.kind != "may change":
+        return 0.0
     return 0.0 if _is_told_of_it(new, old, shared) else likelihood(new, old)
 
 
@@ -115,7 +119,7 @@ def _same_people(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
             )
         )
     if new.kin and not new.kin <= word_set("topics.neutral"):
-        named = bool(new.kin & old.mentions) or bool(new.names & old.names)
+        named = bool(new.kin & old.mentions) or bool(new.subject and new.subject in old.names)
         named = named or (
             new.kin <= word_set("topics.partners") and "partner" in new.fields & old.fields
         )
@@ -144,8 +148,12 @@ def _is_told_of_it(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
     """ "The food bank moved" to who volunteers there, "upgraded the Postgres server's disks" to
     who uses Postgres, "the neighbours sold their Skoda": something happened to what both name, or
     to what belongs to it, and nothing to what was said."""
+    if language_of(new.said):
+        return False
     said = expanded(new.said).split()
-    if _is_instance(new) or (shared and _is_owner(said, shared)):
+    if _is_instance(new) or (shared and _is_owner(said, shared)) or _BACK.search(new.said):
+        return True
+    if _SOME.match(new.said) and not _LESS.search(new.said):
         return True
     if not shared or _of_same_type(new, old):
         return False
@@ -156,7 +164,7 @@ def _is_told_of_it(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
     ):
         return True
     if new.change.kind == "ends" and new.change.cue != _DONE_CUE:
-        return False
+        return _is_done_by_it(new, shared) or _is_part(new, old, shared)
     own = old.said.startswith(("I ", "We "))
     renamed = bool(new.names - old.names) and bool(old.names - new.names)
     theirs = (
@@ -168,13 +176,18 @@ def _is_told_of_it(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
 
 
 _WEAK = re.compile(
-    r"(?:was|were|got|been) |cancel|closed|crashed|left|shut|paused|on hold|ran |off\b"
+    r"(?:was|were|got|been) |cancel|called|closed|crashed|left|shut|paused|on hold|ran |off\b"
 )
 _ONCE = re.compile(
-    r"\b(?:today|yesterday|tonight|last night|this (?:time|morning|afternoon|evening|once)|all weekend"
-    r"|for (?:an? |half an |one |two )?(?:hours?|minutes?|the (?:day|weekend|bank holiday|night)))\b",
+    r"\b(?:today|yesterday|tonight|last night|this (?:time|morning|afternoon|evening|once)"
+    r"|all weekend|because of|for (?:an? |half an |one |two )?(?:hours?|minutes?)"
+    r"|for the (?:day|weekend|bank holiday|night))\b",
     re.IGNORECASE,
 )
+_BACK = re.compile(r"\bbut \w+(?: \w+)? (?:\w+ )?back\b|\bturned up again\b")
+_SOME = re.compile(r"\W*(?:one|two|some|half|a few|most) of (?:my|our|the)\b", re.IGNORECASE)
+_LESS = re.compile(r"\bdown to\b|\bleft\b|\bonly\b|\bjust\b")
+_OBJECT = frozenset("the a an my our their his her its one some another".split())
 
 
 def _is_instance(new: Topic) -> bool:
@@ -183,6 +196,21 @@ def _is_instance(new: Topic) -> bool:
     return bool(weak and _ONCE.search(new.said)) and not pattern("changes.gone").search(
         new.change.cue.replace("left", "")
     )
+
+
+def _is_done_by_it(new: Topic, shared: frozenset[str]) -> bool:
+    """Whether what both name ended something else: "Halifax closed the branch"."""
+    said = expanded(new.said)
+    at = said.find(new.change.cue)
+    before = [_plain(word) for word in re.split(r"[,;.:]", said[: max(at, 0)])[-1].split()]
+    after = [_plain(word) for word in said[at:].split()[1:6]] if at > 0 else []
+    mine = any(word in ("i", "we", "my", "our", "me", "us") for word in before)
+    names = [word in shared or stem(word) in shared for word in before]
+    others = not any(word in shared or stem(word) in shared for word in after)
+    noun = bool(after) and (
+        after[0] in _OBJECT or (new.change.cue.endswith("ed") and stem(after[0]) in new.words)
+    )
+    return any(names) and not mine and others and noun
 
 
 def _is_owner(said: Sequence[str], shared: frozenset[str]) -> bool:
@@ -221,6 +249,9 @@ def _is_part(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
         and words_[at + 1].isalpha()
         and words_[at + 1] not in word_set("search.stop_words")
         and words_[at + 1] not in word_set("topics.aspects")
+        and words_[at + 1] not in new.change.cue.casefold().split()
+        and not words_[at + 1].endswith(("ly", "ed"))
+        and not reading(words_[at + 1], "past", "participle")
         and stem(words_[at + 1]) in new.words - old.words
         for at in places
     )
