@@ -24,7 +24,6 @@ from recollect.text.words import (
     word_set,
     words,
 )
-from recollect.text.words.sieve import Sieve
 
 CHARACTERS_MAX = 8000
 
@@ -473,11 +472,11 @@ def _optional(section: str) -> str:
 
 
 @cache
-def _cue() -> Sieve:
+def _cue() -> re.Pattern[str]:
     """Without any of these a text names no time."""
     names = ("weekdays", "months", "seasons", "days_away", "units")
     listed = "|".join(alternatives(f"dates.{name}") for name in names)
-    return Sieve(rf"\d|[{_CJK}]|\b(?:{listed})\b", re.IGNORECASE)
+    return re.compile(rf"\d|[{_CJK}]|\b(?:{listed})\b", re.IGNORECASE)
 
 
 @cache
