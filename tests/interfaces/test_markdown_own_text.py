@@ -103,7 +103,7 @@ def _same(plain: str, line: str, wanted: str, is_last: bool) -> bool:
 @given(documents())
 @example("## P\r\n\r\n- a\r\n\t- b\r\n\r\n| x |\r\n|---|\r\n| 1 |\r\n\r\n```\r\n- c\r\n```")
 @settings(
-    max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None
+    max_examples=6, deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None
 )
 def test_K8_B9_a_persons_text_survives_every_round(theirs: str) -> None:
     survives(theirs)

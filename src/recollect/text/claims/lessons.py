@@ -59,6 +59,7 @@ class Lesson:
     durability: Durability | None = None
     tags: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
+    fields: Mapping[str, Any] = field(default_factory=dict)  # of a type of the owner's own
     valid_from: datetime | None = None
     valid_to: datetime | None = None
     changed_by: datetime | None = None

@@ -363,7 +363,7 @@ def _since(lesson: Lesson, message: Message) -> datetime | None:
 
 def _data_of(candidate: LearnCandidate, said: datetime) -> Mapping[str, Any]:
     lesson = candidate.lesson
-    data: dict[str, Any] = {"how": candidate.how}
+    data: dict[str, Any] = {**lesson.fields, "how": candidate.how}
     if lesson.claim is not None:
         data |= claim_as_data(lesson.claim)
     if lesson.entities:
