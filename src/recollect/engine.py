@@ -7,7 +7,7 @@ from collections import Counter as Tally
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from recollect.errors import Denied, Invalid, Unavailable
 from recollect.index.vectors import embedding_text, packed
@@ -16,7 +16,6 @@ from recollect.models.embedder import CarefulEmbedder, Embedded
 from recollect.ports import Cell, Clock, Embedder, NewId, PendingQueue, Store, cell_key
 from recollect.profiles import Profile
 from recollect.scopes import is_within, parents, parse_scope, root_of
-from recollect.text.redact import Redactor
 from recollect.text.tokens import ESTIMATE, Counter
 from recollect.types import (
     ALL_RIGHTS,
@@ -39,11 +38,15 @@ from recollect.types import (
     Vector,
 )
 
+if TYPE_CHECKING:
+    from recollect.text.redact import Redactor
+
 PAGE = 500
 
 T = TypeVar("T")
 SPACE_TRUSTED_SECONDS = 1.0
 ACTIVE_SPACE = cell_key("space", "active")
+WANTED_SPACE = cell_key("space", "wanted")  # before the first vector: which somebody asked for
 
 
 class Once(Protocol):
@@ -421,6 +424,13 @@ async def space_cell(store: Store, now: datetime) -> Cell | None:
 async def active_space(store: Store, now: datetime) -> str:
     cell = await space_cell(store, now)
     return str(cell.value) if cell else ""
+
+
+async def begun_space(store: Store, now: datetime) -> str:
+    """The space of a store's vectors or, while it has none, the service that is to make them."""
+    cells = await store.registry.get((ACTIVE_SPACE, WANTED_SPACE), now=now)
+    found = {cell.key: str(cell.value) for cell in cells}
+    return found.get(ACTIVE_SPACE) or found.get(WANTED_SPACE, "")
 
 
 # Walks: everything of one kind, page by page. A page that is not full is the last one.

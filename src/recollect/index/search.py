@@ -18,17 +18,18 @@ from recollect.index.around import (
 )
 from recollect.index.cache import IndexCache
 from recollect.index.codes import KINDS, STATUSES, TYPES, micros
+from recollect.index.conditions import match, of_data
 from recollect.index.filters import check_asked
 from recollect.index.masks import RowFilter
-from recollect.index.scope import Array
+from recollect.index.scope import Array, ScopeIndex
 from recollect.index.scoring import (
-    Probe,
     Share,
     Words,
     best,
     coverage,
     find_words,
     kth_largest,
+    probe_of,
     score_words,
     weigh,
 )
@@ -36,10 +37,11 @@ from recollect.index.spread import Spread
 from recollect.ports import Feed, FeedRecord, FeedStamps
 from recollect.scopes import root_of, visible_from
 from recollect.text import analysis
-from recollect.types import Hit, Kind, Listing, Record, Search, Status, Type, Where
+from recollect.types import Hit, Kind, Listing, Matching, Record, Search, Status, Type, Where
 
 # However many vectors look alike, at most this many more are compared exactly.
 EXACT_MAX = 4096
+READ_AT_ONCE = 1000
 # Up to so many rows a search takes about a millisecond.
 READY_ROWS_MAX = 20_000
 
@@ -79,6 +81,8 @@ def search_if_ready(feed: Feed, cache: IndexCache, asked: Search) -> list[Hit] |
     lock, and the indexes are in memory, as they are now, and small. Else None."""
     if not check_asked(asked):
         return []
+    if asked.where.matching and of_data(asked.where.matching):
+        return None  # records are read through
     lock = cache.lock_of(root_of(asked.where.scopes[0]))
     if not lock.acquire(blocking=False):
         return None
@@ -149,8 +153,22 @@ def _shares(
         index = cache.index(feed, scope, stamp, space)
         alive = index.alive(micros(where.now))
         words = find_words(index, alive, terms)
-        shares.append(Share(index, alive, chosen.passing(index, alive), words))
+        passing = chosen.passing(index, alive)
+        if where.matching:
+            _read_through(feed, index, passing, of_data(where.matching))
+        shares.append(Share(index, alive, passing, words))
     return shares
+
+
+def _read_through(feed: Feed, index: ScopeIndex, passing: Array, data: Matching) -> None:
+    """No index knows what stands in ``data``: what passes all else is read, and leaves the mask
+    if it does not match."""
+    rows = np.flatnonzero(passing) if data else _NO_ROWS
+    for start in range(0, len(rows), READ_AT_ONCE):
+        part = rows[start : start + READ_AT_ONCE]
+        keys = index.column("key")[part].tolist()
+        records = feed.records(keys, "")
+        passing[part] = [key in records and match(records[key].record(), data) for key in keys]
 
 
 # Listings
@@ -250,10 +268,13 @@ def _around(
     index = share.index
     around = surroundings(share, rows)
     keyword = keyword_around(share, words, around)
+    if not around.present.any():  # no talk: nothing stands beside it
+        nothing = [0.0] * len(rows)
+        return keyword.tolist(), nothing, nothing, [False] * len(rows)
     sums = weights = np.zeros(len(rows))
     vectors = index.vectors(query.space)
     if vectors is not None and query.vector is not None:
-        sums, weights = similarity_around(Probe.of(query.vector), vectors, around, index.size)
+        sums, weights = similarity_around(probe_of(query.vector), vectors, around, index.size)
     asked = after_question(share, around)
     return keyword.tolist(), sums.tolist(), weights.tolist(), asked.tolist()
 
@@ -311,7 +332,7 @@ def _near(shares: Sequence[Share], query: Search) -> tuple[dict[int, Array], Spr
     and how the products of all are spread."""
     if query.vector is None:
         return {}, Spread.of(0, 0.0, 0.0)
-    probe = Probe.of(query.vector)
+    probe = probe_of(query.vector)
     scanned: list[_Scanned] = []
     for place, share in enumerate(shares):
         vectors = share.index.vectors(query.space)

@@ -60,8 +60,8 @@ _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",",
 
 
 def to_json(value: Any) -> str:
-    if value == () or value == []:  # most lists are empty
-        return "[]"
+    if not value and isinstance(value, (tuple, list, dict)):  # most are empty
+        return "{}" if isinstance(value, dict) else "[]"
     try:
         return _encode(value)
     except (TypeError, ValueError) as error:

@@ -11,8 +11,9 @@ import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
-from recollect.engine import Engine, active_space
+from recollect.engine import Engine, begun_space
 from recollect.errors import Invalid
 from recollect.ports import Clock, Embedder, Model, NewId, PendingQueue, Store
 from recollect.profiles import Profile
@@ -20,7 +21,6 @@ from recollect.scopes import parse_scope
 from recollect.settings import PREFIX, Settings, active_profile
 from recollect.stores.dict import DictStore
 from recollect.stores.standby import Standby
-from recollect.text.redact import Redactor, redactor_from
 from recollect.text.tokens import ESTIMATE, Counter, TokenCount
 from recollect.types.arguments import StorePath
 from recollect.types.ids import ROOM, as_uuid
@@ -34,6 +34,9 @@ from recollect.wiring.stores import (
     sqlite_file,
     without_password,
 )
+
+if TYPE_CHECKING:
+    from recollect.text.redact import Redacted, Redactor, Secret
 
 
 def read_settings(environ: Mapping[str, str] | None = None, **overrides: str | None) -> Settings:
@@ -81,10 +84,10 @@ async def open_engine(
             embedder=used,
             better=better,
             profile=active,
-            clock=clock or _utc_now,
+            clock=clock or utc_now,
             new_id=new_id or new_uuid7,
             new_secret=_new_secret,
-            redactor=redactor or redactor_from(chosen.redact_off, chosen.redact_own),
+            redactor=redactor or _redactor_for(chosen),
             default_scope=parse_scope(chosen.scope),
             rules_only=chosen.learn == "rules",
             name=new_uuid7(),
@@ -254,13 +257,13 @@ async def _embedder(
         model=place_for(settings, ""),
         minilm_folder=model_folder("minilm"),
     )
-    begun = await active_space(store, _utc_now())
+    begun = await begun_space(store, utc_now())
     name = chosen_name(wanted, settings)
     better = better_local(begun, given) if begun and name in ("", "auto") else ""
     return embedder_for(name, begun, given), better
 
 
-def _utc_now() -> datetime:
+def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
@@ -285,3 +288,27 @@ def new_uuid7() -> str:
     with _id_lock:
         _last_id = max(fresh, _last_id + ROOM)
         return as_uuid(_last_id)
+
+
+def _redactor_for(settings: Settings) -> Redactor:
+    """Invalid: settings that are no kinds or patterns. Without any, the patterns are loaded with
+    the first text that is written: who only reads needs none of them."""
+    if not settings.redact_off and not settings.redact_own:
+        return cast("Redactor", _LaterRedactor())
+    from recollect.text.redact import redactor_from
+
+    return redactor_from(settings.redact_off, settings.redact_own)
+
+
+class _LaterRedactor:
+    """A ``Redactor`` that looks for every kind of secret."""
+
+    def redact(self, text: str) -> Redacted:
+        from recollect.text.redact import redact
+
+        return redact(text)
+
+    def redact_value(self, value: Any) -> tuple[Any, tuple[Secret, ...]]:
+        from recollect.text.redact import redact_value
+
+        return redact_value(value)

@@ -80,6 +80,8 @@ class RedisStore(KeyStore):
 
     async def _is_native(self, asked: Search) -> bool:
         """Where there is much to search; everywhere, or nowhere, if the address says so."""
+        if asked.where.matching:
+            return False  # what stands in a record's data it cannot find by itself
         if self.capabilities.search != "both" or not check_asked(asked):
             return self.capabilities.search == "native"
         root = root_of(asked.where.scopes[0])
