@@ -141,16 +141,18 @@ class Change:
         self, source: str, kind: RelationKind, targets: Iterable[str], *, scope: str
     ) -> None:
         """Edges that may be there: a record that was replaced, brought back by undo and is
-        replaced again has its edge."""
+        replaced again has its edge. One that holds is as old as it is."""
         wanted = list(targets)
         ours = self.records.get(source)
         known: list[Relation] = []
         if wanted and (ours is None or ours.version):
             known = await self.store.relations(self.root, (source,))
-        versions = {edge_key(edge): edge.version for edge in known}
+        there = {edge_key(edge): edge for edge in known}
         for target in wanted:
             edge = self._edge(source, kind, target, scope, ours.lineage if ours else ())
-            self.draw(replace(edge, version=versions.get(edge_key(edge), 0)))
+            before = there.get(edge_key(edge))
+            if before is None or before.retired_at is not None:
+                self.draw(replace(edge, version=before.version if before else 0))
 
     def _edge(
         self, source: str, kind: RelationKind, target: str, scope: str, lineage: tuple[str, ...]

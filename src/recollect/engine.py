@@ -37,6 +37,7 @@ from recollect.types import (
     Summary,
     Vector,
 )
+from recollect.types.own import OwnTypes
 
 if TYPE_CHECKING:
     from recollect.text.redact import Redactor
@@ -128,6 +129,7 @@ class Engine:
     models: Careful | None = None  # None: summaries are extracts
     rules_only: bool = False  # learn without a model, though there is one
     unasked: bool = False  # nobody waits for a model now: it is asked another time
+    own: OwnTypes = field(default_factory=OwnTypes)  # types that whoever opened it declared
     name: str = ""  # of this handle, for leases
     counter: Counter = ESTIMATE
     bound: tuple[str, ...] = ()  # the scopes this handle may not leave; () = none

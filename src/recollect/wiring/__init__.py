@@ -24,7 +24,7 @@ from recollect.stores.standby import Standby
 from recollect.text.tokens import ESTIMATE, Counter, TokenCount
 from recollect.types.arguments import StorePath
 from recollect.types.ids import ROOM, as_uuid
-from recollect.wiring.configuration import merged
+from recollect.wiring.configuration import merged, own_types_from
 from recollect.wiring.models import careful_embedder, model_folder, open_careful, place_for
 from recollect.wiring.stores import (
     EXTRAS,
@@ -57,6 +57,7 @@ async def open_engine(
     redactor: Redactor | None = None,
     count_tokens: TokenCount | None = None,
     model: str | Model | None = None,
+    own_types: Mapping[str, Any] | StorePath | None = None,
 ) -> Engine:
     """Open a store and everything around it.
 
@@ -67,8 +68,7 @@ async def open_engine(
     service ("openai:text-embedding-3-small/768", "gemini:...", "ollama:...") or an object.
     ``scope`` binds the handle: no call may leave it. ``profile`` picks a preset.
     ``count_tokens`` counts like your model does; without it budgets are kept on the safe side.
-    ``model`` is a language model by name ("openai:...", "ollama:...") or an object; without it
-    RECOLLECT_MODEL, or none: then summaries are extracts.
+    ``model`` is a language model by name or an object; without it RECOLLECT_MODEL, or none.
     """
     name = model if isinstance(model, str) else None
     chosen = settings or read_settings(profile=profile, model=name)
@@ -89,6 +89,7 @@ async def open_engine(
             new_secret=_new_secret,
             redactor=redactor or _redactor_for(chosen),
             default_scope=parse_scope(chosen.scope),
+            own=own_types_from(chosen.own_types if own_types is None else own_types),
             rules_only=chosen.learn == "rules",
             name=new_uuid7(),
             journal_days=chosen.journal_days,
