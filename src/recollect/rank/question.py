@@ -31,6 +31,30 @@ def asks_for_the_assistant(text: str) -> bool:
     return pattern("questions.of_assistant").search(text) is not None
 
 
+def asks_for_help(text: str) -> bool:
+    """Does it want advice or work, so that what the person wishes in general counts?"""
+    request = pattern("questions.of_request").search(text)
+    return request is not None and not asks_for_the_assistant(text)
+
+
+def asks_for_several(text: str) -> bool:
+    """Is it about all of something, how many there are, or the order they came in?"""
+    return pattern("questions.of_several").search(text) is not None
+
+
+def asks_when(text: str) -> bool:
+    return pattern("questions.of_time").search(text) is not None
+
+
+def is_wish(text: str) -> bool:
+    """A standing instruction or a preference, in the words of whoever has it?"""
+    return pattern("questions.wishes").search(text) is not None
+
+
+def says_when(text: str) -> bool:
+    return pattern("questions.times").search(text) is not None
+
+
 def names(text: str, author: str) -> bool:
     """Does the question name this author?"""
     return re.search(rf"\b{re.escape(fold(author))}\b", fold(text)) is not None
