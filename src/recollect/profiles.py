@@ -122,7 +122,7 @@ class Profile:
     answer_boost: float = 0.1  # of its own score
     time_boost: float = 0.25
     told_boost: float = 0.12
-    standing_boost: float = 0.3
+    standing_boost: float = 0.5
     # Below this cosine, and without a word in common, a record is noise, not a hit.
     similarity_floor: Mapping[str, float] = field(
         default_factory=lambda: {"hashing": 0.2, "recall-1": 0.0, "": 0.1}

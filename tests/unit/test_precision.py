@@ -11,7 +11,7 @@ from evaluation.precision.__main__ import Judged, judge, report
 from evaluation.precision.worlds import Asked, worlds
 from recollect import AsyncMemory
 from recollect.profiles import PROFILES
-from recollect.rank.nearness import held_nearly, is_near, uncertain_words
+from recollect.rank.nearness import held_nearly, is_english, is_near, uncertain_words
 
 
 @pytest.mark.parametrize(
@@ -30,6 +30,15 @@ from recollect.rank.nearness import held_nearly, is_near, uncertain_words
 )
 def test_X21_a_slip_is_near(word: str, other: str) -> None:
     assert is_near(word, other)
+
+
+def test_X21_a_word_of_an_english_question_is_no_foreign_form() -> None:
+    """Some language makes "back" of "backend"."""
+    assert is_english("Whom should we hire for the backend?")
+    assert not is_english("Wo ist die Katze in Berlin?")
+    assert not is_english("Katzen")
+    assert held_nearly(["backend"], ["I will come back"], forms=False) == [0.0]
+    assert held_nearly(["katzen"], ["Die Katze"])[0] > 0
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ _SENTENCE = re.compile(r"[^?？]*[?？]+|[^?？]+$")
 # An event is often told later: after a day within a week, after longer times within a month.
 TOLD_WITHIN = {"day": timedelta(days=7), "weekend": timedelta(days=7), "week": timedelta(days=14)}
 TOLD_LATER = timedelta(days=31)
+READ_MAX = 2000  # characters of a turn that are looked at
 
 
 class Period(NamedTuple):
@@ -34,7 +35,8 @@ def asks_for_the_assistant(text: str) -> bool:
 def asks_for_help(text: str) -> bool:
     """Does it want advice or work, so that what the person wishes in general counts?"""
     request = pattern("questions.of_request").search(text)
-    return request is not None and not asks_for_the_assistant(text)
+    about_itself = asks_for_the_assistant(text) or asks_for_several(text)
+    return request is not None and not about_itself
 
 
 def asks_for_several(text: str) -> bool:
@@ -48,11 +50,11 @@ def asks_when(text: str) -> bool:
 
 def is_wish(text: str) -> bool:
     """A standing instruction or a preference, in the words of whoever has it?"""
-    return pattern("questions.wishes").search(text) is not None
+    return pattern("questions.wishes").search(text, 0, READ_MAX) is not None
 
 
 def says_when(text: str) -> bool:
-    return pattern("questions.times").search(text) is not None
+    return pattern("questions.times").search(text, 0, READ_MAX) is not None
 
 
 def names(text: str, author: str) -> bool:

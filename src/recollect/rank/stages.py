@@ -14,7 +14,7 @@ from datetime import datetime
 from recollect.index.vectors import is_name
 from recollect.profiles import Cuts, Profile
 from recollect.rank.fusion import fused
-from recollect.rank.nearness import held_nearly, uncertain_words
+from recollect.rank.nearness import held_nearly, is_english, uncertain_words
 from recollect.rank.question import (
     asks_for_help,
     asks_for_several,
@@ -40,6 +40,7 @@ ALL_HELD = 0.99  # the share of the query's words that leaves no word to look fo
 SPREAD_BEHIND = 5  # the first hits stay; of more, each of a session already there counts less
 SPREAD_SHARE = 0.03  # of the best score, for each better hit of the session
 SPREAD_AMONG = 60
+WISHES = frozenset(("preference", "user_request"))  # types
 WISH_LIFT = 2.0  # standard deviations of similarity from which a wish counts whole
 NOTHING = 0.0005  # a change of score that nobody would see
 
@@ -165,7 +166,8 @@ def _spell(candidates: Candidates, asked: Asked) -> None:
     query = uncertain_words(asked.text)
     records = [one.record for one in candidates] if query else []
     texts = [" ".join((one.author, one.text, *one.tags)) for one in records]
-    for candidate, share in zip(candidates, held_nearly(query, texts), strict=False):
+    shares = held_nearly(query, texts, forms=not is_english(asked.text))
+    for candidate, share in zip(candidates, shares, strict=False):
         candidate.nearly = share
 
 
@@ -276,11 +278,16 @@ def standing(candidates: Candidates, asked: Asked) -> Candidates:
         return candidates
     best = max((candidate.score for candidate in candidates), default=0.0)
     for candidate in candidates:
-        record = candidate.record
-        if record.source == "user" and record.kind != "procedural" and is_wish(record.text):
+        if _is_wish(candidate.record):
             near = min(max((candidate.hit.lift or 0.0) / WISH_LIFT, 0.0), 1.0)
             candidate.add("standing", best * near * asked.profile.standing_boost, "a wish")
     return candidates
+
+
+def _is_wish(record: Record) -> bool:
+    """By its kind, or by how a person put it."""
+    told = record.type == "turn" and record.source == "user"
+    return record.type in WISHES or (told and is_wish(record.text))
 
 
 def spread(candidates: Candidates, asked: Asked) -> Candidates:
@@ -293,7 +300,9 @@ def spread(candidates: Candidates, asked: Asked) -> Candidates:
     there = Counter(_conversation(one) for one in candidates[:SPREAD_BEHIND])
     chosen: Candidates = []
     while behind:
-        best = min(behind, key=lambda one: (step * there[_conversation(one)] - one.score, order(one)))
+        best = min(
+            behind, key=lambda one: (step * there[_conversation(one)] - one.score, order(one))
+        )
         behind.remove(best)
         if less := step * there[_conversation(best)]:
             best.add("spread", -less, "others of its session stand before it")
