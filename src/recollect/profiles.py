@@ -95,7 +95,6 @@ class Profile:
         "fuse",
         "voice",
         "time",
-        "told",
         "standing",
         "tag_boost",
         "alias",
@@ -121,7 +120,6 @@ class Profile:
     question_discount: float = 0.1
     answer_boost: float = 0.1  # of its own score
     time_boost: float = 0.25
-    told_boost: float = 0.12
     standing_boost: float = 0.5
     # Below this cosine, and without a word in common, a record is noise, not a hit.
     similarity_floor: Mapping[str, float] = field(

@@ -34,9 +34,10 @@ def asks_for_the_assistant(text: str) -> bool:
 
 def asks_for_help(text: str) -> bool:
     """Does it want advice or work, so that what the person wishes in general counts?"""
-    request = pattern("questions.of_request").search(text)
-    about_itself = asks_for_the_assistant(text) or asks_for_several(text)
-    return request is not None and not about_itself
+    if pattern("questions.of_request").search(text) is None:
+        return False
+    remembers = pattern("questions.of_past").search(text) is not None
+    return not (remembers or asks_for_the_assistant(text) or asks_for_several(text))
 
 
 def asks_for_several(text: str) -> bool:
@@ -44,17 +45,9 @@ def asks_for_several(text: str) -> bool:
     return pattern("questions.of_several").search(text) is not None
 
 
-def asks_when(text: str) -> bool:
-    return pattern("questions.of_time").search(text) is not None
-
-
 def is_wish(text: str) -> bool:
     """A standing instruction or a preference, in the words of whoever has it?"""
     return pattern("questions.wishes").search(text, 0, READ_MAX) is not None
-
-
-def says_when(text: str) -> bool:
-    return pattern("questions.times").search(text, 0, READ_MAX) is not None
 
 
 def names(text: str, author: str) -> bool:

@@ -19,11 +19,9 @@ from recollect.rank.question import (
     asks_for_help,
     asks_for_several,
     asks_for_the_assistant,
-    asks_when,
     is_wish,
     names,
     periods,
-    says_when,
 )
 from recollect.scopes import root_of
 from recollect.text.analysis import asks, query_terms, terms
@@ -260,17 +258,6 @@ def time(candidates: Candidates, asked: Asked) -> Candidates:
     return candidates
 
 
-def told(candidates: Candidates, asked: Asked) -> Candidates:
-    """Who asks when wants what says when."""
-    if not asks_when(asked.text):
-        return candidates
-    best = max((candidate.score for candidate in candidates), default=0.0)
-    for candidate in candidates:
-        if candidate.record.type == "turn" and says_when(candidate.record.text):
-            candidate.add("told", best * asked.profile.told_boost, "says when")
-    return candidates
-
-
 def standing(candidates: Candidates, asked: Asked) -> Candidates:
     """A request is answered as the person wants such things in general: what they said about
     that counts more, the nearer in meaning the more."""
@@ -480,7 +467,6 @@ STAGES: Mapping[str, Stage] = {
     "fuse": fuse,
     "voice": voice,
     "time": time,
-    "told": told,
     "standing": standing,
     "spread": lambda candidates, asked: candidates,  # noqa: ARG005 - after the cut, see recall
     "cosine": cosine,
