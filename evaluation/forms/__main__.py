@@ -91,6 +91,8 @@ def report(judged: Sequence[Judged]) -> str:
     lines = []
     for title, held_back in (("may be tuned on", False), ("held back", True)):
         half = [one for one in judged if one.asked.held_back == held_back]
+        if not half:
+            continue
         lines.append(f"== forms, {title}: {len(half)} questions")
         lines.append(f"  {'':<12}{'cases':>6}{'recall@5':>19}{'recall@10':>19}{'in packet':>19}")
         for kind in ("all", *sorted({one.asked.kind for one in half})):

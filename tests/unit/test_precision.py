@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from evaluation.precision.__main__ import Judged, judge, report
-from evaluation.precision.worlds import Asked, worlds
+from evaluation.precision.worlds import LATER, Asked, worlds
 from recollect import AsyncMemory
 from recollect.profiles import PROFILES
 from recollect.rank.nearness import held_nearly, is_english, is_near, uncertain_words
@@ -152,3 +152,9 @@ def test_X21_most_of_the_questions_of_our_own_are_answered_exactly() -> None:
     judged = asyncio.run(judge("recall-1", "default"))
     passed = sum(one.passed for one in judged) / len(judged)
     assert passed >= 0.8, report(judged)
+
+
+def test_X21_the_questions_written_later_are_worlds_too() -> None:
+    asked = [one for world in worlds(LATER) for one in world.questions]
+    assert len(asked) == 60
+    assert {"alias", "scope", "superseded", "drift", "near"} <= {one.kind for one in asked}
