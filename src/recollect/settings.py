@@ -60,7 +60,7 @@ class Settings:
     webhook_hosts: str = ""  # private addresses that webhooks may go to, such as 10.0.0.5:8080
     log_level: str = "warning"  # debug, info (a line for each request), warning or error
     log_format: str = "text"  # or "json"
-    redis_url: str = ""
+    redis_url: str = ""  # under agtos the store, under otto where pending messages wait
     ollama_url: str = ""
     embedding_provider: str = ""  # the embedder in two parts, for those who write it so
     embedding_model: str = ""
@@ -74,6 +74,7 @@ class Settings:
     consolidate_share_max: float = 0.1  # a run that would retire more asks first
     redact_off: str = ""  # kinds of secrets to leave alone, with commas between them
     redact_own: str = ""  # kinds of your own: JSON, {"badge": "B-[0-9]{6}"}
+    own_types: str = ""  # a TOML file of types of your own, and of what a model is told that learns
     close_seconds: float = 2.0  # how long closing a memory may learn from what was said to it
     learn: str = "auto"  # as the profile says, with the model if there is one; "rules"; "off"
     model_url: str = ""  # where the models are; empty: the provider's own address

@@ -8,6 +8,7 @@ import numpy as np
 
 from recollect.index.derived import hash_of
 from recollect.index.neighbours import AFTER, BEFORE, PAUSE_SECONDS, WORDS_MAX
+from recollect.index.postings import distinct
 from recollect.index.scope import Array, Vectors
 from recollect.index.scoring import Parts, Probe, Share, Words
 from recollect.index.turns import NONE
@@ -64,11 +65,13 @@ def near_rows(share: Share, rows: Array) -> Array:
         for _ in range(places):
             last = step(last, alive)
             found.append(last)
-    pool = np.unique(np.concatenate(found))
+    pool = distinct(np.concatenate(found))
     pool = pool[pool != NONE]
     pool = pool[share.passing[pool]]
     others = surroundings(share, pool).others
-    near: Array = pool[np.isin(pool, rows) | np.isin(others, rows).any(axis=1)]
+    wanted = np.zeros(share.index.size, dtype=bool)
+    wanted[rows] = True
+    near: Array = pool[wanted[pool] | ((others != NONE) & wanted[others]).any(axis=1)]
     return near
 
 

@@ -11,22 +11,32 @@ import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
-from recollect.engine import Engine, active_space
+from recollect.engine import Engine, begun_space
 from recollect.errors import Invalid
-from recollect.ports import Clock, Embedder, Model, NewId, Store
+from recollect.ports import Clock, Embedder, Model, NewId, PendingQueue, Store
 from recollect.profiles import Profile
 from recollect.scopes import parse_scope
 from recollect.settings import PREFIX, Settings, active_profile
 from recollect.stores.dict import DictStore
 from recollect.stores.standby import Standby
-from recollect.text.redact import Redactor, redactor_from
 from recollect.text.tokens import ESTIMATE, Counter, TokenCount
 from recollect.types.arguments import StorePath
 from recollect.types.ids import ROOM, as_uuid
-from recollect.wiring.configuration import merged
+from recollect.wiring.configuration import merged, own_types_from
 from recollect.wiring.models import careful_embedder, model_folder, open_careful, place_for
-from recollect.wiring.stores import SHARED, factory_of, scheme_of, sqlite_file, without_password
+from recollect.wiring.stores import (
+    EXTRAS,
+    SHARED,
+    factory_of,
+    scheme_of,
+    sqlite_file,
+    without_password,
+)
+
+if TYPE_CHECKING:
+    from recollect.text.redact import Redacted, Redactor, Secret
 
 
 def read_settings(environ: Mapping[str, str] | None = None, **overrides: str | None) -> Settings:
@@ -47,6 +57,7 @@ async def open_engine(
     redactor: Redactor | None = None,
     count_tokens: TokenCount | None = None,
     model: str | Model | None = None,
+    own_types: Mapping[str, Any] | StorePath | None = None,
 ) -> Engine:
     """Open a store and everything around it.
 
@@ -57,26 +68,28 @@ async def open_engine(
     service ("openai:text-embedding-3-small/768", "gemini:...", "ollama:...") or an object.
     ``scope`` binds the handle: no call may leave it. ``profile`` picks a preset.
     ``count_tokens`` counts like your model does; without it budgets are kept on the safe side.
-    ``model`` is a language model by name ("openai:...", "ollama:...") or an object; without it
-    RECOLLECT_MODEL, or none: then summaries are extracts.
+    ``model`` is a language model by name or an object; without it RECOLLECT_MODEL, or none.
     """
     name = model if isinstance(model, str) else None
     chosen = settings or read_settings(profile=profile, model=name)
     active = active_profile(chosen, os.environ)
     opened = await open_chosen(store, chosen, active)
     try:
+        queue = await open_queue(chosen, active)
         used, better = await _embedder(embedder, chosen, active, opened)
         engine = Engine(
             store=opened,
             volatile=DictStore(),
+            queue=queue,
             embedder=used,
             better=better,
             profile=active,
-            clock=clock or _utc_now,
+            clock=clock or utc_now,
             new_id=new_id or new_uuid7,
             new_secret=_new_secret,
-            redactor=redactor or redactor_from(chosen.redact_off, chosen.redact_own),
+            redactor=redactor or _redactor_for(chosen),
             default_scope=parse_scope(chosen.scope),
+            own=own_types_from(chosen.own_types if own_types is None else own_types),
             rules_only=chosen.learn == "rules",
             name=new_uuid7(),
             journal_days=chosen.journal_days,
@@ -134,6 +147,19 @@ async def open_chosen(store: StorePath | None, settings: Settings, profile: Prof
     joined = f"{address}{'&' if '?' in address else '?'}{options}"
     scheme_of(address)
     return await Standby.open("REDIS_URL", lambda: open_store(joined, settings))
+
+
+async def open_queue(settings: Settings, profile: Profile) -> PendingQueue | None:
+    """Where pending messages wait, if its document keeps them outside of the store."""
+    if not settings.redis_url or profile.name != "otto":
+        return None
+    scheme = scheme_of(settings.redis_url)
+    if EXTRAS.get(scheme) != "redis":
+        raise Invalid(f"REDIS_URL names no Redis server: {without_password(settings.redis_url)!r}")
+    factory_of(scheme)  # says what is not installed
+    from recollect.stores.redis.queue import RedisQueue
+
+    return await RedisQueue.open(settings.redis_url)
 
 
 def _on_redis(settings: Settings, profile: Profile) -> bool:
@@ -232,13 +258,13 @@ async def _embedder(
         model=place_for(settings, ""),
         minilm_folder=model_folder("minilm"),
     )
-    begun = await active_space(store, _utc_now())
+    begun = await begun_space(store, utc_now())
     name = chosen_name(wanted, settings)
     better = better_local(begun, given) if begun and name in ("", "auto") else ""
     return embedder_for(name, begun, given), better
 
 
-def _utc_now() -> datetime:
+def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
@@ -263,3 +289,27 @@ def new_uuid7() -> str:
     with _id_lock:
         _last_id = max(fresh, _last_id + ROOM)
         return as_uuid(_last_id)
+
+
+def _redactor_for(settings: Settings) -> Redactor:
+    """Invalid: settings that are no kinds or patterns. Without any, the patterns are loaded with
+    the first text that is written: who only reads needs none of them."""
+    if not settings.redact_off and not settings.redact_own:
+        return cast("Redactor", _LaterRedactor())
+    from recollect.text.redact import redactor_from
+
+    return redactor_from(settings.redact_off, settings.redact_own)
+
+
+class _LaterRedactor:
+    """A ``Redactor`` that looks for every kind of secret."""
+
+    def redact(self, text: str) -> Redacted:
+        from recollect.text.redact import redact
+
+        return redact(text)
+
+    def redact_value(self, value: Any) -> tuple[Any, tuple[Secret, ...]]:
+        from recollect.text.redact import redact_value
+
+        return redact_value(value)

@@ -5,18 +5,54 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+import tomllib
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
 from recollect.errors import Invalid, NotFound
 from recollect.settings import PREFIX, Settings
+from recollect.types.arguments import StorePath
+from recollect.types.own import OwnTypes, own_types_of
 
 VARIABLE = f"{PREFIX}CONFIG"
 FILE = "config.toml"
 
 _NAMES = tuple(field.name for field in fields(Settings))
+
+
+# Not settings: the file of them, and what the project's own tests ask for.
+_OTHERS = frozenset((VARIABLE, f"{PREFIX}PROOF", f"{PREFIX}CHROMIUM"))
+_OF_TESTS = f"{PREFIX}TEST_"
+_LIKE_OURS = PREFIX[:4]  # somebody may misspell the first word too
+
+
+def misspelt(environ: Mapping[str, str] = os.environ) -> list[str]:
+    """A line for each variable that looks like a setting of ours and is none: what it says does
+    not count."""
+    known = {PREFIX + name.upper() for name in _NAMES} | _OTHERS
+    # A variable that holds a key may be called anything.
+    named = {environ.get(f"{PREFIX}{of}_KEY_ENV", "") for of in ("MODEL", "EMBEDDER")}
+    lines = []
+    for name in sorted(environ):
+        like_ours = name.upper().startswith(_LIKE_OURS)
+        if not like_ours or name in known | named or name.startswith(_OF_TESTS):
+            continue
+        near = _nearest(name, known)
+        if near or name.startswith(PREFIX):
+            hint = f"did you mean {near}?" if near else "`recollect config` lists all there are"
+            lines.append(f"{name} is no setting and does not count; {hint}")
+    return lines
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    """The word that all of them begin with tells nothing, where it is right."""
+    start = PREFIX if name.startswith(PREFIX) else ""
+    rests = [other.removeprefix(start) for other in known]
+    near = get_close_matches(name.removeprefix(start), rests, n=1, cutoff=0.7 if start else 0.85)
+    return start + near[0] if near else ""
 
 
 def variable(name: str) -> str:
@@ -97,3 +133,17 @@ def merged(environ: Mapping[str, str]) -> dict[str, str]:
     """The environment, with the file below it."""
     said = {name: value for name, value in environ.items() if value}
     return {**from_file(environ), **said}
+
+
+def own_types_from(given: Mapping[str, Any] | StorePath) -> OwnTypes:
+    """Types of one's own: as they are, or from a TOML file; none without a name of one."""
+    if not isinstance(given, str | os.PathLike):
+        return own_types_of(given)
+    if not str(given):
+        return OwnTypes()
+    try:
+        return own_types_of(tomllib.loads(Path(given).read_text("utf-8")))
+    except OSError as error:
+        raise Invalid(f"cannot read own types from {given}: {error.strerror}") from None
+    except (ValueError, UnicodeDecodeError) as error:
+        raise Invalid(f"{given} is no TOML: {error}") from None

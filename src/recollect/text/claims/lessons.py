@@ -16,6 +16,7 @@ from recollect.text.words import pattern
 from recollect.types import TRUST_OF_SOURCE, Durability, Kind, RelationKind, Type
 
 CHANGE, CHANGED_BY = "change", "changed_by"  # where a record's ``data`` has them
+TOLD_AT = "told_at"  # when a change was told of, which counts beside when it was
 KEPT = "said"  # the tag of a lesson that no rule reads
 SPEAKER = "user"  # the subject of a claim that somebody without a name makes about themselves
 
@@ -58,6 +59,7 @@ class Lesson:
     durability: Durability | None = None
     tags: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
+    fields: Mapping[str, Any] = field(default_factory=dict)  # of a type of the owner's own
     valid_from: datetime | None = None
     valid_to: datetime | None = None
     changed_by: datetime | None = None

@@ -226,13 +226,16 @@ async def by_model(engine: Engine, turns: Turns, *, draft: str) -> tuple[Learned
     shown = show(turns.messages, turns.earlier, known)
     gates = {message.id: gate(message) for message in turns.messages}
     prompt = extract_prompt(
-        known=known_as_text(shown), messages=messages_as_text(shown, gates), draft=draft
+        known=known_as_text(shown),
+        messages=messages_as_text(shown, gates),
+        draft=draft,
+        own=engine.own,
     )
     authors = {message.author for message in shown.messages.values()}
     reply = await engine.models.ask(prompt, scope=turns.session.scope, authors=authors)
     rules = await _read_by_rules(turns)
     try:
-        learned = read_answer(reply.data, shown, rules, engine.redactor)
+        learned = read_answer(reply.data, shown, rules, engine.redactor, engine.own)
     except Invalid as error:
         raise AnswerError(str(error), usage=reply.usage) from None
     sure = [
