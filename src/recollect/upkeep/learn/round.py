@@ -193,8 +193,10 @@ UNTOLD = "the model found nothing in it"
 async def by_rules(turns: Turns) -> Learned:
     """What the rules find; it costs nothing."""
     found = await _read_by_rules(turns)
+    sure = [LearnCandidate(lesson=lesson, how="rules") for lesson in found.lessons]
+    news = [LearnCandidate(lesson=one, how="rules", if_news=True) for one in found.tidings]
     return Learned(
-        candidates=tuple(LearnCandidate(lesson=lesson, how="rules") for lesson in found.lessons),
+        candidates=(*news, *sure),  # what replaces comes before what is only beside it
         skipped={**found.skipped, **turns.unheard},
     )
 

@@ -241,6 +241,8 @@ async def _settle(
             seen_hash=draft.seen_hash,
             wary=candidate.how == "rules",
         )
+        if candidate.if_news and outcome.kind not in ("supersedes", "contradicts"):
+            continue
         change.put(*outcome.records)
         change.draw(*outcome.relations)
         _tell(
