@@ -25,7 +25,7 @@ ANN = "user:ann"
 # verb -> (statements, files) at most
 LIMITS = {
     "observe": (14, 45),
-    "learn": (90, 98),
+    "learn": (90, 99),
     "recall": (5, 40),
     "context": (14, 54),
     "forget": (40, 51),
