@@ -14,6 +14,7 @@ from functools import lru_cache
 from hashlib import blake2b
 
 from recollect.errors import Invalid
+from recollect.ports import Breath
 from recollect.text import analysis
 
 DIMENSIONS = 384
@@ -49,7 +50,11 @@ class HashingEmbedder:
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """One vector per text, of length 1 (or 0, see above)."""
-        return [self.vector(text) for text in texts]
+        vectors, breath = [], Breath()
+        for text in texts:
+            await breath.drawn()
+            vectors.append(self.vector(text))
+        return vectors
 
     def vector(self, text: str) -> list[float]:
         places = [0.0] * self._dimensions
