@@ -15,7 +15,7 @@ COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 --generat
 	--no-emit-index-url --no-emit-find-links --no-header --upgrade
 
 .PHONY: help serve test check bench peers eval eval-learning eval-poisoning proof test-long docs \
-	screenshots fixture pins clean
+	site screenshots fixture release audit pins clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -59,11 +59,21 @@ docs: $(VENV)/dev.stamp  ## write the generated pages anew
 	$(BIN)/python scripts/requirements_table.py
 	$(BIN)/python scripts/http_table.py
 
+site: $(VENV)/dev.stamp  ## build the documentation as a site that needs no network: build/site
+	$(BIN)/python scripts/build_site.py
+
 screenshots: $(VENV)/dev.stamp  ## take the pictures of the console in docs anew (needs Chromium)
 	$(BIN)/python scripts/screenshots.py
 
 fixture: $(VENV)/dev.stamp  ## write the store file that later versions must be able to open
 	$(BIN)/python scripts/make_schema_fixture.py
+
+release: $(VENV)/dev.stamp  ## build sdist, wheel, SBOM and checksums into dist, and try them
+	$(BIN)/python scripts/release.py
+
+audit:  ## ask for known vulnerabilities of everything pinned (needs uv and a network)
+	for pins in serve dev; do $(UV) tool run pip-audit==2.10.1 --strict --disable-pip --require-hashes \
+		-r requirements/$$pins.txt || exit 1; done
 
 pins:  ## choose versions anew and write requirements/*.txt (needs uv)
 	@command -v $(UV) >/dev/null || { echo "make pins needs uv: install it, or say make pins UV=<path>" >&2; exit 1; }

@@ -11,12 +11,13 @@ from bench.report import Series
 
 PANEL_WIDTH, PANEL_HEIGHT = 450, 290
 COLUMNS = 2
-LEGEND_HEIGHT = 44
+LEGEND_HEIGHT = 44  # of its first line
+LEGEND_LINE = 22
 LEFT, RIGHT, TOP, BOTTOM = 58, 22, 34, 52  # around the plot inside its panel
 EDGE = 0.06  # of the axis, kept free beyond the first and last point
 
 # Mid tones that keep their contrast on white and on near-black.
-COLOURS = ("#3d84e0", "#d9772b", "#3a9d5d", "#a362c7")
+COLOURS = ("#3d84e0", "#d9772b", "#3a9d5d", "#a362c7", "#c9517a", "#8a8f2a", "#2a9aa0", "#9a6b4b")
 DASHES = ("", "6 4", "2 4", "10 3 2 3")  # so that colour is not the only difference
 INK = "#7d8590"
 GRID_OPACITY = 0.28
@@ -60,30 +61,46 @@ def draw(series: Sequence[Series]) -> str:
     panels = list(dict.fromkeys(one.panel for one in series))
     names = list(dict.fromkeys(one.name for one in series))
     rows = math.ceil(len(panels) / COLUMNS)
-    width, height = PANEL_WIDTH * COLUMNS, LEGEND_HEIGHT + PANEL_HEIGHT * rows
+    legend, width = list(_legend(names)), PANEL_WIDTH * COLUMNS
+    top = LEGEND_HEIGHT + LEGEND_LINE * (len(_places(names)) - 1)
+    height = top + PANEL_HEIGHT * rows
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" '
         f'width="{width}" height="{height}" font-family="system-ui, sans-serif" font-size="12" '
         f'fill="{INK}">',
         f"<title>{escape('; '.join(panels))}, against the number of records</title>",
-        *_legend(names),
+        *legend,
     ]
     for place, panel in enumerate(panels):
         x = place % COLUMNS * PANEL_WIDTH
-        y = LEGEND_HEIGHT + place // COLUMNS * PANEL_HEIGHT
+        y = top + place // COLUMNS * PANEL_HEIGHT
         parts.append(f'<g transform="translate({x} {y})">')
         parts += _panel([one for one in series if one.panel == panel], names)
         parts.append("</g>")
     return "\n".join([*parts, "</svg>", ""])
 
 
-def _legend(names: Sequence[str]) -> Iterator[str]:
+def _places(names: Sequence[str]) -> list[list[tuple[float, int]]]:
+    """Line by line, where each name of the legend begins."""
+    lines: list[list[tuple[float, int]]] = [[]]
     x = float(LEFT)
     for place, name in enumerate(names):
-        yield _line([(x, 22), (x + 30, 22)], place)
-        yield f'<circle cx="{x + 15}" cy="22" r="3.5" fill="{_colour(place)}"/>'
-        yield f'<text x="{x + 38}" y="26" font-size="13">{escape(name)}</text>'
-        x += 60 + 7.2 * len(name)
+        width = 60 + 7.2 * len(name)
+        if lines[-1] and x + width > PANEL_WIDTH * COLUMNS:
+            lines.append([])
+            x = float(LEFT)
+        lines[-1].append((x, place))
+        x += width
+    return lines
+
+
+def _legend(names: Sequence[str]) -> Iterator[str]:
+    for number, line in enumerate(_places(names)):
+        y = 22 + number * LEGEND_LINE
+        for x, place in line:
+            yield _line([(x, y), (x + 30, y)], place)
+            yield f'<circle cx="{x + 15}" cy="{y}" r="3.5" fill="{_colour(place)}"/>'
+            yield f'<text x="{x + 38}" y="{y + 4}" font-size="13">{escape(names[place])}</text>'
 
 
 def _panel(series: Sequence[Series], names: Sequence[str]) -> Iterator[str]:

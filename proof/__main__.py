@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import sys
 
+from proof import load
 from proof.families import FAMILIES
 from proof.ledger import Ledger, commit_now, latest
 from proof.page import write
@@ -25,6 +26,7 @@ def main() -> int:
         print(write(FAMILIES, found))
         return 0
     chosen = [one for one in FAMILIES if not options.family or one.name in options.family]
+    load.PLAN.fit(options.minutes, len(chosen))
     ledger = Ledger.of(commit_now())
     held = run(chosen, ledger, options.minutes * 60)
     print(write(FAMILIES, ledger))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proof import erasure, faults, fuzz, histories, kills, tenants
+from proof import erasure, faults, fuzz, histories, kills, load, tenants
 from proof.family import ProofFamily
 
 FAMILIES: tuple[ProofFamily, ...] = (
@@ -12,4 +12,5 @@ FAMILIES: tuple[ProofFamily, ...] = (
     tenants.FAMILY,
     fuzz.FAMILY,
     erasure.FAMILY,
+    load.FAMILY,
 )

@@ -7,6 +7,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
+HIGHEST = "(highest)"  # ends the name of a figure that is not added up
+
 
 class Broken(Exception):
     """A promise that was not kept; says which and how."""
@@ -35,3 +37,5 @@ class ProofFamily:
     mutant_said: str
     mutant_tries: int = 20
     share: float = 1.0  # of the time, beside the other families
+    parallel: bool = False  # trials may run beside each other: they need nothing but a processor
+    not_promised: tuple[tuple[str, str], ...] = ()  # what is left out, and why

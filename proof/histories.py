@@ -45,4 +45,5 @@ FAMILY = ProofFamily(
     mutant=forgetful_store,
     mutant_said="a store that hides the newest message of a longer session",
     share=3.0,
+    parallel=True,
 )

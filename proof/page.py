@@ -39,6 +39,7 @@ def _lines(families: list[ProofFamily], ledger: Ledger) -> Iterator[str]:
         cells = (family.promise, tried, f"{family.target:,}", str(len(entry.broken)), noticed)
         yield f"| {' | '.join(cells)} |"
     yield ""
+    yield from _takes(families, ledger)
     for family in families:
         entry = ledger.entries.get(family.name, Entry())
         yield f"## {family.name}"
@@ -49,10 +50,30 @@ def _lines(families: list[ProofFamily], ledger: Ledger) -> Iterator[str]:
         if figures:
             yield ""
             yield f"In them: {figures}."
+        for what, why in family.not_promised:
+            yield ""
+            yield f"- not promised: {what}; {why}"
         for one in entry.broken[:10]:
             yield ""
             yield f"- **broken**, seed {one['seed']}: `{one['said']}`"
         yield ""
+
+
+def _takes(families: list[ProofFamily], ledger: Ledger) -> Iterator[str]:
+    """How long the full counts take, as fast as the trials of this ledger went."""
+    yield "## What a full run takes"
+    yield ""
+    yield "| family | units | minutes to all of them | minutes spent so far |"
+    yield "|---|---:|---:|---:|"
+    whole = 0.0
+    for family in families:
+        entry = ledger.entries.get(family.name, Entry())
+        minutes = entry.seconds / entry.units * family.target / 60 if entry.units else None
+        whole += minutes or 0
+        told = f"{minutes:,.0f}" if minutes is not None else "not tried yet"
+        yield f"| {family.name} | {family.target:,} | {told} | {entry.seconds / 60:,.1f} |"
+    yield f"| together | | {whole:,.0f} | |"
+    yield ""
 
 
 def write(families: Iterable[ProofFamily], ledger: Ledger) -> Path:

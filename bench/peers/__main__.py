@@ -5,15 +5,16 @@ A run that was stopped goes on where it was, on the same day; a finished one beg
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from bench import machine
+from bench import machine, page
 from bench.peers import embedding
 from bench.peers.peers import LARGE, PEERS, QUICK, jobs
-from bench.peers.report import result
+from bench.peers.report import recorded, result
 from bench.peers.running import Run
 from bench.report import Report, write_json, write_page
 
@@ -66,6 +67,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     write_json(report, folder)
     if options.docs:
         write_page(report, PAGE)
+        found = {"day": report.day, "machine": report.machine, **recorded(listed, run.done)}
+        page.RECORDED.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
+        page.write(found)
     return 0
 
 

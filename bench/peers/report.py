@@ -36,6 +36,35 @@ def result(jobs: Sequence[Job], done: Mapping[str, Done]) -> Result:
     return Result("peers", [*tables, *embedding], [*_claims(jobs, done), *claims])
 
 
+def recorded(jobs: Sequence[Job], done: Mapping[str, Done]) -> dict[str, Any]:
+    """The numbers behind the tables, in seconds, for ``bench.page``."""
+    asked = [
+        {**_about(job), "way": way.name, "asked": way.shown}
+        | {name: found[name] for name in ("median", "p95", "recall", "exact")}
+        for job in jobs
+        for way in job.ways
+        if (found := _way(job, way, done))
+    ]
+    written = [
+        {**_about(job), "in_memory": job.peer.in_memory}
+        | {"batch": found["writes_per_second"], "single": found["single"]}
+        for job in jobs
+        if "writes_per_second" in (found := done.get(job.key, {}))
+    ]
+    found = done.get("embedding", {})
+    both = {name: found[name]["texts"] for name in ("ours", "plain")} if "ours" in found else {}
+    return {"asked": asked, "written": written, "embedding": both}
+
+
+def _about(job: Job) -> dict[str, Any]:
+    return {
+        "peer": job.peer.key,
+        "program": job.peer.shown,
+        "records": job.records,
+        "scopes": job.scopes,
+    }
+
+
 def _settings(jobs: Sequence[Job], done: Mapping[str, Done]) -> Table:
     versions = {job.peer.key: done[job.key].get("version", "-") for job in jobs if job.key in done}
     peers = {job.peer.key: job.peer for job in jobs}

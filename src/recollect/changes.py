@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from recollect.engine import ACTIVE_SPACE, Engine
+from recollect.engine import ACTIVE_SPACE, WANTED_SPACE, Engine
 from recollect.errors import Conflict, Invalid, Unavailable
 from recollect.index.vectors import embedding_text
 from recollect.ports import Cell, Store
@@ -370,6 +370,22 @@ async def claim_space(engine: Engine, space: str) -> None:
         await engine.store.registry.put(Cell(key=ACTIVE_SPACE, value=space), now=engine.now())
 
 
+async def _note_wish(engine: Engine, space: str) -> None:
+    """Whoever opens the store next without naming an embedder waits for this one too: a service
+    without its key today must not leave the store to another one for ever."""
+    if space in engine.claimed:
+        return
+    with suppress(Conflict, Unavailable):  # what is written counts, not the note of it
+        now = engine.now()
+        if not await engine.space():
+            known = await engine.store.registry.get((WANTED_SPACE,), now=now)
+            if not known or known[0].value != space:
+                version = known[0].version if known else 0
+                cell = Cell(key=WANTED_SPACE, value=space, version=version)
+                await engine.store.registry.put(cell, now=now)
+    engine.claimed.add(space)
+
+
 async def _vectors_of(
     engine: Engine, records: Sequence[Record]
 ) -> tuple[dict[str, Vector], str, str]:
@@ -378,6 +394,7 @@ async def _vectors_of(
     if embedder is None or not records:
         return {}, "", ""
     if not embedder.local:
+        await _note_wish(engine, embedder.space)
         return {}, "", "vectors pending: maintenance will add them"
     if trouble := await engine.vector_trouble():
         return {}, "", f"vectors pending: {trouble}"

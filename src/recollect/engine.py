@@ -13,7 +13,7 @@ from recollect.errors import Denied, Invalid, Unavailable
 from recollect.index.vectors import embedding_text, packed
 from recollect.models.careful import Careful
 from recollect.models.embedder import CarefulEmbedder, Embedded
-from recollect.ports import Cell, Clock, Embedder, NewId, Store, cell_key
+from recollect.ports import Cell, Clock, Embedder, NewId, PendingQueue, Store, cell_key
 from recollect.profiles import Profile
 from recollect.scopes import is_within, parents, parse_scope, root_of
 from recollect.text.redact import Redactor
@@ -44,6 +44,7 @@ PAGE = 500
 T = TypeVar("T")
 SPACE_TRUSTED_SECONDS = 1.0
 ACTIVE_SPACE = cell_key("space", "active")
+WANTED_SPACE = cell_key("space", "wanted")  # before the first vector: which somebody asked for
 
 
 class Once(Protocol):
@@ -114,6 +115,7 @@ class Trusted:
 class Engine:
     store: Store
     volatile: Store  # for users who opted out, and while the disk is full
+    queue: PendingQueue | None = None  # where pending messages wait; None: in the store
     embedder: Embedder | None
     profile: Profile
     clock: Clock
@@ -151,6 +153,12 @@ class Engine:
 
     def now(self) -> datetime:
         return self.clock().astimezone(UTC)
+
+    async def close(self) -> None:
+        await self.store.close()
+        await self.volatile.close()
+        if self.queue is not None:
+            await self.queue.close()
 
     @property
     def store_trouble(self) -> str:
@@ -414,6 +422,13 @@ async def space_cell(store: Store, now: datetime) -> Cell | None:
 async def active_space(store: Store, now: datetime) -> str:
     cell = await space_cell(store, now)
     return str(cell.value) if cell else ""
+
+
+async def begun_space(store: Store, now: datetime) -> str:
+    """The space of a store's vectors or, while it has none, the service that is to make them."""
+    cells = await store.registry.get((ACTIVE_SPACE, WANTED_SPACE), now=now)
+    found = {cell.key: str(cell.value) for cell in cells}
+    return found.get(ACTIVE_SPACE) or found.get(WANTED_SPACE, "")
 
 
 # Walks: everything of one kind, page by page. A page that is not full is the last one.

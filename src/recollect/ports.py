@@ -433,6 +433,45 @@ class NativeSearch(Protocol):
         ...
 
 
+class QueuedMessage(NamedTuple):
+    """A message that waits, and the channel that it came from."""
+
+    message: Message
+    channel: str = ""
+
+
+class PendingQueue(Protocol):
+    """Where pending messages wait outside of the store, until somebody takes them into it. All
+    methods raise Unavailable while it is away; ``trouble`` says why, "" if it is not."""
+
+    leftovers: str  # what it may keep of messages that are gone, and until when
+
+    @property
+    def trouble(self) -> str: ...
+
+    async def put(self, waiting: Sequence[QueuedMessage], *, now: datetime) -> tuple[set[str], int]:
+        """Messages of one scope, each with a time to live. The ids that have been here before,
+        which are not put again, and how many wait there now."""
+        ...
+
+    async def take(self, scope: str, owner: str, limit: int) -> list[QueuedMessage]:
+        """The oldest. They are this owner's until they are ``done``, and come again if it asks
+        before; after a while anybody's."""
+        ...
+
+    async def done(self, scope: str, ids: Sequence[str]) -> None: ...
+
+    async def waiting(self, scope: str, owner: str) -> list[QueuedMessage]:
+        """What this owner would be given."""
+        ...
+
+    async def scopes(self) -> list[str]:
+        """Those in which something waits."""
+        ...
+
+    async def close(self) -> None: ...
+
+
 class Embedder(Protocol):
     """Texts to vectors of one space. Vectors of different spaces are never compared."""
 

@@ -125,6 +125,8 @@ class Profile:
     tag_boost: float = 0.1
     magnitude_penalty: float = 0.1
     threshold: float = 0.0
+    # What a threshold is compared with: the score, or the similarity of a document that says so.
+    threshold_on: Literal["score", "similarity"] = "score"
     # Without a threshold an answer ends where scores fall off; by embedder, for the others never:
     # similarities that nobody has looked at say little.
     cuts: Mapping[str, Cuts] = field(
@@ -207,6 +209,7 @@ def _otto() -> Profile:
             "LOCAL_STORAGE_PATH": "settings.store_folder",
             "COMPACTION_THRESHOLD": "compact_above",
             "MAX_RECENT_MESSAGES": "keep_recent",
+            "REDIS_URL": "settings.redis_url",
         },
     )
 
@@ -220,6 +223,7 @@ def _openmotoko() -> Profile:
         questions_max=1,
         embedder="hashing",
         stages=("bre", "tag_boost", "importance", "drop_copies", "one_per_source"),
+        threshold_on="similarity",
         duplicate_above=0.9,
         compaction="messages",
         compact_above=40,
@@ -231,6 +235,7 @@ def _agtos() -> Profile:
     return Profile(
         name="agtos",
         learn="end",
+        threshold_on="similarity",
         compaction="turns",
         compact_above=20,
         keep_recent=10,

@@ -60,7 +60,7 @@ class Settings:
     webhook_hosts: str = ""  # private addresses that webhooks may go to, such as 10.0.0.5:8080
     log_level: str = "warning"  # debug, info (a line for each request), warning or error
     log_format: str = "text"  # or "json"
-    redis_url: str = ""
+    redis_url: str = ""  # under agtos the store, under otto where pending messages wait
     ollama_url: str = ""
     embedding_provider: str = ""  # the embedder in two parts, for those who write it so
     embedding_model: str = ""

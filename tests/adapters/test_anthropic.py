@@ -4,9 +4,12 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -17,7 +20,7 @@ from anthropic.lib.tools import ToolError
 
 from recollect import Memory
 from recollect.adapters.anthropic import AsyncRecollectMemoryTool, RecollectMemoryTool
-from tests.adapters.killed import killed_writer
+from tests.adapters.killed import HEAD, killed_writer
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -110,6 +113,75 @@ def test_X14_memory_tool_no_edit_is_lost(tool: RecollectMemoryTool) -> None:
         list(pool.map(work, range(12)))
     shown = call(tool, "view", path="/memories/log.md")
     assert [f"line {n}" in shown for n in range(12)] == [True] * 12
+
+
+def _created(tool: RecollectMemoryTool, path: str, text: str) -> bool:
+    try:
+        call(tool, "create", path=path, file_text=text)
+    except ToolError as error:
+        if "already exists" not in str(error):
+            raise
+        return False
+    return True
+
+
+def test_X14_memory_tool_of_many_who_create_a_file_one_does(tool: RecollectMemoryTool) -> None:
+    for round_ in range(4):
+        path = f"/memories/{round_}.md"
+        together = Barrier(4)
+
+        def make(number: int, path: str = path, together: Barrier = together) -> bool:
+            together.wait()
+            return _created(tool, path, f"by {number}" if number else "by 1")
+
+        with ThreadPoolExecutor(4) as pool:
+            made = list(pool.map(make, range(4)))
+        assert sum(made) == 1, made
+        winner = made.index(True) or 1
+        assert f"by {winner}" in call(tool, "view", path=path)
+        assert len(tool.files._shelf.versions("user:ann", path, live=True)) == 1
+
+
+CREATOR = """
+import time
+from anthropic.lib.tools import ToolError
+from recollect.adapters.anthropic import RecollectMemoryTool
+tool = RecollectMemoryTool(memory, scope="user:ann")
+print("ready", flush=True)
+sys.stdin.readline()
+for number in range(10):
+    try:
+        tool.call({"command": "create", "path": f"/memories/{number}", "file_text": sys.argv[2]})
+        print(number, flush=True)
+    except ToolError as error:
+        assert "already exists" in str(error), error
+"""
+
+
+def test_X14_memory_tool_of_several_processes_one_creates(tmp_path: Path) -> None:
+    store = str(tmp_path / "shared.db")
+    with Memory.open(store, background=False, embedder="none") as memory:
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        creators = [
+            subprocess.Popen(
+                [sys.executable, "-W", "ignore", "-c", HEAD + CREATOR, store, who], **pipes
+            )
+            for who in ("one", "two")
+        ]
+        for one in creators:
+            assert one.stdout is not None
+            assert one.stdout.readline() == "ready\n"
+        for one in creators:
+            assert one.stdin is not None
+            one.stdin.write("go\n")
+            one.stdin.flush()
+        told = [one.communicate(timeout=60)[0].split() for one in creators]
+        assert [one.returncode for one in creators] == [0, 0]
+        assert sorted(told[0] + told[1]) == [str(number) for number in range(10)]
+        tool = RecollectMemoryTool(memory, scope="user:ann")
+        for who, made in zip(("one", "two"), told, strict=True):
+            for number in made:
+                assert call(tool, "view", path=f"/memories/{number}").endswith(f"\t{who}")
 
 
 def test_X14_memory_tool_asynchronously(memory: Memory) -> None:

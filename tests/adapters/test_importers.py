@@ -20,6 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
 from recollect import Invalid, Memory, RecollectError
@@ -573,6 +574,33 @@ def test_X13_many_messages_take_linear_time_and_constant_memory(
     assert took[1] < took[0] * 4 * 1.8, took
     # What grows are the caches of analysed words, which have an end; every number is a word.
     assert peaks[1] < 64 << 20, peaks
+
+
+def test_X13_a_message_takes_as_much_work_late_as_early(tmp_path: Path) -> None:
+    """Counted in steps of SQLite's machine: no query goes through what is there already."""
+    steps = [0]
+
+    def count() -> bool:
+        steps[0] += 1
+        return False
+
+    def watch(database: apsw.Connection) -> None:
+        database.set_progress_handler(count, 50)
+
+    apsw.connection_hooks.append(watch)
+    try:
+        path, marks = many(tmp_path / "many.jsonl", 4_000), [0]
+
+        def told(what: str, done: int, _: int) -> None:
+            if what == "writing" and done >= 1000 * len(marks):
+                marks.append(steps[0])
+
+        with Memory.open(str(tmp_path / "m.db"), background=False, embedder="none") as memory:
+            import_foreign(memory, "jsonl", path, scope="user:ann", progress=told)
+    finally:
+        apsw.connection_hooks.remove(watch)
+    early, late = marks[2] - marks[1], marks[4] - marks[3]  # the second and the last thousand
+    assert late < early * 1.3, marks
 
 
 IMPORTER = """

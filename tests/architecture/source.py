@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -21,6 +20,7 @@ def name_of(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
+@cache
 def modules() -> dict[str, Path]:
     return {name_of(path): path for path in files_below(PACKAGE)}
 
@@ -34,14 +34,23 @@ def tree_of(path: Path) -> ast.Module:
     return ast.parse(path.read_text("utf-8"), str(path))
 
 
-def imported_names(path: Path) -> Iterator[tuple[int, str]]:
+@cache
+def nodes_of(path: Path) -> tuple[ast.AST, ...]:
+    """Every node of the file, walked once: most of the time of these tests went into walking."""
+    return tuple(ast.walk(tree_of(path)))
+
+
+@cache
+def imported_names(path: Path) -> tuple[tuple[int, str], ...]:
     """Every import anywhere in the file, written in full: ("line", "numpy.linalg.norm")."""
-    for node in ast.walk(tree_of(path)):
+    found: list[tuple[int, str]] = []
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
-            yield from ((node.lineno, alias.name) for alias in node.names)
+            found += [(node.lineno, alias.name) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             base = _base_of(node, path)
-            yield from ((node.lineno, f"{base}.{alias.name}") for alias in node.names)
+            found += [(node.lineno, f"{base}.{alias.name}") for alias in node.names]
+    return tuple(found)
 
 
 def _base_of(node: ast.ImportFrom, path: Path) -> str:
@@ -52,19 +61,22 @@ def _base_of(node: ast.ImportFrom, path: Path) -> str:
     return ".".join([*base, *([node.module] if node.module else [])])
 
 
-def referenced_names(path: Path) -> Iterator[tuple[int, str]]:
+@cache
+def referenced_names(path: Path) -> tuple[tuple[int, str], ...]:
     """Every name that comes from an import, written in full, wherever the code mentions it."""
     known = _aliases(path)
-    for node in ast.walk(tree_of(path)):
+    found: list[tuple[int, str]] = []
+    for node in nodes_of(path):
         if isinstance(node, ast.Name | ast.Attribute):
             parts = _dotted(node)
             if parts and parts[0] in known:
-                yield node.lineno, ".".join([known[parts[0]], *parts[1:]])
+                found.append((node.lineno, ".".join([known[parts[0]], *parts[1:]])))
+    return tuple(found)
 
 
 def _aliases(path: Path) -> dict[str, str]:
     known: dict[str, str] = {}
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 top = alias.name.partition(".")[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from tests.architecture.source import PACKAGE, PROJECT, files_below, name_of, tree_of
+from tests.architecture.source import PACKAGE, PROJECT, files_below, name_of, nodes_of
 
 # Words that mean something here which they do not mean elsewhere.
 HOUSE_WORDS = frozenset(
@@ -23,7 +23,7 @@ def used() -> dict[str, str]:
     found: dict[str, str] = {}
     for path in files_below(PACKAGE):
         names = [name_of(path).rpartition(".")[2]]
-        names += [node.name for node in ast.walk(tree_of(path)) if isinstance(node, ast.ClassDef)]
+        names += [node.name for node in nodes_of(path) if isinstance(node, ast.ClassDef)]
         for name in names:
             for word in re.findall(r"[A-Z]?[a-z]+", name):
                 for form in (word.lower(), word.lower().removesuffix("s")):

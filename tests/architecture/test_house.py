@@ -6,7 +6,7 @@ import ast
 import configparser
 from collections import defaultdict
 
-from tests.architecture.source import PACKAGE, PROJECT, modules, tree_of
+from tests.architecture.source import PACKAGE, PROJECT, modules, nodes_of
 
 ROOMS_MAX = 25
 # Not behaviour of ours: what Python itself looks for.
@@ -38,7 +38,7 @@ def _is_noun(name: str) -> bool:
 def test_a_class_name_exists_once() -> None:
     homes: dict[str, list[str]] = defaultdict(list)
     for name, path in modules().items():
-        for node in ast.walk(tree_of(path)):
+        for node in nodes_of(path):
             if isinstance(node, ast.ClassDef):
                 homes[node.name].append(name)
     doubled = {name: where for name, where in homes.items() if len(where) > 1}

@@ -34,6 +34,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "numpy": ("stores", "models.providers", "index"),
     "simsimd": ("stores", "models.providers", "index"),
     "Stemmer": ("text.analysis",),
+    "yaml": ("interfaces.markdown",),
     "fastapi": ("interfaces.http",),
     "slack_bolt": ("interfaces.slack",),
     "slack_sdk": ("interfaces.slack",),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.architecture.source import PACKAGE, PROJECT, files_below, tree_of
+from tests.architecture.source import PACKAGE, PROJECT, files_below, nodes_of
 
 FUNCTION_LINES_MAX = 70
 FILE_LINES_MAX = 800
@@ -34,7 +34,7 @@ def long_files() -> Iterator[tuple[str, int]]:
 
 def long_functions() -> Iterator[tuple[str, int]]:
     for path in CHECKED:
-        for node in ast.walk(tree_of(path)):
+        for node in nodes_of(path):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 lines = (node.end_lineno or node.lineno) - node.lineno + 1
                 if lines > FUNCTION_LINES_MAX:

@@ -27,7 +27,7 @@ LIMITS = {
     "learn": (90, 98),
     "recall": (5, 40),
     "context": (14, 54),
-    "forget": (40, 50),
+    "forget": (40, 51),
     "idle": (4, 20),
 }
 

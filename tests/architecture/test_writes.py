@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tests.architecture.source import is_part_of, modules, tree_of
+from tests.architecture.source import is_part_of, modules, nodes_of
 
 # What turns stored rows and lines of a file back into records, and what tests stores.
 READING_BACK = ("stores", "types.serial", "testing")
@@ -14,7 +14,7 @@ READING_BACK = ("stores", "types.serial", "testing")
 def calls(name: str) -> Iterator[tuple[str, ast.Call]]:
     """Every call of a function or class by that name, with the module it is in."""
     for module, path in modules().items():
-        for node in ast.walk(tree_of(path)):
+        for node in nodes_of(path):
             if isinstance(node, ast.Call) and _called(node) == name:
                 yield module, node
 
@@ -49,7 +49,7 @@ def test_tombstones_are_read_in_one_module() -> None:
     spelled = {
         module
         for module, path in modules().items()
-        for node in ast.walk(tree_of(path))
+        for node in nodes_of(path)
         if isinstance(node, ast.Constant) and node.value == "tombstone"
     }
     assert spelled == {"forgotten"}
@@ -60,7 +60,7 @@ def test_what_lost_a_race_is_tried_again_in_one_module() -> None:
     loops = {
         module
         for module, path in modules().items()
-        for node in ast.walk(tree_of(path))
+        for node in nodes_of(path)
         if isinstance(node, ast.For) and _is_range(node.iter) and _catches_conflict(node)
     }
     assert loops == set()

@@ -32,16 +32,24 @@ TINY = Sizes(
 )
 
 
+SLOW = ("http",)  # starts eight servers; left to `make test-long`
+
+
 @pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
+def parts(proving: bool) -> list[str]:
+    return [part for part in PARTS if proving or part not in SLOW]
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory, parts: list[str]) -> Report:
     folder = tmp_path_factory.mktemp("bench")
-    report = asyncio.run(measure(TINY, folder))
+    report = asyncio.run(measure(TINY, folder, parts))
     assert list(folder.iterdir()) == [], "a run leaves nothing behind"
     return report
 
 
-def test_every_part_answers_with_a_table(report: Report) -> None:
-    assert [result.name for result in report.results] == list(PARTS)
+def test_every_part_answers_with_a_table(report: Report, parts: list[str]) -> None:
+    assert [result.name for result in report.results] == parts
     for result in report.results:
         assert result.tables
         for table in result.tables:
@@ -56,9 +64,9 @@ def test_what_does_not_depend_on_the_clock_holds(report: Report) -> None:
     assert held["recollect --help loads no numpy, server or model library"]
 
 
-def test_the_report_can_be_kept_and_shown(report: Report, tmp_path: Path) -> None:
+def test_the_report_can_be_kept_and_shown(report: Report, parts: list[str], tmp_path: Path) -> None:
     kept = json.loads(write_json(report, tmp_path).read_text("utf-8"))
-    assert len(kept["results"]) == len(PARTS)
+    assert len(kept["results"]) == len(parts)
     page = tmp_path / "page.md"
     page.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n", "utf-8")
     write_page(report, page, draw(report.series))

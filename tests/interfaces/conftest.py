@@ -3,8 +3,6 @@ the half second that a new process needs to load everything."""
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import os
 import subprocess
@@ -15,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from recollect.interfaces.cli import main
+from tests.commands import answer_of, run_here
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -29,14 +27,7 @@ def recollect(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     ) -> subprocess.CompletedProcess[str]:
         monkeypatch.chdir(tmp_path)
         command = ["--store", store or str(tmp_path / "memory.db"), *arguments]
-        said, complained = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2))
-        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(_bytes(stdin)), "utf-8"))
-        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(complained):
-            try:
-                code = main(command)
-            except SystemExit as ended:  # as argparse does it
-                code = ended.code if isinstance(ended.code, int) else 0
-        return _answer(command, code, _written(said), _written(complained))
+        return run_here(command, _bytes(stdin))
 
     return run
 
@@ -58,30 +49,13 @@ def recollect_process(tmp_path: Path) -> Run:
             timeout=60,
             check=False,
         )
-        return _answer(command, done.returncode, done.stdout, done.stderr)
+        return answer_of(command, done.returncode, done.stdout, done.stderr)
 
     return run
 
 
 def _bytes(text: bytes | str) -> bytes:
     return text.encode() if isinstance(text, str) else text
-
-
-def _written(stream: io.TextIOWrapper) -> bytes:
-    stream.flush()
-    written = stream.buffer
-    assert isinstance(written, io.BytesIO)
-    return written.getvalue()
-
-
-def _answer(
-    command: list[str], code: int, said: bytes, complained: bytes
-) -> subprocess.CompletedProcess[str]:
-    answer = subprocess.CompletedProcess(
-        command, code, said.decode("utf-8", "replace"), complained.decode("utf-8", "replace")
-    )
-    assert "Traceback" not in answer.stderr + answer.stdout, answer.stderr
-    return answer
 
 
 def parsed(done: subprocess.CompletedProcess[str]) -> Any:

@@ -102,7 +102,8 @@ async def agent_of(
     async def who(_: object) -> Caller:
         return Caller(memory=narrowed, via="agent")
 
-    async with Client(build_server(who, rights=rights)) as client:
+    profile = memory._engine.profile.name
+    async with Client(build_server(who, rights=rights, profile=profile)) as client:
         yield Agent(client)
 
 

@@ -86,6 +86,25 @@ def test_X10_forget_history_and_undo_from_the_command_line(recollect: Run) -> No
     assert recollect("get", id_).returncode == 3
 
 
+def test_C5_many_statements_from_a_file(recollect: Run, tmp_path: Path) -> None:
+    lines = tmp_path / "statements.jsonl"
+    lines.write_text('"Ann keeps bees"\n\n{"text": "Ann lives in Porto", "data": {"floor": 3}}\n')
+    said = parsed(recollect("remember", "--lines", str(lines), "--scope", "user:ann", "--json"))
+    assert [item["status"] for item in said["items"]] == ["stored", "stored"]
+    porto = parsed(recollect("get", said["items"][1]["id"], "--json"))["records"][0]
+    assert porto["data"]["floor"] == 3
+    on_three = ("--where", '{"data": {"all": {"floor": {"gte": 3}}}}')
+    listed = parsed(recollect("records", "--scope", "user:ann", *on_three, "--json"))
+    assert [record["id"] for record in listed["items"]] == [said["items"][1]["id"]]
+    lines.write_text('"Ann sells honey"\n{"txt": "Ann sells wax"}\n')
+    bad = recollect("remember", "--lines", str(lines), "--scope", "user:ann")
+    assert (bad.returncode, bad.stderr) == (
+        2,
+        "recollect: statement 2: there is no field 'txt'; did you mean 'text'?\n",
+    )
+    assert not parsed(recollect("recall", "honey", "--scope", "user:ann", "--json"))["hits"]
+
+
 def test_X5_as_of_and_known_at_on_the_command_line(recollect: Run) -> None:
     remembered(
         recollect, "The office is in Bonn", "--scope", "org:acme",

@@ -171,3 +171,43 @@ def test_C5_a_bar_says_how_much_is_left() -> None:
     assert "50 of 200" in line
     assert "1:30 left" in line
     assert Progress("counting").line(7, bar._begun + 3).startswith("counting: 7 in 0:0")
+
+
+@pytest.mark.usefixtures("home")
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("RECOLLECT_MODLE", "did you mean RECOLLECT_MODEL?"),
+        ("RECOLLECT_STORE_", "did you mean RECOLLECT_STORE?"),
+        ("RECOLECT_PROFILE", "did you mean RECOLLECT_PROFILE?"),
+        ("recollect_store", ""),
+        ("RECOLLECT_WEATHER", "`recollect config` lists all there are"),
+    ],
+)
+def test_C3_a_misspelt_variable_is_one_warning_and_no_failure(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    name: str,
+    meant: str,
+) -> None:
+    monkeypatch.setenv(name, "x")
+    assert main(["remember", "I like tea", "--no-background"]) == 0
+    said = [line for line in capsys.readouterr().err.splitlines() if name in line]
+    assert [meant in line for line in said] == ([True] if meant else [])
+    monkeypatch.delenv(name)
+    monkeypatch.setenv("RECOLLECT_MODEL_KEY_ENV", "RECOLLECT_OWN_KEY")
+    monkeypatch.setenv("RECOLLECT_OWN_KEY", "secret")
+    assert main(["remember", "I like milk", "--no-background"]) == 0
+    assert "warning" not in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("home")
+def test_C3_the_server_says_it_in_its_log(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("RECOLLECT_PROT", "4777")
+    monkeypatch.setenv("RECOLLECT_VOLATILE", "maybe")  # refused: nothing is opened
+    assert main(["serve"]) == 2
+    said = [line for line in capsys.readouterr().err.splitlines() if "RECOLLECT_PROT" in line]
+    assert len(said) == 1
+    assert "did you mean RECOLLECT_PORT?" in said[0]

@@ -240,3 +240,87 @@ def test_B2_a_store_that_was_replaced_is_mirrored_from_the_start(desk: Desk) -> 
     assert len(desk.entries()) == 1
     assert "of session anew" in desk.entries()[0]
     assert [path.name for path in (desk.path / "sessions").iterdir()] == ["anew.jsonl"]
+
+
+# What was there before
+
+
+def test_K8_B3_sessions_that_were_there_are_read_in_once(desk: Desk) -> None:
+    file = desk.path / "sessions" / "session.jsonl"
+    file.write_text(
+        '{"role": "user", "content": "I asked about heron", "timestamp": "2025-01-15T10:30:00Z"}\n'
+        '{"role": "assistant", "content": "It is staging", "timestamp": 1736937120}\n'
+    )
+    receipt = desk.sync()
+    assert "sessions/session.jsonl was read in: 2 messages" in receipt.notes
+    with desk.open() as memory:
+        said = memory.messages("session", scope=SCOPE).items
+    assert [(one.role, one.text) for one in said] == [
+        ("user", "I asked about heron"),
+        ("assistant", "It is staging"),
+    ]
+    assert said[0].at == datetime(2025, 1, 15, 10, 30, tzinfo=UTC)
+    assert said[1].at == datetime(2025, 1, 15, 10, 32, tzinfo=UTC)
+    (desk.path / "memory" / ".last.json").unlink()
+    for _ in range(2):
+        assert not [note for note in desk.sync().notes if "read in" in note]
+    with desk.open() as memory:
+        assert len(memory.messages("session", scope=SCOPE).items) == 2
+    assert len(file.read_text().splitlines()) == 2
+
+
+def test_K8_B3_lines_that_are_no_messages_are_kept_and_named(desk: Desk) -> None:
+    file = desk.path / "sessions" / "old.jsonl"
+    before = '{"_type": "metadata", "created": 1}\n{"role": "user", "content": "hi"}\nbroken {\n'
+    file.write_text(before)
+    receipt = desk.sync()
+    assert any("2 lines are no messages" in note for note in receipt.notes)
+    assert (desk.path / "sessions" / "old.jsonl.before").read_text() == before
+    with desk.open() as memory:
+        assert [one.text for one in memory.messages("old", scope=SCOPE).items] == ["hi"]
+    assert desk.sync().notes == ()
+
+
+def test_K8_B2_a_log_that_was_there_is_read_in_once(desk: Desk) -> None:
+    desk.history.write_text(
+        "# History\n\n"
+        "[2025-01-15 10:30] User asked about deployment. Decided on GitHub Actions.\n"
+        "They will try it on Monday.\n\n"
+        "2025-02-01: The budget was cut to 40 euros.\n"
+        "My own note\n"
+    )
+    receipt = desk.sync()
+    assert "HISTORY.md was read in: 2 entries" in receipt.notes
+    with desk.open() as memory:
+        hits = memory.recall("", scope=SCOPE, types=["episode"], limit=20).hits
+        by_text = {hit.record.text: hit.record for hit in hits}
+    talk = "User asked about deployment. Decided on GitHub Actions. They will try it on Monday."
+    assert set(by_text) == {talk, "The budget was cut to 40 euros. My own note"}
+    assert by_text[talk].valid_from == datetime(2025, 1, 15, 10, 30, tzinfo=UTC)
+    first = desk.history.read_text()
+    assert first.startswith("# History\n\n[2025-01-15 10:30] User asked about deployment.")
+    (desk.path / "memory" / ".last.json").unlink()
+    assert not [note for note in desk.sync().notes if "HISTORY" in note]
+    assert desk.history.read_text() == first
+    with desk.open() as memory:
+        memory.forget(ids=[by_text[talk].id])
+    desk.sync()
+    desk.sync()
+    assert "deployment" not in desk.history.read_text()
+    assert len(desk.entries()) == 1
+
+
+def test_K8_B2_an_entry_carries_the_time_of_the_talk(desk: Desk) -> None:
+    said = [
+        {"role": "user", "content": f"line {n}", "at": f"2025-01-15T10:{n:02}:00+00:00"}
+        for n in range(51)
+    ]
+    with desk.open() as memory:
+        memory.observe("chat", said, scope=SCOPE)
+    desk.sync()
+    (entry,) = desk.entries()
+    assert entry.startswith("[2025-01-15 10:40] ")
+    with desk.open() as memory:
+        memory.end("chat", scope=SCOPE, outcome="It works")
+    desk.sync()
+    assert desk.entries()[-1].startswith("[2025-01-15 10:50] ")

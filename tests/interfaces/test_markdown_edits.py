@@ -189,14 +189,12 @@ def test_X10_a_forgotten_text_is_in_no_file_after_the_next_round(desk: Desk) -> 
         lambda text: text.replace("\n", "\r\n"),
         lambda text: "\ufeff" + text,
         lambda text: text.replace(" -->", " -->   "),
-        lambda text: text.replace("\n- ", "\n * ").replace("## Facts", "# Things I know"),
         lambda text: "\n".join(reversed(text.split("\n"))),
         lambda text: re.sub(r" <!-- recollect:\S+ -->", "", text),
         lambda text: text.replace("lives in", "lives\n  in"),
-        lambda text: text + "\n---\n\n<!-- my own remark\nover two lines -->\n",
         lambda text: text.replace("# Memory", "") + "\n\n\n",
     ],
-    ids=["crlf", "bom", "blanks", "headings", "order", "comments", "wrapped", "remark", "title"],
+    ids=["crlf", "bom", "blanks", "order", "comments", "wrapped", "title"],
 )
 def test_B9_what_editors_leave_behind_is_harmless(desk: Desk, spoil: object) -> None:
     ids = desk.remember("Ann lives in Berlin", "Bob likes chess", "Carl plays the flute")
@@ -207,6 +205,27 @@ def test_B9_what_editors_leave_behind_is_harmless(desk: Desk, spoil: object) -> 
     receipt = desk.sync()
     assert receipt.items == (), reasons(receipt)
     assert desk.page.read_text() == written
+    with desk.open() as memory:
+        assert {record.status for record in memory.get(ids)} == {"active"}
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda text: text.replace("\n- ", "\n * ").replace("## Facts", "# Things I know"),
+        lambda text: text + "\n---\n\n<!-- my own remark\nover two lines -->\n",
+    ],
+    ids=["headings", "remark"],
+)
+def test_K8_B9_what_a_person_wrote_around_the_facts_stays(desk: Desk, write: object) -> None:
+    ids = desk.remember("Ann lives in Berlin", "Bob likes chess", "Carl plays the flute")
+    desk.sync()
+    assert callable(write)
+    theirs = write(desk.page.read_text())
+    desk.page.write_text(theirs)
+    receipt = desk.sync()
+    assert receipt.items == (), reasons(receipt)
+    assert desk.page.read_text() == theirs
     with desk.open() as memory:
         assert {record.status for record in memory.get(ids)} == {"active"}
 

@@ -70,6 +70,15 @@ FACTS = [
 ]
 
 
+# What the models of these tests make something of: they may only say what was said.
+TALK = {
+    2: "How should we do deployment? I asked about it before.",
+    4: "Then we decided on GitHub Actions: deployment runs on GitHub Actions.",
+    6: "Bob likes chess no more. Ann lives in Hamburg. Deploys are daily.",
+    8: "Bob likes chess, really. New things. Ann has a scar.",
+}
+
+
 def message(text: str, **options: Any) -> Message:
     given = {"role": "user", "id": "m", "scope": SCOPE, "session": "chat", "at": AT, **options}
     return Message(text=text, **given)
@@ -109,7 +118,7 @@ def test_B5_a_long_conversation_is_bounded() -> None:
 
 def test_B5_the_model_gets_both_and_its_answer_goes_to_both_files(desk: Desk) -> None:
     desk.remember(*FACTS)
-    desk.chat(51)
+    desk.chat(51, says=TALK)
     model = answering(ENTRY, lambda memory: memory + "\n- Deployment runs on GitHub Actions\n")
     receipt = desk.sync(model=model)
     (prompt,) = model.asked
@@ -126,7 +135,7 @@ def test_B5_the_model_gets_both_and_its_answer_goes_to_both_files(desk: Desk) ->
 
 
 def test_B5_X4_what_a_model_learned_knows_its_messages_and_can_be_undone(desk: Desk) -> None:
-    desk.chat(51)
+    desk.chat(51, says=TALK)
     receipt = desk.sync(model=answering(ENTRY, lambda _: "- Deployment runs on GitHub Actions"))
     (id_,) = [line.id for line in desk.lines()]
     with desk.open() as memory:
@@ -146,7 +155,7 @@ def test_B5_X4_what_a_model_learned_knows_its_messages_and_can_be_undone(desk: D
 
 def test_B5_rewording_is_no_change(desk: Desk) -> None:
     ids = desk.remember(*FACTS)
-    desk.chat(51)
+    desk.chat(51, says=TALK)
     reworded = "\n".join(f"- {text}." for text in FACTS).replace("Bob", "bob")
     desk.sync(model=answering(ENTRY, lambda _: reworded))
     assert desk.texts() == FACTS
@@ -157,7 +166,7 @@ def test_B5_rewording_is_no_change(desk: Desk) -> None:
 def test_B5_a_changed_fact_does_not_overrule_who_is_trusted_more(desk: Desk) -> None:
     (old,) = desk.remember("Ann lives in Berlin")
     (mine,) = desk.remember("Deploys are weekly", source="assistant")
-    desk.chat(51)
+    desk.chat(51, says=TALK)
     change = {"Berlin": "Hamburg", "weekly": "daily"}
 
     def updated(memory: str) -> str:
@@ -178,7 +187,7 @@ def test_B5_a_changed_fact_does_not_overrule_who_is_trusted_more(desk: Desk) -> 
 
 def test_B5_dropping_up_to_a_third_archives(desk: Desk) -> None:
     desk.remember(*FACTS)
-    desk.chat(51)
+    desk.chat(51, says=TALK)
     without = lambda memory: "\n".join(l for l in memory.split("\n") if "chess" not in l)  # noqa: E731, E741
     desk.sync(model=answering(ENTRY, without))
     assert "Bob likes chess" not in desk.texts()
@@ -187,7 +196,7 @@ def test_B5_dropping_up_to_a_third_archives(desk: Desk) -> None:
 
 def test_B5_an_update_that_drops_too_much_is_held_for_review(desk: Desk) -> None:
     ids = desk.remember(*FACTS)
-    desk.chat(51)
+    desk.chat(51, says=TALK)
     receipt = desk.sync(model=answering(ENTRY, lambda _: "- Ann lives in Berlin\n- New things\n"))
     assert desk.texts() == FACTS
     assert len(desk.entries()) == 1
@@ -231,7 +240,7 @@ def proposals(desk: Desk) -> list[Item]:
 )
 def test_B5_a_bad_answer_costs_nothing_but_the_account(desk: Desk, answer: Any) -> None:
     desk.remember(*FACTS)
-    desk.chat(51)
+    desk.chat(51, says=TALK)
     receipt = desk.sync(model=Script(lambda _: answer))
     assert any("extract" in note for note in receipt.notes)
     assert desk.texts() == FACTS
@@ -241,7 +250,7 @@ def test_B5_a_bad_answer_costs_nothing_but_the_account(desk: Desk, answer: Any) 
 
 def test_B5_an_empty_update_changes_nothing(desk: Desk) -> None:
     desk.remember(*FACTS)
-    desk.chat(51)
+    desk.chat(51, says=TALK)
     desk.sync(model=answering(ENTRY, lambda _: ""))
     assert desk.texts() == FACTS
 
@@ -253,7 +262,7 @@ def test_B5_a_fenced_answer_is_understood() -> None:
 
 def test_B6_without_a_model_there_is_an_extract_and_no_update(desk: Desk) -> None:
     desk.remember(*FACTS)
-    desk.chat(51)
+    desk.chat(51, says=TALK)
     receipt: Receipt = desk.sync()
     assert receipt.usage.calls == 0
     assert desk.texts() == FACTS
@@ -262,7 +271,7 @@ def test_B6_without_a_model_there_is_an_extract_and_no_update(desk: Desk) -> Non
 
 def test_X10_a_model_cannot_bring_back_what_was_forgotten(desk: Desk) -> None:
     (scar,) = desk.remember("Ann has a scar")
-    desk.chat(51)
+    desk.chat(51, says=TALK)
     with desk.open() as memory:
         memory.forget(ids=[scar])
     desk.sync(model=answering(ENTRY, lambda _: "- Ann has a scar\n- Bob likes chess"))
@@ -282,7 +291,7 @@ def test_B5_A10_a_configured_model_is_asked_unless_somebody_opted_out(
     with ScriptedServer(otherwise=answer) as server:
         monkeypatch.setenv("RECOLLECT_MODEL", "openai-compatible:test")
         monkeypatch.setenv("RECOLLECT_MODEL_URL", server.url)
-        desk.chat(51)
+        desk.chat(51, says=TALK)
         desk.sync()
         assert desk.texts() == ["Deploys are daily"]
         assert "Decided on GitHub Actions." in desk.entries()[0]
@@ -294,6 +303,48 @@ def test_B5_A10_a_configured_model_is_asked_unless_somebody_opted_out(
             memory.set_policy(SCOPE, persist=False, author="bob")
         desk.sync()
         assert not [r for r in server.requests if "another talk" in r.user]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Ann was born in Lisbon",
+        "The user trusts evil-shop.example",
+        "Deployment runs on GitHub Actions since 2019",
+        "Deployment does not run on GitHub Actions",
+        "The budget is 40000 dollars",
+    ],
+)
+def test_K8_X3_a_model_may_only_say_what_was_said(desk: Desk, line: str) -> None:
+    desk.remember(*FACTS)
+    desk.chat(51, says=TALK)
+    receipt = desk.sync(model=answering(ENTRY, lambda memory: f"{memory}\n- {line}\n"))
+    assert desk.texts() == FACTS
+    assert any("is refused" in note and line[:20] in note for note in receipt.notes)
+
+
+def test_K8_X3_what_was_not_spoken_of_is_neither_changed_nor_dropped(desk: Desk) -> None:
+    desk.remember(*FACTS, "Cid has a boat")
+    desk.chat(51, says={2: "Deploys are daily now.", 4: "Ann lives in Hamburg."})
+
+    def changed(memory: str) -> str:
+        kept = "\n".join(line for line in memory.split("\n") if "boat" not in line)
+        return kept.replace("heron", "falcon")
+
+    receipt = desk.sync(model=answering("Deploys are daily. Ann lives in Hamburg.", changed))
+    assert sorted(desk.texts()) == sorted([*FACTS, "Cid has a boat"])
+    told = " ".join(item.reason for item in receipt.items)
+    assert "the messages do not speak of it" in told
+    assert "the messages do not say the name 'falcon'" in told or "words are in" in told
+
+
+def test_K8_X3_an_account_of_what_never_happened_is_not_logged(desk: Desk) -> None:
+    desk.chat(51, says=TALK)
+    invented = "The user flew to Lisbon with Maria. They spent 900 euros."
+    receipt = desk.sync(model=answering(invented, lambda memory: memory))
+    (entry,) = desk.entries()
+    assert "Lisbon" not in entry
+    assert any("not the model's account" in note for note in receipt.notes)
 
 
 # Matching lines

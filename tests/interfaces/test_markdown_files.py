@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import errno
 import fcntl
 import os
@@ -23,6 +24,7 @@ import pytest
 from recollect.errors import Invalid, Unavailable
 from recollect.interfaces.markdown import folders
 from recollect.interfaces.markdown.workspace import Workspace
+from tests.commands import run_here
 from tests.interfaces.workspaces import SCOPE, Desk
 
 CLI = [sys.executable, "-m", "recollect.interfaces.cli"]
@@ -38,11 +40,13 @@ def mode(path: Path) -> str:
 
 
 def run(*arguments: str, cwd: Path, umask: int = -1) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [*CLI, *arguments], cwd=cwd, capture_output=True, text=True, check=False, umask=umask
-    )
-    assert "Traceback" not in done.stderr, done.stderr
-    return done
+    before = os.umask(umask) if umask >= 0 else None
+    try:
+        with contextlib.chdir(cwd):
+            return run_here(arguments)
+    finally:
+        if before is not None:
+            os.umask(before)
 
 
 # Making and repairing

@@ -215,9 +215,14 @@ def test_B3_every_session_has_a_file_of_its_own(sessions: list[str]) -> None:
         ("agents:\n", MEMORY_WINDOW),
         ("\ufeff---\nname: 'a # b'\nagents:\r\n    defaults:\r\n        memory_window: 7\r\n", 7),
         ("agents:\n  defaults:\n    model: gpt-4o\n    memory_window: 9\nlog: debug\n", 9),
+        ("agents: {defaults: {memory_window: 8}}\n", 8),
+        ("tools:\n  - exec\n  - web\nagents:\n  defaults:\n    memory_window: 6\n", 6),
+        ("prompt: |\n  agents:\n    - be kind\nagents: {defaults: {memory_window: 5}}\n", 5),
+        ("x: &w 4\nagents:\n  defaults:\n    memory_window: *w\n", 4),
+        ('at: 2026-05-03\nname: "a: b"\n? long\n: 1\n', MEMORY_WINDOW),
     ],
 )
-def test_B8_the_window_is_read_from_yaml(text: str, window: int) -> None:
+def test_K8_B8_the_window_is_read_from_yaml(text: str, window: int) -> None:
     assert read_config(text).memory_window == window
 
 
@@ -234,10 +239,10 @@ def test_B8_unknown_keys_are_named_and_ignored() -> None:
         ("agents:\n  defaults:\n    memory_window: '5'\n", "memory_window"),
         ("agents:\n  defaults:\n    memory_window: 99999999999999999999999\n", "memory_window"),
         ("agents:\n\tdefaults: 1\n", "line 2"),
-        ("agents:\n  - defaults\n", "line 2"),
-        ("agents: {defaults: 1}\n", "line 1"),
-        ("a: &x 1\n", "line 1"),
-        ("a: |\n  text\n", "line 1"),
+        ("agents:\n  - defaults\n", "agents must hold indented keys"),
+        ("agents: {defaults: 1}\n", "agents.defaults must hold indented keys"),
+        ("a: [1, 2\n", "line 2"),
+        ("a: *nowhere\n", "line 1"),
         ("a: 1\n  b: 2\n", "line 2"),
         ("a:\n    b: 1\n  c: 2\n", "line 3"),
         ("a: 1\na: 2\n", "line 2"),

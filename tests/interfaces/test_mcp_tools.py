@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -72,6 +73,16 @@ def test_what_every_model_has_to_read_stays_short() -> None:
         tools = (await agent.client.list_tools()).tools
         read = "".join(f"{t.name} {t.description} {json.dumps(t.input_schema)}" for t in tools)
         assert len(read) < 16_000
+
+    play(scenario)
+
+
+def test_C5_memory_save_takes_several_statements_at_once() -> None:
+    async def scenario(agent: Agent, memory: AsyncMemory) -> None:
+        texts = ["Ann deploys on Tuesdays", "Ann reads mail at noon"]
+        done = await agent.does("memory_save", text=texts, tags=["habit"])
+        records = await memory.get([item["id"] for item in done["items"]])
+        assert [(one.text, one.tags) for one in records] == [(text, ("habit",)) for text in texts]
 
     play(scenario)
 
@@ -458,3 +469,54 @@ def test_calls_at_once_do_not_mix_up_their_callers() -> None:
                 assert all(text.startswith("Bob" if index % 2 else "Ann") for text in texts)
 
     run(whole())
+
+
+LOTA = {
+    "searchOrganizationMemories",
+    "searchAgentMemories",
+    "searchAllMemoriesBatched",
+    "getTopMemories",
+}
+
+
+def test_L8_lotas_four_functions_are_tools_under_its_profile_only() -> None:
+    async def scenario() -> None:
+        async with opened(profile="lota") as memory, agent_of(memory, "org:acme") as agent:
+            await memory.remember("Deploys go out on Tuesdays", scope="org:acme", durability="core")
+            await memory.remember("Zoe checks deploys twice", scope="org:acme:agent:zoe")
+            assert {tool.name for tool in (await agent.client.list_tools()).tools} >= LOTA
+
+            async def found(name: str, **arguments: Any) -> set[str]:
+                told = await agent.does(name, orgId="acme", query="deploys", **arguments)
+                return {memory["text"] for memory in told["memories"]}
+
+            ours, hers = "Deploys go out on Tuesdays", "Zoe checks deploys twice"
+            assert await found("searchOrganizationMemories") == {ours}
+            assert await found("searchAgentMemories", agentName="zoe") == {ours, hers}
+            batched = await found("searchAllMemoriesBatched", agentName="zoe", fastMode=True)
+            assert batched == {ours, hers}
+            top = await agent.does("getTopMemories", orgId="acme")
+            assert "<pre-seeded-memories>" in top["text"]
+            assert ours in top["text"]
+            other = await agent.call("searchOrganizationMemories", orgId="other", query="deploys")
+            assert other.is_error, "no tool leaves what its key reaches"
+        async with opened() as memory, agent_of(memory) as agent:
+            assert {tool.name for tool in (await agent.client.list_tools()).tools} & LOTA == set()
+
+    run(scenario())
+
+
+def test_P8_X5_tools_ask_what_was_known_at_a_moment() -> None:
+    async def scenario(agent: Agent, memory: AsyncMemory) -> None:
+        first = await memory.remember("Ann lives in Berlin", scope="user:ann")
+        between = datetime.now(UTC).isoformat()
+        await memory.remember(
+            "Ann lives in Hamburg", scope="user:ann", supersedes=first.items[0].id
+        )
+        told = await agent.does("memory_search", query="where does Ann live", known_at=between)
+        assert [one["text"] for one in told["memories"]] == ["Ann lives in Berlin"]
+        packet = await agent.does("memory_context", task="visit Ann at home", known_at=between)
+        assert "Berlin" in packet["text"]
+        assert "Hamburg" not in packet["text"]
+
+    play(scenario)

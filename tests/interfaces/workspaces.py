@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -83,11 +83,14 @@ class Desk:
                 memory.remember(text, **{"scope": SCOPE, **options}).items[0].id for text in texts
             ]
 
-    def chat(self, count: int, *, start: int = 0, session: str = "chat") -> None:
+    def chat(
+        self, count: int, *, start: int = 0, session: str = "chat", says: Mapping[int, str] = {}
+    ) -> None:
+        """So many messages; ``says`` are the words of some of them, by number."""
         said = [
             {
                 "role": "user" if n % 2 == 0 else "assistant",
-                "content": f"line {n} of the talk",
+                "content": says.get(n, f"line {n} of the talk"),
                 "id": f"{session}-{n}",
             }
             for n in range(start, start + count)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from proof import faults
 from proof.families import FAMILIES
-from proof.family import Broken, ProofFamily, Trial
-from proof.ledger import Ledger
+from proof.family import HIGHEST, Broken, ProofFamily, Trial
+from proof.ledger import Entry, Ledger
 from proof.page import page
 from proof.runner import attempt, catch, run
 
@@ -22,6 +24,14 @@ def test_X2_a_family_holds_and_notices_what_is_broken(family: ProofFamily) -> No
     done, broken = attempt(family, 1)
     assert broken == ""
     assert done.units
+    assert catch(family), "a check that cannot fail proves nothing"
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize(
+    "family", [one for one in FAMILIES if one not in QUICK], ids=lambda one: one.name
+)
+def test_X2_a_long_family_notices_what_is_broken(family: ProofFamily) -> None:
     assert catch(family), "a check that cannot fail proves nothing"
 
 
@@ -79,3 +89,41 @@ def test_a_family_whose_mutant_is_not_noticed_proves_nothing(tmp_path: Path) -> 
         mutant=harmless, mutant_said="none", mutant_tries=2,
     )  # fmt: skip
     assert not run([blind], Ledger(commit="abc"), 5, tmp_path)
+
+
+def _sum(seed: int, _: Path) -> Trial:
+    if _BROKEN:
+        raise Broken("out of order")
+    return Trial(units=1, figures=(("sum", seed), (f"largest {HIGHEST}", seed)))
+
+
+@pytest.mark.proof
+def test_trials_beside_each_other_are_booked_in_the_order_of_their_seeds(tmp_path: Path) -> None:
+    beside = replace(TOY, attempt=_sum, parallel=True)
+    assert run([beside], Ledger(commit="abc"), 60, tmp_path)
+    entry = Ledger.of("abc", tmp_path).entries["toy"]
+    assert entry.units >= 5
+    assert entry.seed == entry.trials
+    last = entry.seed - 1
+    assert entry.figures == {"sum": last * (last + 1) // 2, f"largest {HIGHEST}": last}
+
+
+def test_what_cannot_be_had_here_is_named_and_no_unit() -> None:
+    def refuses(_: int, __: Path) -> Trial:
+        pytest.skip("no such server")
+
+    done, broken = attempt(replace(TOY, attempt=refuses), 1)
+    assert (done.units, broken) == (0, "")
+    assert done.figures == {"not tried here: no such server": 1}
+
+
+def test_the_page_says_how_long_all_of_it_takes() -> None:
+    entry = Entry(units=2, seconds=60.0, mutant_caught_after=1)
+    written = page([TOY], Ledger(commit="abc", entries={"toy": entry}))
+    assert "| toy | 5 | 2 | 1.0 |" in written
+    assert "not tried yet" in page([TOY], Ledger(commit="abc"))
+
+
+def test_thirty_faults_and_twelve_invariants() -> None:
+    assert len(set(faults.KINDS)) == 30
+    assert len(set(faults.INVARIANTS)) == 12

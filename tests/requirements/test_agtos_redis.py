@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from recollect import AsyncMemory
-from recollect.stores import standby
+from recollect.stores import outage
 from tests.redis import Server, fresh_address, own_server
 
 
@@ -25,7 +25,7 @@ def agtos(monkeypatch: pytest.MonkeyPatch) -> str:
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     """One that may be killed."""
     monkeypatch.setenv("RECOLLECT_PROFILE", "agtos")
-    monkeypatch.setattr(standby, "PAUSE_SECONDS", 0.05)
+    monkeypatch.setattr(outage, "PAUSE_SECONDS", 0.05)
     server = own_server("--appendfsync", "always")
     monkeypatch.setenv("REDIS_URL", server.url)
     yield server

@@ -502,3 +502,40 @@ def test_a_language_model_and_its_embeddings_share_a_server(
         receipt = memory.maintain()
         assert receipt.usage.texts_embedded == 13
         assert {"/v1/embeddings", "/v1/chat/completions"} <= {a.path for a in server.requests}
+
+
+@pytest.mark.not_served("the embedder is the server's")
+def test_C4_a_service_without_its_key_today_does_not_leave_the_store_to_another(
+    open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    file = str(tmp_path / "begun.db")
+    first = open_memory(file, embedder="openai:text-embedding-3-small")
+    stored(first, "Ann likes tea", scope="user:ann")
+    first.close()
+    plain = open_memory(file, embedder=None)
+    assert "OPENAI_API_KEY" in plain.maintain().items[0].reason
+    assert space(plain) == "openai:text-embedding-3-small/1536"
+    assert texts(plain, "tea", scope="user:ann") == ["Ann likes tea"]
+    plain.close()
+    chosen = open_memory(file, embedder="hashing")
+    assert [item.reason for item in chosen.maintain().items] == ["vector added"]
+    chosen.close()
+    assert space(open_memory(file, embedder=None)) == "hashing/384", "who names one has chosen"
+
+
+@pytest.mark.not_served("the embedder is the server's")
+def test_C4_a_store_begun_without_a_model_hears_that_one_is_there(
+    open_memory: OpenMemory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RECOLLECT_LOCAL_MODEL", "recall-1")
+    monkeypatch.delenv("RECOLLECT_EMBEDDER", raising=False)
+    file = str(tmp_path / "begun.db")
+    first = open_memory(file, embedder="hashing")
+    stored(first, "Ann likes tea", scope="user:ann")
+    assert not any("finds more" in note for note in first.recall("tea", scope="user:ann").notes)
+    first.close()
+    later = open_memory(file, embedder=None)
+    assert any(
+        "--embedder recall-1 reembed" in n for n in later.recall("tea", scope="user:ann").notes
+    )

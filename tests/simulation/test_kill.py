@@ -88,7 +88,7 @@ def test_X2_nothing_acknowledged_is_lost_when_the_writer_is_killed(
     dice = random.Random(20261115)
     messages: list[str] = []
     records: list[str] = []
-    for kill in range(500 if proving else 15):
+    for kill in range(500 if proving else 6):
         writer = start_writer(file, f"k{kill}", 100_000)
         assert writer.stdout is not None
         assert writer.stdout.readline() == b"ready\n"
@@ -139,8 +139,10 @@ def test_X2_processes_see_each_others_writes_at_once(tmp_path: Path) -> None:
                 assert id_ not in {hit.record.id for hit in hits}
 
 
-def test_X2_two_processes_creating_the_file_at_once_both_succeed(tmp_path: Path) -> None:
-    for attempt in range(3):
+def test_X2_two_processes_creating_the_file_at_once_both_succeed(
+    tmp_path: Path, proving: bool
+) -> None:
+    for attempt in range(20 if proving else 1):
         file = tmp_path / f"new-{attempt}.db"
         writers = [start_writer(file, f"c{n}", 2) for n in range(4)]
         outputs = [writer.communicate(timeout=60) for writer in writers]

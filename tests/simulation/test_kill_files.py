@@ -94,7 +94,7 @@ def full(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def kills(proving: bool) -> int:
-    return 40 if proving else 2
+    return 40 if proving else 1
 
 
 def test_X2_an_import_that_was_killed_is_completed_by_doing_it_again(

@@ -212,7 +212,7 @@ def run(seed: int, folder: Path) -> None:
     asyncio.run(History(seed, folder).run())
 
 
-@pytest.mark.parametrize("first", range(0, 60, 10))
+@pytest.mark.parametrize("first", range(0, 40, 10))
 def test_X4_L6_learning_survives_whatever_happens_when(first: int, tmp_path: Path) -> None:
     for seed in range(first, first + 10):
         run(seed, tmp_path)

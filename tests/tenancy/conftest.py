@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from recollect import Memory
+from recollect.access.codes import make_code
 from recollect.settings import Settings
 from tests.conftest import PROVING
 from tests.serving import Served, served
@@ -22,7 +23,8 @@ from tests.tenancy.world import World, build, opened, state_of
 
 # At how many others each surface aims when all is proved: at all where the verbs and their words
 # are, at some where the same is behind another first step.
-VICTIMS = {"library": 99, "http": 99, "mcp http": 99, "mcp stdio": 4, "cli": 4, "client": 4}
+VICTIMS = {"library": 99, "http": 99, "mcp http": 99, "mcp stdio": 4, "cli": 4, "client": 4,
+           "console": 4}  # fmt: skip
 SURFACES = tuple(VICTIMS)
 NO_LIMIT = {"settings": Settings(rate=0, mcp_rights="review")}
 
@@ -70,9 +72,9 @@ def paired(world: World, folder: Path, surface: str, scope: str) -> Iterator[Pai
 @contextmanager
 def surface_on(file: Path, surface: str, scope: str) -> Iterator[Surface]:
     with ExitStack() as stack:
-        if surface in ("http", "mcp http", "client"):
+        if surface in ("http", "mcp http", "client", "console"):
             server = stack.enter_context(serving(file))
-            connected = _connected(surface, server, server.key(scope))
+            connected = _connected(surface, server, scope)
         else:
             connected = _apart(surface, file, scope)
         stack.callback(connected.close)
@@ -85,12 +87,26 @@ def serving(file: Path) -> Iterator[Served]:
         yield server
 
 
-def _connected(surface: str, server: Served, key: str) -> Surface:
+def _connected(surface: str, server: Served, scope: str) -> Surface:
+    key = server.key(scope)
+    if surface == "console":
+        return _logged_in(server, scope)
     if surface == "http":
         return Http(server.url, key)
     if surface == "client":
         return Library(Memory.connect(server.url, key))
     return over_mcp.over_http(server.url, key)
+
+
+def _logged_in(server: Served, scope: str) -> Surface:
+    """As the console in a browser: half of the key is in the page, half in a cookie."""
+    code = server.run(lambda engine: make_code(engine, scopes=(scope,)))
+    browser = Http(server.url, "none")
+    del browser.client.headers["Authorization"]
+    made = browser.client.post("/v1/login", json={"code": code})
+    assert made.status_code == 201, made.text
+    browser.client.headers["Authorization"] = f"Bearer {made.json()['key']}"
+    return browser
 
 
 def _apart(surface: str, file: Path, scope: str) -> Surface:

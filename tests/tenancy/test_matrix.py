@@ -38,7 +38,7 @@ def rows() -> list[tuple[str, str, tuple[str, ...]]]:
     library only, where the verbs are. By the command line only the first one ever comes: it shows
     the journal of a whole root."""
     if not PROVING:
-        short = [(ANN, surface) for surface in SURFACES if surface != "client"]
+        short = [(ANN, surface) for surface in SURFACES if surface not in ("client", "console")]
         return [(scope, surface, OPERATIONS) for scope, surface in (*short, (CTO, "library"))]
     whole = [(scope, surface) for scope in (ANN, CTO) for surface in SURFACES]
     return [

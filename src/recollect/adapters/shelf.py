@@ -111,10 +111,11 @@ class KeyShelf:
                 return
             cursor = page.next
 
-    def put(self, thing: Placed, *, expect: str | None = None) -> str:
+    def put(self, thing: Placed, *, expect: str | None = None, new: bool = False) -> str:
         """Make ``thing`` the live version of its key; the id of its record. Whoever writes the
         same key at the same time may be replaced or replace, but there is one version after.
-        Conflict, if ``expect`` names a record and it is not the live version any more."""
+        Conflict, if ``expect`` names a record and it is not the live version any more; or if it
+        must be ``new`` and is not: of several who make it at once, one does."""
         created = thing.created
         trouble: RecollectError | None = None
         for _ in range(ATTEMPTS):
@@ -122,6 +123,8 @@ class KeyShelf:
             old = live[-1] if live else None
             if expect is not None and (old is None or old.id != expect):
                 raise Conflict(f"{thing.key!r} was changed meanwhile; look at it again")
+            if new and old is not None:
+                raise Conflict(f"{thing.key!r} is there already")
             since = (old.valid_from if old else None) or created or self._clock()
             try:
                 id_, merged = self._write(thing, old, since)
@@ -133,7 +136,8 @@ class KeyShelf:
             if merged:  # the same words at the same moment under another key
                 created = since + TICK
                 continue
-            self._clear(thing, keep=id_)
+            if old is None and self._left(thing, id_, first=new) != id_ and new:
+                raise Conflict(f"{thing.key!r} was made by another at the same time")
             return id_
         raise Unavailable(f"{thing.key!r} changes faster than it can be written; try again") from (
             trouble
@@ -164,11 +168,17 @@ class KeyShelf:
         now = self.get(thing.scope, thing.key)
         return (now and now.id) != (old and old.id)
 
-    def _clear(self, thing: Placed, *, keep: str) -> None:
-        """Two processes that made the same key at once leave two: the later one stays."""
+    def _left(self, thing: Placed, ours: str, *, first: bool) -> str:
+        """Who makes a key at the same time as others leaves several live versions. The one that
+        was committed first stays, or the last; all who made one come to the same answer, because
+        each looks behind its own commit. The id of the one that stays."""
         live = self.versions(thing.scope, thing.key, live=True)
-        if extra := [record.id for record in live[:-1] if record.id != keep]:
-            self.memory.archive(extra, actor=self.name)
+        if len(live) < 2:
+            return live[0].id if live else ours
+        places = {one.id: self.memory.history(one.id, limit=1)[0].seq for one in live}
+        stays = (min if first else max)(places, key=lambda id_: places[id_])
+        self.memory.archive([id_ for id_ in places if id_ != stays], actor=self.name)
+        return stays
 
     def remove(self, scope: str | None, key: str) -> bool:
         """Erase all versions for good; False if there was nothing."""

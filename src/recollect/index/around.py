@@ -8,6 +8,7 @@ import numpy as np
 
 from recollect.index.derived import hash_of
 from recollect.index.neighbours import AFTER, BEFORE, PAUSE_SECONDS, WORDS_MAX
+from recollect.index.postings import distinct
 from recollect.index.scope import Array, Vectors
 from recollect.index.scoring import Parts, Probe, Share, Words
 from recollect.index.turns import NONE
@@ -64,7 +65,7 @@ def near_rows(share: Share, rows: Array) -> Array:
         for _ in range(places):
             last = step(last, alive)
             found.append(last)
-    pool = np.unique(np.concatenate(found))
+    pool = distinct(np.concatenate(found))
     pool = pool[pool != NONE]
     pool = pool[share.passing[pool]]
     others = surroundings(share, pool).others

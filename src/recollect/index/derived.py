@@ -25,10 +25,8 @@ from recollect.types import Vector
 COUNT_MAX = 0xFFFF
 TERM = np.dtype([("hash", "<u8"), ("count", "<u2")])  # one pair of ``terms``
 
-_PAIR = struct.Struct("<QH")
 
-
-@lru_cache(maxsize=200_000)
+@lru_cache(maxsize=20_000)  # the words that come again; who imports numbers has no end of others
 def hash_of(term: str) -> int:
     return int.from_bytes(blake2b(term.encode(), digest_size=8).digest(), "little")
 
@@ -42,7 +40,9 @@ def terms_blob(text: str, author: str) -> tuple[int, bytes]:
     """How many words a record has, and which."""
     found = analysis.document_terms(text, author)
     counts = sorted(Counter(map(hash_of, found)).items())
-    return len(found), b"".join(_PAIR.pack(hash_, min(n, COUNT_MAX)) for hash_, n in counts)
+    if len(found) > COUNT_MAX:
+        counts = [(hash_, min(n, COUNT_MAX)) for hash_, n in counts]
+    return len(found), np.array(counts, dtype=TERM).tobytes()
 
 
 def labels_blob(tags: Iterable[str], data: Mapping[str, Any]) -> bytes:

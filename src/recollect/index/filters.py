@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from recollect.errors import Invalid
+from recollect.index.conditions import match
 from recollect.scopes import is_visible, root_of
 from recollect.text.claims.lessons import findable_tags
 from recollect.text.normal import fold
@@ -42,6 +43,7 @@ def _matches(record: Record, where: Where) -> bool:
         and (not where.authors or record.author in where.authors)
         and (not where.session or record.session == where.session)
         and (not where.tags or _is_tagged(record, where))
+        and (not where.matching or match(record, where.matching))
     )
 
 

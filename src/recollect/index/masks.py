@@ -20,6 +20,11 @@ class RowFilter:
     def __init__(self, where: Where) -> None:
         self._where = where
         self._labels = [label_of(tag) for tag in where.tags]
+        self._tagged = [
+            (quantifier, [label_of(tag) for tag in tags])
+            for field, quantifier, tags in where.matching
+            if field == "tags"
+        ]
         self._codes = {
             name: _table(names, asked)
             for name, names, asked in (
@@ -38,6 +43,8 @@ class RowFilter:
             mask &= table.take(index.column(name))
         if self._labels:
             mask &= _only(index.labelled(self._labels), index.size)
+        for quantifier, labels in self._tagged:
+            mask &= _tagged(index, quantifier, labels)
         if self._where.authors:
             mask &= index.named("author", self._where.authors)
         if self._where.session:
@@ -74,6 +81,16 @@ def _table(names: Sequence[str], asked: Sequence[str]) -> Array:
     table = np.zeros(256, dtype=bool)
     table[[code(names, name) for name in asked]] = True
     return table
+
+
+def _tagged(index: ScopeIndex, quantifier: str, labels: Sequence[int]) -> Array:
+    if quantifier == "all":
+        mask = np.ones(index.size, dtype=bool)
+        for label in labels:
+            mask &= _only(index.labelled([label]), index.size)
+        return mask
+    found = _only(index.labelled(labels), index.size)
+    return found if quantifier == "any" else ~found
 
 
 def _only(rows: Array, size: int) -> Array:

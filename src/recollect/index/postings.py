@@ -43,9 +43,15 @@ def segment_of(blobs: Sequence[bytes], first_row: int) -> Segment:
     return Segment(hashes, offsets, rows[order], entries["count"][order])
 
 
+def distinct(values: Array) -> Array:
+    """In ascending order. ``numpy.unique`` loads masked arrays, which takes longer."""
+    ordered: Array = np.sort(values)
+    return ordered[np.append(True, ordered[1:] != ordered[:-1])] if len(ordered) else ordered
+
+
 def merged(segments: Sequence[Segment]) -> Segment:
     """One segment that says the same. Rows of a later segment must lie behind earlier ones."""
-    hashes = np.unique(np.concatenate([segment.hashes for segment in segments]))
+    hashes = distinct(np.concatenate([segment.hashes for segment in segments]))
     sizes = np.zeros(len(hashes), dtype=np.int64)
     for segment in segments:
         sizes[np.searchsorted(hashes, segment.hashes)] += np.diff(segment.offsets)

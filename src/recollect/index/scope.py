@@ -48,6 +48,7 @@ _PLACE = {name: place for place, name in enumerate(IndexRow._fields)}
 _TURN = code(TYPES, "turn")
 
 Rows = Sequence[Sequence[Any]]  # each in the order of ``IndexRow``
+Columns = Sequence[Sequence[Any]]  # the same the other way round
 
 
 @dataclass(slots=True)
@@ -201,28 +202,33 @@ class ScopeIndex:
     def _append(self, rows: Rows) -> Segment:
         first, end = self.size, self.size + len(rows)
         self._grow(len(rows))
-        self._write(slice(first, end), rows)
-        ids = ((row, given[_PLACE["id"]]) for row, given in enumerate(rows, first))
-        self._long_ids.update((row, id_) for row, id_ in ids if len(id_) > ID_BYTES)
+        columns = list(zip(*rows, strict=True))
+        self._write(slice(first, end), columns)
+        ids = columns[_PLACE["id"]]
+        if max(map(len, ids)) > ID_BYTES:
+            whole = enumerate(ids, first)
+            self._long_ids.update((row, id_) for row, id_ in whole if len(id_) > ID_BYTES)
         for name in _NAMES:
-            self._columns[name][first:end] = self._numbers(rows, name)
+            self._columns[name][first:end] = self._numbers(columns[_PLACE[name]])
         self.present[first:end] = True
         self.size = end
         self._keys.add(self.column("key"), first)
         self.total_words += int(self._columns["words"][first:end].sum())
-        self._add_labels(np.arange(first, end, dtype=np.int32), rows)
+        self._add_labels(np.arange(first, end, dtype=np.int32), columns[_PLACE["labels"]])
         self.turns.add(
             first,
-            [_talk_of(row) for row in rows],
+            _talks_of(columns),
             self._speakers(slice(first, end)),
             self.happened_at(first),
             self.column("key"),
         )
-        return segment_of([row[_PLACE["terms"]] for row in rows], first)
+        return segment_of(columns[_PLACE["terms"]], first)
 
-    def _numbers(self, rows: Rows, name: str) -> list[int]:
-        names, place = self._names, _PLACE[name]
-        return [names.setdefault(row[place], len(names)) for row in rows]
+    def _numbers(self, names: Sequence[str]) -> list[int]:
+        known = self._names
+        for name in dict.fromkeys(names):
+            known.setdefault(name, len(known))
+        return [known[name] for name in names]
 
     def _speakers(self, where: Any) -> Array:
         """Who said something: an author as one kind of source is somebody else as another."""
@@ -236,20 +242,19 @@ class ScopeIndex:
             return
         keys = np.array([row[0] for row in rows], dtype=np.int64)
         numbers, _ = self._keys.find(self.column("key"), keys)
-        self._write(numbers, rows)
+        columns = list(zip(*rows, strict=True))
+        self._write(numbers, columns)
         kept = ~np.isin(self._label_rows, numbers)
         self._labels, self._label_rows = self._labels[kept], self._label_rows[kept]
-        self._add_labels(numbers.astype(np.int32), rows)
+        self._add_labels(numbers.astype(np.int32), columns[_PLACE["labels"]])
         self.turns.change(numbers, self._speakers(numbers), self.happened_at()[numbers])
 
-    def _write(self, where: Any, rows: Rows) -> None:
-        for (name, dtype), values in zip(_DTYPES.items(), zip(*rows, strict=True), strict=False):
+    def _write(self, where: Any, columns: Columns) -> None:
+        for (name, dtype), values in zip(_DTYPES.items(), columns, strict=False):
             self._columns[name][where] = np.array(values, dtype=dtype)
-        expiry = _PLACE["expires_at"]
-        self.first_expiry = min(self.first_expiry, min(row[expiry] for row in rows))
+        self.first_expiry = min(self.first_expiry, *columns[_PLACE["expires_at"]])
 
-    def _add_labels(self, rows: Array, given: Rows) -> None:
-        blobs = [row[_PLACE["labels"]] for row in given]
+    def _add_labels(self, rows: Array, blobs: Sequence[bytes]) -> None:
         labels = np.frombuffer(b"".join(blobs), dtype="<u8")
         if len(labels):
             owners = np.repeat(rows, [len(blob) // 8 for blob in blobs])
@@ -284,12 +289,13 @@ class ScopeIndex:
         vectors.held[numbers] = True
 
 
-def _talk_of(row: Sequence[Any]) -> str:
-    """Names the conversation that a turn is of; "" for everything else."""
-    session = row[_PLACE["session"]]
-    if row[_PLACE["type"]] != _TURN or not session:
-        return ""
-    return f"{row[_PLACE['session_scope']]}\x00{session}"
+def _talks_of(columns: Columns) -> list[str]:
+    """For each row a name of the conversation that it is a turn of; "" for everything else."""
+    wanted = (columns[_PLACE[name]] for name in ("type", "session", "session_scope"))
+    return [
+        f"{scope}\x00{session}" if type_ == _TURN and session else ""
+        for type_, session, scope in zip(*wanted, strict=True)
+    ]
 
 
 def _resized(array: Array, capacity: int) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from heapq import nlargest, nsmallest
 from typing import NamedTuple
 
@@ -18,9 +18,10 @@ from recollect.index.around import (
 )
 from recollect.index.cache import IndexCache
 from recollect.index.codes import KINDS, STATUSES, TYPES, micros
+from recollect.index.conditions import match, of_data
 from recollect.index.filters import check_asked
 from recollect.index.masks import RowFilter
-from recollect.index.scope import Array
+from recollect.index.scope import Array, ScopeIndex
 from recollect.index.scoring import (
     Probe,
     Share,
@@ -33,13 +34,16 @@ from recollect.index.scoring import (
     weigh,
 )
 from recollect.index.spread import Spread
-from recollect.ports import Feed, FeedRecord
+from recollect.ports import Feed, FeedRecord, FeedStamps
 from recollect.scopes import root_of, visible_from
 from recollect.text import analysis
-from recollect.types import Hit, Kind, Listing, Record, Search, Status, Type, Where
+from recollect.types import Hit, Kind, Listing, Matching, Record, Search, Status, Type, Where
 
 # However many vectors look alike, at most this many more are compared exactly.
 EXACT_MAX = 4096
+READ_AT_ONCE = 1000
+# Up to so many rows a search takes about a millisecond.
+READY_ROWS_MAX = 20_000
 
 
 class RowCandidate(NamedTuple):
@@ -67,9 +71,43 @@ def search(feed: Feed, cache: IndexCache, asked: Search) -> list[Hit]:
     if not check_asked(asked):
         return []
     with cache.lock_of(root_of(asked.where.scopes[0])):
-        space = asked.space if asked.vector is not None else ""
-        found = _candidates(_shares(feed, cache, asked.where, space, asked), asked)
+        stamps, space = _stamps_for(feed, asked)
+        found = _candidates(_shares(feed, cache, asked.where, space, stamps, asked), asked)
     return _hits(feed, found, asked)
+
+
+def search_if_ready(feed: Feed, cache: IndexCache, asked: Search) -> list[Hit] | None:
+    """The same, where it takes no longer than the way to another thread and back: nobody holds the
+    lock, and the indexes are in memory, as they are now, and small. Else None."""
+    if not check_asked(asked):
+        return []
+    if asked.where.matching and of_data(asked.where.matching):
+        return None  # records are read through
+    lock = cache.lock_of(root_of(asked.where.scopes[0]))
+    if not lock.acquire(blocking=False):
+        return None
+    try:
+        stamps, space = _stamps_for(feed, asked)
+        if not cache.holds(stamps.scopes, space, READY_ROWS_MAX):
+            return None
+        found = _candidates(_shares(feed, cache, asked.where, space, stamps, asked), asked)
+    finally:
+        lock.release()
+    return _hits(feed, found, asked)
+
+
+def _stamps_for(feed: Feed, asked: Search) -> tuple[FeedStamps, str]:
+    """The stamps of what a search can see, and the space whose vectors it compares; "" if none."""
+    space = asked.space if asked.vector is not None else ""
+    stamps = _stamps(feed, asked.where, space)
+    if asked.vector is not None and stamps.dimensions not in (None, len(asked.vector) // 4):
+        raise Invalid(f"the query's vector has another length than those of {space!r}")
+    return stamps, "" if stamps.dimensions is None else space
+
+
+def _stamps(feed: Feed, where: Where, space: str) -> FeedStamps:
+    named = where.scopes if where.exact else sorted(visible_from(where.scopes))
+    return feed.stamps(named, where.scopes if where.descend else (), space)
 
 
 def listing(feed: Feed, cache: IndexCache, asked: Listing) -> list[Record]:
@@ -77,7 +115,7 @@ def listing(feed: Feed, cache: IndexCache, asked: Listing) -> list[Record]:
     if not check_asked(asked):
         return []
     with cache.lock_of(root_of(asked.where.scopes[0])):
-        keys = _listed(_shares(feed, cache, asked.where, "", None), asked)
+        keys = _listed(_shares(feed, cache, asked.where), asked)
     records = feed.records(keys, "")
     return [records[key].record() for key in keys if key in records]
 
@@ -86,7 +124,7 @@ def counts(feed: Feed, cache: IndexCache, where: Where) -> dict[tuple[Kind, Type
     """How many pass, of each kind, type and status; the feed as for ``search``."""
     found: dict[tuple[Kind, Type, Status], int] = {}
     with cache.lock_of(root_of(where.scopes[0])):
-        for share in _shares(feed, cache, where, "", None):
+        for share in _shares(feed, cache, where):
             names = ("kind", "type", "status")
             columns = [share.index.column(name)[share.passing] for name in names]
             rows, numbers = np.unique(np.stack(columns), axis=1, return_counts=True)
@@ -99,23 +137,38 @@ def counts(feed: Feed, cache: IndexCache, where: Where) -> dict[tuple[Kind, Type
 
 
 def _shares(
-    feed: Feed, cache: IndexCache, where: Where, space: str, asked: Search | None
+    feed: Feed,
+    cache: IndexCache,
+    where: Where,
+    space: str = "",
+    stamps: FeedStamps | None = None,
+    asked: Search | None = None,
 ) -> list[Share]:
     """The indexes of all visible scopes, with what passes, and the words of a search."""
-    named = where.scopes if where.exact else sorted(visible_from(where.scopes))
-    stamps = feed.stamps(named, where.scopes if where.descend else (), space)
-    vector = asked.vector if asked else None
-    if vector is not None and stamps.dimensions not in (None, len(vector) // 4):
-        raise Invalid(f"the query's vector has another length than those of {space!r}")
+    stamps = stamps or _stamps(feed, where, space)
     terms = analysis.query_terms(asked.text) if asked else ()
     chosen = RowFilter(where)
     shares = []
     for scope, stamp in stamps.scopes.items():
-        index = cache.index(feed, scope, stamp, "" if stamps.dimensions is None else space)
+        index = cache.index(feed, scope, stamp, space)
         alive = index.alive(micros(where.now))
         words = find_words(index, alive, terms)
-        shares.append(Share(index, alive, chosen.passing(index, alive), words))
+        passing = chosen.passing(index, alive)
+        if where.matching:
+            _read_through(feed, index, passing, of_data(where.matching))
+        shares.append(Share(index, alive, passing, words))
     return shares
+
+
+def _read_through(feed: Feed, index: ScopeIndex, passing: Array, data: Matching) -> None:
+    """No index knows what stands in ``data``: what passes all else is read, and leaves the mask
+    if it does not match."""
+    rows = np.flatnonzero(passing) if data else _NO_ROWS
+    for start in range(0, len(rows), READ_AT_ONCE):
+        part = rows[start : start + READ_AT_ONCE]
+        keys = index.column("key")[part].tolist()
+        records = feed.records(keys, "")
+        passing[part] = [key in records and match(records[key].record(), data) for key in keys]
 
 
 # Listings
@@ -185,24 +238,26 @@ _NO_ROWS = np.zeros(0, dtype=np.int64)
 
 def _described(
     share: Share, words: Words, arms: tuple[Array, Array], query: Search
-) -> Iterator[RowCandidate]:
+) -> Iterable[RowCandidate]:
     """All that is known of the rows that the arms found, by word and by meaning."""
     assert share.keyword is not None
     by_word, by_meaning = (set(rows.tolist()) for rows in arms)
-    rows = np.array(sorted(by_word | by_meaning), dtype=np.int64)
+    found = sorted(by_word | by_meaning)
+    rows = np.array(found, dtype=np.int64)
     around = _around(share, words, rows, query) if query.around else None
-    no_sum = [0.0] * len(rows)
-    for row, key, keyword, held, wide, total, weight, asked in zip(
-        rows.tolist(),
+    nothing = [0.0] * len(found)
+    wide, sums, weights, asked = around or (nothing, nothing, nothing, [False] * len(found))
+    columns = (
         share.index.column("key")[rows].tolist(),
         share.keyword[rows].tolist(),
         coverage(share, words, rows).tolist(),
-        *(around or (no_sum, no_sum, no_sum, [False] * len(rows))),
-        strict=True,
-    ):
-        yield RowCandidate(
-            key, keyword, held, row in by_meaning, row in by_word, wide, (total, weight), asked
-        )
+        [row in by_meaning for row in found],
+        [row in by_word for row in found],
+        wide,
+        zip(sums, weights, strict=True),
+        asked,
+    )
+    return map(RowCandidate._make, zip(*columns, strict=True))
 
 
 def _around(
@@ -337,63 +392,59 @@ def _hits(feed: Feed, searched: Found, query: Search) -> list[Hit]:
         return []
     space = query.space if query.vector is not None else ""
     rows = feed.records([one.key for one in candidates], space)
-    candidates = [one for one in candidates if one.key in rows]
     similarities = _similarities(rows, query)
+    near = _nearest(candidates, rows, similarities, query)
+    mean, deviation = searched.spread.mean, searched.spread.deviation
+    found = []
+    for one in candidates:
+        if one.key not in rows or not (one.worded or one.key in near):
+            continue
+        record, similarity = rows[one.key].record(), similarities.get(one.key)
+        lift = around = None
+        if similarity is not None:
+            lift = (similarity - mean) / deviation
+            if query.around:
+                whole = (similarity + one.around[0]) / (1 + one.around[1])
+                around = (whole - mean) / deviation
+        hit = Hit(
+            record=record,
+            similarity=similarity,
+            keyword=one.keyword,
+            coverage=one.coverage,
+            lift=lift,
+            keyword_around=one.keyword_around,
+            lift_around=around,
+            after_question=one.after_question,
+        )
+        second = 2.0 if similarity is None else -similarity
+        found.append((-one.keyword, second, record.id, hit))
+    found.sort()
+    return [hit for _, _, _, hit in found]
+
+
+def _nearest(
+    candidates: Sequence[RowCandidate],
+    rows: Mapping[int, FeedRecord],
+    similarities: Mapping[int, float],
+    query: Search,
+) -> set[int]:
+    """The keys of the best by meaning; of equals the one whose id comes first."""
     near = [
-        one
+        (-similarity, one.key)
         for one in candidates
-        if one.near and similarities.get(one.key, -2.0) > query.similar_above
+        if one.near
+        and (similarity := similarities.get(one.key, -2.0)) > query.similar_above
+        and one.key in rows
     ]
-    near.sort(key=lambda one: -similarities[one.key])
-    near = _with_ties(near, similarities, query.limit)
-    chosen = {one.key: one for one in (*near, *(one for one in candidates if one.worded))}
-    found = {key: rows[key].record() for key in chosen}
-    nearest = sorted(
-        (one.key for one in near),
-        key=lambda key: (-similarities[key], found[key].id),
-    )[: query.limit]
-    kept = set(nearest) | {key for key, one in chosen.items() if one.worded}
-    hits = [
-        _hit(found[key], one, similarities.get(key), searched.spread, query)
-        for key, one in chosen.items()
-        if key in kept
-    ]
-    return sorted(hits, key=_rank)
-
-
-def _hit(
-    record: Record, one: RowCandidate, similarity: float | None, spread: Spread, query: Search
-) -> Hit:
-    lift = around = None
-    if similarity is not None:
-        lift = spread.lift(similarity)
-    if similarity is not None and query.around:
-        around = spread.lift((similarity + one.around[0]) / (1 + one.around[1]))
-    return Hit(
-        record=record,
-        similarity=similarity,
-        keyword=one.keyword,
-        coverage=one.coverage,
-        lift=lift,
-        keyword_around=one.keyword_around,
-        lift_around=around,
-        after_question=one.after_question,
-    )
-
-
-def _with_ties(
-    near: list[RowCandidate], similarities: dict[int, float], limit: int
-) -> list[RowCandidate]:
-    """The first ``limit`` and all that equal the last of them: their ids will decide."""
-    if len(near) <= limit:
-        return near
-    bar = similarities[near[limit - 1].key]
-    return [one for one in near if similarities[one.key] >= bar]
-
-
-def _rank(hit: Hit) -> tuple[float, float, str]:
-    similarity = -2.0 if hit.similarity is None else hit.similarity
-    return -hit.keyword, -similarity, hit.record.id
+    limit = query.limit
+    if len(near) > limit:
+        near.sort()
+        bar = near[limit - 1][0]
+        if near[limit][0] == bar:
+            tied = [pair for pair in near if pair[0] <= bar]
+            near = sorted(tied, key=lambda pair: (pair[0], rows[pair[1]].record().id))
+        near = near[:limit]
+    return {key for _, key in near}
 
 
 def _similarities(rows: Mapping[int, FeedRecord], query: Search) -> dict[int, float]:
@@ -403,6 +454,6 @@ def _similarities(rows: Mapping[int, FeedRecord], query: Search) -> dict[int, fl
         return {}
     packed = b"".join(held.values())
     matrix = np.frombuffer(packed, dtype="<f4").reshape(len(held), -1).astype(np.float64)
+    matrix *= np.frombuffer(query.vector, dtype="<f4").astype(np.float64)
     # Row by row, not as a matrix product: equal vectors must get equal numbers.
-    products = (matrix * np.frombuffer(query.vector, dtype="<f4")).sum(axis=1)
-    return dict(zip(held, products.tolist(), strict=True))
+    return dict(zip(held, matrix.sum(axis=1).tolist(), strict=True))

@@ -46,15 +46,19 @@ class TurnChains:
         self._grow(size)
         self._times[first:size] = times
         self._speakers[first:size] = speakers
-        turns = [row for row, session in enumerate(sessions, first) if session]
-        for row in turns:
-            number = self._numbers.setdefault(sessions[row - first], len(self._ends))
-            if number == len(self._ends):
+        numbers = self._numbers
+        for session in dict.fromkeys(sessions):
+            if session and session not in numbers:
+                numbers[session] = len(self._ends)
                 self._ends.append(NONE)
-            self._sessions[row] = number
-            if len(turns) > FEW:
-                self._unsettled.add(number)
-            elif number not in self._unsettled:
+        given = [numbers.get(session, NONE) for session in sessions]
+        self._sessions[first:size] = given
+        turns = [(row, number) for row, number in enumerate(given, first) if number != NONE]
+        if len(turns) > FEW:
+            self._unsettled.update(number for _, number in turns)
+            return
+        for row, number in turns:
+            if number not in self._unsettled:
                 self._chain(row, number, keys)
 
     def _grow(self, size: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from recollect.errors import Unavailable
 from recollect.types import Record, Vector
@@ -45,3 +45,15 @@ def is_name(author: str) -> bool:
 
 def says_nothing(vector: Vector) -> bool:
     return not any(vector)
+
+
+def cosines(vector: Vector | None, others: Mapping[str, Vector | None]) -> dict[str, float]:
+    """How similar each is that has a vector; nothing without one to compare with."""
+    held = {name: other for name, other in others.items() if other is not None}
+    if vector is None or not held:
+        return {}
+    import numpy as np
+
+    matrix = np.frombuffer(b"".join(held.values()), dtype="<f4").reshape(len(held), -1)
+    found = matrix @ np.frombuffer(vector, dtype="<f4")
+    return dict(zip(held, found.tolist(), strict=True))

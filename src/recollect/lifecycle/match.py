@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from heapq import nlargest
+from types import MappingProxyType
 
 from recollect.engine import Engine
 from recollect.index.vectors import says_nothing
@@ -25,7 +27,8 @@ from recollect.lifecycle.merge import (
 )
 from recollect.ports import Store
 from recollect.scopes import is_within, root_of
-from recollect.text.claims.lessons import slot_tag
+from recollect.text.analysis import words
+from recollect.text.claims.lessons import claim_from_data, findable_tags, slot_tag
 from recollect.text.messages import turn_id
 from recollect.types import LIVE, Find, Listing, Record, Search, Vector, Where
 
@@ -46,13 +49,23 @@ async def meet(
     corrects: bool = False,
     named: Named = NOBODY,
     pending: Sequence[Record] = (),
+    near: Mapping[str, float] | None = None,
     seen_hash: bool = False,
     wary: bool = False,
 ) -> Outcome:
     """Compare, judge and settle: what to commit for this record, and what to say about it.
-    ``named``: the known texts that it surely or perhaps corrects. ``wary``: see ``judge``."""
+    ``named``: the known texts that it surely or perhaps corrects. ``near``: see ``compare``.
+    ``wary``: see ``judge``."""
     known = await compare(
-        engine, store, record, vector, space, named=named, pending=pending, seen_hash=seen_hash
+        engine,
+        store,
+        record,
+        vector,
+        space,
+        named=named,
+        pending=pending,
+        near=near,
+        seen_hash=seen_hash,
     )
     above = engine.profile.duplicate_above
     verdict = judge(record, known, duplicate_above=above, corrects=corrects, named=named, wary=wary)
@@ -115,26 +128,60 @@ async def compare(
     *,
     named: Named = NOBODY,
     pending: Sequence[Record] = (),
+    near: Mapping[str, float] | None = None,
     seen_hash: bool = False,
 ) -> list[Known]:
     """The live records that the new one may repeat, enrich, replace or contradict, in its own
     scope and those above it: the nearest ones and those that make a claim about the same slot.
     ``pending`` are records that the same commit will write or change; they count as they will
-    be. ``seen_hash``: the store refused this very text, though no vector led to it."""
+    be, and with ``near``, how similar each of them is, only as far as a search would have found
+    them. ``seen_hash``: the store refused this very text, though no vector led to it."""
     found: dict[str, Known] = {}
     for query in _queries(engine, record, vector, space, named=named, seen_hash=seen_hash):
         for known in await _known(store, query):
             found.setdefault(known.record.id, known)
-    return _with_pending(found.values(), record, pending)
+    if near is not None:
+        by_search = {one.id for one in _as_found(record, pending, near)}
+        pending = [one for one in pending if one.id in found or one.id in by_search]
+    return _with_pending(found.values(), record, pending, near or {})
 
 
-def _with_pending(known: Iterable[Known], record: Record, pending: Iterable[Record]) -> list[Known]:
+def _with_pending(
+    known: Iterable[Known],
+    record: Record,
+    pending: Iterable[Record],
+    near: Mapping[str, float] = MappingProxyType({}),
+) -> list[Known]:
     found = {one.record.id: one for one in known}
     for one in pending:
-        earlier = found.pop(one.id, Known(record=one))
+        earlier = found.pop(one.id, Known(record=one, similarity=near.get(one.id)))
         if one.status in LIVE and is_within(record.scope, one.scope):
             found[one.id] = replace(earlier, record=one)
     return list(found.values())
+
+
+def _as_found(
+    record: Record, pending: Sequence[Record], near: Mapping[str, float]
+) -> Iterator[Record]:
+    """Those to which the searches for what a record may repeat or replace would lead."""
+    yield from (one for one in pending if one.hash == record.hash)
+    alike = [one for one in pending if one.kind == record.kind]
+    if record.kind == "episodic" or not alike:
+        return
+    claim = claim_from_data(record.data)
+    tags = {slot_tag(claim)} if claim is not None else set()
+    if record.kind == "semantic" and tells_change(record):
+        tags.update(tags_of_change(record))
+    if tags:
+        yield from (one for one in alike if not tags.isdisjoint(findable_tags(one.tags, one.data)))
+    if near:
+        close = [one for one in alike if near.get(one.id, -1.0) > SIMILAR_ABOVE]
+        yield from nlargest(NEIGHBOURS, close, key=lambda one: near[one.id])
+    else:
+        said = set(words(record.text[:WORDS_FROM_MAX]))
+        shared = {one.id: len(said.intersection(words(one.text))) for one in alike}
+        close = [one for one in alike if shared[one.id]]
+        yield from nlargest(NEIGHBOURS, close, key=lambda one: shared[one.id])
 
 
 async def _known(store: Store, query: Search | Find | Listing) -> list[Known]:

@@ -72,9 +72,10 @@ def revived(record: Record, until: datetime | None) -> Record:
     return replace(record, status="active", retired_at=None, valid_to=until)
 
 
-def undone(row: Row, before: Mapping[str, Any]) -> Row:
+def undone(row: Row, before: Mapping[str, Any], now: datetime) -> Row:
     """A record or an edge with the fields that the journal has of it. Those are JSON: times come
-    back as times, lists as tuples."""
+    back as times, lists as tuples. What was believed until now and is so no longer was retired
+    now, whenever that was done first."""
     restored: dict[str, Any] = {}
     for field in fields(row):
         if field.name not in before or field.name in _OF_THE_ROW:
@@ -83,6 +84,8 @@ def undone(row: Row, before: Mapping[str, Any]) -> Row:
         if "datetime" in str(field.type) and isinstance(value, str):
             value = datetime.fromisoformat(value)
         restored[field.name] = tuple(value) if isinstance(value, list) else value
+    if row.retired_at is None and restored.get("retired_at"):
+        restored["retired_at"] = now
     return replace(row, **restored)
 
 

@@ -19,7 +19,6 @@ from recollect.memory.lists import Lists
 from recollect.memory.whole import WholeStore
 from recollect.types import (
     Answer,
-    Durability,
     Entry,
     Kind,
     Packet,
@@ -35,6 +34,7 @@ from recollect.types import (
 )
 from recollect.types.arguments import (
     Actor,
+    Filter,
     Ids,
     Json,
     Label,
@@ -128,7 +128,7 @@ class AsyncMemory(WholeStore, Lists, Beliefs):
         if engine.audit is not None:
             memory._auditing = asyncio.create_task(engine.audit.run())
         if background:
-            from recollect.upkeep.loop import run_in_background
+            from recollect.upkeep.background import run_in_background
 
             memory._upkeep = asyncio.create_task(run_in_background(engine))
             memory._telling = asyncio.create_task(_tell_others(engine))
@@ -195,71 +195,6 @@ class AsyncMemory(WholeStore, Lists, Beliefs):
             actor=actor,
         )
 
-    @needs("write")
-    async def remember(
-        self,
-        text: str,
-        *,
-        scope: Scope | None = None,
-        kind: Kind | None = None,
-        type: Type | None = None,
-        tags: Tags = (),
-        importance: Share | None = None,
-        confidence: Share = 1.0,
-        durability: Durability | None = None,
-        valid_from: When | None = None,
-        valid_to: When | None = None,
-        expires_at: When | None = None,
-        source: Source = "user",
-        author: Label = "",
-        data: Json | None = None,
-        supersedes: Name | None = None,
-        key: Name | None = None,
-        actor: Actor = "",
-    ) -> Receipt:
-        """Keep one statement. What says the same already is merged, not doubled.
-
-        Args:
-            text: one statement, understood without the conversation it comes from
-            scope: who it belongs to
-            kind: default: follows from the type
-            type: default: fact
-            tags: short words, such as deploy or database
-            importance: 0.5 is usual; 0.9 for what must not be missed
-            confidence: how sure it is
-            durability: core: shown at every task; standard; ephemeral: soon of no use
-            valid_from: when it began to be true
-            valid_to: when it ceased to be true
-            expires_at: when to forget it
-            source: where it comes from
-            author: who said it
-            data: more about it, as JSON
-            supersedes: id of a record that this one takes the place of
-            key: your own name for it in this scope; the same key again replaces it
-            actor: who does it, for the journal
-        """
-        from recollect.verbs.remember import Statement, remember
-
-        statement = Statement(
-            text=text,
-            scope=scope,
-            kind=kind,
-            type=type,
-            tags=tags,
-            importance=importance,
-            confidence=confidence,
-            durability=durability,
-            valid_from=valid_from,
-            valid_to=valid_to,
-            expires_at=expires_at,
-            source=source,
-            author=author,
-            data=data,
-            supersedes=supersedes,
-            key=key,
-        )
-        return await remember(self._engine, statement, actor=actor)
-
     @needs("read")
     async def recall(
         self,
@@ -270,6 +205,7 @@ class AsyncMemory(WholeStore, Lists, Beliefs):
         kinds: Iterable[Kind] = (),
         types: Iterable[Type] = (),
         tags: Tags = (),
+        where: Filter | None = None,
         statuses: Iterable[Status] | None = None,
         since: When | None = None,
         until: When | None = None,
@@ -291,6 +227,8 @@ class AsyncMemory(WholeStore, Lists, Beliefs):
             kinds: only this kind
             types: only this type
             tags: only with one of these tags
+            where: what all, any or none of its tags and data are:
+                {"tags": {"all": ["a"], "none": ["b"]}, "data": {"any": {"year": {"gte": 2024}}}}
             statuses: only with this status
             since: happened at or after
             until: happened before
@@ -312,6 +250,7 @@ class AsyncMemory(WholeStore, Lists, Beliefs):
             kinds=kinds,
             types=types,
             tags=tags,
+            where=where,
             statuses=statuses,
             since=since,
             until=until,
@@ -335,6 +274,7 @@ class AsyncMemory(WholeStore, Lists, Beliefs):
         scope: Scopes | None = None,
         tokens: int | None = None,
         shape: Shape = "openai",
+        where: Filter | None = None,
         threshold: Share | None = None,
         as_of: When | None = None,
         known_at: When | None = None,
@@ -353,6 +293,7 @@ class AsyncMemory(WholeStore, Lists, Beliefs):
             scope: where to look, parents included; none: everywhere
             tokens: the budget
             shape: whose messages its own look like
+            where: of memories only those whose tags and data match, as for ``recall``
             threshold: leave out weaker hits
             as_of: what was true at that time
             known_at: what we believed at that time
@@ -367,6 +308,7 @@ class AsyncMemory(WholeStore, Lists, Beliefs):
             scope=scope,
             tokens=tokens,
             shape=shape,
+            where=where,
             threshold=threshold,
             as_of=as_of,
             known_at=known_at,
@@ -761,7 +703,8 @@ class AsyncMemory(WholeStore, Lists, Beliefs):
         said here is learned first, for RECOLLECT_CLOSE_SECONDS; the log says what is left."""
         import asyncio
 
-        from recollect.upkeep.loop import flush_uses, last_round
+        from recollect.upkeep.background import last_round
+        from recollect.upkeep.uses import flush_uses
 
         upkeep, self._upkeep = self._upkeep, None
         for task in filter(None, (upkeep, self._telling, self._auditing)):
@@ -775,8 +718,7 @@ class AsyncMemory(WholeStore, Lists, Beliefs):
             if self._engine.audit is not None:
                 await self._engine.audit.flush()
         finally:
-            await self._engine.store.close()
-            await self._engine.volatile.close()
+            await self._engine.close()
 
     async def __aenter__(self) -> Self:
         return self

@@ -1,4 +1,4 @@
-"""The verbs of a person who looks at one belief: why it did not come back, and what to do with it.
+"""The verbs about single beliefs: to state one, why it did not come back, and what to do with it.
 ``resolve``, ``archive`` and ``undo`` are in the facade itself."""
 
 from __future__ import annotations
@@ -7,17 +7,103 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from recollect.access.rights import needs
-from recollect.types import Answer, Kind, Receipt, Status, Type
-from recollect.types.arguments import Actor, Ids, Label, Limit, Name, Scopes, Share, Tags, When
+from recollect.types import Answer, Durability, Kind, Receipt, Source, Status, Type
+from recollect.types.arguments import (
+    Actor,
+    Filter,
+    Ids,
+    Json,
+    Label,
+    Limit,
+    Name,
+    Scope,
+    Scopes,
+    Share,
+    StatementInputs,
+    Tags,
+    When,
+)
 
 if TYPE_CHECKING:
     from recollect.engine import Engine
 
 
 class Beliefs:
-    """The verbs about one belief."""
+    """The verbs about single beliefs."""
 
     _engine: Engine
+
+    @needs("write")
+    async def remember(
+        self,
+        text: str | StatementInputs,
+        *,
+        scope: Scope | None = None,
+        kind: Kind | None = None,
+        type: Type | None = None,
+        tags: Tags = (),
+        importance: Share | None = None,
+        confidence: Share = 1.0,
+        durability: Durability | None = None,
+        valid_from: When | None = None,
+        valid_to: When | None = None,
+        expires_at: When | None = None,
+        source: Source = "user",
+        author: Label = "",
+        data: Json | None = None,
+        supersedes: Name | None = None,
+        key: Name | None = None,
+        actor: Actor = "",
+    ) -> Receipt:
+        """Keep a statement, or many. What says the same already is merged, not doubled.
+
+        Many are texts, or mappings of what this verb takes; what one leaves open is as told
+        beside them. All of them are of one root and one change, each hundred is one commit, and
+        the receipt has an item for each. A bad one is refused by its number before anything of
+        its hundred is written.
+
+        Args:
+            text: one statement, understood without the conversation it comes from; or a list
+            scope: who it belongs to
+            kind: default: follows from the type
+            type: default: fact
+            tags: short words, such as deploy or database
+            importance: 0.5 is usual; 0.9 for what must not be missed
+            confidence: how sure it is
+            durability: core: shown at every task; standard; ephemeral: soon of no use
+            valid_from: when it began to be true
+            valid_to: when it ceased to be true
+            expires_at: when to forget it
+            source: where it comes from
+            author: who said it
+            data: more about it, as JSON
+            supersedes: id of a record that this one takes the place of
+            key: your own name for it in this scope; the same key again replaces it
+            actor: who does it, for the journal
+        """
+        from recollect.verbs.remember import remember
+        from recollect.verbs.statement import Statement, statements_of
+
+        usual = Statement(
+            text=text if isinstance(text, str) else "",
+            scope=scope,
+            kind=kind,
+            type=type,
+            tags=tags,
+            importance=importance,
+            confidence=confidence,
+            durability=durability,
+            valid_from=valid_from,
+            valid_to=valid_to,
+            expires_at=expires_at,
+            source=source,
+            author=author,
+            data=data,
+            supersedes=supersedes,
+            key=key,
+        )
+        said = usual if isinstance(text, str) else statements_of(text, usual)
+        return await remember(self._engine, said, actor=actor)
 
     @needs("write")
     async def edit(self, id: Name, text: str, *, actor: Actor = "") -> Receipt:
@@ -74,6 +160,7 @@ class Beliefs:
         kinds: Iterable[Kind] = (),
         types: Iterable[Type] = (),
         tags: Tags = (),
+        where: Filter | None = None,
         statuses: Iterable[Status] | None = None,
         since: When | None = None,
         until: When | None = None,
@@ -95,6 +182,7 @@ class Beliefs:
             kinds: only this kind
             types: only this type
             tags: only with one of these tags
+            where: what all, any or none of its tags and data are, as for ``recall``
             statuses: only with this status
             since: happened at or after
             until: happened before
@@ -115,6 +203,7 @@ class Beliefs:
             kinds=kinds,
             types=types,
             tags=tags,
+            where=where,
             statuses=statuses,
             since=since,
             until=until,

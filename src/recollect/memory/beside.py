@@ -7,6 +7,6 @@ from recollect.memory import AsyncMemory
 
 async def keep_beside(memory: AsyncMemory) -> None:
     """For as long as the memory is open."""
-    from recollect.upkeep.loop import run_beside
+    from recollect.upkeep.background import run_beside
 
     await run_beside(memory.engine)

@@ -51,7 +51,8 @@ class Health:
             if self._clock() - self._looked >= LOOK_SECONDS:
                 self._stuck = len(await list_stuck(engine, None, STUCK_MAX))
                 self._looked = self._clock()
-        unwell = self._stuck or engine.disk.trouble or await self._is_damaged()
+        away = engine.queue.trouble if engine.queue else ""
+        unwell = self._stuck or away or engine.disk.trouble or await self._is_damaged()
         return ("degraded" if unwell else "ok"), self._stuck
 
 

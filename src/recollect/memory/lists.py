@@ -19,7 +19,7 @@ from recollect.types import (
     Summary,
     Type,
 )
-from recollect.types.arguments import Cursor, Day, Limit, Name, Names, Scope, Tags, When
+from recollect.types.arguments import Cursor, Day, Filter, Limit, Name, Names, Scope, Tags, When
 from recollect.types.pages import Consent, Due, Page, ScopeCount, Spent, Stats
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ class Lists:
         kinds: Iterable[Kind] = (),
         types: Iterable[Type] = (),
         tags: Tags = (),
+        where: Filter | None = None,
         statuses: Iterable[Status] = (),
         sources: Iterable[Source] = (),
         authors: Names = (),
@@ -60,6 +61,8 @@ class Lists:
             kinds: only this kind
             types: only this type
             tags: only with one of these tags
+            where: what all, any or none of its tags and data are:
+                {"tags": {"all": ["a"], "none": ["b"]}, "data": {"any": {"year": {"gte": 2024}}}}
             statuses: only with this status
             sources: only from this source
             authors: only what this author said
@@ -78,6 +81,7 @@ class Lists:
             kinds=kinds,
             types=types,
             tags=tags,
+            where=where,
             statuses=statuses,
             sources=sources,
             authors=authors,

@@ -27,23 +27,19 @@ def fused(hits: Sequence[Hit], weight: float) -> list[Parts]:
     """``weight`` is what one standard deviation of similarity counts where the best by words
     counts 1. The sums are scaled to the best calibrated relevance, so that scores mean the same
     in every answer and a poor best stays poor."""
-    best = max((_words(hit) for hit in hits), default=0.0)
+    words = [hit.keyword_around or hit.keyword for hit in hits]
+    best = max(words, default=0.0)
     sure = max((hit.coverage for hit in hits), default=0.0) ** 0.5
-    raw = [_raw(hit, sure / best if best > 0 else 0.0, weight) for hit in hits]
-    top = max((one.words + one.meaning for one in raw), default=0.0)
+    per_word = sure / best if best > 0 else 0.0
+    raw = []
+    for hit, held in zip(hits, words, strict=True):
+        by_word = per_word * held
+        raw.append((by_word, max(weight * _lift(hit), -by_word)))
+    top = max((by_word + meaning for by_word, meaning in raw), default=0.0)
     if top <= 0:
         return [Parts(0.0, max(hit.similarity or 0.0, 0.0)) for hit in hits]
     scale = _level(hits, raw) / top
-    return [Parts(one.words * scale, one.meaning * scale) for one in raw]
-
-
-def _raw(hit: Hit, per_word: float, weight: float) -> Parts:
-    words = per_word * _words(hit)
-    return Parts(words, max(weight * _lift(hit), -words))
-
-
-def _words(hit: Hit) -> float:
-    return hit.keyword_around or hit.keyword
+    return [Parts(by_word * scale, meaning * scale) for by_word, meaning in raw]
 
 
 def _lift(hit: Hit) -> float:
@@ -53,9 +49,9 @@ def _lift(hit: Hit) -> float:
     return OWN_SHARE * hit.lift + (1 - OWN_SHARE) * around
 
 
-def _level(hits: Sequence[Hit], raw: Sequence[Parts]) -> float:
+def _level(hits: Sequence[Hit], raw: Sequence[tuple[float, float]]) -> float:
     """The best relevance on a scale that needs no other hit: cosine and share of the words,
     mixed as the best hit's score is."""
-    best = max(raw, key=lambda one: one.words + one.meaning)
-    share = max(best.meaning, 0.0) / (best.words + max(best.meaning, 0.0))
+    by_word, meaning = max(raw, key=lambda one: one[0] + one[1])
+    share = max(meaning, 0.0) / (by_word + max(meaning, 0.0))
     return max(share * max(hit.similarity or 0.0, 0.0) + (1 - share) * hit.coverage for hit in hits)

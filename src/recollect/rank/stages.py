@@ -54,6 +54,7 @@ class Candidate:
     score: float = 0.0
     why: list[tuple[str, float, Detail]] = field(default_factory=list)
     nearly: float = 0.0  # the share of the query's words that it holds, some of them only nearly
+    lent: float | None = None  # how similar that is which it came along with
     record: Record = field(init=False)
     among_equals: tuple[float, str] = field(init=False)  # its place: the more recent first
 
@@ -123,7 +124,18 @@ def above_threshold(candidates: Candidates, asked: Asked) -> Candidates:
     least = asked.profile.threshold if asked.threshold is None else asked.threshold
     if not asked.text.strip():
         return candidates
-    return [candidate for candidate in candidates if candidate.score >= least]
+    return [one for one in candidates if strength(one, least, asked.profile) >= least]
+
+
+def strength(candidate: Candidate, least: float, profile: Profile) -> float:
+    """What a threshold is held against: the score, or what the profile's document calls
+    similarity. That everything is good enough says nothing about either."""
+    by_score = profile.threshold_on == "score" or least <= 0
+    return candidate.score if by_score else _likeness(candidate)
+
+
+def _likeness(candidate: Candidate) -> float:
+    return _meaning(candidate.hit) if candidate.lent is None else candidate.lent
 
 
 def _without_noise(candidates: Candidates, asked: Asked) -> Candidates:
@@ -274,7 +286,8 @@ def alias(candidates: Candidates, asked: Asked) -> Candidates:
     """Tags are further names: what is asked for by one of them is found, not merely near."""
     query = frozenset(query_terms(asked.text))
     for candidate in candidates if query else ():
-        named = {term for tag in candidate.record.tags for term in terms(tag)} & query
+        tags = candidate.record.tags
+        named = {term for tag in tags for term in terms(tag)} & query if tags else ()
         _raise(candidate, "alias", FOUND_BY_NAME * len(named) / len(query), " ".join(named))
     return candidates
 
@@ -370,8 +383,9 @@ def _best_turn(record: Record, turns: Mapping[tuple[str, str, str], Candidate]) 
 
 def related(record: Record, source: Candidate, kind: str, asked: Asked) -> Candidate:
     """A record that came along with a better one through a relation."""
-    candidate = Candidate(Hit(record=record))
-    value = source.score * asked.profile.related_share
+    share = asked.profile.related_share
+    candidate = Candidate(Hit(record=record), lent=_likeness(source) * share)
+    value = source.score * share
     candidate.add("related", value, f"{kind} {source.record.id}")
     return candidate
 
@@ -379,7 +393,7 @@ def related(record: Record, source: Candidate, kind: str, asked: Asked) -> Candi
 def replacing(record: Record, turn: Candidate) -> Candidate:
     """What is true now, brought along by a turn in which something else was said: it stands
     where the turn stood, and the turn behind it."""
-    candidate = Candidate(Hit(record=record))
+    candidate = Candidate(Hit(record=record), lent=_likeness(turn))
     candidate.add("replaces", turn.score, f"turn {turn.record.id}")
     turn.add("outdated", -OUTDATED_SHARE * turn.score, f"replaced by {record.id}")
     return candidate

@@ -54,13 +54,14 @@ RELATIONS: tuple[RelationKind, ...] = (
 TOUCHES = ("record", "message", "session", "summary", "relation", "item", "cursor", "vector")
 
 CHECKSUM_BYTES = 8
+_SIZES = [size.to_bytes(8, "little") for size in range(1024)]  # as a checksum writes them
 
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 
 def to_json(value: Any) -> str:
-    if value == () or value == []:  # most lists are empty
-        return "[]"
+    if not value and isinstance(value, (tuple, list, dict)):  # most are empty
+        return "{}" if isinstance(value, dict) else "[]"
     try:
         return _encode(value)
     except (TypeError, ValueError) as error:
@@ -268,9 +269,12 @@ def lineage_rows(root: int, record: int, value: Record) -> list[tuple[int, int, 
 
 def checksum(*parts: object) -> bytes:
     """Of some values of a row: whoever reads it compares."""
-    texts = [str(part).encode("utf-8", "surrogatepass") for part in parts]
-    told = b"".join(part for one in texts for part in (len(one).to_bytes(8, "little"), one))
-    return blake2b(told, digest_size=CHECKSUM_BYTES).digest()
+    told: list[bytes] = []
+    for part in parts:
+        text = str(part).encode("utf-8", "surrogatepass")
+        size = len(text)
+        told += (_SIZES[size] if size < len(_SIZES) else size.to_bytes(8, "little"), text)
+    return blake2b(b"".join(told), digest_size=CHECKSUM_BYTES).digest()
 
 
 # Messages

@@ -6,8 +6,6 @@ them by keyword only. ``trouble`` says why. Nobody has to do anything when the s
 
 from __future__ import annotations
 
-import logging
-import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -20,6 +18,7 @@ from recollect.scopes import root_of
 from recollect.stores.commit import is_over
 from recollect.stores.dict import DictStore
 from recollect.stores.dict.tables import Tables, row_of
+from recollect.stores.outage import Outage
 from recollect.types import (
     Batch,
     Entry,
@@ -45,10 +44,7 @@ from recollect.types import (
 T = TypeVar("T")
 
 COPIES_MAX = 20_000  # of each kind
-PAUSE_SECONDS = 1.0  # before the server is tried again; longer each time
-PAUSE_MAX = 15.0
-
-logger = logging.getLogger("recollect")
+MEANWHILE = "working on with what this process has: nothing new is kept, search is by keyword"
 
 
 class Copies(DictStore):
@@ -106,10 +102,16 @@ class Standby:
         self._main: Store | None = None
         self._copies = Copies()
         self._registry = StandbyRegistry(self)
-        self._again = 0.0  # when the server is tried again
-        self._pause = PAUSE_SECONDS
+        self._outage = Outage(name, MEANWHILE)
         self._closed = False
-        self.trouble = ""
+
+    @property
+    def trouble(self) -> str:
+        return self._outage.trouble
+
+    @property
+    def pause(self) -> float:
+        return self._outage.pause
 
     @classmethod
     async def open(cls, name: str, opener: Callable[[], Awaitable[Store]]) -> Standby:
@@ -118,7 +120,7 @@ class Standby:
         try:
             await store.reached()
         except Unavailable as error:
-            store.lost(error)
+            store._outage.begins(error)
         return store
 
     @property
@@ -135,29 +137,10 @@ class Standby:
         """The store itself. Unavailable if it is away, without a try if that was just seen."""
         if self._closed:
             raise Unavailable("this store is closed; open it again")
-        if self.trouble and time.monotonic() < self._again:
-            raise Unavailable(self.trouble, retry_after=self._pause)
+        self._outage.check()
         if self._main is None:
             self._main = await self._opener()
         return self._main
-
-    def lost(self, error: Unavailable) -> None:
-        if self._closed:
-            raise error
-        if not self.trouble:
-            logger.warning(
-                "%s; working on with what this process has: nothing new is kept, "
-                "search is by keyword",
-                error,
-            )
-        self.trouble = str(error)
-        self._again = time.monotonic() + self._pause
-        self._pause = min(2 * self._pause, PAUSE_MAX)
-
-    def found(self) -> None:
-        if self.trouble:
-            logger.warning("%s is back", self._name)
-        self.trouble, self._pause = "", PAUSE_SECONDS
 
     async def asked(
         self, ask: Callable[[Store], Awaitable[T]], instead: Callable[[], Awaitable[T]]
@@ -168,10 +151,9 @@ class Standby:
         except Unavailable as error:
             if self._closed:
                 raise
-            if not self.trouble or time.monotonic() >= self._again:
-                self.lost(error)
+            self._outage.begins(error)
             return await instead()
-        self.found()
+        self._outage.ends()
         return answer
 
     async def _kept(
@@ -189,11 +171,12 @@ class Standby:
         try:
             seq = await (await self.reached()).commit(batch)
         except Unavailable as error:
-            if not self.trouble or time.monotonic() >= self._again:
-                self.lost(error)
+            if self._closed:
+                raise
+            self._outage.begins(error)
             # Without a time to come again: the agent works on meanwhile.
             raise Unavailable(str(error), outcome_unknown=error.outcome_unknown) from error
-        self.found()
+        self._outage.ends()
         self._copies.erase(batch.erase)
         self._copies.keep(*(replace(one, version=one.version + 1) for one in batch.records))
         self._copies.keep(*(replace(one, version=one.version + 1) for one in batch.items))
@@ -327,7 +310,7 @@ class StandbyRegistry:
 
     async def put(self, cell: Cell, *, now: datetime) -> Cell:
         async def refused() -> Cell:
-            raise Unavailable(self._store.trouble, retry_after=PAUSE_SECONDS)
+            raise Unavailable(self._store.trouble, retry_after=self._store.pause)
 
         new = await self._store.asked(lambda store: store.registry.put(cell, now=now), refused)
         self._keep(new)

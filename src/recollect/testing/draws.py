@@ -33,6 +33,7 @@ from recollect.types import (
     Find,
     Item,
     Listing,
+    Matching,
     Message,
     Record,
     Relation,
@@ -306,6 +307,15 @@ def _resolve_erase(scope: str, fields: dict[str, Any]) -> Erase:
     return Erase(kind=kind, scope=scope, namespace=fields["namespace"], id=fields["key"])
 
 
+MATCHING: list[Matching] = [
+    (),
+    (),
+    (),
+    (("tags", "none", ("cafe",)),),
+    (("data", "any", (("n", "is", 1), ("slot", "exists", True))),),
+]
+
+
 def _filters() -> dict[str, st.SearchStrategy[Any]]:
     moments = st.one_of(st.none(), st.none(), st.integers(-10, 30).map(moment))
     return {
@@ -319,6 +329,7 @@ def _filters() -> dict[str, st.SearchStrategy[Any]]:
         "exact": st.booleans(),
         "kinds": st.sampled_from([(), (), ("semantic",), ("episodic", "procedural")]),
         "tags": st.sampled_from([(), (), (), ("cafe",), ("X", "y"), ("slot:a/b",)]),
+        "matching": st.sampled_from(MATCHING),
         "statuses": st.sampled_from([("active", "disputed"), EVERY_STATUS, ("superseded",), ()]),
         "since": moments,
         "until": moments,

@@ -33,6 +33,8 @@ QUESTION = "?"  # marks a text that asks; not a word, so no text can hold it by 
 # Longer texts are stored whole but only their beginning is searchable by word.
 ANALYSED_CHARACTERS_MAX = 200_000
 TERM_LENGTH_MAX = 64
+# Analysed words that are kept: those that come again. Imported numbers have no end of others.
+WORDS_KEPT = 20_000
 
 K1 = 1.2
 B = 0.6  # less than the usual 0.75: among chat messages the longer one says more
@@ -66,9 +68,9 @@ _ASCII_TOKEN = re.compile(r"[a-z0-9]+(?:'[a-z0-9]+)*")
 def words(text: str) -> Iterator[str]:
     """Folded words and dense runs, before stemming and splitting."""
     folded = fold(text[:ANALYSED_CHARACTERS_MAX])
-    pattern = _ASCII_TOKEN if folded.isascii() else _TOKEN
-    for match in pattern.finditer(folded):
-        yield match.group()
+    if folded.isascii():
+        return iter(_ASCII_TOKEN.findall(folded))
+    return (match.group() for match in _TOKEN.finditer(folded))
 
 
 def pieces(text: str) -> Iterator[re.Match[str]]:
@@ -79,6 +81,8 @@ def pieces(text: str) -> Iterator[re.Match[str]]:
 
 def terms(text: str) -> list[str]:
     """What a text is indexed under, repeats included."""
+    if text.isascii():
+        return [stem(word) for word in words(text)]
     found: list[str] = []
     for word in words(text):
         if not _is_dense(word[0]):
@@ -87,7 +91,7 @@ def terms(text: str) -> list[str]:
         short = 2 if _is_dense_letter(word[0]) else 1
         for size in (min(short, len(word)), short + 1):
             found.extend(word[i : i + size] for i in range(len(word) - size + 1))
-    return found if text.isascii() else [*found, *symbols(text)]
+    return [*found, *symbols(text)]
 
 
 def symbols(text: str) -> list[str]:
@@ -114,6 +118,7 @@ def document_terms(text: str, author: str) -> list[str]:
     return [*found, QUESTION] if asks(text) else found
 
 
+@lru_cache(maxsize=64)  # a question is looked at several times, and then never again
 def query_terms(text: str) -> tuple[str, ...]:
     """What a query looks for: each term once, without stop words unless it has only those."""
     found: dict[str, None] = {}
@@ -129,7 +134,7 @@ def query_terms(text: str) -> tuple[str, ...]:
     return tuple(kept or found)
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=WORDS_KEPT)
 def stem(word: str) -> str:
     word = word.replace("\u2019", "'")
     word = word.removesuffix("'s")
@@ -148,7 +153,7 @@ _STEMMERS = {
 }
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=WORDS_KEPT)
 def stem_by_script(term: str) -> str:
     """больнице and больница are one term. The stem of English changed nothing there."""
     if term.isascii():

@@ -328,6 +328,10 @@ class Entry:
     touched: tuple[Touch, ...] = ()
 
 
+# Conditions on tags and data (``recollect.index.conditions``): field, quantifier, terms.
+Matching = tuple[tuple[str, str, tuple[Any, ...]], ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Where:
     """Which records. ``scopes`` are of one root; each also shows its parents, and with
@@ -351,6 +355,7 @@ class Where:
     until: datetime | None = None  # on Record.at, exclusive
     as_of: datetime | None = None
     known_at: datetime | None = None
+    matching: Matching = ()  # on tags and data, all of them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,6 +21,7 @@ IDS_MAX = 1000
 MESSAGES_MAX = 1000
 SCOPES_MAX = 100
 STEPS_MAX = 200
+STATEMENTS_MAX = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +54,11 @@ Steps = Annotated[Iterable[str], Between(0, STEPS_MAX)]
 Cursor = Annotated[str, Between(0, 4000)]
 Day = Annotated[str, Like(r"^\d{4}-\d{2}-\d{2}$")]
 Json = Mapping[str, Any]
+Filter = Mapping[str, Any] | str  # see ``recollect.index.conditions``; as text, it is JSON
 MessageInput = str | Mapping[str, Any]
 MessageInputs = Annotated[Iterable[MessageInput], Between(0, MESSAGES_MAX)]
+StatementInput = str | Mapping[str, Any]
+StatementInputs = Annotated[Iterable[StatementInput], Between(0, STATEMENTS_MAX)]
 StorePath = str | os.PathLike[str]
 FileTarget = str | os.PathLike[str] | IO[bytes]  # where an export goes
 FileSource = str | os.PathLike[str] | IO[bytes]  # where an import comes from

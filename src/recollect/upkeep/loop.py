@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from dataclasses import replace
 from functools import partial
@@ -10,28 +9,23 @@ from hashlib import blake2b
 
 from recollect.changes import Change, claim_space
 from recollect.engine import Engine
-from recollect.errors import Conflict, Invalid, RecollectError, Unavailable
+from recollect.errors import Conflict, Invalid, Unavailable
 from recollect.index.vectors import says_nothing
 from recollect.models.calls import sum_of
 from recollect.types import Receipt, ReceiptItem, Usage, Vector, Work
 from recollect.upkeep.agenda import Agenda, agendas
-from recollect.upkeep.consolidate import consolidate, consolidate_due
+from recollect.upkeep.consolidate import consolidate
 from recollect.upkeep.expiry import expire
 from recollect.upkeep.fold import fold_sessions
-from recollect.upkeep.inspection import inspect
 from recollect.upkeep.learn import LearnRound, learn_sessions
 from recollect.upkeep.leases import forgive, hold, release
+from recollect.upkeep.uses import flush_uses
 
 log = logging.getLogger(__name__)
 
-PAUSE_SECONDS = 5.0
-PAUSE_SECONDS_BUSY = 0.2
-PAUSE_SECONDS_MAX = 300.0
 UPKEEP = "upkeep"  # the lease of a root
 LEASE_SECONDS = 120
 VECTORS_PER_COMMIT = 100
-PAUSE_SECONDS_FAILING = 60.0
-LOOK_SECONDS = 600.0  # between two looks for roots that were not consolidated for long
 
 
 async def maintain(
@@ -95,7 +89,7 @@ async def one_round(engine: Engine, *, everything: bool = False, shared: bool = 
                     await _work_or_say(engine, root, now_due[root], done, everything=everything)
             finally:
                 await release(engine, engine.store, root, UPKEEP, engine.name)
-    await _work_on_volatile(engine, done, everything=everything)
+    await work_on_volatile(engine, done, everything=everything)
     await engine.store.scrub()  # finishes what a reader kept a forget() from finishing
     notes = [f"no vectors added: {trouble}"] if trouble and engine.embedder else []
     changes = list(done.changes.values())
@@ -145,34 +139,12 @@ async def _work_in(
     ]
 
 
-async def _work_on_volatile(engine: Engine, done: LearnRound, *, everything: bool) -> None:
+async def work_on_volatile(engine: Engine, done: LearnRound, *, everything: bool) -> None:
     """Sessions of this process alone; nobody else sees them."""
     store = engine.volatile
     for due in (await agendas(engine, store, space="", everything=everything)).values():
         await learn_sessions(engine, store, due.learn, done, everything=everything)
         done.items += await fold_sessions(engine, store, due.fold)
-
-
-async def flush_uses(engine: Engine) -> None:
-    """Counters are a hint, not a memory: losing them to a full disk is no error."""
-    by_root: dict[str, list[str]] = {}
-    for (root, id_), times in engine.used.items():
-        by_root.setdefault(root, []).extend([id_] * times)
-    engine.used.clear()  # the same counter serves every narrowed handle
-    for root, ids in by_root.items():
-        change = Change(engine, root, "uses")
-        change.used += ids if root not in engine.volatile_roots else await _kept(engine, root, ids)
-        try:
-            await change.commit()
-        except Unavailable:
-            return
-
-
-async def _kept(engine: Engine, root: str, ids: list[str]) -> list[str]:
-    """Those that are not in this process only."""
-    found = await engine.store.records(root, list(dict.fromkeys(ids)), now=engine.now())
-    here = {record.id for record in found}
-    return [id_ for id_ in ids if id_ in here]
 
 
 async def embed_work(
@@ -227,60 +199,3 @@ def _added(vector: Vector) -> str:
     if not says_nothing(vector):
         return "vector added"
     return "found by keyword only: it means nothing to the embedder, or may not be sent to it"
-
-
-async def run_beside(engine: Engine) -> None:
-    """For a process whose upkeep another one does: what nobody else can see, which is how often
-    records were used here, and the sessions that are kept in this process only."""
-    while True:
-        await asyncio.sleep(PAUSE_SECONDS)
-        try:
-            await flush_uses(engine)
-            await _work_on_volatile(engine, LearnRound(), everything=False)
-        except RecollectError as error:
-            log.warning("upkeep failed: %s", error, extra={"action": "maintain"})
-
-
-async def run_in_background(engine: Engine) -> None:
-    """Rounds of upkeep for as long as the memory is open. What fails is said once and tried
-    again later, less and less often; a full disk must not fill the log too."""
-    pause = PAUSE_SECONDS
-    look_again = 0.0
-    while True:
-        await asyncio.sleep(pause)
-        try:
-            receipt = await one_round(engine, shared=True)
-            if asyncio.get_running_loop().time() >= look_again:
-                look_again = asyncio.get_running_loop().time() + LOOK_SECONDS
-                await consolidate_due(engine)
-                await inspect(engine)
-            pause = _pause_after(receipt, pause)
-        except RecollectError as error:
-            if pause < PAUSE_SECONDS_MAX:
-                log.warning("upkeep failed: %s", error, extra={"action": "maintain"})
-            pause = min(pause * 2, PAUSE_SECONDS_MAX)
-
-
-async def last_round(engine: Engine) -> None:
-    """Learn from what this process was told before it ends, for ``close_seconds`` at most. No
-    model is asked: it would not have answered by then. It reads the same later."""
-    if not engine.disk.heard or engine.profile.learn == "off" or engine.close_seconds <= 0:
-        return
-    try:
-        async with asyncio.timeout(engine.close_seconds):
-            await one_round(replace(engine, unasked=True), everything=True, shared=True)
-    except TimeoutError:
-        left = "not all that was said was learned from before closing; the next round does the rest"
-        log.warning(left, extra={"action": "close"})
-    except RecollectError as error:
-        log.warning("nothing was learned before closing: %s", error, extra={"action": "close"})
-
-
-def _pause_after(receipt: Receipt, pause: float) -> float:
-    """Soon again while there is work; less often while all of it fails, because a service that
-    is down is asked in vain."""
-    if not receipt.items:
-        return PAUSE_SECONDS
-    if all(item.status == "failed" for item in receipt.items):
-        return min(max(pause, PAUSE_SECONDS) * 2, PAUSE_SECONDS_FAILING)
-    return PAUSE_SECONDS_BUSY

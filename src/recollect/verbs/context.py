@@ -10,6 +10,7 @@ from typing import Any
 
 from recollect.engine import Engine
 from recollect.errors import Invalid
+from recollect.index.conditions import conditions_of
 from recollect.index.filters import passes
 from recollect.packet.buffers import note_lines, notes_key, session_name
 from recollect.packet.policy import policy_of
@@ -49,10 +50,12 @@ from recollect.types import (
     Usage,
     Where,
 )
+from recollect.types.arguments import Filter
 from recollect.upkeep.fold import TOKENS_PER_MESSAGE, message_cost
 from recollect.verbs.confirm import waiting
 from recollect.verbs.procedures import triggered
-from recollect.verbs.recall import Question, recall, spoken_over
+from recollect.verbs.queue import drained
+from recollect.verbs.recall import Question, recall, spoken_over, untold
 
 TOKENS_MAX = 100_000_000
 WINDOW_MESSAGES_MAX = 200
@@ -79,6 +82,7 @@ class ContextWish:
     scope: str | Iterable[str] | None = None
     tokens: int | None = None
     shape: str = "openai"
+    where: Filter | None = None
     threshold: float | None = None
     as_of: When | None = None
     known_at: When | None = None
@@ -249,10 +253,12 @@ async def _gather(engine: Engine, wanted: ContextWish) -> Gathered:
     now, _ = utc_moment(wanted.now, "now")
     moment = now or engine.now()
     messages, summary, block, state = await _window(engine, wanted, scopes[0])
+    waited = await drained(engine, scopes)
     pending, channel_summary = await _pending(engine, scopes)
     query = wanted.query if wanted.query is not None else _last_said(messages)
     times = _times(wanted)
-    shelf = await Shelf.of(engine, scopes, moment, times)
+    matching = conditions_of(wanted.where) if wanted.where else ()
+    shelf = await Shelf.of(engine, scopes, moment, {**times, "matching": matching})
     stable = await _preseeded(shelf)
     most = engine.profile.context_records
     question = Question(
@@ -261,6 +267,7 @@ async def _gather(engine: Engine, wanted: ContextWish) -> Gathered:
         limit=2 * FOUND_MAX,
         # Whole days: a packet asked for twice on one day reads the same.
         now=moment.replace(hour=0, minute=0, second=0, microsecond=0),
+        where=wanted.where,
         threshold=wanted.threshold,
         prefer_facts=True,
         choose=most,
@@ -292,7 +299,7 @@ async def _gather(engine: Engine, wanted: ContextWish) -> Gathered:
         messages=messages,
         pending=pending,
         channel_summary=channel_summary,
-        notes=list(answer.notes),
+        notes=[*waited, *answer.notes],
         usage=answer.usage,
     )
 
@@ -330,7 +337,7 @@ class Shelf:
     engine: Engine
     scopes: list[str]
     now: datetime
-    times: Mapping[str, Any]
+    times: Mapping[str, Any]  # and whatever else holds for all of it
     whole: list[Hit] | None = None
 
     @classmethod
@@ -436,6 +443,7 @@ async def _listed(
             where = Where(scopes=named, now=now, **filters)
             listed = await store.listing(Listing(where=where, order=order, limit=limit))
             hidden = await spoken_over(store, where, root, listed)
+            hidden |= await untold(store, where, root, listed)
             found += [Hit(record=record) for record in listed if record.id not in hidden]
     return found
 

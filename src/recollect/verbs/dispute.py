@@ -11,7 +11,7 @@ from recollect.lifecycle.status import disputed
 from recollect.scopes import root_of
 from recollect.text.inputs import clean_name
 from recollect.types import Receipt, Record
-from recollect.verbs.remember import corrected, record_of
+from recollect.verbs.statement import corrected, record_of
 
 
 async def dispute(

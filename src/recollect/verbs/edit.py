@@ -6,8 +6,9 @@ from recollect.engine import Engine
 from recollect.errors import Denied, Invalid, NotFound
 from recollect.text.inputs import clean_name
 from recollect.types import Receipt, ReceiptItem
-from recollect.verbs.remember import corrected, remember
+from recollect.verbs.remember import remember
 from recollect.verbs.resolve import resolve
+from recollect.verbs.statement import corrected
 
 UNDER_REVIEW = ("disputed", "quarantined")
 

@@ -48,6 +48,7 @@ from recollect.types import (
 from recollect.types.serial import FORMAT, NAMES, TYPES, VERSION, Value, json_line, line_of
 from recollect.verbs.imported import NAMESPACE as KEPT
 from recollect.verbs.imported import ends_of, entry_of, kept_items
+from recollect.verbs.queue import all_drained
 
 PAGE = 500
 ENTRIES_PAGE = 20  # an entry may speak of a thousand things
@@ -114,6 +115,7 @@ async def export_to(
     descend: bool,
     progress: Progress | None = None,
 ) -> Receipt:
+    waiting = await all_drained(engine)
     parts = await parts_of(engine, scope, descend=descend)
     total = sum([await _size(part) for part in parts]) if progress else 0
     with target_opened(target) as file:
@@ -123,7 +125,7 @@ async def export_to(
         ReceiptItem(id=name, status="stored", reason=f"{counts[name]} written") for name in TYPES
     )
     notes = [] if all(part.whole for part in parts) else [PARTIAL_NOTE]
-    return Receipt(items=tuple(items), notes=tuple(notes))
+    return Receipt(items=tuple(items), notes=(*notes, *waiting))
 
 
 async def parts_of(

@@ -15,11 +15,13 @@ from recollect.changes import Change, retried
 from recollect.engine import Engine
 from recollect.errors import Conflict, Unavailable
 from recollect.forgotten import copies_elsewhere, mark_forgotten, stones_for
+from recollect.packet.buffers import PENDING
 from recollect.scopes import is_within
 from recollect.types import Erase, ItemStatus, Receipt, ReceiptItem, Session
 from recollect.upkeep.consolidate.marks import drop_marks
 from recollect.upkeep.leases import succeeded, tries
 from recollect.verbs.imported import silence
+from recollect.verbs.queue import all_drained
 from recollect.verbs.selection import Doomed, Selection, checked, follow_derivations, select
 
 LATECOMERS_MAX = 16
@@ -27,12 +29,13 @@ LATECOMERS_MAX = 16
 
 async def forget(engine: Engine, selection: Selection, *, actor: str) -> Receipt:
     wanted = checked(selection, "forget")
+    waiting = await all_drained(engine)
     doomed, missing = await select(engine, selection, wanted)
     for group in doomed:
         await follow_derivations(engine, group, selection.sources)
     change = engine.new_id()
     items: list[ReceiptItem] = list(missing)
-    notes: list[str] = []
+    notes: list[str] = list(waiting)
     for group in doomed:
         if not selection.dry_run and not group.empty:
             erasing = Change(
@@ -51,7 +54,7 @@ async def forget(engine: Engine, selection: Selection, *, actor: str) -> Receipt
     if not gone:
         notes.append("a reader holds an old snapshot open; erased bytes go when it ends")
     if not selection.dry_run:
-        notes += _leftovers(doomed)
+        notes += _leftovers(engine, doomed)
     for group in doomed:
         items += _items(engine, group, dry_run=selection.dry_run, gone=gone)
     survivors = {id_: what for group in doomed for id_, what in group.survivors.items()}
@@ -149,9 +152,13 @@ async def _scrubbed(doomed: list[Doomed]) -> bool:
     return gone
 
 
-def _leftovers(doomed: list[Doomed]) -> list[str]:
+def _leftovers(engine: Engine, doomed: list[Doomed]) -> list[str]:
     """What the engines may still hold of it, in their own words."""
-    told = (group.store.capabilities.leftovers for group in doomed if not group.empty)
+    told = [group.store.capabilities.leftovers for group in doomed if not group.empty]
+    if engine.queue is not None and any(
+        key.id == PENDING for group in doomed for key, _ in group.messages
+    ):
+        told.append(engine.queue.leftovers)
     return [said for said in dict.fromkeys(told) if said]
 
 

@@ -31,7 +31,7 @@ from recollect.text.messages import redaction_note
 from recollect.text.trust import SUSPICION
 from recollect.types import LIVE, Answer, Hit, ItemStatus, Listing, Receipt, Record, Where, Why
 from recollect.verbs.recall import Question, recall
-from recollect.verbs.remember import doubt_of
+from recollect.verbs.statement import doubt_of
 
 STEPS_MAX = 50
 STEP_CHARACTERS_MAX = 2000

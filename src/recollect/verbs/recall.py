@@ -9,6 +9,7 @@ from typing import Any
 
 from recollect.engine import Engine
 from recollect.errors import Invalid, Unavailable
+from recollect.index.conditions import conditions_of
 from recollect.index.filters import passes
 from recollect.index.vectors import says_nothing
 from recollect.models.calls import sum_of
@@ -29,6 +30,7 @@ from recollect.rank.stages import (
     replacing,
     standing_out,
 )
+from recollect.rank.truth import holds_at
 from recollect.scopes import is_within, root_of
 from recollect.text.inputs import (
     ANSWER_BYTES_MAX,
@@ -54,10 +56,13 @@ from recollect.types import (
     Vector,
     Where,
 )
+from recollect.types.arguments import Filter
 
 EXPANDED_HITS = 6
 EXPANDED_RECORDS_MAX = 12
 USED_BUFFER_MAX = 1000
+PAST_SHARE = 4
+PAGE = 500
 NATIVE = "searched by the engine itself: there is more than one process should hold"
 
 
@@ -71,6 +76,7 @@ class Question:
     kinds: Iterable[str] = ()
     types: Iterable[str] = ()
     tags: Iterable[str] = ()
+    where: Filter | None = None
     statuses: Iterable[str] | None = None
     since: When | None = None
     until: When | None = None
@@ -109,6 +115,9 @@ async def _recalled(engine: Engine, question: Question, *, count_uses: bool) -> 
     query, asked = questions[0]
     vector = embedded.vectors[0]
     notes += _arms(engine, question.text, vector, embedded.trouble)
+    if engine.better and vector is not None:
+        move = f"`recollect --embedder {engine.better} reembed` moves the store"
+        notes.append(f"{engine.better} is here and finds more: {move}")
     if question.scope is None:
         notes.append(f"searched every scope this handle may see ({len(by_root)} roots)")
     found: list[Candidate] = []
@@ -181,12 +190,15 @@ def query_of(engine: Engine, question: Question, limit: int) -> tuple[Search, li
         until=until,
         as_of=times["as_of"],
         known_at=times["known_at"],
+        matching=conditions_of(question.where) if question.where else (),
     )
     query = Search(
         where=where,
         text=text if text.strip() else "",
-        # Twice as many as asked for, so that a second look has something to choose from.
-        limit=max(engine.profile.candidates, 2 * limit),
+        # Twice as many as asked for, so that a second look has something to choose from; of the
+        # past many more, as what was told later is left out.
+        limit=max(engine.profile.candidates, 2 * limit)
+        * (PAST_SHARE if times["as_of"] or times["known_at"] else 1),
         around=engine.profile.neighbours,
     )
     return query, notes
@@ -248,7 +260,7 @@ async def _ranked_in(
 ) -> list[Candidate]:
     """The best of all questions. Who found them is noted, if it was the engine itself."""
     query, asked = questions[0]
-    hits = [await hits_of(store, one) for one, _ in questions]
+    hits = [await hits_of(store, one, root) for one, _ in questions]
     if NATIVE not in notes and any(isinstance(one, NativeHits) for one in hits):
         notes.append(NATIVE)
     each = zip(hits, questions, strict=True)
@@ -264,12 +276,47 @@ async def _ranked_in(
     return one_per_source(seen, asked) if "one_per_source" in asked.profile.stages else seen
 
 
-async def hits_of(store: Store, query: Search) -> list[Hit]:
-    """Without words and meaning: the newest."""
+async def hits_of(store: Store, query: Search, root: str) -> list[Hit]:
+    """Without words and meaning: the newest. What begins nobody knows when is not said of a time
+    before it was told, and what was not believed at ``known_at`` not of our books then."""
     if query.text or query.vector is not None:
-        return await store.search(query)
-    newest = Listing(where=query.where, limit=query.limit)
-    return [Hit(record=record) for record in await store.listing(newest)]
+        hits = await store.search(query)
+    else:
+        newest = Listing(where=query.where, limit=query.limit)
+        hits = [Hit(record=record) for record in await store.listing(newest)]
+    left_out = await untold(store, query.where, root, [hit.record for hit in hits])
+    if not left_out:
+        return hits  # as it came: it may say that the engine itself searched
+    return type(hits)(hit for hit in hits if hit.record.id not in left_out)
+
+
+async def untold(
+    store: Store, where: Where, root: str, records: Sequence[Record]
+) -> frozenset[str]:
+    """Which of these that pass the four times are not told of another moment all the same."""
+    if where.as_of is not None:
+        return frozenset(one.id for one in records if not holds_at(one, where.as_of))
+    left_out: set[str] = set()
+    if where.known_at is not None and where.statuses:
+        for record in records:
+            if await _status_at(store, root, record, where.known_at) not in where.statuses:
+                left_out.add(record.id)
+    return frozenset(left_out)
+
+
+async def _status_at(store: Store, root: str, record: Record, moment: datetime) -> str:
+    """What it was before the first change after that moment; the four times know one time of
+    being believed, and a record may have been retired and brought back."""
+    if record.version <= 1:
+        return record.status  # as it was born
+    after = 0
+    while entries := await store.journal(root, touching=record.id, after=after, limit=PAGE):
+        for entry in entries:
+            for touch in entry.touched if entry.at > moment else ():
+                if touch.id == record.id and "status" in (touch.before or {}):
+                    return str((touch.before or {})["status"])
+        after = entries[-1].seq
+    return record.status
 
 
 async def spoken_over(
@@ -319,12 +366,15 @@ async def _brought_along(
     ids = tuple(leads)[:EXPANDED_RECORDS_MAX]
     if not ids:
         return []
+    there = await store.records(root, ids, now=query.where.now)
+    found = [record for record in there if passes(record, query.where)]
+    left_out = await untold(store, query.where, root, found)
     return [
         replacing(record, leads[record.id][0])
         if _says_otherwise_now(record, *leads[record.id], query)
         else related(record, *leads[record.id], asked)
-        for record in await store.records(root, ids, now=query.where.now)
-        if passes(record, query.where)
+        for record in found
+        if record.id not in left_out
     ]
 
 

@@ -23,7 +23,6 @@ from recollect.text.inputs import clean_name, one_of
 from recollect.types import Erase, Item, ItemStatus, Receipt, ReceiptItem, Record, ReviewAction
 from recollect.upkeep.consolidate import apply_held, drop_held
 from recollect.upkeep.leases import Tries, succeeded
-from recollect.verbs.remember import corrected, record_of
 from recollect.verbs.review import (
     CONSOLIDATION,
     PROPOSALS,
@@ -33,6 +32,7 @@ from recollect.verbs.review import (
     stuck,
     work_id,
 )
+from recollect.verbs.statement import corrected, record_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

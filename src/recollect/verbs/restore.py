@@ -53,14 +53,20 @@ async def bury_again(restored: Engine, current: Store) -> Receipt:
 async def _bury(restored: Engine, stones: Tombstones) -> list[ReceiptItem]:
     store, now = restored.store, restored.now()
     erased: list[ReceiptItem] = []
-    by_session: dict[SessionKey, list[str]] = {}
+    doomed: list[Selection] = []
     async for session in every_session(store, stones.root):
-        log = every_message(store, SessionKey(session.scope, session.id), now)
-        async for messages in chunked(log):
-            for key, id_ in await stones.messages(messages):
-                by_session.setdefault(key, []).append(id_)
-    for key, ids in by_session.items():
-        wanted = Selection(ids=ids, session=key.id, scope=key.scope)
+        key = SessionKey(session.scope, session.id)
+        ids: list[str] = []
+        said = 0
+        async for messages in chunked(every_message(store, key, now)):
+            said += len(messages)
+            ids += [id_ for _, id_ in await stones.messages(messages)]
+        if len(ids) < said:
+            doomed += [Selection(ids=ids, session=key.id, scope=key.scope)] if ids else []
+        elif not await _has_state(stones.store, stones.root, key):
+            # All of it was forgotten, so its state and its notes were, too.
+            doomed.append(Selection(session=key.id, scope=key.scope))
+    for wanted in doomed:
         erased += (await forget(restored, wanted, actor=ACTOR)).items
     where = Where(scopes=(stones.root,), now=now, descend=True, exact=True, statuses=EVERY_STATUS)
     query = Listing(where=where, order="id")
@@ -70,6 +76,11 @@ async def _bury(restored: Engine, stones: Tombstones) -> list[ReceiptItem]:
     if found:
         erased += (await forget(restored, Selection(ids=found), actor=ACTOR)).items
     return [replace(item, reason="forgotten since the backup") for item in erased]
+
+
+async def _has_state(current: Store, root: str, key: SessionKey) -> bool:
+    """Somebody gave it one since: then it is no forgotten session any more."""
+    return any(session.state for session in await current.sessions(root, (key,)))
 
 
 async def _carry_key(restored: Engine, stones: Tombstones) -> bool:

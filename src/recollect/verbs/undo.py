@@ -125,7 +125,7 @@ async def _plan_records(plan: Change, reversals: list[Reversal]) -> tuple[list[R
             plan.put(archived(record, now))
             plan.tell(id_, "restored", "archived: the change had created it")
         else:
-            back = undone(record, before)
+            back = undone(record, before, now)
             if record.status in LIVE and back.status not in LIVE:
                 plan.engine.check_retires(record)
             plan.put(back)
@@ -178,6 +178,7 @@ async def _plan_relations(plan: Change, reversals: list[Reversal]) -> list[str]:
             source, kind, target = reversal.touch.id.split(" ")
             touched[source, kind, target] = reversal
     known = await _edges(plan, [source for source, _, _ in touched])
+    now = plan.engine.now()
     blockers: list[str] = []
     for key, reversal in touched.items():
         edge, before = known.get(key), reversal.first_before
@@ -186,7 +187,7 @@ async def _plan_relations(plan: Change, reversals: list[Reversal]) -> list[str]:
         elif edge.version != (reversal.last_after or {}).get("version"):
             blockers.append(f"relation {reversal.touch.id} was changed later")
         else:
-            plan.draw(cut(edge, edge.learned_at) if before is None else undone(edge, before))
+            plan.draw(cut(edge, edge.learned_at) if before is None else undone(edge, before, now))
             plan.tell(reversal.touch.id, "restored")
     return blockers
 

@@ -13,7 +13,8 @@ from recollect.engine import Engine
 from recollect.errors import NotFound
 from recollect.index.filters import passes
 from recollect.ports import Store
-from recollect.rank.stages import dropped_by
+from recollect.rank.stages import Candidate, dropped_by, strength
+from recollect.rank.truth import holds_at
 from recollect.scopes import is_visible, root_of
 from recollect.text.inputs import clean_name, share
 from recollect.types import Answer, Hit, Record, Search, Where
@@ -80,6 +81,7 @@ def _filters(record: Record, where: Where) -> Iterator[str]:
         "kinds": f"its kind is {record.kind}",
         "types": f"its type is {record.type}",
         "tags": "it has none of the tags",
+        "matching": "its tags or its data do not match `where`",
         "since": f"it happened on {record.at:%Y-%m-%d}, before `since`",
         "until": f"it happened on {record.at:%Y-%m-%d}, not before `until`",
         "as_of": "it was not true at `as_of`, or is not believed now",
@@ -90,6 +92,8 @@ def _filters(record: Record, where: Where) -> Iterator[str]:
     for name, said in told.items():
         if not passes(record, replace(free, **{name: getattr(where, name)})):
             yield said
+    if where.as_of and not holds_at(record, where.as_of):
+        yield "nobody said since when it is true, and it was told after `as_of`"
     past = where.as_of or where.known_at
     if not past and not passes(record, replace(free, statuses=where.statuses)):
         yield f"it is {record.status}, and {', '.join(where.statuses)} was asked for"
@@ -124,8 +128,10 @@ def _place(hits: Sequence[Hit], id_: str) -> int:
 def _too_low(trial: Trial, hit: Hit, place: int, known: int) -> str:
     wanted = trial.question.threshold
     least = trial.engine.profile.threshold if wanted is None else share(wanted, "threshold")
-    if trial.query.text and hit.score < least:
-        return f"too weak: its score {hit.score:.3f} is below the threshold {least:g}"
+    profile = trial.engine.profile
+    strong = strength(Candidate(hit, score=hit.score), least, profile)
+    if trial.query.text and strong < least:
+        return f"too weak: its {profile.threshold_on} {strong:.3f} is below the threshold {least:g}"
     if place > trial.limit:
         return f"too low: place {place} of {known} candidates, and the limit is {trial.limit}"
     return (
@@ -144,7 +150,7 @@ async def _lost(trial: Trial) -> tuple[Hit, str]:
     wide = replace(trial.query, limit=2 * LIMIT_MAX)
     questions, _ = await posed(trial.engine, trial.question, wide, (record.scope,))
     for query, asked in questions:
-        hits = await hits_of(trial.store, query)
+        hits = await hits_of(trial.store, query, root_of(trial.record.scope))
         mine = next((hit for hit in hits if hit.record.id == record.id), None)
         if mine is None:
             continue

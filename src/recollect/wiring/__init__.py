@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from recollect.engine import Engine, active_space
+from recollect.engine import Engine, begun_space
 from recollect.errors import Invalid
-from recollect.ports import Clock, Embedder, Model, NewId, Store
+from recollect.ports import Clock, Embedder, Model, NewId, PendingQueue, Store
 from recollect.profiles import Profile
 from recollect.scopes import parse_scope
 from recollect.settings import PREFIX, Settings, active_profile
@@ -26,7 +26,14 @@ from recollect.types.arguments import StorePath
 from recollect.types.ids import ROOM, as_uuid
 from recollect.wiring.configuration import merged
 from recollect.wiring.models import careful_embedder, model_folder, open_careful, place_for
-from recollect.wiring.stores import SHARED, factory_of, scheme_of, sqlite_file, without_password
+from recollect.wiring.stores import (
+    EXTRAS,
+    SHARED,
+    factory_of,
+    scheme_of,
+    sqlite_file,
+    without_password,
+)
 
 
 def read_settings(environ: Mapping[str, str] | None = None, **overrides: str | None) -> Settings:
@@ -65,14 +72,16 @@ async def open_engine(
     active = active_profile(chosen, os.environ)
     opened = await open_chosen(store, chosen, active)
     try:
+        queue = await open_queue(chosen, active)
         used, better = await _embedder(embedder, chosen, active, opened)
         engine = Engine(
             store=opened,
             volatile=DictStore(),
+            queue=queue,
             embedder=used,
             better=better,
             profile=active,
-            clock=clock or _utc_now,
+            clock=clock or utc_now,
             new_id=new_id or new_uuid7,
             new_secret=_new_secret,
             redactor=redactor or redactor_from(chosen.redact_off, chosen.redact_own),
@@ -134,6 +143,19 @@ async def open_chosen(store: StorePath | None, settings: Settings, profile: Prof
     joined = f"{address}{'&' if '?' in address else '?'}{options}"
     scheme_of(address)
     return await Standby.open("REDIS_URL", lambda: open_store(joined, settings))
+
+
+async def open_queue(settings: Settings, profile: Profile) -> PendingQueue | None:
+    """Where pending messages wait, if its document keeps them outside of the store."""
+    if not settings.redis_url or profile.name != "otto":
+        return None
+    scheme = scheme_of(settings.redis_url)
+    if EXTRAS.get(scheme) != "redis":
+        raise Invalid(f"REDIS_URL names no Redis server: {without_password(settings.redis_url)!r}")
+    factory_of(scheme)  # says what is not installed
+    from recollect.stores.redis.queue import RedisQueue
+
+    return await RedisQueue.open(settings.redis_url)
 
 
 def _on_redis(settings: Settings, profile: Profile) -> bool:
@@ -232,13 +254,13 @@ async def _embedder(
         model=place_for(settings, ""),
         minilm_folder=model_folder("minilm"),
     )
-    begun = await active_space(store, _utc_now())
+    begun = await begun_space(store, utc_now())
     name = chosen_name(wanted, settings)
     better = better_local(begun, given) if begun and name in ("", "auto") else ""
     return embedder_for(name, begun, given), better
 
 
-def _utc_now() -> datetime:
+def utc_now() -> datetime:
     return datetime.now(UTC)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from difflib import get_close_matches
 from pathlib import Path
@@ -17,6 +17,38 @@ VARIABLE = f"{PREFIX}CONFIG"
 FILE = "config.toml"
 
 _NAMES = tuple(field.name for field in fields(Settings))
+
+
+# Not settings: the file of them, and what the project's own tests ask for.
+_OTHERS = frozenset((VARIABLE, f"{PREFIX}PROOF", f"{PREFIX}CHROMIUM"))
+_OF_TESTS = f"{PREFIX}TEST_"
+_LIKE_OURS = PREFIX[:4]  # somebody may misspell the first word too
+
+
+def misspelt(environ: Mapping[str, str] = os.environ) -> list[str]:
+    """A line for each variable that looks like a setting of ours and is none: what it says does
+    not count."""
+    known = {PREFIX + name.upper() for name in _NAMES} | _OTHERS
+    # A variable that holds a key may be called anything.
+    named = {environ.get(f"{PREFIX}{of}_KEY_ENV", "") for of in ("MODEL", "EMBEDDER")}
+    lines = []
+    for name in sorted(environ):
+        like_ours = name.upper().startswith(_LIKE_OURS)
+        if not like_ours or name in known | named or name.startswith(_OF_TESTS):
+            continue
+        near = _nearest(name, known)
+        if near or name.startswith(PREFIX):
+            hint = f"did you mean {near}?" if near else "`recollect config` lists all there are"
+            lines.append(f"{name} is no setting and does not count; {hint}")
+    return lines
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    """The word that all of them begin with tells nothing, where it is right."""
+    start = PREFIX if name.startswith(PREFIX) else ""
+    rests = [other.removeprefix(start) for other in known]
+    near = get_close_matches(name.removeprefix(start), rests, n=1, cutoff=0.7 if start else 0.85)
+    return start + near[0] if near else ""
 
 
 def variable(name: str) -> str:

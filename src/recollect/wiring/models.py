@@ -13,14 +13,17 @@ from typing import TYPE_CHECKING
 from recollect.engine import Engine
 from recollect.errors import Invalid, Unavailable
 from recollect.models.budgets import Budgets, Price
+from recollect.models.calls import TRIES
 from recollect.models.careful import Careful, Patience, Persists
 from recollect.models.embedder import CarefulEmbedder
 from recollect.ports import Clock, Embedder, EmbeddingService, Model, NewId, Store
-from recollect.settings import Settings, amount
+from recollect.settings import Settings, active_profile, amount
 
 if TYPE_CHECKING:
     from recollect.models.providers.llm import Place
     from recollect.models.providers.minilm.weights import Status
+    from recollect.types.arguments import StorePath
+    from recollect.types.checks import ModelReport
 
 
 def careful_embedder(engine: Engine, settings: Settings) -> Embedder | None:
@@ -121,6 +124,7 @@ def open_careful(
     new_id: NewId,
     persists: Persists | None = None,
     models: Mapping[str, Model] | None = None,
+    tries: int = TRIES,
 ) -> Careful | None:
     """The models of these settings, or those given, asked with care; None if there is none."""
     if models is None:
@@ -135,7 +139,7 @@ def open_careful(
         new_id=new_id,
         chance=random.random,
         budgets=_budgets(settings),
-        patience=Patience(seconds=settings.model_timeout_seconds),
+        patience=Patience(tries=tries, seconds=settings.model_timeout_seconds),
         price_of=_prices(settings),
         persists=persists,
     )
@@ -188,3 +192,29 @@ def _set_price(text: str) -> Price | None:
         raise Invalid(f"RECOLLECT_MODEL_PRICE={text!r}: write dollars per million as 0.15/0.60")
     variable = "RECOLLECT_MODEL_PRICE"
     return Price(tokens_in=amount(variable, tokens_in), tokens_out=amount(variable, tokens_out))
+
+
+async def checked_model(
+    name: str | None,
+    store: StorePath | None,
+    profile: str | None,
+    progress: Callable[[int, int], None],
+) -> ModelReport:
+    """How well the model that learns does, or the one of that name. Each question is asked once.
+    The budget is that of the store's default scope; a store that is not there is not made."""
+    from recollect.stores.dict import DictStore
+    from recollect.testing.model_check import check_model
+    from recollect.text.redact import redactor_from
+    from recollect.wiring import file_of, new_uuid7, open_chosen, read_settings, utc_now
+
+    settings = read_settings(profile=profile, model=name, model_extract=name)
+    file = file_of(store, profile)
+    is_new = file is not None and not file.exists()
+    active = active_profile(settings, os.environ)
+    books = DictStore() if is_new else await open_chosen(store, settings, active)
+    try:
+        models = open_careful(settings, store=books, clock=utc_now, new_id=new_uuid7, tries=1)
+        redactor = redactor_from(settings.redact_off, settings.redact_own)
+        return await check_model(models, redactor, scope=settings.scope, progress=progress)
+    finally:
+        await books.close()

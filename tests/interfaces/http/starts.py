@@ -72,10 +72,12 @@ def environment_of(folder: Path, **more: str) -> dict[str, str]:
 
 
 @contextmanager
-def started(folder: Path, *arguments: str, **environment: str) -> Iterator[Start]:
+def started(
+    folder: Path, *arguments: str, module: str = "recollect.interfaces.cli", **environment: str
+) -> Iterator[Start]:
     """``recollect serve`` with a home in this folder, until the block ends."""
     port = free_port()
-    command = [sys.executable, "-m", "recollect.interfaces.cli", "serve", "--port", str(port)]
+    command = [sys.executable, "-m", module, "serve", "--port", str(port)]
     begun = time.monotonic()
     process = subprocess.Popen(
         [*command, *arguments],

@@ -167,7 +167,13 @@ def written(client: httpx2.Client) -> tuple[int, list[int]]:
     return count(client), [len(one["touched"]) for one in changes if one["actor"] == "http"]
 
 
-@pytest.mark.parametrize("verb", KILLED)
+QUICK = ("observe", "procedure_used")  # one with many commits, one that needs what was before
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [verb if verb in QUICK else pytest.param(verb, marks=pytest.mark.proof) for verb in KILLED],
+)
 def test_X2_a_server_killed_at_any_commit_does_not_write_twice(
     serve_app: ServeApp, verb: str
 ) -> None:

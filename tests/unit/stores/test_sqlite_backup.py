@@ -211,6 +211,20 @@ def test_X10_what_was_forgotten_since_does_not_come_back(store: Path, copy: Path
         assert again.items[0].reason == "forgotten before"
 
 
+def test_X10_the_state_of_a_forgotten_session_does_not_come_back(store: Path, copy: Path) -> None:
+    with open_memory(store) as memory:
+        for session in ("gone", "kept"):
+            memory.observe(session, ["hello"], scope=SCOPE)
+            memory.set_state(session, {"looking for": f"quokka {session}"}, scope=SCOPE)
+    backup(store, copy)
+    with open_memory(store) as memory:
+        memory.forget(session="gone", scope=SCOPE)
+    restore(copy, store)
+    assert b"quokka gone" not in store.read_bytes()
+    with open_memory(store) as memory:
+        assert "quokka kept" in memory.context(session="kept", scope=SCOPE).text
+
+
 def test_X10_an_opt_out_since_the_backup_stays_in_force(store: Path, copy: Path) -> None:
     backup(store, copy)
     with open_memory(store) as memory:

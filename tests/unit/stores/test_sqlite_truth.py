@@ -150,3 +150,19 @@ def test_X1_a_file_that_is_gone_takes_no_writes(
     if what == "moved":
         aside.rename(file)
         assert memory.remember("It is back", scope="user:ann").items[0].status == "stored"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="elsewhere an open file is locked otherwise")
+def test_C8_pythons_own_sqlite3_in_the_same_process_is_said_and_loses_nothing(
+    memory: Memory, file: Path
+) -> None:
+    import sqlite3
+
+    memory.remember(FACT, scope="user:ann")
+    other = sqlite3.connect(file)
+    assert other.execute("SELECT count(*) FROM record").fetchone() == (1,)
+    other.close()
+    with pytest.raises(Unavailable, match="Python's own sqlite3 does that"):
+        memory.remember("Bob likes milk", scope="user:ann")
+    with Memory.open(file, embedder="hashing", background=False) as again:
+        assert [hit.record.text for hit in again.recall("", scope="user:ann").hits] == [FACT]

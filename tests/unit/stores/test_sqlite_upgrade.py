@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
 
 from recollect import Memory
 from recollect.stores.sqlite import doctor, migrate
+from recollect.wiring.files import migrate_store
 from scripts.make_schema_fixture import TEXTS
+from tests import postgres, redis
 
 FIXTURES = sorted((Path(__file__).parent / "data").glob("schema-*.db.gz"))
 
 
 @pytest.fixture(params=FIXTURES, ids=lambda path: path.name)
 def old_file(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    path = tmp_path / "memory.db"
-    with gzip.open(request.param) as packed, path.open("wb") as file:
+    return unpacked(request.param, tmp_path / "memory.db")
+
+
+def unpacked(fixture: Path, path: Path) -> Path:
+    with gzip.open(fixture) as packed, path.open("wb") as file:
         shutil.copyfileobj(packed, file)
     path.chmod(0o600)
     return path
@@ -59,3 +68,31 @@ def test_its_memories_are_found_by_words_and_meaning(old_file: Path, scope: str)
         assert memory.remember("a new thing", scope=f"{scope}:topic:diary").items[0].status == (
             "volatile"
         )
+
+
+@contextmanager
+def surreal() -> Iterator[str]:
+    with tempfile.TemporaryDirectory() as folder:
+        yield f"surrealkv://{folder}/memory"
+
+
+@pytest.mark.parametrize("engine", [postgres.database, redis.database, surreal])
+def test_X18_the_first_releases_store_moves_to_every_engine(
+    engine: Callable[[], AbstractContextManager[str]], tmp_path: Path
+) -> None:
+    old = unpacked(FIXTURES[0], tmp_path / "memory.db")
+    scope = "user:王芳"
+    with engine() as target:
+        receipt = asyncio.run(migrate_store(str(old), target, None, embedder="hashing"))
+        assert [item.id for item in receipt.items] == sorted(TEXTS)
+        assert all("the same there" in item.reason for item in receipt.items)
+        with Memory.open(target, embedder="hashing", background=False) as memory:
+            assert (
+                memory.recall(TEXTS[scope][1], scope=scope).hits[0].record.text == TEXTS[scope][1]
+            )
+            again = memory.observe(
+                "chat/1", [{"role": "user", "content": "?", "id": "m3"}], scope=scope
+            )
+            assert again.items[0].reason == "forgotten before"
+            diary = memory.remember("a new thing", scope=f"{scope}:topic:diary")
+            assert diary.items[0].status == "volatile"

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from recollect.errors import Incompatible
-from recollect.interfaces.cli.output import loading
+from recollect.interfaces.cli import loading
 
 if TYPE_CHECKING:
     from recollect.memory import AsyncMemory
@@ -46,7 +46,9 @@ def mcp(arguments: argparse.Namespace) -> int:
 
     actor = "mcp" if arguments.actor == "cli" else arguments.actor
     rights = rights_in(settings.mcp_rights, "RECOLLECT_MCP_RIGHTS")
-    return stdio.run(open_memory, actor=actor, tools=arguments.tools, rights=rights)
+    return stdio.run(
+        open_memory, actor=actor, tools=arguments.tools, rights=rights, profile=settings.profile
+    )
 
 
 def proxy(arguments: argparse.Namespace) -> int:

@@ -1,25 +1,12 @@
-"""Commands about the program itself: its local model and its server."""
+"""Commands about the program itself: its server and its console."""
 
 from __future__ import annotations
 
 import argparse
-import sys
 
 from recollect.errors import Incompatible
-from recollect.interfaces.cli.output import UNAVAILABLE, loading, print_json
-
-
-def model(arguments: argparse.Namespace) -> int:
-    from recollect.wiring.models import model_status, pull_model
-
-    if arguments.action == "pull":
-        pull_model(arguments.name, lambda said: print(said, file=sys.stderr))
-    status = model_status(arguments.name)
-    if arguments.json:
-        print_json({"ready": status.ready, "detail": status.detail, "origin": status.origin})
-    else:
-        print(f"{arguments.name}: {status.detail}")
-    return 0 if status.ready else UNAVAILABLE
+from recollect.interfaces.cli import loading
+from recollect.interfaces.cli.output import print_json
 
 
 def serve(arguments: argparse.Namespace) -> int:

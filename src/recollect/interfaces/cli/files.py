@@ -11,12 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from recollect.access.envelope import opened, sealed
-from recollect.access.spool import private_spool
 from recollect.errors import Invalid
+from recollect.interfaces.cli import INTERRUPTED
 from recollect.interfaces.cli.options import given
 from recollect.interfaces.cli.output import (
-    INTERRUPTED,
     UNSOUND,
     must_agree,
     open_memory,
@@ -27,7 +25,6 @@ from recollect.interfaces.cli.output import (
 from recollect.interfaces.cli.progress import Progress
 from recollect.interfaces.cli.workspaces import print_findings, repair
 from recollect.interfaces.render import as_json
-from recollect.memory.files import source_opened, target_opened
 from recollect.types import Receipt
 
 SOME_FAILED = 9
@@ -81,11 +78,16 @@ def _export_target(arguments: argparse.Namespace) -> Iterator[Any]:
     if not arguments.recipients:
         yield sys.stdout.buffer if arguments.file == "-" else arguments.file
         return
+    from recollect.access.envelope import sealed
+    from recollect.memory.files import target_opened
+
     with target_opened(arguments.file) as into, sealed(into, arguments.recipients) as stream:
         yield stream
 
 
 def import_(arguments: argparse.Namespace) -> int:
+    from recollect.access.spool import private_spool
+
     if arguments.foreign:
         return _import_foreign(arguments)
     if arguments.scope or arguments.fields or arguments.learn:
@@ -117,6 +119,9 @@ def _import_file(arguments: argparse.Namespace) -> Iterator[Any]:
     if not arguments.identity:
         yield arguments.file
         return
+    from recollect.access.envelope import opened
+    from recollect.memory.files import source_opened
+
     with source_opened(arguments.file) as (file, _), opened(file, arguments.identity) as inside:
         yield inside
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 
 from recollect.interfaces.cli.output import print_json, print_lines
-from recollect.interfaces.hooks import claude, places
 from recollect.interfaces.hooks.editors import EDITORS
 
 CLAUDE = "claude-code"
@@ -13,6 +12,8 @@ AGENTS = (CLAUDE, *EDITORS)
 
 
 def install(arguments: argparse.Namespace) -> int:
+    from recollect.interfaces.hooks import claude, places
+
     if arguments.agent != CLAUDE:
         return _shown(arguments)
     file = claude.settings_file(project=arguments.project)
@@ -36,6 +37,8 @@ def _shown(arguments: argparse.Namespace) -> int:
 
 
 def uninstall(arguments: argparse.Namespace) -> int:
+    from recollect.interfaces.hooks import claude, places
+
     if arguments.agent != CLAUDE:
         if arguments.json:
             return print_json({"agent": arguments.agent, "changed": False})

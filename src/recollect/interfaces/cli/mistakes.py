@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from collections.abc import Callable
 from difflib import get_close_matches
 from typing import Any, NoReturn
 
@@ -21,6 +22,29 @@ class PlainParser(argparse.ArgumentParser):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **{"allow_abbrev": False, **kwargs})
+        self._later: list[Callable[[], None]] = []
+
+    def later(self, fill: Callable[[], None]) -> None:
+        """What it takes is made when somebody asks for it: of seventy commands, one is."""
+        self._later.append(fill)
+
+    def filled(self) -> PlainParser:
+        later, self._later = self._later, []
+        for fill in later:
+            fill()
+        return self
+
+    def whole(self) -> PlainParser:
+        """With all that it and its commands take."""
+        for inner in _inside(self.filled()).values():
+            inner.whole()
+        return self
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        return super(PlainParser, self.filled()).parse_known_args(args, namespace)
+
+    def format_help(self) -> str:
+        return super(PlainParser, self.filled()).format_help()
 
     def error(self, message: str) -> NoReturn:
         self.exit(WRONG, f"recollect: {self._plain(message)}\n")

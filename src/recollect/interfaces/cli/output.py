@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import gc
 import json
 import os
 import shutil
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from recollect.errors import Invalid, NotFound
@@ -21,22 +19,9 @@ from recollect.types.pages import Due, Page, Stats
 if TYPE_CHECKING:
     from recollect.memory.sync import Memory
 
-INTERRUPTED = 130
 LINES_MAX = 40  # a receipt of more things is summed up
 UNSOUND = 8
 UNAVAILABLE = 6
-
-
-@contextmanager
-def loading() -> Iterator[None]:
-    """For large imports: they make very many objects and no garbage, so that looking for some
-    costs a tenth of the start."""
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.freeze()
-        gc.enable()
 
 
 def open_memory(arguments: argparse.Namespace) -> Memory:

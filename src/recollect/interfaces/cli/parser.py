@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from functools import partial
 from typing import Any, get_args
 
 from recollect import __version__
@@ -14,6 +15,7 @@ from recollect.interfaces.cli import (
     files,
     hooks,
     keys,
+    models,
     webhooks,
     workspaces,
 )
@@ -31,7 +33,8 @@ something, 9 some lines of a file could not be taken in, 130 interrupted
 """
 
 
-def build_parser() -> argparse.ArgumentParser:
+def build_parser() -> PlainParser:
+    """What each command takes is made when it is asked for; ``whole()`` makes all of it."""
     parser = PlainParser(
         prog="recollect",
         description="A memory for AI agents: local, honest, in one file.",
@@ -74,7 +77,7 @@ def _add_common(parser: argparse.ArgumentParser, *, top: bool = False) -> None:
 def _command(commands: Any, name: str, run: Callable[..., int], help_: str) -> Any:
     parser = commands.add_parser(name, help=help_, description=help_)
     parser.set_defaults(run=run)
-    _add_common(parser)
+    parser.later(lambda: _add_common(parser))
     return parser
 
 
@@ -95,15 +98,18 @@ def _add_verbs(commands: Any) -> None:
             inside[group] if group else commands, name, command.run or run, command.help
         )
         parser.set_defaults(verb=command.verb)
-        add_options(parser, command)
+        parser.later(partial(add_options, parser, command))
 
 
 def _add_running(commands: Any) -> None:
     model = _command(
-        commands, "model", program.model, "get a local model, or look whether it is there"
+        commands,
+        "model",
+        models.model,
+        "get a local model, or check how well a language model does",
     )
-    model.add_argument("action", choices=("pull", "status"))
-    model.add_argument("name", nargs="?", default="recall-1")
+    model.add_argument("action", choices=("pull", "status", "check"))
+    model.add_argument("name", nargs="?", help="recall-1, minilm; to check: openai:..., ollama:...")
     doctor = _command(commands, "doctor", files.doctor, "check the store file")
     doctor.add_argument("--rebuild", action="store_true", help="make every index anew from rows")
     doctor.add_argument("--heal", action="store_true", help="make damaged rows as they were")
@@ -117,7 +123,7 @@ def _add_running(commands: Any) -> None:
         commands, "completion", configuration.completion, "print completions for a shell"
     )
     completion.add_argument("shell", choices=("bash", "zsh", "fish"))
-    completion.set_defaults(whole=build_parser)
+    completion.set_defaults(whole=lambda: build_parser().whole())
     serve = _command(commands, "serve", program.serve, "run the server")
     serve.add_argument("--host", help="address to listen on; default: this machine only")
     serve.add_argument("--port", type=int, help="port to listen on")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import threading
 import time
@@ -67,6 +68,7 @@ class Progress:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._shown = False  # work that was stopped may tell of one more step
         if self._drawn:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
@@ -77,9 +79,12 @@ class Progress:
         if not self._shown or often or now - self._begun < AFTER_SECONDS:
             return
         self._last, self._drawn = now, True
-        print(f"\r\x1b[K{self.line(done, now)}", end="", file=sys.stderr, flush=True)
+        columns = shutil.get_terminal_size((80, 24)).columns
+        shown = self.line(done, now, columns)[: columns - 1]  # a line that wraps is never cleared
+        print(f"\r\x1b[K{shown}", end="", file=sys.stderr, flush=True)
 
-    def line(self, done: int, now: float) -> str:
+    def line(self, done: int, now: float, columns: int = 80) -> str:
+        """With a bar where there is room for one."""
         spent = now - self._begun
         if not self._total:
             counted = f"{self._count(done)} in " if done else ""
@@ -88,7 +93,8 @@ class Progress:
         bar = "#" * int(WIDTH * share)
         left = f", {_clock(spent / share - spent)} left" if share > 0 else ""
         numbers = f"{self._count(done)} of {self._count(self._total)}"
-        return f"{self._what} [{bar:<{WIDTH}}] {share:4.0%} {numbers}{left}"
+        whole = f"{self._what} [{bar:<{WIDTH}}] {share:4.0%} {numbers}{left}"
+        return whole if len(whole) < columns else f"{self._what} {share:4.0%}{left}"
 
 
 def _clock(seconds: float) -> str:

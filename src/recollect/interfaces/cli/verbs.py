@@ -5,14 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, get_args
 
 from recollect.errors import Invalid, NotFound
-from recollect.interfaces.cli import files, reviews
+from recollect.interfaces.cli import INTERRUPTED, files, reviews
 from recollect.interfaces.cli.options import Command, given
 from recollect.interfaces.cli.output import (
-    INTERRUPTED,
     must_agree,
     open_memory,
     print_json,
@@ -28,6 +27,10 @@ from recollect.memory.arguments import Argument
 from recollect.types import Answer, Receipt, Type
 
 OBSERVED_PER_CALL = 500
+MESSAGE_LINE = (
+    'one message a line such as {"role": "user", "content": "..."}, or use --text for plain lines'
+)
+STATEMENT_LINE = 'one statement a line, as "..." or {"text": "...", "tags": ["..."]}'
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -37,9 +40,29 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def remember(arguments: argparse.Namespace) -> int:
+    if (arguments.text is None) == (arguments.lines is None):
+        raise Invalid("say what to remember: a text, or --lines with a file of statements")
+    if arguments.lines is not None:
+        return _remember_lines(arguments)
     if arguments.text == "-":
         arguments.text = _decoded(sys.stdin.buffer.read(), "standard input")
     return run(arguments)
+
+
+def _remember_lines(arguments: argparse.Namespace) -> int:
+    """Whoever is interrupted may begin again: what is known already is merged."""
+    statements = list(_read_lines(arguments.lines, STATEMENT_LINE))
+    bar = Progress("remembering", len(statements), shown=not arguments.quiet)
+    with open_memory(arguments) as memory, bar as progress:
+        arguments.text = _counted(statements, progress)
+        receipt = memory.remember(**given(arguments))
+    return show_receipt(arguments, receipt)
+
+
+def _counted(many: Iterable[Any], progress: Progress) -> Iterator[Any]:
+    for number, one in enumerate(many):
+        progress(number)
+        yield one
 
 
 def observe(arguments: argparse.Namespace) -> int:
@@ -60,30 +83,31 @@ def observe(arguments: argparse.Namespace) -> int:
 
 
 def _read_messages(arguments: argparse.Namespace) -> Iterable[Any]:
-    name = "standard input" if arguments.file == "-" else arguments.file
+    return _read_lines(arguments.file, "" if arguments.text else MESSAGE_LINE)
+
+
+def _read_lines(file: str, wanted: str) -> Iterable[Any]:
+    """What each line holds: JSON, if ``wanted`` says how it looks; else the line as it is."""
+    name = "standard input" if file == "-" else file
     try:
-        if arguments.file == "-":
+        if file == "-":
             raw = sys.stdin.buffer.read()
         else:
-            with open(arguments.file, "rb") as file:
-                raw = file.read()
+            with open(file, "rb") as opened:
+                raw = opened.read()
     except OSError as error:
         raise Invalid(f"cannot read {name}: {error.strerror}") from None
     for number, line in enumerate(raw.split(b"\n"), start=1):
         text = _decoded(line, f"line {number} of {name}").strip("\r")
-        if not text.strip():
-            continue
-        yield text if arguments.text else _parsed(text, number, name)
+        if text.strip():
+            yield _parsed(text, f"line {number} of {name}", wanted) if wanted else text
 
 
-def _parsed(text: str, number: int, name: str) -> Any:
+def _parsed(text: str, where: str, wanted: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
-        raise Invalid(
-            f"line {number} of {name} is not JSON; write one message a line such as "
-            '{"role": "user", "content": "..."}, or use --text for plain lines'
-        ) from None
+        raise Invalid(f"{where} is not JSON; write {wanted}") from None
 
 
 def _decoded(raw: bytes, what: str) -> str:
@@ -182,6 +206,13 @@ def find_procedures(arguments: argparse.Namespace) -> int:
     return print_lines(lines)
 
 
+def _add_statement(parser: Any, _: Argument) -> None:
+    said = "the statement; - reads it from standard input"
+    parser.add_argument("text", nargs="?", help=said)
+    lines = "JSON lines, a statement each; - reads them from standard input"
+    parser.add_argument("--lines", metavar="FILE", help=lines)
+
+
 def _add_messages(parser: Any, _: Argument) -> None:
     parser.add_argument("file", nargs="?", default="-", help="JSON lines; - or nothing: stdin")
     parser.add_argument("--text", action="store_true", help="each line is something the user said")
@@ -223,14 +254,14 @@ COMMANDS = (
     Command(
         words="remember",
         verb="remember",
-        help="keep one statement",
+        help="keep a statement, or a file of them",
         run=remember,
         own={
-            "text": {"help": "the statement; - reads it from standard input"},
+            "text": _add_statement,
             "type": {"choices": _TYPES},  # a turn is what observe makes
             "supersedes": {"metavar": "ID"},
         },
-        left_out={"data": "JSON inside of a shell's quotes; programs have the library"},
+        left_out={"data": "JSON inside of a shell's quotes; --lines takes it"},
     ),
     Command(
         words="observe",

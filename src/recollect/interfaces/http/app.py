@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
-from importlib.metadata import version
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -15,6 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Route
 
+from recollect import __version__
 from recollect.access.quotas import FLUSH_SECONDS
 from recollect.access.rights import rights_in
 from recollect.access.tokens import tokens_from
@@ -45,7 +45,7 @@ OPEN_PATHS = ("/health", "/openapi.json", "/v1/login")
 STREAMED = ("/v1/import",)
 
 # An ASGI application for as long as the context lasts; ``callers.caller_of(scope)`` is who asks.
-Mounted = Callable[[Iterable[Right]], AbstractAsyncContextManager[App]]
+Mounted = Callable[[Iterable[Right], str], AbstractAsyncContextManager[App]]
 
 
 def build_app(
@@ -81,12 +81,12 @@ def build_app(
                 running = annex.running(opened, shares.turns.company)
                 shares.annex = await stack.enter_async_context(running)
             if mcp is not None:
-                branch.app = await stack.enter_async_context(mcp(for_tools))
+                branch.app = await stack.enter_async_context(mcp(for_tools, chosen.profile))
             yield
 
     app = FastAPI(
         title="recollect",
-        version=version("recollect"),
+        version=__version__,
         lifespan=lifespan,
         docs_url=None,  # they would load scripts from elsewhere
         redoc_url=None,

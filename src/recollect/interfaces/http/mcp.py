@@ -16,10 +16,10 @@ from recollect.types import Right
 
 
 @asynccontextmanager
-async def mcp_route(rights: Iterable[Right] = ()) -> AsyncIterator[App]:
+async def mcp_route(rights: Iterable[Right] = (), profile: str = "") -> AsyncIterator[App]:
     """An application for ``/mcp``, for as long as the server runs. ``rights``: what tools may do
     beside reading, writing and erasing, with a key that may."""
-    route = McpRoute(_let_in, told, rights)
+    route = McpRoute(_let_in, told, rights, profile)
     async with route.running():
         yield route
 

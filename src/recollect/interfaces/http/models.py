@@ -113,6 +113,8 @@ def json_type(hint: Any, *, words: bool = False) -> Any:
 def _in_words(parts: list[Any]) -> list[Any]:
     if {*members(When)} - {datetime} <= {*parts}:
         parts = [one for one in parts if one not in (int, float)]
+    if str in parts:  # what is written as JSON elsewhere
+        parts = [one for one in parts if get_origin(one) is not Mapping]
     several = [one for one in parts if element_of(bare(one)[0]) is not None]
     return [one for one in parts if one is type(None) or not several or one in several]
 

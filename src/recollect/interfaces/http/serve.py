@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import logging
 import os
 import signal
 import socket
@@ -42,6 +43,9 @@ from recollect.interfaces.http.protocol import (
 from recollect.memory import AsyncMemory
 from recollect.settings import Settings
 from recollect.wiring import file_of, place_of, read_settings
+from recollect.wiring.configuration import misspelt
+
+log = logging.getLogger(__name__)
 
 DRAIN_SECONDS = 10
 SWITCH_SECONDS = 0.001
@@ -62,6 +66,8 @@ def serve(
     """Run until told to stop, as so many processes. Without keys only this machine may connect."""
     settings = read_settings(profile=profile, host=host, port=None if port is None else str(port))
     set_up(settings)
+    for line in misspelt():
+        log.warning("%s", line, extra={"action": "start"})
     address = _address(settings)
     if settings.volatile not in ("keep", "refuse"):
         raise Invalid(f"RECOLLECT_VOLATILE={settings.volatile!r}: write keep or refuse")

@@ -1,12 +1,11 @@
 """``config.yml``: the few lines of it that concern memory. Pure.
 
-Only the plainest YAML is read: keys, nesting by blanks, whole numbers, words, comments. Whatever
-else stands there is refused with its line, rather than misread.
+It is an agent's whole configuration: any YAML may stand there, and what does not concern memory is
+named and left alone.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -20,11 +19,6 @@ agents:
   defaults:
     memory_window: {MEMORY_WINDOW}  # fold a session above so many messages; 0: never, only trim
 """
-
-_ENTRY = re.compile(r"(?P<key>[A-Za-z_][\w.-]*)[ ]*:(?:[ ]+(?P<value>\S.*?))?[ ]*$")
-_NUMBER = re.compile(r"[+-]?\d{1,18}$")
-_PLAIN = re.compile(r"[^\s\[\]{}&*!|>%@`\"',#-][^\[\]{}#]*$")
-_QUOTED = re.compile(r"\"[^\"\\]*\"$|'[^']*'$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,64 +52,61 @@ def _table(value: Any, name: str) -> Mapping[str, Any]:
         return {}
     if not isinstance(value, Mapping):
         raise Invalid(f"config.yml: {name} must hold indented keys, not {value!r}")
-    return value
+    return {str(key): one for key, one in value.items()}
 
 
 def parse(text: str) -> dict[str, Any]:
-    """Keys with their values; a key without one holds what is indented below it, or None."""
-    top: dict[str, Any] = {}
-    open_tables: list[tuple[int, dict[str, Any]]] = [(0, top)]
-    waiting: tuple[int, dict[str, Any], str] | None = None  # a key that may get a table
-    for number, raw in enumerate(text.removeprefix("\ufeff").split("\n"), start=1):
-        line = _without_comment(raw.rstrip("\r")).rstrip()
-        if not line.strip() or (line == "---" and not top):
+    """What a document of YAML holds; {} if it is empty."""
+    import yaml
+
+    plain = text.removeprefix("\ufeff")
+    try:
+        node = yaml.compose(plain, yaml.SafeLoader)
+        _check_keys(node)
+        found = yaml.safe_load(plain)
+    except yaml.YAMLError as error:
+        raise _unreadable(error) from None
+    except (ValueError, TypeError, RecursionError, OverflowError) as error:
+        raise Invalid(f"config.yml holds what cannot be read: {error}") from None
+    if found is None:
+        return {}
+    if not isinstance(found, dict):
+        raise Invalid("config.yml, line 1: write it as `key: value`")
+    return {str(key): value for key, value in found.items()}
+
+
+def _check_keys(node: Any) -> None:
+    """A key that stands twice means that one of them does not count: which?"""
+    waiting, seen = [node], set()
+    while waiting:
+        one = waiting.pop()
+        if one is None or id(one) in seen:
             continue
-        indent = len(line) - len(line.lstrip(" "))
-        if waiting and indent > waiting[0]:
-            table: dict[str, Any] = {}
-            waiting[1][waiting[2]] = table
-            open_tables.append((indent, table))
-        while len(open_tables) > 1 and indent < open_tables[-1][0]:
-            open_tables.pop()
-        if indent != open_tables[-1][0]:
-            raise _unreadable(number, "the indentation fits no line above")
-        table = open_tables[-1][1]
-        key, value = _entry(line.strip(" "), number)
-        if key in table:
-            raise _unreadable(number, f"{key} stands here twice")
-        table[key] = value
-        waiting = (indent, table, key) if value is None else None
-    return top
+        seen.add(id(one))
+        if one.id == "sequence":
+            waiting += one.value
+        elif one.id == "mapping":
+            names = set()
+            for key, value in one.value:
+                if key.id == "scalar" and key.value in names:
+                    line = key.start_mark.line + 1
+                    raise Invalid(f"config.yml, line {line}: {key.value} stands here twice")
+                names.add(key.value if key.id == "scalar" else id(key))
+                waiting += [key, value]
 
 
-def _without_comment(line: str) -> str:
-    """A # begins a comment at the start or behind a blank, but not inside quotes."""
-    quote = ""
-    for place, character in enumerate(line):
-        if quote:
-            quote = "" if character == quote else quote
-        elif character in "\"'" and line[:place].rstrip().endswith(":"):
-            quote = character
-        elif character == "#" and (place == 0 or line[place - 1] in " \t"):
-            return line[:place]
-    return line
+def _unreadable(error: Any) -> Invalid:
+    mark = getattr(error, "problem_mark", None)
+    where = f", line {mark.line + 1}" if mark else ""
+    why = getattr(error, "problem", None) or getattr(error, "reason", None) or "it is no YAML"
+    return Invalid(f"config.yml{where}: {why}")
 
 
-def _entry(line: str, number: int) -> tuple[str, Any]:
-    match = _ENTRY.match(line)
-    if match is None:
-        raise _unreadable(number, "write it as `key: value`")
-    value = match["value"]
-    if value is None:
-        return match["key"], None
-    if _NUMBER.match(value):
-        return match["key"], int(value)
-    if _QUOTED.match(value):
-        return match["key"], value[1:-1]
-    if _PLAIN.match(value) and ": " not in value:
-        return match["key"], value
-    raise _unreadable(number, "only whole numbers and plain or quoted words are read here")
+def is_mapping(text: str) -> bool:
+    """Is it YAML that says something of something, as a page may begin with?"""
+    import yaml
 
-
-def _unreadable(number: int, why: str) -> Invalid:
-    return Invalid(f"config.yml, line {number}: {why}")
+    try:
+        return isinstance(yaml.safe_load(text), dict)
+    except (yaml.YAMLError, ValueError, TypeError, RecursionError, OverflowError):
+        return False

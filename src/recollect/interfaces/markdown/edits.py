@@ -100,17 +100,25 @@ def plan_edits(
     *,
     saved_at: datetime,
     now: datetime,
+    seen: Mapping[str, str] | None = None,
 ) -> EditPlan:
     """What the file asks for. ``last`` are the lines as they were written, by id; ``saved_at``
-    is when the file was saved last."""
-    reading = _Reading(last, known, saved_at, now)
+    is when the file was saved last; ``seen`` are the facts that were made of a person's own
+    texts, by their hash."""
+    reading = _Reading(last, known, saved_at, now, seen or {})
     return reading.plan_of(list(lines))
 
 
 class _Reading:
     def __init__(
-        self, last: Mapping[str, Written], known: KnownLine, saved_at: datetime, now: datetime
+        self,
+        last: Mapping[str, Written],
+        known: KnownLine,
+        saved_at: datetime,
+        now: datetime,
+        seen: Mapping[str, str],
     ) -> None:
+        self.seen = seen
         self.last = last
         self.known = known
         self.saved_at = saved_at
@@ -136,7 +144,10 @@ class _Reading:
                 self.claimed.add(line.id)
                 self._named(line, line.id)
         for line in nameless:
-            self._nameless(line)
+            if line.own:
+                self._own(line)
+            else:
+                self._nameless(line)
         self._retire()
         return self.plan
 
@@ -181,6 +192,22 @@ class _Reading:
 
     def _has_expired(self, written: Written) -> bool:
         return written.expires_at is not None and written.expires_at <= self.now
+
+    def _own(self, line: PageLine) -> None:
+        """A text of the person's has no comment. It is taken in once, and stays whatever becomes
+        of the fact that it was; only what was forgotten goes."""
+        id_ = self.seen.get(text_hash(line.text))
+        if id_ is None:
+            self._nameless(line)
+            return
+        self.claimed.add(id_)
+        if id_ not in self.known.records:
+            self._orphan(line, id_)
+        elif id_ in self.known.heads:
+            self.plan.notes.append(
+                f"MEMORY.md line {line.number} is not believed any more: it became "
+                f"{self.known.heads[id_].id}; the line is yours to change"
+            )
 
     def _nameless(self, line: PageLine) -> None:
         """Its comment may only have been lost; then it is the line that it was."""

@@ -48,16 +48,21 @@ class HistoryEntry:
         return f"{stamp} {escaped(self.text)} <!-- recollect:{written_id(self.id)} -->\n"
 
 
+def without_stamp(told: str) -> str:
+    """An account without the time that a model put before it."""
+    return _STAMP.sub("", told, count=1)
+
+
 def ids_in(text: str) -> list[str]:
     """The entries that are there, complete ones only."""
-    found = [_id_of(line) for line in text.split("\n")]
+    found = [id_of_entry(line) for line in text.split("\n")]
     return [id_ for id_ in found if id_]
 
 
 def without(text: str, gone: Collection[str]) -> str:
     """The log without some entries; everything else stays byte by byte."""
     lines = text.split("\n")
-    return "\n".join(line for line in lines if _id_of(line) not in gone)
+    return "\n".join(line for line in lines if id_of_entry(line) not in gone)
 
 
 def torn_end(text: str, entries: Iterable[HistoryEntry]) -> str:
@@ -70,31 +75,36 @@ def without_torn_end(text: str) -> str:
     """The log without a last line that was begun like an entry and never finished."""
     start = text.rfind("\n") + 1
     end = text[start:]
-    return text[:start] if _BEGUN.match(end) and not _id_of(end) else text
+    return text[:start] if _BEGUN.match(end) and not id_of_entry(end) else text
 
 
-def _id_of(line: str) -> str:
+def id_of_entry(line: str) -> str:
+    """What a line of the log stands for; "" if it is none of ours, or torn."""
     if not line.startswith("["):
         return ""
     markers = list(MARKER.finditer(line))
     return read_id(markers[-1][1]) if markers and markers[-1].end() == len(line.rstrip()) else ""
 
 
-def entry_of_summary(summary: Summary, before: str = "", *, told: str = "") -> HistoryEntry:
+def entry_of_summary(
+    summary: Summary, before: str = "", *, told: str = "", said_at: datetime | None = None
+) -> HistoryEntry:
     """``before`` is the summary that this one builds on: the entry tells what is new. ``told``
-    is a model's own account, if there is one."""
+    is a model's own account, if there is one; ``said_at`` when its last message was said."""
     where = f"From messages {summary.from_seq} to {summary.to_seq} of session {_name(summary)}."
-    sentences = _sentences(_STAMP.sub("", told, count=1)) if told else _news(summary.text, before)
+    sentences = _sentences(without_stamp(told)) if told else _news(summary.text, before)
     if len(sentences) < SENTENCES_MIN or not told:
         sentences = [*sentences[: SENTENCES_MAX - 1], where]
     text = " ".join(sentences[:SENTENCES_MAX])
-    return HistoryEntry(id=f"summary:{summary.id}", at=summary.learned_at, text=text)
+    return HistoryEntry(id=f"summary:{summary.id}", at=said_at or summary.learned_at, text=text)
 
 
-def entry_of_episode(record: Record) -> HistoryEntry:
+def entry_of_episode(record: Record, said_at: datetime | None = None) -> HistoryEntry:
     end = f"End of session {_file_stem(record.session)}." if record.session else "Kept as episode."
     sentences = [*_sentences(record.text)[: SENTENCES_MAX - 1], end]
-    return HistoryEntry(id=f"episode:{record.id}", at=record.learned_at, text=" ".join(sentences))
+    return HistoryEntry(
+        id=f"episode:{record.id}", at=said_at or record.at, text=" ".join(sentences)
+    )
 
 
 def _name(summary: Summary) -> str:

@@ -22,6 +22,7 @@ from recollect.interfaces.markdown.history import (
     without_torn_end,
 )
 from recollect.interfaces.markdown.pages import EMPTY_HISTORY, FactLine, fact_line, render
+from recollect.interfaces.markdown.patches import Wanted
 from recollect.interfaces.markdown.view import (
     conflict_groups,
     count_of_waiting,
@@ -50,6 +51,7 @@ class WorkspaceSnapshot:
     scope: str
     lines: Mapping[str, Written] = field(default_factory=dict)
     sessions: tuple[str, ...] = ()  # names of the session files
+    seen: Mapping[str, str] = field(default_factory=dict)  # of a person's texts: hash -> fact
 
 
 def read_snapshot(folder: Folder) -> WorkspaceSnapshot | None:
@@ -63,6 +65,7 @@ def read_snapshot(folder: Folder) -> WorkspaceSnapshot | None:
             scope=str(told["scope"]),
             lines={str(id_): _written(line) for id_, line in told["lines"].items()},
             sessions=tuple(map(str, told["sessions"])),
+            seen={str(hash_): str(id_) for hash_, id_ in told.get("seen", {}).items()},
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
@@ -89,15 +92,17 @@ def write_snapshot(folder: Folder, snapshot: WorkspaceSnapshot) -> None:
             for id_, line in snapshot.lines.items()
         },
         "sessions": list(snapshot.sessions),
+        "seen": dict(snapshot.seen),
     }
     folder.replace(SNAPSHOT_FILE, json.dumps(told, separators=(",", ":")).encode())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryPage:
-    """MEMORY.md as it should be, and the facts whose lines are in it."""
+    """MEMORY.md as it would be if nobody else wrote in it, and the facts whose lines are in it."""
 
     text: str
+    wanted: Wanted
     shown: tuple[Record, ...]
     conflicts: tuple[tuple[Record, ...], ...]
     left_out: int
@@ -117,13 +122,14 @@ async def memory_page(
     if waiting := await count_of_waiting(engine, scope):
         lines = "1 line waits" if waiting == 1 else f"{waiting} lines wait"
         told.append(f"{lines} for approval, out of sight: see recollect review.")
-    text = render(
-        [_fact(record) for record in fitting if record.id not in apart],
-        [[_fact(record) for record in group] for group in groups],
-        told,
+    wanted = Wanted(
+        facts=[_fact(record) for record in fitting if record.id not in apart],
+        conflicts=[[_fact(record) for record in group] for group in groups],
+        notices=told,
     )
     return MemoryPage(
-        text=text,
+        text=render(wanted.facts, wanted.conflicts, wanted.notices),
+        wanted=wanted,
         shown=tuple(fitting),
         conflicts=tuple(tuple(group) for group in groups),
         left_out=left_out,
@@ -220,17 +226,41 @@ async def history_gone(
     return gone
 
 
-async def episode_entries(engine: Engine, scope: str) -> list[HistoryEntry]:
-    return [entry_of_episode(record) for record in await episodes_of(engine, scope)]
+async def episode_entries(engine: Engine, scope: str, known: set[str]) -> list[HistoryEntry]:
+    """Those that the log does not have."""
+    return [
+        entry_of_episode(record, await _last_said(engine, record.session_key, record.lineage))
+        for record in await episodes_of(engine, scope)
+        if f"episode:{record.id}" not in known
+    ]
 
 
-def summary_entries(summaries: Sequence[Summary], told: Mapping[str, str]) -> list[HistoryEntry]:
-    """Of one session, in order; ``told`` are a model's accounts by id."""
+async def summary_entries(
+    engine: Engine, summaries: Sequence[Summary], told: Mapping[str, str], known: set[str]
+) -> list[HistoryEntry]:
+    """Of one session, in order, those that the log does not have; ``told`` are a model's accounts
+    by id."""
     before = ["", *(summary.text for summary in summaries)]
     return [
-        entry_of_summary(summary, before[place], told=told.get(summary.id, ""))
+        entry_of_summary(
+            summary,
+            before[place],
+            told=told.get(summary.id, ""),
+            said_at=await _last_said(
+                engine, SessionKey(summary.scope, summary.session), summary.lineage
+            ),
+        )
         for place, summary in enumerate(summaries)
+        if f"summary:{summary.id}" not in known
     ]
+
+
+async def _last_said(engine: Engine, key: SessionKey, messages: Sequence[str]) -> datetime | None:
+    """When the last of these was said: a log tells of the talk, not of the fold."""
+    if not key.id or not messages:
+        return None
+    found = await engine.store.messages(key, now=engine.now(), ids=messages[-1:], limit=1)
+    return found[0].at if found else None
 
 
 # Sessions

@@ -48,6 +48,7 @@ async def approve_update(engine: Engine, item: Item, actor: str) -> Receipt:
         facts,
         messages,
         outcome,
+        approved=True,
     )
     change = outcome.changes[-1] if outcome.changes else engine.new_id()
     await _close(engine, item, kept[0], actor, change)

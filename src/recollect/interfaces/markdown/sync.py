@@ -7,7 +7,7 @@ stands. Whoever is killed in between is caught up by the next round.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -15,14 +15,16 @@ from datetime import UTC, datetime
 from recollect.changes import Change, put_item
 from recollect.engine import Engine
 from recollect.errors import Conflict, Invalid
+from recollect.interfaces.markdown.arrivals import take_in_log, take_in_sessions
 from recollect.interfaces.markdown.config import Config
-from recollect.interfaces.markdown.edits import EditPlan, Written, plan_edits
+from recollect.interfaces.markdown.edits import EditPlan, Written, flat, plan_edits
 from recollect.interfaces.markdown.exchange import ExchangeModel
 from recollect.interfaces.markdown.folders import Folder, Stamp
 from recollect.interfaces.markdown.history import ids_in
 from recollect.interfaces.markdown.intake import ACTOR, EditOutcome, take_in
 from recollect.interfaces.markdown.mirror import (
     PAGE_BYTES_MAX,
+    MemoryPage,
     WorkspaceSnapshot,
     append_history,
     drop_history,
@@ -38,10 +40,12 @@ from recollect.interfaces.markdown.mirror import (
     write_snapshot,
 )
 from recollect.interfaces.markdown.pages import parse
+from recollect.interfaces.markdown.patches import patched
 from recollect.interfaces.markdown.updates import learn_from
 from recollect.interfaces.markdown.view import (
     entries_after,
     facts_of,
+    heads_of,
     known_about,
     last_number,
     records_by_id,
@@ -129,6 +133,7 @@ class Mirror:
 
     async def _run(self, this: SyncRound, accept: bool) -> None:
         await self._follow_config(this.config)
+        await self._arrivals_in(this)
         await self._edits_in(this, accept)
         await self._upkeep(this)
         await self._log_out(this)
@@ -229,6 +234,24 @@ class Mirror:
             with suppress(Conflict):  # it is being changed; the next round sees it again
                 await change.commit()
 
+    # What was there before us
+
+    async def _arrivals_in(self, this: SyncRound) -> None:
+        """Files that nobody but us has written are not read back: where only the snapshot was
+        lost, what was forgotten since would come back."""
+        if not (this.is_first and this.state is not None):
+            await take_in_sessions(
+                self.memory, self.scope, this.places.sessions, this.last.sessions, this.outcome
+            )
+        if this.logs:
+            await take_in_log(
+                self.memory,
+                self.scope,
+                this.places.memory,
+                this.outcome,
+                torn=this.state is not None,
+            )
+
     # MEMORY.md into the store
 
     async def _edits_in(self, this: SyncRound, accept: bool) -> None:
@@ -238,13 +261,15 @@ class Mirror:
         if page is None:
             return
         lines = parse(page.text)
-        known = await known_about(self.engine, self.scope, lines, this.last.lines)
+        seen = this.last.seen
+        known = await known_about(self.engine, self.scope, lines, this.last.lines, seen.values())
         this.plan = plan_edits(
             lines,
             this.last.lines,
             known,
             saved_at=datetime.fromtimestamp(page.stamp.changed / 1e9, UTC),
             now=self.engine.now(),
+            seen=seen,
         )
         this.edited = this.edited or not this.plan.is_empty
         await take_in(self.memory, self.scope, this.plan, this.outcome)
@@ -265,7 +290,10 @@ class Mirror:
         taken = {
             id_: Written(hash=text_hash(text), at=now) for id_, text in this.outcome.lines.items()
         }
-        this.last = replace(this.last, lines={**taken, **this.last.lines})
+        seen = {text_hash(text): id_ for id_, text in this.outcome.lines.items()}
+        this.last = replace(
+            this.last, lines={**taken, **this.last.lines}, seen={**this.last.seen, **seen}
+        )
         write_snapshot(this.places.memory, this.last)
 
     # The store into MEMORY.md
@@ -297,7 +325,8 @@ class Mirror:
         shown = {id_: record for id_, record in facts.items() if id_ not in this.held}
         notices = [held_notice(this.plan)] if this.held else []
         page = await memory_page(self.engine, self.scope, shown, notices)
-        data = page.text.encode()
+        text = await self._laid_out(this, page)
+        data = text.encode()
         folder = this.places.memory
         if folder.stamp(MEMORY_FILE) != (this.page and this.page.stamp):
             return False
@@ -307,11 +336,30 @@ class Mirror:
             scope=self.scope,
             lines=lines_written(page.shown, this.held, this.last.lines, self.engine.now()),
             sessions=tuple(files),
+            seen=_seen_in(text, this.last.seen, page.shown),
         )
         if this.is_first or snapshot != this.last:
             write_snapshot(folder, snapshot)
         this.outcome.notes += [_conflict_note(group) for group in page.conflicts]
         return True
+
+    async def _laid_out(self, this: SyncRound, page: MemoryPage) -> str:
+        """The file as it should be, with everything that the person wrote where it is."""
+        if this.page is None:
+            return page.text
+        facts = {record.id: record for record in page.shown}
+        lines = parse(this.page.text)
+        lost = [line.id for line in lines if line.id and line.id not in facts]
+        heads = await heads_of(self.engine, self.root, lost, facts)
+        seen = this.last.seen
+        taken = {line.text: seen.get(text_hash(line.text), "") for line in lines}
+        wanted = replace(
+            page.wanted,
+            becomes={id_: record.id for id_, record in heads.items()},
+            taken=taken,
+            gone={dropped.line.text for dropped in this.plan.dropped if dropped.line.own},
+        )
+        return patched(this.page.text, wanted)
 
     # The store into HISTORY.md
 
@@ -329,9 +377,10 @@ class Mirror:
         if not this.logs:
             return
         told = await self._accounts(this, by_session, set(known))
-        entries = await episode_entries(self.engine, self.scope)
+        logged = set(known)
+        entries = await episode_entries(self.engine, self.scope, logged)
         for summaries in by_session:
-            entries += summary_entries(summaries, told)
+            entries += await summary_entries(self.engine, summaries, told, logged)
         for entry in append_history(folder, entries):
             this.outcome.notes.append(f"{entry.id} was added to HISTORY.md")
 
@@ -360,6 +409,18 @@ def _all_there(places: Places, snapshot: WorkspaceSnapshot) -> bool:
     """Were files removed that we had written?"""
     names = set(places.sessions.names())
     return places.memory.stamp(HISTORY_FILE) is not None and names.issuperset(snapshot.sessions)
+
+
+def _seen_in(text: str, seen: Mapping[str, str], shown: Iterable[Record]) -> dict[str, str]:
+    """The facts that were made of the person's own texts, as far as those are still there."""
+    known = {flat(record.text): record.id for record in shown}
+    found: dict[str, str] = {}
+    for line in parse(text):
+        hash_ = text_hash(line.text)
+        id_ = seen.get(hash_) or known.get(flat(line.text))
+        if line.own and id_:
+            found[hash_] = id_
+    return found
 
 
 def read_page(folder: Folder) -> FilePage | None:

@@ -1,12 +1,14 @@
 """What a model makes of folded messages: an account for the log, and an update of the facts.
 
-An update is one reversible change. One that would drop more than a third of the facts is not
-applied: it is kept, out of sight of every search, until somebody looks at it.
+An update is one reversible change. What the messages do not say is not believed, as in learning:
+neither a new line, nor a changed one, nor that a fact they never speak of is over. An update that
+would drop more than a third of the facts is not applied: it is kept, out of sight of every
+search, until somebody looks at it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from recollect.changes import Change
@@ -20,6 +22,7 @@ from recollect.interfaces.markdown.exchange import (
     consolidate,
     update_of,
 )
+from recollect.interfaces.markdown.history import without_stamp
 from recollect.interfaces.markdown.intake import EditOutcome
 from recollect.interfaces.markdown.mirror import memory_page
 from recollect.interfaces.markdown.pages import FactLine, PageLine
@@ -27,6 +30,8 @@ from recollect.interfaces.markdown.view import facts_of
 from recollect.lifecycle.match import live_equal
 from recollect.lifecycle.status import archived, put_away, superseded
 from recollect.scopes import root_of
+from recollect.text.claims import Extraction, extract
+from recollect.text.summary import short
 from recollect.types import (
     Item,
     Message,
@@ -36,10 +41,19 @@ from recollect.types import (
     SessionKey,
     Summary,
 )
-from recollect.verbs.remember import Statement, record_of
+from recollect.upkeep.learn.answers import misread
+from recollect.upkeep.learn.grounds import (
+    ground_of,
+    nearest_to,
+    speaks_of,
+    turned_round,
+    ungrounded,
+)
+from recollect.verbs.statement import Statement, record_of
 
 ACTOR = "consolidation"
 PROPOSALS = "proposal"
+SHOWN = 60  # characters of a line that is refused
 
 
 async def learn_from(
@@ -63,6 +77,11 @@ async def learn_from(
         await _hold(engine, scope, summary, update, answer, outcome)
     else:
         await apply_update(engine, scope, summary, update, facts, messages, outcome)
+    if reason := ungrounded(
+        without_stamp(answer.history_entry), ground_of(messages, [summary.text])
+    ):
+        outcome.notes.append(f"the log has an extract, not the model's account: {reason}")
+        return ""
     return engine.redactor.redact(answer.history_entry).text
 
 
@@ -82,24 +101,42 @@ async def apply_update(
     facts: dict[str, Record],
     messages: Sequence[Message],
     outcome: EditOutcome,
+    *,
+    approved: bool = False,
 ) -> None:
-    """All of it as one change, which the outcome names."""
+    """All of it as one change, which the outcome names. What a person approved is not held
+    against the messages any more."""
     change = Change(engine, root_of(scope), "consolidate", actor=ACTOR, id=engine.new_id())
+    reading = extract(messages)
     for fact, line in update.changed:
+        reason = "" if approved else _unfounded(line.text, messages, reading, [fact.text])
+        if reason:
+            change.tell(fact.id, "skipped", f"it stays: {reason}")
+            continue
         made = _record(engine, scope, line, summary, messages, facts[fact.id])
         if await _is_wanted(change, made, messages):
             _replace(change, made, facts[fact.id])
     for line in update.new:
+        reason = "" if approved else _unfounded(line.text, messages, reading, ())
+        if reason:
+            outcome.notes.append(
+                f"the model's line {short(line.text, SHOWN)!r} is refused: {reason}"
+            )
+            continue
         made = _record(engine, scope, line, summary, messages, None)
         if await _is_wanted(change, made, messages):
             change.put(made)
             change.tell(made.id, "stored", "learned from the conversation")
     for fact in update.dropped:
+        if not (approved or speaks_of(messages, fact.text)):
+            change.tell(fact.id, "skipped", "it stays: the messages do not speak of it")
+            continue
         change.put(archived(facts[fact.id], engine.now()))
         change.tell(fact.id, "stored", "archived")
     note = await change.embed()
     try:
         if not await change.commit():
+            outcome.items += change.told  # what was refused
             return
     except Conflict as error:
         outcome.notes.append(f"the model's update was not applied, facts changed: {error}")
@@ -107,6 +144,18 @@ async def apply_update(
     outcome.changes.append(change.id)
     outcome.items += change.told
     outcome.notes += [note] if note else []
+
+
+def _unfounded(
+    text: str, messages: Sequence[Message], reading: Extraction, known: Iterable[str]
+) -> str:
+    """Why a line of the model's is not what the messages say; "" if it is."""
+    near = nearest_to(text, messages)
+    return (
+        misread(text, near, reading)
+        or turned_round(text, near)
+        or ungrounded(text, ground_of(near, known))
+    )
 
 
 def _record(

@@ -70,11 +70,17 @@ def _parts(ids: Iterable[str]) -> Iterable[Sequence[str]]:
 
 
 async def known_about(
-    engine: Engine, scope: str, lines: Sequence[PageLine], last: Mapping[str, Written]
+    engine: Engine,
+    scope: str,
+    lines: Sequence[PageLine],
+    last: Mapping[str, Written],
+    seen: Iterable[str] = (),
 ) -> KnownLine:
+    """``seen`` are ids of facts that were made of a person's own texts."""
     root = root_of(scope)
     facts = await facts_of(engine, scope)
-    named = [id_ for id_ in (*(line.id for line in lines if line.id), *last) if id_ not in facts]
+    told = (*(line.id for line in lines if line.id), *last, *seen)
+    named = [id_ for id_ in told if id_ not in facts]
     others = await records_by_id(engine, root, named)
     # Somebody else's record is not what this file speaks of.
     here = {id_: record for id_, record in others.items() if record.scope == scope}
@@ -85,12 +91,12 @@ async def known_about(
     return KnownLine(
         facts=facts,
         records={**here, **facts},
-        heads=await _heads(engine, root, superseded, facts),
+        heads=await heads_of(engine, root, superseded, facts),
         graves=await stones.erased_at(scope, hashes) if stones else {},
     )
 
 
-async def _heads(
+async def heads_of(
     engine: Engine, root: str, ids: Sequence[str], facts: Mapping[str, Record]
 ) -> dict[str, Record]:
     """What a superseded record became in the end, as far as that is still believed."""

@@ -45,8 +45,10 @@ Action = Literal["approve", "reject", "edit", "merge", "undo"]
     },
     told={
         "text": Wording(
+            hint=str | list[str],
             said="One statement that is understood without this conversation: "
-            '"Ann deploys the web shop on Tuesdays", not "she does it on Tuesdays".'
+            '"Ann deploys the web shop on Tuesdays", not "she does it on Tuesdays". Or a list of '
+            "them, if the rest holds for all.",
         ),
         "type": Wording(hint=SavedType),
         "source": Wording(
@@ -64,7 +66,7 @@ async def memory_save(
 
     Call it when the user states a preference, a decision, a fact about themselves or the project,
     corrects you, or asks you to remember something; and when you found out something that took
-    effort (why a build failed, where a setting lives). One call for one statement.
+    effort (why a build failed, where a setting lives). One statement says one thing.
     Do not save what is in the repository anyway, passing states of this task, guesses, or secrets
     such as keys and passwords (they are removed before writing). What memory_search or
     memory_context returned is known already: do not save it again.
@@ -73,7 +75,8 @@ async def memory_save(
     quarantined (it reads like an instruction; not recalled until a person approves).
     """
     # That a model says the user said it is no proof, least of all for what reads like an order.
-    if said["source"] == "user" and suspicion(said["text"]):
+    texts = [said["text"]] if isinstance(said["text"], str) else said["text"]
+    if said["source"] == "user" and any(map(suspicion, texts)):
         said["source"] = "assistant"
     receipt = await current().memory.remember(
         scope=scope_for(project, scope), actor=current().actor, **said
@@ -86,7 +89,6 @@ async def memory_save(
     left_out={
         "kinds": "types say it finer",
         "statuses": "memory_review shows what is disputed or quarantined",
-        "known_at": "memory_history tells what was believed when",
         "threshold": "a model reads scores better than it sets them",
         "descend": "without a scope it looks in all of them",
     },
@@ -121,8 +123,8 @@ async def memory_search(
     "context",
     left_out={
         "shape": "the answer is text",
+        "where": "memory_search narrows; a packet is chosen for the task",
         "threshold": "a model reads scores better than it sets them",
-        "known_at": "memory_history tells what was believed when",
     },
     told={
         "query": Wording(

@@ -45,10 +45,11 @@ class McpRoute:
         let_in: Callable[[HTTPConnection], Awaitable[Caller]],
         tell: Tell = str,
         rights: Iterable[Right] = (),
+        profile: str = "",
     ) -> None:
         self._let_in = let_in
         self._running: dict[Call, asyncio.Task[None]] = {}
-        server = build_server(_asker_of, tell, rights)
+        server = build_server(_asker_of, tell, rights, profile=profile)
         server.streamable_http_app(
             streamable_http_path=PATH,
             json_response=True,

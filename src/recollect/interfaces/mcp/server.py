@@ -56,6 +56,12 @@ _TOOLS: Rows = {
     "procedure_used": ("procedures", "Count a procedure's use", False, False, False),
     "session_log": ("procedures", "Log a session", False, False, False),
 }
+_LOTA: Rows = {  # beside the others, under its profile
+    "searchOrganizationMemories": ("lota", "Search an organisation's memories", True, False, True),
+    "searchAgentMemories": ("lota", "Search an agent's memories", True, False, True),
+    "searchAllMemoriesBatched": ("lota", "Search both at once", True, False, True),
+    "getTopMemories": ("lota", "Memories of every turn", True, False, True),
+}
 _REFERENCE: Rows = {
     "create_entities": ("reference", "Create Entities", False, False, False),
     "create_relations": ("reference", "Create Relations", False, False, False),
@@ -98,20 +104,23 @@ def build_server(
     rights: Iterable[Right] = (),
     *,
     tools: Toolset = "recollect",
+    profile: str = "",
 ) -> MCPServer[Any]:
     """The server for whoever ``who`` says is asking; ``tell`` words an error for them. ``rights``
-    are those that tools have beside the usual ones, if who asks has them."""
-    return _without_logging(lambda: MemoryServer(who, tell, frozenset(rights), tools))
+    are those that tools have beside the usual ones, if who asks has them. A ``profile`` may bring
+    the functions of its document along."""
+    own = {**_TOOLS, **_LOTA} if profile == "lota" else _TOOLS
+    rows = own if tools == "recollect" else _REFERENCE
+    return _without_logging(lambda: MemoryServer(who, tell, frozenset(rights), rows))
 
 
 class MemoryServer(MCPServer[Any]):
     """Refuses arguments that no tool takes, and tells errors in our own words."""
 
-    def __init__(self, who: Who, tell: Tell, rights: frozenset[Right], toolset: Toolset) -> None:
+    def __init__(self, who: Who, tell: Tell, rights: frozenset[Right], rows: Rows) -> None:
         from recollect.interfaces.mcp import guidance, reference  # read the verbs, as the tools do
 
-        own = toolset == "recollect"
-        rows = _TOOLS if own else _REFERENCE
+        own = rows is not _REFERENCE
         tools = [_tool(name, *about) for name, about in rows.items()]
         super().__init__(
             NAME,

@@ -44,16 +44,17 @@ def run(
     actor: str,
     tools: Toolset = "recollect",
     rights: Iterable[Right] = (),
+    profile: str = "",
 ) -> int:
     """Serve until the client closes our input, or until told to stop."""
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="recollect: %(message)s")
-    asyncio.run(_serve(open_memory, actor, tools, rights))
+    opening = Opening(open_memory, actor)
+    server = build_server(opening.asker, rights=rights, tools=tools, profile=profile)
+    asyncio.run(_serve(server, opening))
     return 0
 
 
-async def _serve(open_memory: Open, actor: str, tools: Toolset, rights: Iterable[Right]) -> None:
-    opening = Opening(open_memory, actor)
-    server = build_server(opening.asker, rights=rights, tools=tools)
+async def _serve(server: MCPServer[Any], opening: Opening) -> None:
     serving = asyncio.create_task(_speak(server, opening))
     told_to_stop = asyncio.create_task(_signalled())
     await asyncio.wait({serving, told_to_stop}, return_when=asyncio.FIRST_COMPLETED)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal
 
 from recollect.lifecycle.merge.changes import concern, denies, replaces, share_topic
@@ -16,6 +16,7 @@ from recollect.text.claims.lessons import (
     CHANGE,
     CHANGED_BY,
     SPEAKER,
+    TOLD_AT,
     Claim,
     claim_as_data,
     claim_from_data,
@@ -292,17 +293,34 @@ def _changed(record: Record, claim: Claim | None, known: Record, other: Claim | 
     )
 
 
+# A change of this long before a statement is still told as news.
+RECENTLY = timedelta(days=62)
+
 # Who changes their employer may still have their job.
 _BESIDE: tuple[set[str], ...] = ({"job", "employer"}, {"job", "field"}, {"employer", "field"})
 
 
 def _reached(record: Record) -> datetime:
     """When what the record tells had surely begun."""
-    told = record.data.get(CHANGED_BY)
+    return max(record.at, _noted(record, CHANGED_BY) or record.at)
+
+
+def _noted(record: Record, name: str) -> datetime | None:
+    told = record.data.get(name)
     try:
-        return max(record.at, datetime.fromisoformat(told)) if isinstance(told, str) else record.at
-    except (ValueError, TypeError):
-        return record.at
+        moment = datetime.fromisoformat(told) if isinstance(told, str) else None
+    except ValueError:
+        return None
+    return moment if moment and moment.tzinfo else None
+
+
+def _is_overtaken(state: Record, change: Record) -> bool:
+    """Was it told between a change shortly before and the report of that change? Who moved last
+    month did not live elsewhere last week: the later word speaks against the earlier one."""
+    told = _noted(change, TOLD_AT)
+    if told is None or not state.at < told:
+        return False
+    return timedelta() <= state.at - _reached(change) <= RECENTLY
 
 
 def _fate(record: Record, known: Record, against: _Against, *, corrects: bool) -> VerdictKind:
@@ -312,6 +330,8 @@ def _fate(record: Record, known: Record, against: _Against, *, corrects: bool) -
     reached = _reached(record)
     if against.is_change and reached <= known.at:
         return "new"  # it tells of a time before
+    if _is_overtaken(known, record) or _is_overtaken(record, known):
+        return "contradicts"
     if record.trust < known.trust or not (against.is_same_slot or corrects):
         return "contradicts"
     if reached > known.at or (corrects and reached == known.at):

@@ -184,10 +184,15 @@ def replaced(
 
 
 def _closed(old: Record, end: datetime, *, now: datetime, id_: str) -> Record:
+    until = min(end, old.valid_to) if old.valid_to else end
+    begun = old.valid_from
+    if begun is None and old.learned_at < until:
+        begun = old.learned_at  # nobody said since when: it was so when it was told
     return replace(
-        past(old, min(end, old.valid_to) if old.valid_to else end),
+        past(old, until),
         id=id_,
         learned_at=now,
+        valid_from=begun,
         derived_from=(old.id,),
         uses=0,
         used_at=None,

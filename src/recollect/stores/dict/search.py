@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from operator import mul
 
 from recollect.errors import Invalid
 from recollect.index.filters import check_asked, has_keys, ordered, passes
@@ -66,7 +67,8 @@ def _best_of_both_arms(seen: Sequence[Row], passing: Sequence[Row], query: Searc
     ]
     by_meaning = _best(similar, lambda hit: hit.similarity, query.limit)
     found = {hit.record.id: hit for hit in (*by_word, *by_meaning)}
-    return sorted(found.values(), key=_rank)
+    best = sorted(found.values(), key=_rank)
+    return [replace(hit, record=detached_record(hit.record)) for hit in best]
 
 
 class _Scorer:
@@ -85,7 +87,7 @@ class _Scorer:
         total = analysis.total(self._weights.values())
         similarity = _similarity(row, self._query)
         return Hit(
-            record=detached_record(row.record),
+            record=row.record,  # detached if it is among the best
             similarity=similarity,
             keyword=self._bm25(row.counts, row.length, self._average),
             coverage=analysis.total(self._weights[term] for term in held) / total if total else 0.0,
@@ -152,7 +154,8 @@ def _similarity(row: Row, query: Search) -> float | None:
         return None
     if len(vector) != len(query.vector):
         raise Invalid(f"the query's vector has another length than those of {query.space!r}")
-    return sum(a * b for a, b in zip(_floats(vector), _floats(query.vector), strict=True))
+    products: Iterable[float] = map(mul, _floats(vector), _floats(query.vector))
+    return sum(products)
 
 
 def _floats(vector: Vector) -> tuple[float, ...]:

@@ -159,7 +159,8 @@ class PostgresStore:
         if not check_asked(asked) or not (asked.text or asked.vector is not None):
             self._check_open()
             return []
-        if await self._is_large(asked.where):
+        # What stands in a record's data the engine does not ask: those are read through.
+        if not asked.where.matching and await self._is_large(asked.where):
             return await native.search(self._native, asked)
         return await self._readers.run(
             lambda db: indexed.search(_feed(db, asked), self._cache, asked), seconds=LONG_SECONDS

@@ -76,6 +76,21 @@ class RedisEngine:
             self._scripts[source] = self.client.register_script(source)
         return await self._scripts[source](keys=list(keys), args=list(args), client=client)
 
+    async def command(self, *parts: Any) -> Any:
+        with speaking_of(self.name):
+            return await self.client.execute_command(*parts)
+
+    # Names that concern all roots
+
+    async def add(self, name: str, member: str) -> None:
+        await self.command("SADD", self._about(name), member)
+
+    async def remove(self, name: str, member: str) -> None:
+        await self.command("SREM", self._about(name), member)
+
+    async def members(self, name: str) -> list[str]:
+        return [one.decode() for one in await self.command("SMEMBERS", self._about(name))]
+
     # Keys
 
     async def read(self, root: str, asks: Sequence[Ask]) -> Answers:

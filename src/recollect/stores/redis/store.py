@@ -49,10 +49,9 @@ class RedisStore(KeyStore):
         Unavailable: it cannot be reached. Denied: not with this password. Incompatible: it is
         too old, or would lose what it is given. Invalid: that is no such address.
         """
-        url, options = _parts(address)
-        engine = _engine(url, options)
+        engine, options = engine_at(address)
         try:
-            facts = await _facts(engine)
+            facts = await facts_of(engine)
             check_server(facts, engine.name, accepts_loss=options.get("persistence") == "any")
             await engine.begin_anew()
         except BaseException:
@@ -81,6 +80,8 @@ class RedisStore(KeyStore):
 
     async def _is_native(self, asked: Search) -> bool:
         """Where there is much to search; everywhere, or nowhere, if the address says so."""
+        if asked.where.matching:
+            return False  # what stands in a record's data it cannot find by itself
         if self.capabilities.search != "both" or not check_asked(asked):
             return self.capabilities.search == "native"
         root = root_of(asked.where.scopes[0])
@@ -143,12 +144,14 @@ def _named(url: SplitResult) -> str:
     return urlunsplit((url.scheme, host + port, url.path, "", ""))
 
 
-def _engine(url: SplitResult, options: dict[str, str]) -> NearEngine:
+def engine_at(address: str, *, seconds: float = SECONDS) -> tuple[NearEngine, dict[str, str]]:
+    """Not connected yet, and the options of its address. Invalid: that is no such address."""
+    url, options = _parts(address)
     cluster = url.scheme.partition("+")[2] == "cluster"
     plain = urlunsplit((url.scheme.partition("+")[0], url.netloc, url.path, "", ""))
     given: dict[str, Any] = {
-        "socket_timeout": SECONDS,
-        "socket_connect_timeout": SECONDS / 2,
+        "socket_timeout": seconds,
+        "socket_connect_timeout": seconds / 2,
         "client_name": "recollect",
         **{name: options[name] for name in TLS if name in options},
     }
@@ -157,12 +160,11 @@ def _engine(url: SplitResult, options: dict[str, str]) -> NearEngine:
         client = RedisCluster.from_url(plain, **given)
     else:
         client = Redis.from_url(plain, health_check_interval=30, **given)
-    return NearEngine(
-        client, name=_named(url), prefix=options.get("prefix", PREFIX), cluster=cluster
-    )
+    prefix = options.get("prefix", PREFIX)
+    return NearEngine(client, name=_named(url), prefix=prefix, cluster=cluster), options
 
 
-async def _facts(engine: RedisEngine) -> dict[str, Any]:
+async def facts_of(engine: RedisEngine) -> dict[str, Any]:
     """What the server says about itself; of a cluster, one of its masters."""
     with speaking_of(engine.name):
         if engine.cluster:
@@ -173,11 +175,13 @@ async def _facts(engine: RedisEngine) -> dict[str, Any]:
         return dict(await engine.client.info())
 
 
-def check_server(facts: dict[str, Any], name: str, *, accepts_loss: bool) -> None:
+def check_server(
+    facts: dict[str, Any], name: str, *, accepts_loss: bool, oldest: int = OLDEST
+) -> None:
     """Incompatible if the server cannot keep what it is given; a warning if it may lose some."""
     version = str(facts.get("redis_version", "0"))
-    if int(version.split(".")[0]) < OLDEST:
-        raise Incompatible(f"{name} is Redis {version}; recollect needs Redis {OLDEST} or newer")
+    if int(version.split(".")[0]) < oldest:
+        raise Incompatible(f"{name} is Redis {version}; recollect needs Redis {oldest} or newer")
     policy = str(facts.get("maxmemory_policy", "noeviction"))
     if policy.startswith("allkeys"):
         raise Incompatible(

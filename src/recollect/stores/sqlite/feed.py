@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import apsw
 
 from recollect.index.codes import NEVER_ENDS
 from recollect.ports import FeedChanges, FeedRecord, FeedStamps
-from recollect.stores.rows import RECORD_WITH_SCOPE, is_sound, read_record, to_json
+from recollect.stores.rows import RECORD_WITH_SCOPE, is_sound, to_json
 from recollect.stores.sqlite.connection import select
+from recollect.stores.sqlite.seen import ConnectionView, RowOnce, SeenRecords
 
 CHUNK = 8192
 EVERYTHING = 0  # as the key of an erased record: load the scope anew
@@ -24,13 +24,25 @@ _COLUMNS = (
     " author, session, session_scope, labels, terms"
 )
 _KEYS = "(SELECT value FROM json_each(?))"
+_WHOLE = (
+    f"SELECT record.pk, vector.f32, {RECORD_WITH_SCOPE} FROM record"
+    " JOIN scope ON scope.pk = record.scope"
+    " LEFT JOIN vector ON vector.record = record.pk AND vector.space = ?"
+    f" WHERE record.pk IN {_KEYS}"
+)
+
+
+class FileMovedError(Exception):
+    """Somebody wrote between two reads that should have been of one moment."""
 
 
 class SqliteFeed:
-    """``recollect.ports.Feed``. The caller has begun a transaction but read nothing yet."""
+    """``recollect.ports.Feed``. The caller has begun a transaction but read nothing yet; or has not
+    begun one, needs no index loaded, and minds ``FileMovedError``."""
 
-    def __init__(self, db: apsw.Connection) -> None:
+    def __init__(self, db: apsw.Connection, seen: ConnectionView | None = None) -> None:
         self._db = db
+        self._seen = seen or ConnectionView(SeenRecords())
         self._scopes: dict[str, int] = {}
         self._space: int | None = None
         self.damaged: list[str] = []  # records that were left out: they are not as written
@@ -46,6 +58,7 @@ class SqliteFeed:
             sql += " UNION ALL SELECT NULL, pk, dimensions FROM space WHERE name = ?"
             bindings.append(space)
         rows = select(self._db, sql, *bindings)
+        self._seen.look(self._db)
         dimensions = None
         if rows and rows[-1][0] is None:
             _, self._space, dimensions = rows.pop()
@@ -97,21 +110,28 @@ class SqliteFeed:
             yield from _parts(self._db.execute(f"{sql} AND record IN {_KEYS}", some))
 
     def records(self, keys: Sequence[int], space: str) -> Mapping[int, FeedRecord]:
-        vector, named = "NULL", bool(space) and self._space is not None
-        if named:
-            vector = "(SELECT f32 FROM vector WHERE vector.record = record.pk AND space = ?)"
-        rows = self._db.execute(
-            f"SELECT record.pk, {vector}, {RECORD_WITH_SCOPE} FROM record"
-            f" JOIN scope ON scope.pk = record.scope WHERE record.pk IN {_KEYS}",
-            (*([self._space] if named else []), str(list(keys))),
-        )
-        found: dict[int, FeedRecord] = {}
-        for key, vector_of, *row in rows:
-            if is_sound(row):
-                found[key] = FeedRecord(partial(read_record, row), vector_of)
-            else:
-                self.damaged.append(str(row[1]))
+        number = self._space if space else None
+        found = self._seen.unchanged(keys, number)
+        missing = [key for key in keys if key not in found]
+        if missing:
+            rows = select(self._db, _WHOLE, number, str(missing))
+            if not self._db.in_transaction and self._seen.look(self._db):
+                raise FileMovedError
+            for key, *row in rows:
+                answer = self._seen.same(key, number, row) or self._checked(key, number, row)
+                if answer is not None:
+                    found[key] = answer
         return found
+
+    def _checked(self, key: int, space: int | None, row: Sequence[Any]) -> FeedRecord | None:
+        """None if it is not as it was written."""
+        vector, *columns = row
+        if not is_sound(columns):
+            self.damaged.append(str(columns[1]))
+            return None
+        answer = FeedRecord(RowOnce(columns), vector)
+        self._seen.keep(key, space, row, answer)
+        return answer
 
 
 def _parts(cursor: apsw.Cursor) -> Iterator[list[tuple[Any, ...]]]:

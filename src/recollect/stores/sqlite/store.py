@@ -30,9 +30,10 @@ from recollect.stores.sqlite.connection import (
     snapshot,
 )
 from recollect.stores.sqlite.failures import speaking_of
-from recollect.stores.sqlite.feed import SqliteFeed
+from recollect.stores.sqlite.feed import FileMovedError, SqliteFeed
 from recollect.stores.sqlite.migrate import bring_up_to_date
 from recollect.stores.sqlite.registry import SqliteRegistry
+from recollect.stores.sqlite.seen import ConnectionView, SeenRecords
 from recollect.stores.sqlite.writer import Writer, truncate_log
 from recollect.types import (
     Batch,
@@ -77,6 +78,7 @@ class SqliteStore:
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="recollect-reader")
         self._local = threading.local()
         self._connections: list[apsw.Connection] = []
+        self._seen = SeenRecords()
         self._closed = False
         self._registry = SqliteRegistry(self._writer, self._read_here, self._read)
 
@@ -126,7 +128,10 @@ class SqliteStore:
     # Writing
 
     async def commit(self, batch: Batch) -> int:
-        return await self._writer.commit(batch)
+        number = await self._writer.commit(batch)
+        if batch.erase:
+            self._seen.let_go()
+        return number
 
     @property
     def trips(self) -> int:
@@ -161,12 +166,26 @@ class SqliteStore:
             return []
 
         def search(db: apsw.Connection) -> tuple[list[Hit], list[str]]:
-            feed = SqliteFeed(db)
+            feed = SqliteFeed(db, self._local.seen)
             return indexed.search(feed, self._cache, asked), feed.damaged
 
-        hits, damaged_ids = await self._read_at_once(search)
+        found = self._searched_here(asked)
+        if found is None:
+            found = await self._read_at_once(search)
+        hits, damaged_ids = found
         note_left_out(damaged_ids)
         return hits
+
+    def _searched_here(self, asked: Search) -> tuple[list[Hit], list[str]] | None:
+        """On the caller's thread, if that is quicker than the way to another one."""
+        with speaking_of(self._path):
+            db = self._connection()
+            feed = SqliteFeed(db, self._local.seen)
+            try:
+                hits = indexed.search_if_ready(feed, self._cache, asked)
+            except FileMovedError:
+                return None
+        return None if hits is None else (hits, feed.damaged)
 
     async def listing(self, asked: Listing) -> list[Record]:
         if not check_asked(asked):
@@ -176,7 +195,7 @@ class SqliteStore:
             return await self._read_at_once(lambda db: walk.walked(db, asked))
 
         def listing(db: apsw.Connection) -> tuple[list[Record], list[str]]:
-            feed = SqliteFeed(db)
+            feed = SqliteFeed(db, self._local.seen)
             found = indexed.listing(feed, self._cache, asked)
             if feed.damaged and asked.order in ("id", "newest"):  # it is one page of many
                 raise damaged(feed.damaged[0])
@@ -345,7 +364,7 @@ class SqliteStore:
         if found is None:
             self._writer.watch.check()
             found = connect_reader(self._path)
-            self._local.connection = found
+            self._local.connection, self._local.seen = found, ConnectionView(self._seen)
             self._connections.append(found)
         return found
 

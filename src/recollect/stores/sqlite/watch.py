@@ -7,6 +7,7 @@ opened, and whatever is written there is gone with the last program that has it 
 from __future__ import annotations
 
 import os
+import sys
 from contextlib import suppress
 
 from recollect.errors import Unavailable
@@ -36,7 +37,7 @@ class FileWatch:
             what = "moved or deleted" if found is None else "replaced by another"
             return f"{self._path} was {what} while it was open"
         if self._log is not None and _identity(self._path + "-wal") != self._log:
-            return f"the log beside {self._path} was removed while it was open"
+            return f"the log beside {self._path} was removed while it was open{_by_whom()}"
         return ""
 
     def check(self, *, committed: bool = False) -> None:
@@ -57,3 +58,10 @@ def _identity(path: str) -> Identity | None:
         found = os.stat(path)
         return found.st_dev, found.st_ino
     return None
+
+
+def _by_whom() -> str:
+    """A second SQLite in the same process takes locks and log away when it closes the file."""
+    if "_sqlite3" not in sys.modules:
+        return ""
+    return " (Python's own sqlite3 does that: look at the file from another process)"

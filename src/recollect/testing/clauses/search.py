@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
+from recollect.index.conditions import conditions_of
 from recollect.ports import Store
 from recollect.testing.harness import Contract, clause
 from recollect.testing.values import (
@@ -19,6 +20,7 @@ from recollect.testing.values import (
     make_record,
     make_search,
     moment,
+    one_record,
     put,
     scores_of,
     unit,
@@ -360,6 +362,43 @@ class FilterClauses(Contract):
             if not KEYS & set(filters):
                 by_word = await found_ids(store, text="fact", **filters)
                 assert sorted(by_word) == ids, filters
+
+    @clause
+    async def test_conditions_on_tags_and_data(self, store: Store) -> None:
+        """All, any or none of them; of tags as of data, in every kind of reading."""
+        web = {"team": {"name": "Web"}, "year": 2024, "open": True, "who": ["ann", "bob"]}
+        await put(
+            store,
+            make_record("a", tags=("Café", "x"), data=web, hash="h"),
+            make_record("b", tags=("x",), data={"year": 2022, "open": 1, "who": "eve"}, hash="i"),
+            make_record("c", tags=("y",), data={"team.name": "Mail", "year": "2023"}, hash="j"),
+            make_record("d"),
+        )
+        expected: list[tuple[dict[str, Any], list[str]]] = [
+            ({"tags": {"all": ["cafe", "X"]}}, ["a"]),
+            ({"tags": {"any": ["cafe", "y"]}}, ["a", "c"]),
+            ({"tags": {"none": ["x"]}}, ["c", "d"]),
+            ({"tags": {"any": ["x", "y"], "none": ["cafe"]}}, ["b", "c"]),
+            ({"data": {"all": {"team.name": "Web", "year": 2024}}}, ["a"]),
+            ({"data": {"any": {"team.name": ["Mail", "Web"]}}}, ["a", "c"]),
+            ({"data": {"none": {"year": {"exists": True}}}}, ["d"]),
+            ({"data": {"all": {"year": {"gte": 2022, "lt": 2024}}}}, ["b"]),
+            ({"data": {"all": {"year": {"gt": "2022"}}}}, ["c"]),
+            ({"data": {"all": {"open": True}}}, ["a"]),
+            ({"data": {"all": {"open": 1}}}, ["b"]),
+            ({"data": {"any": {"who": "bob"}}}, ["a"]),
+            ({"data": {"none": {"year": 2024}}, "tags": {"any": ["x"]}}, ["b"]),
+        ]
+        for where, ids in expected:
+            matching = conditions_of(where)
+            assert await found_ids(store, order="id", matching=matching) == ids, where
+            assert sorted(await found_ids(store, text="fact", matching=matching)) == ids, where
+            by_key = await found_ids(store, order="id", hashes=("h", "i", "j"), matching=matching)
+            assert by_key == [id_ for id_ in ids if id_ != "d"], where
+        years = conditions_of({"data": {"all": {"year": 2022}}})
+        assert await found_ids(store, text="fact", matching=years, limit=1) == ["b"]
+        await put(store, replace(await one_record(store, "b"), data={"year": 2025}))
+        assert await found_ids(store, text="fact", matching=years) == []
 
     @clause
     async def test_keys_narrow_together_and_with_every_filter(self, store: Store) -> None:

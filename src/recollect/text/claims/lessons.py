@@ -16,6 +16,7 @@ from recollect.text.words import pattern
 from recollect.types import TRUST_OF_SOURCE, Durability, Kind, RelationKind, Type
 
 CHANGE, CHANGED_BY = "change", "changed_by"  # where a record's ``data`` has them
+TOLD_AT = "told_at"  # when a change was told of, which counts beside when it was
 KEPT = "said"  # the tag of a lesson that no rule reads
 SPEAKER = "user"  # the subject of a claim that somebody without a name makes about themselves
 

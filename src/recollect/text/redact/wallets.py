@@ -34,6 +34,8 @@ _PUBLIC = re.compile(
     re.IGNORECASE,
 )
 BESIDE = 80  # characters in which a name counts
+BEHIND = 40  # and those behind, where the sentence goes on: "... is my TOTP seed"
+_SENTENCE_END = re.compile(r"[.!?]\s|[\n;]")
 _OTPAUTH = re.compile(r"otpauth://[^\s\"'<>]{0,300}?[?&]secret=([A-Za-z2-7]{8,128}={0,6})")
 _OTP_NAME = re.compile(
     r"(?<![A-Za-z])(?:totp|hotp|otp|2fa|mfa|two[ -]factor|authenticator|zwei-?faktor)",
@@ -138,5 +140,7 @@ def find_one_time_seeds(text: str) -> Iterator[Span]:
         line = text[max(0, match.start() - BESIDE) : match.start()].rpartition("\n")[2]
         letters = re.sub("[ -]", "", match.group())
         plain = letters.isalpha() and (not letters.isupper() or letters != match.group())
-        if _OTP_NAME.search(line) and not plain and len(set(letters)) > 4:
+        behind = _SENTENCE_END.split(text[match.end() : match.end() + BEHIND], maxsplit=1)[0]
+        named = _OTP_NAME.search(line) or _OTP_NAME.search(behind)
+        if named and not plain and len(set(letters)) > 4:
             yield match.span()

@@ -168,3 +168,27 @@ def _denies(one: TextParts, other: TextParts) -> bool:
 def _clauses(messages: Iterable[Message]) -> Iterable[str]:
     for message in messages:
         yield from filter(str.strip, _CLAUSE.split(message.text[:CLAUSES_CHARACTERS_MAX]))
+
+
+# Of a text that names no messages
+
+NEAREST_MAX = 4
+
+
+def nearest_to(text: str, messages: Sequence[Message]) -> list[Message]:
+    """The few messages that a text may have been taken from, in their order: a long talk says
+    every word somewhere."""
+    wanted = _stems(text)
+    order = sorted(messages, key=lambda one: -len(wanted & _stems(one.text)))
+    chosen = {one.id for one in order[:NEAREST_MAX]}
+    return [one for one in messages if one.id in chosen]
+
+
+def speaks_of(messages: Iterable[Message], text: str) -> bool:
+    """Does any of them have a word of it that means something?"""
+    plain, dense = _words_of(text, frozenset())
+    wanted, pairs = frozenset(map(canonical, plain)), frozenset(dense)
+    return any(
+        wanted & _stems(one.text) or any(pair in fold(one.text) for pair in pairs)
+        for one in messages
+    )

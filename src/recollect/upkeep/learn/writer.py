@@ -25,6 +25,7 @@ from recollect.scopes import is_visible, make_scope, root_of
 from recollect.text.claims.lessons import (
     CHANGE,
     CHANGED_BY,
+    TOLD_AT,
     Lesson,
     claim_as_data,
     durability_for,
@@ -332,7 +333,7 @@ def record_of(
         type=lesson.type,
         text=lesson.text,
         learned_at=now,
-        data=_data_of(candidate),
+        data=_data_of(candidate, messages[-1].at),
         tags=tuple(sorted(lesson.tags)),
         importance=lesson.importance,
         confidence=lesson.confidence,
@@ -360,7 +361,7 @@ def _since(lesson: Lesson, message: Message) -> datetime | None:
     return lesson.valid_from or (None if over else said)
 
 
-def _data_of(candidate: LearnCandidate) -> Mapping[str, Any]:
+def _data_of(candidate: LearnCandidate, said: datetime) -> Mapping[str, Any]:
     lesson = candidate.lesson
     data: dict[str, Any] = {"how": candidate.how}
     if lesson.claim is not None:
@@ -369,6 +370,7 @@ def _data_of(candidate: LearnCandidate) -> Mapping[str, Any]:
         data["entities"] = list(lesson.entities)
     if lesson.changed_by is not None:
         data[CHANGED_BY] = lesson.changed_by.astimezone(UTC).isoformat()
+        data[TOLD_AT] = said.astimezone(UTC).isoformat()
     if lesson.change:
         data[CHANGE] = lesson.change
     return data

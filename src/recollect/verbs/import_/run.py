@@ -30,7 +30,7 @@ from recollect.types import (
 )
 from recollect.types.serial import TYPES, Value
 from recollect.verbs.import_.file import ExportLine
-from recollect.verbs.remember import doubt_of
+from recollect.verbs.statement import doubt_of
 
 Believed = TypeVar("Believed", Message, Record)
 

@@ -10,6 +10,7 @@ from typing import get_args
 
 from recollect.engine import Engine, every_record
 from recollect.errors import Invalid, NotFound
+from recollect.index.conditions import conditions_of
 from recollect.scopes import root_of
 from recollect.text.inputs import (
     ANSWER_BYTES_MAX,
@@ -21,6 +22,7 @@ from recollect.text.inputs import (
     several_of,
 )
 from recollect.types import Kind, Listing, Record, Relation, Source, Status, Type, Where
+from recollect.types.arguments import Filter
 from recollect.types.pages import Page
 from recollect.verbs.lists.cursors import Place, place_of
 from recollect.verbs.lists.walk import RootPart, page_of, parts_from, weight_of
@@ -40,6 +42,7 @@ class RecordsWanted:
     kinds: Iterable[str] = ()
     types: Iterable[str] = ()
     tags: Iterable[str] = ()
+    where: Filter | None = None
     statuses: Iterable[str] = ()
     sources: Iterable[str] = ()
     authors: Iterable[str] = ()
@@ -113,6 +116,7 @@ def _query(engine: Engine, wanted: RecordsWanted) -> Listing:
             session=clean_name(wanted.session, "session") if wanted.session else "",
             since=since,
             until=until,
+            matching=conditions_of(wanted.where),
         ),
         order="newest" if wanted.newest else "id",
     )

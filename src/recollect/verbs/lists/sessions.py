@@ -15,6 +15,7 @@ from recollect.types.pages import Page
 from recollect.verbs.confirm import waiting
 from recollect.verbs.lists.cursors import Place, cursor_of, place_of
 from recollect.verbs.lists.walk import page_of, parts_from
+from recollect.verbs.queue import peeked
 
 PAGE = 500
 OURS = "~"
@@ -129,4 +130,5 @@ async def list_pending(engine: Engine, *, scope: str | None) -> tuple[Message, .
     for store in engine.stores_of(root_of(named)):
         messages, _ = await waiting(engine, store, (named,))
         found += messages
-    return tuple(found)
+    here = {message.id for message in found}
+    return (*found, *(one for one in await peeked(engine, named) if one.id not in here))

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from fastapi import Request
 from starlette.responses import PlainTextResponse, Response
 
+from recollect import __version__
 from recollect.errors import Denied, RecollectError
 from recollect.interfaces.http.answers import answer
 from recollect.interfaces.http.metrics import Metrics, domain_lines
@@ -34,7 +35,7 @@ _Server = object_of(
     settings=dict[str, Any],
 )
 _SERVER_SAID = {
-    "version": "0.1.0",
+    "version": __version__,
     "store": "sqlite",
     "erasure": "nothing",
     "profile": "default",

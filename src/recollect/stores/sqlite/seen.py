@@ -1,0 +1,138 @@
+"""What a connection has read and need not read again, or decode again.
+
+With every read, SQLite tells a connection whether anybody has written since the read before (its
+data version). As long as nobody has, records that were read are as they were. Once somebody has,
+rows are read again, and one that is the same to the last byte needs no second check.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import apsw
+
+from recollect.ports import FeedRecord
+from recollect.stores.rows import read_record
+from recollect.types import Record
+
+RECORDS_BYTES_MAX = 24 * 1024**2  # of records, for each store
+_RECORD_BYTES = 3000  # what a record and its row take beside the text and the vector
+
+Row = Sequence[Any]
+
+
+class RowOnce:
+    """A record made of its row when it is first wanted, and then kept."""
+
+    __slots__ = ("_made", "_row")
+
+    def __init__(self, row: Row) -> None:
+        self._row = row
+        self._made: Record | None = None
+
+    def __call__(self) -> Record:
+        if self._made is None:
+            self._made = read_record(self._row)
+        return self._made
+
+
+@dataclass(slots=True)
+class SeenRecord:
+    """A sound row (the vector in front) and what was made of it."""
+
+    row: Row
+    answer: FeedRecord
+    size: int
+    looked: tuple[int, int]  # whose look found it so, and which
+
+
+Key = tuple[int, int | None]  # a record's, and that of the space of its vector
+
+
+class SeenRecords:
+    """Of all connections of a store. From any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._held: OrderedDict[Key, SeenRecord] = OrderedDict()  # those last used go last
+        self._bytes = 0
+
+    def unchanged(
+        self, keys: Iterable[int], space: int | None, look: tuple[int, int]
+    ) -> dict[int, FeedRecord]:
+        found: dict[int, FeedRecord] = {}
+        with self._lock:
+            for key in keys:
+                held = self._held.get((key, space))
+                if held is not None and held.looked == look:
+                    found[key] = held.answer
+                    self._held.move_to_end((key, space))
+        return found
+
+    def same(self, key: Key, row: Row, look: tuple[int, int]) -> FeedRecord | None:
+        with self._lock:
+            held = self._held.get(key)
+        if held is None or held.row != row:
+            return None
+        held.looked = look
+        return held.answer
+
+    def keep(self, key: Key, record: SeenRecord) -> None:
+        with self._lock:
+            old = self._held.pop(key, None)
+            self._held[key] = record
+            self._bytes += record.size - (old.size if old else 0)
+            while self._bytes > RECORDS_BYTES_MAX:
+                _, gone = self._held.popitem(last=False)
+                self._bytes -= gone.size
+
+    def let_go(self) -> None:
+        """Of all: something was erased."""
+        with self._lock:
+            self._held.clear()
+            self._bytes = 0
+
+    def sizes(self) -> tuple[int, int]:
+        """How many are held, and about how many bytes."""
+        with self._lock:
+            return len(self._held), self._bytes
+
+
+class ConnectionView:
+    """What one connection, and so one thread, has seen. ``look`` comes first."""
+
+    def __init__(self, records: SeenRecords) -> None:
+        self._records = records
+        self._version = -1
+        self._look = (next(_NUMBERS), 0)
+
+    def look(self, db: apsw.Connection) -> bool:
+        """Has anybody written between the last look and what this connection has just read?"""
+        version = db.data_version()
+        if version == self._version:
+            return False
+        self._version = version
+        self._look = (self._look[0], self._look[1] + 1)
+        return True
+
+    def unchanged(self, keys: Iterable[int], space: int | None) -> dict[int, FeedRecord]:
+        """Those of these records that were read here since anybody wrote, with vectors of
+        ``space``."""
+        return self._records.unchanged(keys, space, self._look)
+
+    def same(self, key: int, space: int | None, row: Row) -> FeedRecord | None:
+        """What was made of this very row; None if there is no such record, or it has changed."""
+        return self._records.same((key, space), row, self._look)
+
+    def keep(self, key: int, space: int | None, row: Row, answer: FeedRecord) -> None:
+        """A sound one, instead of what was held before."""
+        size = _RECORD_BYTES + sum(len(one) for one in row if isinstance(one, (str, bytes)))
+        self._records.keep((key, space), SeenRecord(row, answer, size, self._look))
+
+
+_NUMBERS = itertools.count()

@@ -1,0 +1,87 @@
+"""When upkeep runs. What it does is loaded with the first round: a program that opens a memory,
+asks it something and ends has none."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import replace
+
+from recollect.engine import Engine
+from recollect.errors import RecollectError
+from recollect.types import Receipt
+from recollect.upkeep.uses import flush_uses
+
+log = logging.getLogger(__name__)
+
+PAUSE_SECONDS = 5.0
+PAUSE_SECONDS_BUSY = 0.2
+PAUSE_SECONDS_MAX = 300.0
+PAUSE_SECONDS_FAILING = 60.0
+LOOK_SECONDS = 600.0  # between two looks for roots that were not consolidated for long
+
+
+async def run_beside(engine: Engine) -> None:
+    """For a process whose upkeep another one does: what nobody else can see, which is how often
+    records were used here, and the sessions that are kept in this process only."""
+    while True:
+        await asyncio.sleep(PAUSE_SECONDS)
+        from recollect.upkeep.learn import LearnRound
+        from recollect.upkeep.loop import work_on_volatile
+
+        try:
+            await flush_uses(engine)
+            await work_on_volatile(engine, LearnRound(), everything=False)
+        except RecollectError as error:
+            log.warning("upkeep failed: %s", error, extra={"action": "maintain"})
+
+
+async def run_in_background(engine: Engine) -> None:
+    """Rounds of upkeep for as long as the memory is open. What fails is said once and tried
+    again later, less and less often; a full disk must not fill the log too."""
+    pause = PAUSE_SECONDS
+    look_again = 0.0
+    while True:
+        await asyncio.sleep(pause)
+        from recollect.upkeep.consolidate import consolidate_due
+        from recollect.upkeep.inspection import inspect
+        from recollect.upkeep.loop import one_round
+
+        try:
+            receipt = await one_round(engine, shared=True)
+            if asyncio.get_running_loop().time() >= look_again:
+                look_again = asyncio.get_running_loop().time() + LOOK_SECONDS
+                await consolidate_due(engine)
+                await inspect(engine)
+            pause = _pause_after(receipt, pause)
+        except RecollectError as error:
+            if pause < PAUSE_SECONDS_MAX:
+                log.warning("upkeep failed: %s", error, extra={"action": "maintain"})
+            pause = min(pause * 2, PAUSE_SECONDS_MAX)
+
+
+async def last_round(engine: Engine) -> None:
+    """Learn from what this process was told before it ends, for ``close_seconds`` at most. No
+    model is asked: it would not have answered by then. It reads the same later."""
+    if not engine.disk.heard or engine.profile.learn == "off" or engine.close_seconds <= 0:
+        return
+    from recollect.upkeep.loop import one_round
+
+    try:
+        async with asyncio.timeout(engine.close_seconds):
+            await one_round(replace(engine, unasked=True), everything=True, shared=True)
+    except TimeoutError:
+        left = "not all that was said was learned from before closing; the next round does the rest"
+        log.warning(left, extra={"action": "close"})
+    except RecollectError as error:
+        log.warning("nothing was learned before closing: %s", error, extra={"action": "close"})
+
+
+def _pause_after(receipt: Receipt, pause: float) -> float:
+    """Soon again while there is work; less often while all of it fails, because a service that
+    is down is asked in vain."""
+    if not receipt.items:
+        return PAUSE_SECONDS
+    if all(item.status == "failed" for item in receipt.items):
+        return min(max(pause, PAUSE_SECONDS) * 2, PAUSE_SECONDS_FAILING)
+    return PAUSE_SECONDS_BUSY

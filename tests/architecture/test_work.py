@@ -1,0 +1,111 @@
+"""How much work a verb does with a thousand records in the store: statements, records checked and
+decoded, bytes read, calls of our functions. Counts, not times: a busy machine changes none.
+
+Who makes a verb do more has to say so here.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import FrameType
+from typing import Any, NamedTuple
+
+import apsw
+import pytest
+
+from recollect import Memory
+from recollect.stores import rows
+from tests.architecture.source import PACKAGE
+
+ANN = "user:ann"
+PLACES = "Oslo Rome Lima Cairo Delhi Quito Paris Tunis Seoul Perth".split()
+THINGS = "boat bike lamp drum coat book vase tent kite sled".split()
+COLOURS = "red blue green brown black white grey pink gold plain".split()
+
+
+class Work(NamedTuple):
+    statements: int
+    decoded: int  # records made of rows of the file
+    bytes: int  # in the answers of the database: text and blobs
+    calls: int
+
+
+# At most: what was counted when this was written, and about a fifth more.
+LIMITS = {
+    "the first recall": Work(16, 110, 770_000, 14_500),
+    "a recall when nothing changed": Work(5, 0, 1_000, 3_400),
+    "a recall after a write": Work(13, 30, 200_000, 4_700),
+    "remember": Work(40, 10, 2_000, 5_700),
+}
+
+
+class WorkCount:
+    """What happened since the last look, on all threads that began later."""
+
+    def __init__(self) -> None:
+        self.statements = self.decoded = self.bytes = self.calls = 0
+
+    def of(self, verb: Callable[[], Any]) -> Work:
+        self.statements = self.decoded = self.bytes = self.calls = 0
+        verb()
+        return Work(self.statements, self.decoded, self.bytes, self.calls)
+
+    def watch(self, database: apsw.Connection) -> None:
+        database.exec_trace = self._statement
+        database.row_trace = self._row
+
+    def _statement(self, _: Any, __: str, ___: Any) -> bool:
+        self.statements += 1
+        return True
+
+    def _row(self, _: Any, row: tuple[Any, ...]) -> tuple[Any, ...]:
+        self.bytes += sum(len(value) for value in row if isinstance(value, (str, bytes)))
+        return row
+
+    def enter(self, frame: FrameType, event: str, _: Any) -> None:
+        if event == "call" and frame.f_code.co_filename.startswith(str(PACKAGE)):
+            self.calls += 1
+            self.decoded += frame.f_code is rows.read_record.__code__
+
+
+@pytest.fixture
+def work() -> Iterator[WorkCount]:
+    count = WorkCount()
+    apsw.connection_hooks.append(count.watch)
+    before = sys.getprofile()
+    threading.setprofile(count.enter)
+    sys.setprofile(count.enter)
+    try:
+        yield count
+    finally:
+        sys.setprofile(before)
+        threading.setprofile(None)
+        apsw.connection_hooks.remove(count.watch)
+
+
+def test_no_verb_does_more_work_than_it_may(work: WorkCount, tmp_path: Path) -> None:
+    said = [
+        f"The {colour} {thing} is in {place}."
+        for place in PLACES
+        for thing in THINGS
+        for colour in COLOURS
+    ]
+    with Memory.open(tmp_path / "m.db", embedder="hashing", background=False) as memory:
+        memory.observe("s", said, scope=ANN)
+    with Memory.open(tmp_path / "m.db", embedder="hashing", background=False) as memory:
+        first = work.of(lambda: memory.recall("Where is the blue kite?", scope=ANN))
+        memory.recall("Where is the blue kite?", scope=ANN)  # now on another thread
+        again = work.of(lambda: memory.recall("Where is the blue kite?", scope=ANN))
+        written = work.of(lambda: memory.remember("The kite is Ann's.", scope=ANN))
+        after = work.of(lambda: memory.recall("Where is the blue kite?", scope=ANN))
+    done = dict(zip(LIMITS, (first, again, after, written), strict=True))
+    over = {
+        verb: f"{found} where {LIMITS[verb]} is allowed"
+        for verb, found in done.items()
+        if any(count > most for count, most in zip(found, LIMITS[verb], strict=True))
+    }
+    assert over == {}, over
+    assert all(first), "the counting sees everything"

@@ -1,0 +1,50 @@
+"""The benchmark page's top: nothing on it that was not recorded."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from bench import page
+from bench.chart import draw
+
+RECORDED = json.loads(page.RECORDED.read_text("utf-8"))
+
+
+def test_the_page_is_what_was_recorded(tmp_path: Path) -> None:
+    copy = tmp_path / page.PAGE.name
+    copy.write_text(page.PAGE.read_text("utf-8"), "utf-8")
+    page.write(RECORDED, copy)
+    assert copy.read_text("utf-8") == page.PAGE.read_text("utf-8"), "run `python -m bench.page`"
+    chart = (tmp_path / page.CHART).read_text("utf-8")
+    assert chart == page.PAGE.with_name(page.CHART).read_text("utf-8")
+
+
+def test_the_chart_has_a_line_and_a_colour_for_each_program() -> None:
+    drawn = page.series(RECORDED)
+    names = {one.name for one in drawn}
+    assert names >= {"recollect", "sqlite-vec + FTS5", "Chroma", "mem0"}
+    root = ElementTree.fromstring(draw(drawn))
+    lines = [one for one in root.iter() if one.tag.endswith("polyline")]
+    assert len({one.get("stroke") for one in lines}) == len(names)
+    width = float(root.get("width", "0"))
+    for text in root.iter("{http://www.w3.org/2000/svg}text"):
+        assert float(text.get("x", "0")) < width
+
+
+@pytest.mark.parametrize(
+    ("ours", "said"), [(0.002, "reached"), (0.008, "**missed**: 2.4x is wanting")]
+)
+def test_a_target_says_by_how_much_it_is_missed(ours: float, said: str) -> None:
+    about = {"records": 1000, "scopes": 1, "p95": 0.01}
+    asked = [
+        {**about, "peer": "recollect", "way": "recall", "program": "recollect", "median": ours},
+        {**about, "peer": "sqlitevec", "way": "hybrid", "program": "s", "median": 0.004},
+    ]
+    for one in asked:
+        one["asked"] = "both arms"
+    table = page.targets({"asked": asked, "written": [], "embedding": {}})
+    assert [row[-1] for row in table.rows] == [said]
