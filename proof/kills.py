@@ -9,10 +9,12 @@ import random
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from proof import jobs
@@ -26,6 +28,16 @@ from tests.simulation import test_kill as world
 KILLS = 4  # on one file, then everything is checked
 Victim = Callable[[random.Random, Path], Trial]
 Engine = Callable[[], AbstractContextManager[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """A server of our own that may be killed and begun again."""
+
+    address: str
+    kill: Callable[[], None]
+    begin: Callable[[], None]
+
 
 # Says "forgotten" only after forget() came back.
 FORGETTER = """
@@ -168,6 +180,49 @@ def _check_engine(address: str, messages: list[str], records: list[str]) -> None
                 raise Broken(f"message {message.id} has no turn")
 
 
+@contextmanager
+def _redis_server(_: Path) -> Iterator[Database]:
+    server = redis.own_server("--appendfsync", "always")
+    try:
+        yield Database(server.url, server.kill, server.start)
+    finally:
+        server.remove()
+
+
+@contextmanager
+def _postgres_server(_: Path) -> Iterator[Database]:
+    from tests.simulation.test_postgres_faults import StrictServer
+
+    with tempfile.TemporaryDirectory(prefix="recollect-strict-") as folder:
+        server = StrictServer(Path(folder))
+        try:
+            yield Database(server.address, server.kill, server.begin)
+        finally:
+            server.kill()
+
+
+def _database(name: str, own: Callable[[Path], AbstractContextManager[Database]]) -> Victim:
+    def victim(dice: random.Random, folder: Path) -> Trial:
+        """The server of the database is killed under a writer, and started again."""
+        messages: list[str] = []
+        records: list[str] = []
+        with own(folder) as database:
+            for kill in range(KILLS):
+                writer = world.start_writer(database.address, f"d{kill}", 100_000)
+                first = _begun(writer, dice)
+                database.kill()
+                writer.kill()
+                told = world.acknowledged(first + writer.communicate(timeout=60)[0])
+                messages += told[0]
+                records += told[1]
+                database.begin()
+            _check_engine(database.address, messages, records)
+        figures = ((f"kills of a {name} server", KILLS), *_writes(messages, records))
+        return Trial(units=KILLS, figures=figures)
+
+    return victim
+
+
 def _job_on(name: str, engine: Engine, verb: str) -> Victim:
     def victim(dice: random.Random, folder: Path) -> Trial:
         with _place(engine, folder) as address:
@@ -200,6 +255,8 @@ VICTIMS: tuple[Victim, ...] = (
     _forgetting,
     _served,
     *(_engine(name, engine) for name, engine in ENGINES.items()),
+    _database("PostgreSQL", _postgres_server),
+    _database("Redis", _redis_server),
     *(_job(verb) for verb in jobs.JOBS),
     *(_job_on(name, engine, verb) for name, engine in ENGINES.items() for verb in jobs.EVERYWHERE),
 )

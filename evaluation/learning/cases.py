@@ -26,13 +26,13 @@ from evaluation.cases import DataError
 
 SetName = Literal["pairs", "corrections", "tricky", "pastes", "harmless", "everyday"]
 Half = Literal["tune", "held"]
-Part = Literal["tune", "held", "second"]
+Part = Literal["tune", "held", "second", "third, tune", "third, held"]
 SETS: tuple[SetName, ...] = get_args(SetName)
 HALVES: tuple[Half, ...] = get_args(Half)
 PARTS: tuple[Part, ...] = get_args(Part)
 LANGUAGES = ("en", "de", "fr", "es", "zh")
 FOLDER = Path(__file__).parent / "sets"
-SECOND = FOLDER / "second"  # written when the rules had been tuned on both halves of the first
+LATER = ("second", "third")  # each written when the rules had been tuned on those before it
 FIELDS = {"id", "lang", "turns", "believe", "gone", "also", "end", "at", "author"}
 
 START = datetime(2026, 3, 9, 9, 0, tzinfo=UTC)  # a Monday
@@ -70,15 +70,25 @@ class Case:
     also: Sequence[str]
     end: bool
     author: str
-    second: bool = False
+    later: str = ""  # one of LATER
 
     @property
     def half(self) -> Part:
-        return "second" if self.second else half_of(self.id)
+        return _PARTS[self.later, half_of(self.id)]
 
     @property
     def text(self) -> str:
         return " >> ".join(turn.text for turn in self.turns)
+
+
+_PARTS: Mapping[tuple[str, Half], Part] = {
+    ("", "tune"): "tune",
+    ("", "held"): "held",
+    ("second", "tune"): "second",
+    ("second", "held"): "second",
+    ("third", "tune"): "third, tune",
+    ("third", "held"): "third, held",
+}
 
 
 def half_of(id_: str) -> Half:
@@ -95,26 +105,25 @@ def _digest(id_: str) -> bytes:
     return sha256(id_.encode()).digest()
 
 
-def load(name: SetName, folder: Path = FOLDER) -> list[Case]:
+def load(name: SetName, folder: Path = FOLDER, later: str = "") -> list[Case]:
     """All cases of a set, or DataError with the place of the fault."""
-    path = folder / f"{name}.jsonl"
+    path = folder / later / f"{name}.jsonl"
     try:
         lines = path.read_text("utf-8").splitlines()
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error}") from error
     return [
-        _case(name, line, f"{path.name}:{number}", second=folder == SECOND)
-        for number, line in enumerate(lines, 1)
+        _case(name, line, f"{path.name}:{number}", later) for number, line in enumerate(lines, 1)
     ]
 
 
 def load_all(name: SetName) -> list[Case]:
-    """The set, and what the second one has of its kind."""
-    more = load(name, SECOND) if (SECOND / f"{name}.jsonl").exists() else []
-    return [*load(name), *more]
+    """The set, and what the later ones have of its kind."""
+    sets = [later for later in LATER if (FOLDER / later / f"{name}.jsonl").exists()]
+    return [case for later in ("", *sets) for case in load(name, later=later)]
 
 
-def _case(name: SetName, line: str, place: str, *, second: bool) -> Case:
+def _case(name: SetName, line: str, place: str, later: str) -> Case:
     try:
         given = json.loads(line)
         if unknown := set(given) - FIELDS:
@@ -129,7 +138,7 @@ def _case(name: SetName, line: str, place: str, *, second: bool) -> Case:
             also=given.get("also", []),
             end=given.get("end", False),
             author=given.get("author", author_of(given["id"])),
-            second=second,
+            later=later,
         )
     except (ValueError, KeyError, TypeError) as error:
         raise DataError(f"{place} is no case: {error!r}") from error

@@ -8,7 +8,8 @@ from typing import Any
 from evaluation.learning.cases import HALVES, LANGUAGES, PARTS, SETS, Part
 from evaluation.learning.judging import Verdict
 
-NAME, LANGUAGE, CASES, CELL = 14, 10, 7, 22
+NAME, LANGUAGE, CASES, CELL = 14, 10, 7, 20
+OPEN: tuple[Part, ...] = ("tune", "second", "third, tune")  # the second was held back once
 Count = tuple[int, int]
 
 
@@ -53,6 +54,10 @@ def _of(found: Sequence[Verdict], half: Part) -> list[Verdict]:
     return [verdict for verdict in found if verdict.case.half == half]
 
 
+def _open(found: Sequence[Verdict]) -> list[Verdict]:
+    return [verdict for part in OPEN for verdict in _of(found, part)]
+
+
 def _right(found: Sequence[Verdict]) -> Count:
     return sum(verdict.right for verdict in found), len(found)
 
@@ -85,8 +90,8 @@ def _row(name: str, language: str, cases: str, *cells: str, wide: bool = False) 
 
 
 def failures(verdicts: Sequence[Verdict]) -> Iterator[str]:
-    """What went wrong in the half for tuning, with all that is needed to see why."""
-    for verdict in _of(verdicts, "tune"):
+    """What went wrong in the parts for tuning, with all that is needed to see why."""
+    for verdict in _open(verdicts):
         if verdict.right:
             continue
         yield f"{verdict.case.id} (said by {verdict.case.author or 'the user'}): {verdict.why}"
@@ -97,7 +102,7 @@ def failures(verdicts: Sequence[Verdict]) -> Iterator[str]:
 
 
 def as_json(verdicts: Sequence[Verdict]) -> dict[str, Any]:
-    """Totals of both halves; single cases of the half for tuning only."""
+    """Totals of all parts; single cases of those for tuning only."""
     return {
         "totals": [
             {"set": name, "half": half, **_totals(_of(found, half))}
@@ -113,7 +118,7 @@ def as_json(verdicts: Sequence[Verdict]) -> dict[str, Any]:
                 "why": verdict.why,
                 "after": [str(belief) for belief in verdict.after],
             }
-            for verdict in _of(verdicts, "tune")
+            for verdict in _open(verdicts)
         ],
     }
 

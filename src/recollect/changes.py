@@ -141,16 +141,18 @@ class Change:
         self, source: str, kind: RelationKind, targets: Iterable[str], *, scope: str
     ) -> None:
         """Edges that may be there: a record that was replaced, brought back by undo and is
-        replaced again has its edge."""
+        replaced again has its edge. One that holds is as old as it is."""
         wanted = list(targets)
         ours = self.records.get(source)
         known: list[Relation] = []
         if wanted and (ours is None or ours.version):
             known = await self.store.relations(self.root, (source,))
-        versions = {edge_key(edge): edge.version for edge in known}
+        there = {edge_key(edge): edge for edge in known}
         for target in wanted:
             edge = self._edge(source, kind, target, scope, ours.lineage if ours else ())
-            self.draw(replace(edge, version=versions.get(edge_key(edge), 0)))
+            before = there.get(edge_key(edge))
+            if before is None or before.retired_at is not None:
+                self.draw(replace(edge, version=before.version if before else 0))
 
     def _edge(
         self, source: str, kind: RelationKind, target: str, scope: str, lineage: tuple[str, ...]
@@ -416,3 +418,29 @@ async def _vectors_of(
             return {}, "", f"vectors pending: {trouble}"
         engine.claimed.add(embedder.space)
     return found, embedder.space, ""
+
+
+async def flush_uses(engine: Engine) -> None:
+    """Counters are a hint, not a memory: losing them to a full disk is no error."""
+    by_root: dict[str, list[str]] = {}
+    for (root, id_), times in engine.used.items():
+        by_root.setdefault(root, []).extend([id_] * times)
+    engine.used.clear()  # the same counter serves every narrowed handle
+    for root, ids in by_root.items():
+        change = Change(engine, root, "uses")
+        change.used += (
+            ids if root not in engine.volatile_roots else await _not_volatile(engine, root, ids)
+        )
+        try:
+            await change.commit()
+        except Unavailable:
+            return
+
+
+async def _not_volatile(engine: Engine, root: str, ids: list[str]) -> list[str]:
+    """Those that are not in this process only."""
+    if root not in engine.volatile_roots:
+        return ids
+    found = await engine.store.records(root, list(dict.fromkeys(ids)), now=engine.now())
+    here = {record.id for record in found}
+    return [id_ for id_ in ids if id_ in here]

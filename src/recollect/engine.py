@@ -7,7 +7,7 @@ from collections import Counter as Tally
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from recollect.errors import Denied, Invalid, Unavailable
 from recollect.index.vectors import embedding_text, packed
@@ -16,7 +16,6 @@ from recollect.models.embedder import CarefulEmbedder, Embedded
 from recollect.ports import Cell, Clock, Embedder, NewId, PendingQueue, Store, cell_key
 from recollect.profiles import Profile
 from recollect.scopes import is_within, parents, parse_scope, root_of
-from recollect.text.redact import Redactor
 from recollect.text.tokens import ESTIMATE, Counter
 from recollect.types import (
     ALL_RIGHTS,
@@ -38,6 +37,10 @@ from recollect.types import (
     Summary,
     Vector,
 )
+from recollect.types.own import OwnTypes
+
+if TYPE_CHECKING:
+    from recollect.text.redact import Redactor
 
 PAGE = 500
 
@@ -126,6 +129,7 @@ class Engine:
     models: Careful | None = None  # None: summaries are extracts
     rules_only: bool = False  # learn without a model, though there is one
     unasked: bool = False  # nobody waits for a model now: it is asked another time
+    own: OwnTypes = field(default_factory=OwnTypes)  # types that whoever opened it declared
     name: str = ""  # of this handle, for leases
     counter: Counter = ESTIMATE
     bound: tuple[str, ...] = ()  # the scopes this handle may not leave; () = none

@@ -74,6 +74,7 @@ class Settings:
     consolidate_share_max: float = 0.1  # a run that would retire more asks first
     redact_off: str = ""  # kinds of secrets to leave alone, with commas between them
     redact_own: str = ""  # kinds of your own: JSON, {"badge": "B-[0-9]{6}"}
+    own_types: str = ""  # a TOML file of types of your own, and of what a model is told that learns
     close_seconds: float = 2.0  # how long closing a memory may learn from what was said to it
     learn: str = "auto"  # as the profile says, with the model if there is one; "rules"; "off"
     model_url: str = ""  # where the models are; empty: the provider's own address

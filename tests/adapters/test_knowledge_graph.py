@@ -15,6 +15,7 @@ from mcp import Client, StdioServerParameters
 
 from recollect import Memory
 from recollect.adapters.knowledge_graph import KnowledgeGraph
+from tests.adapters.killed import killed_writer
 from tests.interfaces.mcp_world import Agent, run, started
 
 REFERENCE = shutil.which("mcp-server-memory")
@@ -117,6 +118,27 @@ def test_X14_reference_a_half_made_entity_is_made_whole(tmp_path: Path) -> None:
         assert graph.read_graph()["entities"] == []
         graph.create_entities([ANN])
         assert graph.read_graph()["entities"] == [ANN]
+
+
+WRITER = """
+from recollect.adapters.knowledge_graph import KnowledgeGraph
+graph = KnowledgeGraph(memory, scope="user:ann")
+for number in range(10_000):
+    box = {"name": f"box {number}", "entityType": "box", "observations": [f"holds {number}"]}
+    graph.create_entities([box])
+    print(number, flush=True)
+"""
+
+
+def test_X14_reference_what_was_answered_survives_a_kill(tmp_path: Path) -> None:
+    store = str(tmp_path / "killed.db")
+    answered = killed_writer(WRITER, store)
+    with Memory.open(store, background=False, embedder="none") as memory:
+        entities = KnowledgeGraph(memory, scope="user:ann").read_graph()["entities"]
+    assert [one["observations"] for one in entities][:answered] == [
+        [f"holds {number}"] for number in range(answered)
+    ]
+    assert len(entities) <= answered + 1
 
 
 STEPS: list[tuple[str, dict[str, Any]]] = [

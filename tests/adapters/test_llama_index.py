@@ -83,6 +83,18 @@ def test_X14_llama_index_many_at_once_and_two_users(memory: Memory) -> None:
     assert not [n for n in range(0, 20, 2) if f"number {n} " in ann]
 
 
+def test_X14_llama_index_what_is_forgotten_comes_back_in_no_block(memory: Memory) -> None:
+    from llama_index.core.base.llms.types import ChatMessage, MessageRole
+
+    from recollect.adapters.llama_index import RecollectMemoryBlock
+
+    asked = [ChatMessage(role=MessageRole.USER, content="What tea do I like?")]
+    block = RecollectMemoryBlock(store=memory, scope="user:ann", session="s")
+    assert "green tea" in asyncio.run(block.aget(asked))
+    memory.forget(scope="user:ann")
+    assert "green tea" not in asyncio.run(block.aget(asked))
+
+
 WRITER = """
 from llama_index.core.base.llms.types import ChatMessage
 from recollect.adapters.llama_index import RecollectMemoryBlock

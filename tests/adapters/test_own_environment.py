@@ -15,14 +15,20 @@ FILES = ("test_beside_mem0.py", "test_google_adk.py", "test_llama_index.py",
          "test_openai_agents.py")  # fmt: skip
 
 
-def test_X14_with_packages_of_their_own() -> None:
+# Whoever is killed has to import these packages once more, which takes as long as all the rest:
+# `make test-long` does it.
+QUICK = ("-k", "not survives_a_kill")
+
+
+def test_X14_with_packages_of_their_own(proving: bool) -> None:
     try:
         python = environment.python()
     except environment.NoEnvironment as error:
         pytest.skip(f"the packages of the drop-ins cannot be installed: {error}")
     command = [str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", "-o", "addopts=",
                "-o", "filterwarnings=ignore",
-               "--import-mode=importlib", "-rs", *(str(HERE / name) for name in FILES)]  # fmt: skip
+               "--import-mode=importlib", "-rs", *(() if proving else QUICK),
+               *(str(HERE / name) for name in FILES)]  # fmt: skip
     done = subprocess.run(
         command, cwd=environment.PROJECT, env=environment.settings(), check=False, timeout=400,
         capture_output=True, text=True, stdin=subprocess.DEVNULL,

@@ -97,6 +97,18 @@ def events(*pieces: str) -> ScriptedAnswer:
     return ScriptedAnswer(raw=raw, content_type="text/event-stream")
 
 
+def test_X14_proxy_what_is_forgotten_goes_to_no_model(upstream: ScriptedServer, store: str) -> None:
+    upstream.script(says("I do not know."))
+    with Memory.open(store, background=False, embedder="none") as memory:
+        memory.forget(scope=SCOPE)
+    with running(Proxy(address(upstream), opening(store), scope=SCOPE)) as url:
+        body = {"model": "m", "messages": ASKED}
+        answer = httpx2.post(f"{url}/v1/chat/completions", json=body, timeout=30)
+    assert answer.status_code == 200
+    (asked,) = upstream.requests
+    assert "green tea" not in json.dumps(asked.body)
+
+
 def test_X14_proxy_adds_the_packet_and_keeps_both_sides(
     upstream: ScriptedServer, store: str
 ) -> None:

@@ -88,6 +88,20 @@ def test_X14_pydantic_ai_many_at_once_keep_a_history_once(memory: Memory) -> Non
         assert kept == [f"message {n}" for n in range(10)]
 
 
+def test_X14_pydantic_ai_what_is_forgotten_goes_before_no_request(memory: Memory) -> None:
+    from pydantic_ai.messages import ModelRequest, UserPromptPart
+
+    from recollect.adapters.pydantic_ai import history_processor, keep_messages
+
+    asked = [ModelRequest(parts=[UserPromptPart(content="What tea do I like?")])]
+    processed = history_processor(memory, scope="user:ann")
+    assert "green tea" in str(asyncio.run(processed(list(asked))))
+    asyncio.run(keep_messages(memory, "chat", asked, scope="user:ann"))
+    memory.forget(scope="user:ann")
+    assert "green tea" not in str(asyncio.run(processed(list(asked))))
+    assert memory.messages("chat", scope="user:ann").items == ()
+
+
 WRITER = """
 from pydantic_ai.messages import ModelRequest, UserPromptPart
 from recollect.adapters.pydantic_ai import keep_messages

@@ -14,7 +14,16 @@ import pytest
 
 from evaluation.cases import DataError
 from evaluation.learning.__main__ import CANNOT, GOOD, main
-from evaluation.learning.cases import HALVES, LANGUAGES, SETS, Case, SetName, half_of, load
+from evaluation.learning.cases import (
+    HALVES,
+    LANGUAGES,
+    SETS,
+    Case,
+    SetName,
+    half_of,
+    load,
+    load_all,
+)
 from evaluation.learning.judging import Verdict, judge
 from evaluation.learning.living import Belief, Lived, live
 from evaluation.learning.matching import covers, is_garbled, matches, says_an_end
@@ -77,6 +86,16 @@ def test_the_halves_are_fixed_and_of_about_one_size(cases: dict[SetName, list[Ca
     for name, found in cases.items():
         halves = Counter(one.half for one in found)
         assert all(halves[half] >= 0.4 * len(found) for half in HALVES), name
+
+
+def test_later_sets_have_texts_of_their_own_and_two_halves() -> None:
+    for name in ("pairs", "corrections", "tricky", "harmless", "everyday"):
+        everything = load_all(name)
+        texts = Counter(one.text for one in everything)
+        assert [text for text, times in texts.items() if times > 1] == [], name
+        halves = Counter(one.half for one in everything if one.later == "third")
+        assert set(halves) == {"third, tune", "third, held"}, name
+        assert min(halves.values()) >= 0.4 * sum(halves.values()), name
 
 
 def test_what_is_expected_was_said(cases: dict[SetName, list[Case]]) -> None:

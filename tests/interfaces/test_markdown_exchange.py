@@ -238,11 +238,16 @@ def proposals(desk: Desk) -> list[Item]:
     ],
     ids=["prose", "half", "empty", "null", "types", "blank", "huge", "away", "unfit"],
 )
-def test_B5_a_bad_answer_costs_nothing_but_the_account(desk: Desk, answer: Any) -> None:
+def test_B5_a_bad_answer_costs_nothing_but_the_account(
+    desk: Desk, answer: Any, caplog: pytest.LogCaptureFixture
+) -> None:
     desk.remember(*FACTS)
     desk.chat(51, says=TALK)
     receipt = desk.sync(model=Script(lambda _: answer))
     assert any("extract" in note for note in receipt.notes)
+    assert "consolidation of session chat failed" in caplog.text, (
+        "as its document says: see the log"
+    )
     assert desk.texts() == FACTS
     (entry,) = desk.entries()
     assert "messages 1 to 41 of session chat" in entry

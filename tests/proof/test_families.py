@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import random
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
-from proof import faults
+from proof import faults, timing
 from proof.families import FAMILIES
 from proof.family import HIGHEST, Broken, ProofFamily, Trial
 from proof.ledger import Entry, Ledger
@@ -127,3 +130,30 @@ def test_the_page_says_how_long_all_of_it_takes() -> None:
 def test_thirty_faults_and_twelve_invariants() -> None:
     assert len(set(faults.KINDS)) == 30
     assert len(set(faults.INVARIANTS)) == 12
+
+
+def test_an_answer_that_takes_longer_for_what_is_somebodys_is_noticed() -> None:
+    def slow(_: object, id_: str) -> None:
+        time.sleep(0.002 if id_ == "theirs" else 0.0)
+
+    def even(_: object, __: str) -> None: ...
+
+    dice = random.Random(1)
+    assert timing._chance(slow, None, "theirs", 30, dice) > 0.5 + timing.NOISE
+    with pytest.raises(Broken, match="longer"), mock.patch.object(timing, "TIMES", 5):
+        timing._compare("get", slow, None, "theirs", dice)
+    with mock.patch.object(timing, "NOISE", 0.3):
+        timing._compare("get", even, None, "theirs", dice)
+
+
+def test_an_adapter_that_takes_a_name_for_another_is_noticed(tmp_path: Path) -> None:
+    from proof import doors
+
+    careless = replace(
+        doors.CHAIN, asks={"messages": lambda m, name: doors._history(m, name.strip()).messages}
+    )
+    with (
+        mock.patch.dict(doors.DOORS, langchain=careless),
+        pytest.raises(Broken, match="is told"),
+    ):
+        doors.try_door("langchain", tmp_path)

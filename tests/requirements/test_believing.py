@@ -231,3 +231,53 @@ def test_X22_K11_no_garbled_sentence_is_written(
     say(memory, clock, text)
     for word in ("theirs", ", have been since", "Mara is Mara"):
         assert word not in texts(memory, clock)
+
+
+@pytest.mark.parametrize(
+    ("first", "later", "gone", "stays"),
+    [
+        ("We have four hens.", "A fox got one of the hens, down to three.", "four", "three"),
+        ("I'm on the waiting list for a hip op.", "Had the hip op last Tuesday.", "list", "Had"),
+        ("My rent is 800 a month.", "The rent got bumped to 870.", "800", "870"),
+        ("My dog Pip is on a fish diet.", "Vet put Pip back on normal food.", "fish", "normal"),
+        ("I teach year 3 at Elm School.", "I've got year 5 now.", "year 3", "year 5"),
+    ],
+)
+def test_K3_news_of_what_is_known_is_kept_whatever_it_says_by_itself(
+    memory: Memory, clock: MovableClock, first: str, later: str, gone: str, stays: str
+) -> None:
+    say(memory, clock, first, later)
+    known = texts(memory, clock)
+    assert gone not in known
+    assert stays in known
+
+
+@pytest.mark.parametrize("later", ["A fox got one of the hens.", "Had the op."])
+def test_K3_the_same_news_teach_nothing_where_nothing_is_known_of_it(
+    memory: Memory, clock: MovableClock, later: str
+) -> None:
+    say(memory, clock, "I live in Porto.", later)
+    assert [one.text for one in believed(memory, clock)] == ["Ann lives in Porto."]
+
+
+@pytest.mark.parametrize(
+    ("first", "later"),
+    [
+        ("I have a mortgage with Halifax.", "Halifax closed the branch in town."),
+        ("I volunteer at a food bank.", "The food bank moved to a bigger hall."),
+        ("My car is a Fiat.", "I had the Fiat's exhaust replaced."),
+        ("I take the 7:10 train.", "The 7:10 was cancelled this morning."),
+        ("My car is a Skoda.", "The neighbours sold their Skoda."),
+        ("I'm learning Welsh.", "I finished the second Welsh textbook."),
+        ("I've got two sisters.", "One of my sisters moved to Crewe."),
+        ("We ship to Spain.", "We ship to Malta too since last week."),
+    ],
+)
+def test_K3_what_happens_to_a_thing_ends_nothing_that_is_said_of_the_speaker(
+    memory: Memory, clock: MovableClock, first: str, later: str
+) -> None:
+    say(memory, clock, first)
+    (known,) = believed(memory, clock)
+    say(memory, clock, later)
+    after = next(one for one in believed(memory, clock) if one.id == known.id)
+    assert after.status == "active"

@@ -24,7 +24,7 @@ READS = st.tuples(
 
 
 @given(st.lists(st.one_of(COMES, COMES, READS), min_size=3, max_size=16), st.booleans())
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_S1_O14_pending_messages_come_once_in_their_order(
     steps: list[tuple[str, int, int]], on_disk: bool
 ) -> None:

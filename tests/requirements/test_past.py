@@ -8,6 +8,8 @@ from recollect import Memory
 from tests.requirements.asking import stored, texts
 from tests.requirements.conftest import MovableClock, OpenMemory
 
+pytestmark = pytest.mark.not_served("what is true when is decided behind every surface")
+
 ANN = "user:ann"
 ASKED = {"query": "where does Ann live", "scope": ANN}
 

@@ -108,14 +108,16 @@ def test_L8_X1_a_model_that_fails_leaves_the_answer_as_it_was_and_says_so(
     assert any(note.startswith("degraded: not reranked, ") for note in answer.notes)
 
 
-def test_L8_a_number_twice_counts_once_and_an_empty_choice_changes_nothing(
+def test_L8_K6_a_number_twice_counts_once_and_an_empty_choice_rejects_all(
     opened: Callable[..., Memory], server: ScriptedServer
 ) -> None:
     memory = opened()
     plain = texts(memory, "tea in the kitchen", scope=ANN, fast=True)
     server.script(says_json({"best": [2, 2]}), says_json({"best": []}))
     assert texts(memory, "tea in the kitchen", scope=ANN) == [plain[1], plain[0], *plain[2:]]
-    assert texts(memory, "tea in the kitchen", scope=ANN) == plain
+    rejected = memory.recall("tea in the kitchen", scope=ANN)
+    assert rejected.hits == ()
+    assert any("nothing that was found helps" in note for note in rejected.notes)
 
 
 def test_L8_X9_a_memory_cannot_close_its_tag(

@@ -69,7 +69,9 @@ def near_rows(share: Share, rows: Array) -> Array:
     pool = pool[pool != NONE]
     pool = pool[share.passing[pool]]
     others = surroundings(share, pool).others
-    near: Array = pool[np.isin(pool, rows) | np.isin(others, rows).any(axis=1)]
+    wanted = np.zeros(share.index.size, dtype=bool)
+    wanted[rows] = True
+    near: Array = pool[wanted[pool] | ((others != NONE) & wanted[others]).any(axis=1)]
     return near
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import simsimd
@@ -136,6 +137,11 @@ class Probe:
         spread, so a product of unit vectors is off by about step / sqrt(12) on either side."""
         doubt: Array = np.sqrt((scales * scales + np.float32(self.scale) ** 2) / 12) * SIGMAS
         return doubt
+
+
+@lru_cache(maxsize=16)  # both arms of a search look along it
+def probe_of(vector: Vector) -> Probe:
+    return Probe.of(vector)
 
 
 def kth_largest(values: Array, k: int) -> float:

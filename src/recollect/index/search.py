@@ -23,13 +23,13 @@ from recollect.index.filters import check_asked
 from recollect.index.masks import RowFilter
 from recollect.index.scope import Array, ScopeIndex
 from recollect.index.scoring import (
-    Probe,
     Share,
     Words,
     best,
     coverage,
     find_words,
     kth_largest,
+    probe_of,
     score_words,
     weigh,
 )
@@ -268,10 +268,13 @@ def _around(
     index = share.index
     around = surroundings(share, rows)
     keyword = keyword_around(share, words, around)
+    if not around.present.any():  # no talk: nothing stands beside it
+        nothing = [0.0] * len(rows)
+        return keyword.tolist(), nothing, nothing, [False] * len(rows)
     sums = weights = np.zeros(len(rows))
     vectors = index.vectors(query.space)
     if vectors is not None and query.vector is not None:
-        sums, weights = similarity_around(Probe.of(query.vector), vectors, around, index.size)
+        sums, weights = similarity_around(probe_of(query.vector), vectors, around, index.size)
     asked = after_question(share, around)
     return keyword.tolist(), sums.tolist(), weights.tolist(), asked.tolist()
 
@@ -329,7 +332,7 @@ def _near(shares: Sequence[Share], query: Search) -> tuple[dict[int, Array], Spr
     and how the products of all are spread."""
     if query.vector is None:
         return {}, Spread.of(0, 0.0, 0.0)
-    probe = Probe.of(query.vector)
+    probe = probe_of(query.vector)
     scanned: list[_Scanned] = []
     for place, share in enumerate(shares):
         vectors = share.index.vectors(query.space)

@@ -91,6 +91,7 @@ class AsyncMemory(WholeStore, Lists, Beliefs):
         redactor: Redactor | None = None,
         count_tokens: TokenCount | None = None,
         model: str | Model | None = None,
+        own_types: Json | StorePath | None = None,
         background: bool = True,
     ) -> Self:
         """Open a store by path or URL.
@@ -106,6 +107,7 @@ class AsyncMemory(WholeStore, Lists, Beliefs):
             redactor: what takes secrets out
             count_tokens: counts like your model does; without it budgets are kept on the safe side
             model: a language model ("openai:...", an object); without it RECOLLECT_MODEL, or none
+            own_types: types of your own, and what a model is told that learns; or a file of them
             background: whether upkeep runs by itself
         """
         import asyncio
@@ -123,6 +125,7 @@ class AsyncMemory(WholeStore, Lists, Beliefs):
             redactor=redactor,
             count_tokens=count_tokens,
             model=model,
+            own_types=own_types,
         )
         memory = cls(engine)
         if engine.audit is not None:
@@ -703,8 +706,8 @@ class AsyncMemory(WholeStore, Lists, Beliefs):
         said here is learned first, for RECOLLECT_CLOSE_SECONDS; the log says what is left."""
         import asyncio
 
+        from recollect.changes import flush_uses
         from recollect.upkeep.background import last_round
-        from recollect.upkeep.uses import flush_uses
 
         upkeep, self._upkeep = self._upkeep, None
         for task in filter(None, (upkeep, self._telling, self._auditing)):

@@ -1,5 +1,5 @@
 """Reranking: a model chooses among the candidates of a search. Pure: the question that is put to
-it, and what becomes of its answer. It can change the order and nothing else."""
+it, and what becomes of its answer. It changes the order, or finds that nothing helps."""
 
 from __future__ import annotations
 

@@ -90,7 +90,12 @@ def _numbers(section: str, language: str = "") -> Mapping[str, int]:
 def time_spans(text: str, at: datetime) -> tuple[Span, ...]:
     """The times named in a text said at ``at``, in its zone and in the order of the text. Times
     that cannot be resolved are left out, and so is all after ``CHARACTERS_MAX``."""
-    text = text[:CHARACTERS_MAX]
+    return _time_spans(text[:CHARACTERS_MAX], at, str(at))
+
+
+@lru_cache(maxsize=500)
+def _time_spans(text: str, at: datetime, _at: str) -> tuple[Span, ...]:
+    """Asked again for every part of a lesson. Equal moments of two zones are of two days."""
     if not _cue().search(text):
         return ()
     found = [span for read in _readers() for span in read(text, at)]

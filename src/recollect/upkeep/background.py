@@ -7,10 +7,10 @@ import asyncio
 import logging
 from dataclasses import replace
 
+from recollect.changes import flush_uses
 from recollect.engine import Engine
 from recollect.errors import RecollectError
 from recollect.types import Receipt
-from recollect.upkeep.uses import flush_uses
 
 log = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from hashlib import blake2b
 
-from recollect.changes import Change, claim_space
+from recollect.changes import Change, claim_space, flush_uses
 from recollect.engine import Engine
 from recollect.errors import Conflict, Invalid, Unavailable
 from recollect.index.vectors import says_nothing
@@ -19,7 +19,6 @@ from recollect.upkeep.expiry import expire
 from recollect.upkeep.fold import fold_sessions
 from recollect.upkeep.learn import LearnRound, learn_sessions
 from recollect.upkeep.leases import forgive, hold, release
-from recollect.upkeep.uses import flush_uses
 
 log = logging.getLogger(__name__)
 

@@ -49,6 +49,7 @@ from recollect.types import (
     Kind,
     Listing,
     Record,
+    Relation,
     Search,
     Status,
     Type,
@@ -323,8 +324,9 @@ async def spoken_over(
     store: Store, where: Where, root: str, records: Sequence[Record]
 ) -> frozenset[str]:
     """Which of these are replaced, for this query, by a record of a scope below theirs: a scope
-    cannot retire what its parents say, only speak over it. Whoever asks for history sees them."""
-    history = where.as_of or where.known_at or not {*where.statuses} <= {"active", "disputed"}
+    cannot retire what its parents say, only speak over it. Whoever asks for history sees them;
+    whoever asks what was known then, what was spoken over then."""
+    history = where.as_of or not {*where.statuses} <= {"active", "disputed"}
     mixed = where.descend or len(where.scopes) > 1
     above = {one.id: one.scope for one in records if mixed or one.scope not in where.scopes}
     if history or not where.statuses or not above:
@@ -333,7 +335,7 @@ async def spoken_over(
         edge
         for edge in await store.relations(root, tuple(above))
         if edge.kind == "supersedes"
-        and edge.retired_at is None
+        and _held(edge, where.known_at)
         and edge.scope != above.get(edge.target, edge.scope)
         and is_within(edge.scope, above[edge.target])
         # Who asks from above is not spoken over from below.
@@ -341,10 +343,18 @@ async def spoken_over(
     ]
     if not edges:
         return frozenset()
-    seen = Where(scopes=where.scopes, now=where.now, descend=where.descend)
+    seen = Where(scopes=where.scopes, now=where.now, descend=where.descend, known_at=where.known_at)
     sources = await store.records(root, [edge.source for edge in edges], now=where.now)
-    live = {record.id for record in sources if passes(record, seen)}
-    return frozenset(edge.target for edge in edges if edge.source in live)
+    live = [record for record in sources if passes(record, seen)]
+    speaking = {one.id for one in live} - await untold(store, seen, root, live)
+    return frozenset(edge.target for edge in edges if edge.source in speaking)
+
+
+def _held(edge: Relation, known_at: datetime | None) -> bool:
+    """Was the edge there, at that moment or now?"""
+    if known_at is None:
+        return edge.retired_at is None
+    return edge.learned_at <= known_at and (edge.retired_at is None or edge.retired_at > known_at)
 
 
 async def _brought_along(
@@ -358,7 +368,8 @@ async def _brought_along(
     books = query.where.known_at or query.where.now
     leads: dict[str, tuple[Candidate, str]] = {}
     for edge in await store.relations(root, tuple(sources)):
-        if edge.retired_at is not None and edge.retired_at <= books:
+        over = edge.retired_at is not None and edge.retired_at <= books
+        if over or (query.where.known_at and edge.learned_at > query.where.known_at):
             continue
         for near, far in ((edge.source, edge.target), (edge.target, edge.source)):
             if near in sources and far not in leads:
@@ -408,6 +419,8 @@ async def _reranked(
         return candidates, f"degraded: not reranked, {error}", spent
     model = engine.models.model_for("rerank")
     name = model.name if model else ""
+    if not reply.data["best"]:  # as it was told to answer then
+        return [], f"reranked by {name}: nothing that was found helps", reply.usage
     return [*reordered(pool, reply.data["best"], name), *rest], f"reranked by {name}", reply.usage
 
 

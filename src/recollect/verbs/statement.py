@@ -37,6 +37,7 @@ from recollect.types import (
     Source,
     Type,
 )
+from recollect.types.own import OwnType
 
 KEY_TAG = "key:"  # before the caller's own name of a record
 TYPE_OF_KIND: Mapping[str, Type] = {
@@ -148,7 +149,10 @@ def record_of(statement: Statement, engine: Engine) -> tuple[Record, list[str]]:
     found: tuple[Secret, ...] = ()
     if any(beside.values()):
         beside, found = engine.redactor.redact_value({**beside, "tags": list(beside["tags"])})
-    type_ = _type_of(statement)
+    own = engine.own.of_tags(beside["tags"])
+    if own is not None:
+        own.check(beside["data"])
+    type_ = _type_of(statement, own)
     kind: Kind = one_of(statement.kind or KIND_OF_TYPE[type_], Kind, "kind")
     claimed: Source = one_of(statement.source, Source, "source")
     source = engine.source_of(claimed)
@@ -205,7 +209,11 @@ def doubt_of(record: Record) -> str:
     return suspicion("\n".join((record.text, *record.tags, *texts_in(record.data))))
 
 
-def _type_of(statement: Statement) -> Type:
+def _type_of(statement: Statement, own: OwnType | None) -> Type:
+    if own is not None and statement.type not in (None, own.like):
+        raise Invalid(f"a record of type {own.name!r} is a {own.like}, not a {statement.type}")
+    if own is not None:
+        return own.like
     if statement.type is None:
         kind = one_of(statement.kind or "semantic", Kind, "kind")
         return TYPE_OF_KIND[kind]

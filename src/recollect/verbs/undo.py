@@ -187,7 +187,7 @@ async def _plan_relations(plan: Change, reversals: list[Reversal]) -> list[str]:
         elif edge.version != (reversal.last_after or {}).get("version"):
             blockers.append(f"relation {reversal.touch.id} was changed later")
         else:
-            plan.draw(cut(edge, edge.learned_at) if before is None else undone(edge, before, now))
+            plan.draw(cut(edge, now) if before is None else undone(edge, before, now))
             plan.tell(reversal.touch.id, "restored")
     return blockers
 

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 from recollect.engine import Engine, begun_space
 from recollect.errors import Invalid
@@ -20,11 +21,10 @@ from recollect.scopes import parse_scope
 from recollect.settings import PREFIX, Settings, active_profile
 from recollect.stores.dict import DictStore
 from recollect.stores.standby import Standby
-from recollect.text.redact import Redactor, redactor_from
 from recollect.text.tokens import ESTIMATE, Counter, TokenCount
 from recollect.types.arguments import StorePath
 from recollect.types.ids import ROOM, as_uuid
-from recollect.wiring.configuration import merged
+from recollect.wiring.configuration import merged, own_types_from
 from recollect.wiring.models import careful_embedder, model_folder, open_careful, place_for
 from recollect.wiring.stores import (
     EXTRAS,
@@ -34,6 +34,9 @@ from recollect.wiring.stores import (
     sqlite_file,
     without_password,
 )
+
+if TYPE_CHECKING:
+    from recollect.text.redact import Redacted, Redactor, Secret
 
 
 def read_settings(environ: Mapping[str, str] | None = None, **overrides: str | None) -> Settings:
@@ -54,6 +57,7 @@ async def open_engine(
     redactor: Redactor | None = None,
     count_tokens: TokenCount | None = None,
     model: str | Model | None = None,
+    own_types: Mapping[str, Any] | StorePath | None = None,
 ) -> Engine:
     """Open a store and everything around it.
 
@@ -64,8 +68,7 @@ async def open_engine(
     service ("openai:text-embedding-3-small/768", "gemini:...", "ollama:...") or an object.
     ``scope`` binds the handle: no call may leave it. ``profile`` picks a preset.
     ``count_tokens`` counts like your model does; without it budgets are kept on the safe side.
-    ``model`` is a language model by name ("openai:...", "ollama:...") or an object; without it
-    RECOLLECT_MODEL, or none: then summaries are extracts.
+    ``model`` is a language model by name or an object; without it RECOLLECT_MODEL, or none.
     """
     name = model if isinstance(model, str) else None
     chosen = settings or read_settings(profile=profile, model=name)
@@ -84,8 +87,9 @@ async def open_engine(
             clock=clock or utc_now,
             new_id=new_id or new_uuid7,
             new_secret=_new_secret,
-            redactor=redactor or redactor_from(chosen.redact_off, chosen.redact_own),
+            redactor=redactor or _redactor_for(chosen),
             default_scope=parse_scope(chosen.scope),
+            own=own_types_from(chosen.own_types if own_types is None else own_types),
             rules_only=chosen.learn == "rules",
             name=new_uuid7(),
             journal_days=chosen.journal_days,
@@ -285,3 +289,27 @@ def new_uuid7() -> str:
     with _id_lock:
         _last_id = max(fresh, _last_id + ROOM)
         return as_uuid(_last_id)
+
+
+def _redactor_for(settings: Settings) -> Redactor:
+    """Invalid: settings that are no kinds or patterns. Without any, the patterns are loaded with
+    the first text that is written: who only reads needs none of them."""
+    if not settings.redact_off and not settings.redact_own:
+        return cast("Redactor", _LaterRedactor())
+    from recollect.text.redact import redactor_from
+
+    return redactor_from(settings.redact_off, settings.redact_own)
+
+
+class _LaterRedactor:
+    """A ``Redactor`` that looks for every kind of secret."""
+
+    def redact(self, text: str) -> Redacted:
+        from recollect.text.redact import redact
+
+        return redact(text)
+
+    def redact_value(self, value: Any) -> tuple[Any, tuple[Secret, ...]]:
+        from recollect.text.redact import redact_value
+
+        return redact_value(value)

@@ -5,13 +5,17 @@ from __future__ import annotations
 
 import os
 import sys
+import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
 from recollect.errors import Invalid, NotFound
 from recollect.settings import PREFIX, Settings
+from recollect.types.arguments import StorePath
+from recollect.types.own import OwnTypes, own_types_of
 
 VARIABLE = f"{PREFIX}CONFIG"
 FILE = "config.toml"
@@ -129,3 +133,17 @@ def merged(environ: Mapping[str, str]) -> dict[str, str]:
     """The environment, with the file below it."""
     said = {name: value for name, value in environ.items() if value}
     return {**from_file(environ), **said}
+
+
+def own_types_from(given: Mapping[str, Any] | StorePath) -> OwnTypes:
+    """Types of one's own: as they are, or from a TOML file; none without a name of one."""
+    if not isinstance(given, str | os.PathLike):
+        return own_types_of(given)
+    if not str(given):
+        return OwnTypes()
+    try:
+        return own_types_of(tomllib.loads(Path(given).read_text("utf-8")))
+    except OSError as error:
+        raise Invalid(f"cannot read own types from {given}: {error.strerror}") from None
+    except (ValueError, UnicodeDecodeError) as error:
+        raise Invalid(f"{given} is no TOML: {error}") from None

@@ -11,7 +11,6 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Awaitable, Callable
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, cast
 
@@ -121,3 +120,10 @@ def _brought() -> dict[str, str]:
     """What installed packages bring. Nobody looks before an address asks for it: that takes
     longer than opening a file."""
     return {point.name: point.value for point in entry_points(group=GROUP)}
+
+
+def entry_points(*, group: str) -> Any:
+    """Loading what reads them takes as long as opening a file, too."""
+    from importlib import metadata
+
+    return metadata.entry_points(group=group)

@@ -142,6 +142,22 @@ async def test_X1_a_row_changed_behind_our_back_is_noticed_though_it_was_read_be
 
 
 @on_a_loop
+async def test_what_a_caller_does_to_a_record_reaches_nobody_else(file: Path) -> None:
+    store = await SqliteStore.open(file)
+    given: dict[str, Any] = {"parts": [1, 2], "of": {"a": "b"}}
+    await put(store, make_record("one", text="tea", data=given), make_record("two", text="tea too"))
+    for _ in range(4):
+        found = {hit.record.id: hit.record for hit in await store.search(make_search(text="tea"))}
+        assert (found["one"].data, found["two"].data) == (given, {})
+        data: Any = found["one"].data
+        data["parts"].append(3)
+        data["of"]["a"] = "c"
+        written: Any = found["two"].data
+        written["planted"] = True
+    await store.close()
+
+
+@on_a_loop
 async def test_what_is_kept_has_a_bound(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(seen, "RECORDS_BYTES_MAX", 20_000)
     store = await SqliteStore.open(file)

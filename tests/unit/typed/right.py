@@ -14,6 +14,8 @@ def blocking() -> None:
         assert_type(memory, Memory)
         assert_type(memory.remember("x", kind="semantic", durability="core"), Receipt)
         assert_type(memory.recall("x", scope=["user:ann"], types=["fact"], limit=3), Answer)
+        assert_type(memory.remember(["x", {"text": "y", "tags": ["z"]}]), Receipt)
+        assert_type(memory.recall("x", where={"tags": {"all": ["z"]}}), Answer)
         assert_type(memory.context(shape="anthropic"), Packet)
         memory.export_to(Path("export.jsonl"))
         memory.import_from("export.jsonl", dry_run=True)

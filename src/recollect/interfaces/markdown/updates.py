@@ -8,6 +8,7 @@ search, until somebody looks at it.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -51,6 +52,8 @@ from recollect.upkeep.learn.grounds import (
 )
 from recollect.verbs.statement import Statement, record_of
 
+log = logging.getLogger(__name__)
+
 ACTOR = "consolidation"
 PROPOSALS = "proposal"
 SHOWN = 60  # characters of a line that is refused
@@ -68,6 +71,7 @@ async def learn_from(
     try:
         answer = await consolidate(model, page.text, messages)
     except (Invalid, Unavailable) as error:
+        log.warning("consolidation of session %s failed: %s", summary.session, error)
         outcome.notes.append(f"the log has an extract, no model's account: {error}")
         return ""
     outcome.usages.append(answer.usage)

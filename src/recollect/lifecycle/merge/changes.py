@@ -8,15 +8,21 @@ else is left alone.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from recollect.lifecycle.merge.odds import UNLIKELY, likelihood
 from recollect.lifecycle.merge.topic import Topic, shared_dense, shared_words, topic_of
 from recollect.text.analysis import stem, words
 from recollect.text.claims.changes import ChangeCue, change_in
+from recollect.text.claims.clauses import expanded, reading
 from recollect.text.claims.fields import fields_of, slots_of
+from recollect.text.claims.foreign import language_of
 from recollect.text.claims.lessons import CHANGE, KEPT
 from recollect.text.claims.topics import is_single, kinds_of_things, states_of
+from recollect.text.normal import fold
 from recollect.text.words import pattern, word_set
 from recollect.types import Record
 
@@ -26,44 +32,68 @@ _DONE_CUE = "done"
 def replaces(text: str, speaker: str, known: str, known_speaker: str, cue: str = "") -> str:
     """Why a statement takes the place of a known one of the same speaker; "" if it does not.
     ``cue``: words of a change that were said, and are not in the text."""
-    new = _changing(text, speaker, cue)
+    old = topic_of(known, known_speaker)
+    new = _changing(text, speaker, cue, wished=old.pending)
     if new is None:
         return ""
-    old = topic_of(known, known_speaker)
     if new.begins and new.begins == old.begins and not fields_of(new.begins):
         new, old = _without_subject(new), _without_subject(old)
     shared = shared_words(new, old)
-    if _is_over(old) or not _same_people(new, old, shared):
+    if _is_over(old) or not _same_people(new, old, shared) or _is_told_of_it(new, old, shared):
         return ""
     if new.dense and old.dense and not shared:
         shared = shared_dense(new.dense, old.dense)
+    now = f"it says that this has changed ({new.change.cue})"
+    if _of_same_type(new, old, _LABELLED) or _elsewhere(new, old):
+        return now
     if likelihood(new, old) < UNLIKELY:
         return ""
     check = {"ends": _ends, "changes": _changes, "may change": _may_change}[new.change.kind]
-    return f"it says that this has changed ({new.change.cue})" if check(new, old, shared) else ""
+    return now if check(new, old, shared) else ""
 
 
-def _changing(text: str, speaker: str, cue: str) -> Topic | None:
-    """What a text is about that tells a change; None if it tells none, or only plans one."""
+def _changing(text: str, speaker: str, cue: str, *, wished: bool = False) -> Topic | None:
+    """What a text is about that tells a change; None if it tells none, or only plans one.
+    ``wished``: what is known is a plan itself, and plans change too."""
     new = topic_of(text, speaker)
     if cue and new.change.kind in ("", "may change"):
         new = replace(new, change=change_in(cue))
     if not new.change.kind and pattern("changes.done").search(new.said):
         new = replace(new, change=ChangeCue("may change", _DONE_CUE))
-    if not new.change.kind or pattern("changes.planned").search(new.said):
+    if not new.change.kind or (_is_planned(new) and not wished):
         return None
-    return new
+    if new.change.kind != "ends" and pattern("changes.too").search(new.said):
+        return None
+    return None if _LOST.search(new.change.cue) and _ANOTHER.search(new.said) else new
+
+
+def _is_planned(new: Topic) -> bool:
+    """ "We called it off, the wedding will be in May" tells what has happened."""
+    found = pattern("changes.planned").search(new.said)
+    at = expanded(new.said).find(new.change.cue)
+    done = new.change.kind in ("ends", "changes") and at >= 0
+    return found is not None and not (done and at + len(new.change.cue) <= found.start())
+
+
+_LOST = re.compile(r"lost|broke|misplaced|worn? out|ran out|stolen|expired")
+_ANOTHER = re.compile(
+    r"\bnew (?:ones?|pair)\b|\breplacement\b|\b(?:order|pick|buy|bought|got)\w* (?:a )?new\b"
+)
 
 
 def concern(text: str, speaker: str, known: str, known_speaker: str, cue: str = "") -> float:
     """How likely a statement tells a change of a known one that it does not surely replace,
     between 0 and 1."""
-    new, old = topic_of(text, speaker), topic_of(known, known_speaker)
-    if cue and not new.change.kind:
-        new = replace(new, change=change_in(cue))
-    if not new.change.kind or pattern("changes.planned").search(new.said) or _is_over(old):
+    new, old = _changing(text, speaker, cue), topic_of(known, known_speaker)
+    if new is None or new.change.cue == _DONE_CUE or _is_over(old):
         return 0.0
-    return likelihood(new, old)
+    shared = shared_words(new, old)
+    if new.kin and old.kin and not _same_people(new, old, shared):
+        return 0.0
+    alone = not _fields(new, old) and not _about(new, old, shared)
+    if new.kin and new.kin == old.kin and alone and new.change.kind != "may change":
+        return 0.0
+    return 0.0 if _is_told_of_it(new, old, shared) else likelihood(new, old)
 
 
 def _without_subject(topic: Topic) -> Topic:
@@ -89,7 +119,7 @@ def _same_people(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
             )
         )
     if new.kin and not new.kin <= word_set("topics.neutral"):
-        named = bool(new.kin & old.mentions) or bool(new.names & old.names)
+        named = bool(new.kin & old.mentions) or bool(new.subject and new.subject in old.names)
         named = named or (
             new.kin <= word_set("topics.partners") and "partner" in new.fields & old.fields
         )
@@ -114,14 +144,144 @@ def _same_people(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
     return True
 
 
+def _is_told_of_it(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
+    """ "The food bank moved" to who volunteers there, "upgraded the Postgres server's disks" to
+    who uses Postgres, "the neighbours sold their Skoda": something happened to what both name, or
+    to what belongs to it, and nothing to what was said."""
+    if language_of(new.said):
+        return False
+    said = expanded(new.said).split()
+    if _is_instance(new) or (shared and _is_owner(said, shared)) or _BACK.search(new.said):
+        return True
+    if _SOME.match(new.said) and not _LESS.search(new.said):
+        return True
+    if not shared or _of_same_type(new, old):
+        return False
+    if any(
+        stem(_plain(word)) in shared or _plain(word) in shared
+        for before, word in pairwise(said)
+        if new.kin and before.casefold() in ("their", "his", "her")
+    ):
+        return True
+    if new.change.kind == "ends" and new.change.cue != _DONE_CUE:
+        return _is_done_by_it(new, shared) or _is_part(new, old, shared)
+    own = old.said.startswith(("I ", "We "))
+    renamed = bool(new.names - old.names) and bool(old.names - new.names)
+    theirs = (
+        _is_subject(said, shared)
+        and not renamed
+        and not pattern("lasting.first_person").search(new.said)
+    )
+    return own and (theirs or (_is_done(new) and _is_part(new, old, shared)))
+
+
+_WEAK = re.compile(
+    r"(?:was|were|got|been) |cancel|called|closed|crashed|left|shut|paused|on hold|ran |off\b"
+)
+_ONCE = re.compile(
+    r"\b(?:today|yesterday|tonight|last night|this (?:time|morning|afternoon|evening|once)"
+    r"|all weekend|because of|for (?:an? |half an |one |two )?(?:hours?|minutes?)"
+    r"|for the (?:day|weekend|bank holiday|night))\b",
+    re.IGNORECASE,
+)
+_BACK = re.compile(r"\bbut \w+(?: \w+)? (?:\w+ )?back\b|\bturned up again\b")
+_SOME = re.compile(r"\W*(?:one|two|some|half|a few|most) of (?:my|our|the)\b", re.IGNORECASE)
+_LESS = re.compile(r"\bdown to\b|\bleft\b|\bonly\b|\bjust\b")
+_OBJECT = frozenset("the a an my our their his her its one some another".split())
+
+
+def _is_instance(new: Topic) -> bool:
+    """ "The 7:10 was cancelled this morning": what failed once goes on."""
+    weak = new.change.kind == "ends" and _WEAK.search(new.change.cue)
+    return bool(weak and _ONCE.search(new.said)) and not pattern("changes.gone").search(
+        new.change.cue.replace("left", "")
+    )
+
+
+def _is_done_by_it(new: Topic, shared: frozenset[str]) -> bool:
+    """Whether what both name ended something else: "Halifax closed the branch"."""
+    said = expanded(new.said)
+    at = said.find(new.change.cue)
+    before = [_plain(word) for word in re.split(r"[,;.:]", said[: max(at, 0)])[-1].split()]
+    after = [_plain(word) for word in said[at:].split()[1:6]] if at > 0 else []
+    mine = any(word in ("i", "we", "my", "our", "me", "us") for word in before)
+    names = [word in shared or stem(word) in shared for word in before]
+    others = not any(word in shared or stem(word) in shared for word in after)
+    noun = bool(after) and (
+        after[0] in _OBJECT or (new.change.cue.endswith("ed") and stem(after[0]) in new.words)
+    )
+    return any(names) and not mine and others and noun
+
+
+def _is_owner(said: Sequence[str], shared: frozenset[str]) -> bool:
+    """Whether what both name is only whose something is: "the Fiat's exhaust"."""
+    places = [
+        at for at, word in enumerate(said) if _plain(word) in shared or stem(_plain(word)) in shared
+    ]
+    return bool(places) and all(
+        said[at].endswith("'s")
+        and at + 1 < len(said)
+        and _plain(said[at + 1]) not in word_set("topics.aspects")
+        for at in places
+    )
+
+
+def _is_subject(said: Sequence[str], shared: frozenset[str]) -> bool:
+    """Whether a sentence begins with what both name, and not with a part of it that stands for
+    it ("the thesis topic")."""
+    begun = [_plain(word) for word in said[:4]]
+    words_ = begun[1:] if begun[:1] == ["the"] else begun[:1]
+    places = [at for at, word in enumerate(words_) if word in shared or stem(word) in shared]
+    return bool(places) and not set(words_[places[-1] + 1 :]) & word_set("topics.aspects")
+
+
+def _is_done(new: Topic) -> bool:
+    return new.change.kind == "changes" or new.change.cue == _DONE_CUE
+
+
+def _is_part(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
+    """Whether all that both name only describes something else: "the Italian textbook"."""
+    words_ = [_plain(word) for word in new.said.split()]
+    places = [at for at, word in enumerate(words_) if word in shared or stem(word) in shared]
+    return bool(places) and all(
+        at + 1 < len(words_)
+        and not re.search(r"[,.;:!?]\Z", new.said.split()[at])
+        and words_[at + 1].isalpha()
+        and words_[at + 1] not in word_set("search.stop_words")
+        and words_[at + 1] not in word_set("topics.aspects")
+        and words_[at + 1] not in new.change.cue.casefold().split()
+        and not words_[at + 1].endswith(("ly", "ed"))
+        and not reading(words_[at + 1], "past", "participle")
+        and stem(words_[at + 1]) in new.words - old.words
+        for at in places
+    )
+
+
+def _plain(word: str) -> str:
+    return fold(word).strip('.,;:!?"()').removesuffix("'s")
+
+
 def _new_values(new: Topic, old: Topic) -> bool:
     return bool(new.values - old.values) or bool(new.names - old.names)
 
 
-def _of_same_type(new: Topic, old: Topic) -> bool:
+def _of_same_type(new: Topic, old: Topic, kinds: frozenset[str] | None = None) -> bool:
     """Whether the new statement has another day, number or time where the known one has one."""
     ours, theirs = dict(new.values - old.values), dict(old.values - new.values)
-    return bool(ours.keys() & theirs.keys())
+    both = ours.keys() & theirs.keys()
+    return bool(both if kinds is None else both & kinds)
+
+
+_LABELLED = frozenset(("grade", "floor", "size"))  # numbers that say what they count
+_PLACED = re.compile(
+    r"\b(?:am|is|are|lives?|based|moved|living) (?:in|to|near) (?:the )?([A-ZÀ-Ý][\w-]+)"
+)
+
+
+def _elsewhere(new: Topic, old: Topic) -> bool:
+    """Whether the same people are in another place: "Mum and Dad are in Spain these days"."""
+    here, there = _PLACED.search(new.said), _PLACED.search(old.said)
+    return bool(here and there and here[1] != there[1] and new.kin == old.kin)
 
 
 def _about(new: Topic, old: Topic, shared: frozenset[str]) -> frozenset[str]:
@@ -140,12 +300,25 @@ def _ends(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
         return True
     if new.change.cue.casefold() == "used to":
         return False
-    fields = new.fields & old.fields
+    fields = _fields(new, old)
     return is_single(fields) or "study" in fields or ("sport" in fields and _new_values(new, old))
 
 
-def _changes(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
+_PARTING = re.compile(
+    r"divorc|split|broke|separat|left|ended|died|passed|dead|gone|over|off|dumped|ex|moved"
+)
+
+
+def _fields(new: Topic, old: Topic) -> frozenset[str]:
+    """What both are about; that both are about a wife says nothing of what they say of her."""
     fields = new.fields & old.fields
+    if new.kin and new.kin == old.kin and not _PARTING.search(new.change.cue):
+        return fields - {"partner", "children"}
+    return fields
+
+
+def _changes(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
+    fields = _fields(new, old)
     about = _about(new, old, shared)
     if is_single(fields) or len(about) > 1:
         return True
@@ -247,4 +420,7 @@ def tells_change(record: Record) -> bool:
 def tags_of_change(record: Record) -> tuple[str, ...]:
     """The tags of learned records of the same fields, and of those that were kept as said."""
     fields = topic_of(record.text, record.author).fields
-    return (KEPT, *slots_of(fields))
+    return (KEPT, *_LOOSE, *slots_of(fields))
+
+
+_LOOSE = ("habit", "activity", "is", "owns", "uses")  # of any field

@@ -64,7 +64,7 @@ _WORDS_NEAR = 4
 _PLACED = re.compile(r"\b(?:in|at|to|on|with|for) (?:the )?[A-ZÀ-Ý]")
 _AT = re.compile(r"\b(?:in|at|from|near|of|to|for) (?:the |my |our )?([\w'-]+)")
 _GETS_NEW = re.compile(
-    r"\b(?:has|have|had|got|gets|bought|buy|found|needs?|planted|started|opened|released|hired|added)"
+    r"\b(?:has|have|had|got|gets|getting|ordered|bought|buy|found|needs?|planted|started|opened|released|hired|added)"
     r" (?:\w+ ){0,4}?new\b"
 )
 _NEW_THING = re.compile(r"\b(?:a|an|some|got) (?:\w+ )?new\b|\bnew \w+ (?:for|of|called|named)\b")

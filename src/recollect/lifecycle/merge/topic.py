@@ -19,6 +19,10 @@ _FRAMED = re.compile(r"[^\n\":]{1,80}? (?:said|asks|asked to remember): \"(?P<sa
 _NAME = re.compile(r"(?<![\w.])[^\W\d_a-z][\w.'-]*")
 _BEGINS = re.compile(r"\A\W*([^\W\d_a-z][\w'-]+)(?: and (?:I|i|me|\w+)\b)?")
 _DENSE = re.compile("[\u3400-\u9fff]+")
+_BOTH_PARENTS = re.compile(
+    r"\W*(?:my |our )?(?:mum|mom|mother|dad|father) and (?:mum|mom|mother|dad|father)\b",
+    re.IGNORECASE,
+)
 _NAMED_KIN = re.compile(r",? ([^\W\d_a-z][\w'-]+)")
 STEM_LEAST, STEM_MOST = 5, 40  # letters; nobody's word is longer
 
@@ -77,7 +81,7 @@ def _topic_of(text: str, speaker: str) -> Topic:
             if word not in word_set("search.stop_words") and stem(word) not in generic_stems()
         ),
         names=frozenset(names),
-        kin=frozenset({kin_named(kin["kin"])}) if kin else frozenset(),
+        kin=_kin(said, kin),
         mentions=frozenset(kin_named(word) for word in lowered if word in people_words()),
         begins=first if first in names and not language_of(said) else "",
         values=_values(said),
@@ -87,6 +91,17 @@ def _topic_of(text: str, speaker: str) -> Topic:
         said=said,
         dense="".join(_DENSE.findall(said)),
     )
+
+
+def _kin(said: str, kin: re.Match[str] | None) -> frozenset[str]:
+    if _BOTH_PARENTS.match(said):
+        return frozenset({"parents"})
+    if kin is None:
+        return frozenset()
+    theirs = re.match(r"'s ([\w-]+)", said[kin.end() :])
+    if theirs and theirs[1].casefold() in people_words():  # "my mum's friend"
+        return frozenset({f"{kin_named(kin['kin'])}'s {kin_named(theirs[1])}"})
+    return frozenset({kin_named(kin["kin"])})
 
 
 def _subject(said: str, kin: re.Match[str] | None, first: str) -> str:

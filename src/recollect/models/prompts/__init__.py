@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from recollect.errors import Invalid
 from recollect.ports import Prompt
+from recollect.types.own import NOTHING_OWN, OwnTypes
 
 BEGINS_USER = "\n=== user ===\n"
 
@@ -118,13 +119,14 @@ def summary_schema(tokens: int) -> Mapping[str, Any]:
     }
 
 
-def extract(*, known: str, messages: str, draft: str = "") -> Prompt:
+def extract(*, known: str, messages: str, draft: str = "", own: OwnTypes = NOTHING_OWN) -> Prompt:
     """Learn from messages beside what is known; the answer is {"facts": [...], "skip": text}.
     With the draft of an episode the answer holds the better "episode" too."""
     system, user = render(
         "extract",
         slots=SLOTS,
         episode=EPISODE_RULE if draft else "",
+        own=f"\n{told}" if (told := own.as_text()) else "",
         known=as_data("\n".join(filter(None, (known.strip(), draft and f"draft: {draft}"))))
         or "(nothing)",
         messages=as_data(messages.strip()),
@@ -133,18 +135,18 @@ def extract(*, known: str, messages: str, draft: str = "") -> Prompt:
         operation="extract",
         system=system,
         user=user,
-        schema=extract_schema(episode=bool(draft)),
+        schema=extract_schema(episode=bool(draft), own=tuple(own.types)),
         tokens_max=EXTRACT_TOKENS_MAX,
     )
 
 
-def extract_schema(*, episode: bool) -> Mapping[str, Any]:
+def extract_schema(*, episode: bool, own: tuple[str, ...] = ()) -> Mapping[str, Any]:
     """Every list is a text after commas: quotes and brackets would cost a third more."""
     text, share = {"type": "string"}, {"type": "number"}
     fact = {
         "text": text,
         "from": text,
-        "type": {"type": "string", "enum": list(LEARNED_TYPES)},
+        "type": {"type": "string", "enum": [*LEARNED_TYPES, *own]},
         "claim": text,
         "when": text,
         "confidence": share,
@@ -153,6 +155,8 @@ def extract_schema(*, episode: bool) -> Mapping[str, Any]:
         "tags": text,
         "links": text,
     }
+    if own:
+        fact["fields"] = text
     facts = {"type": "array", "items": _object(fact, ["text", "from"])}
     answer = {"facts": facts, "skip": text} | ({"episode": text} if episode else {})
     return _object(answer, ["facts"])

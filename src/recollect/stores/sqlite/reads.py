@@ -69,18 +69,17 @@ def records(
 
 
 def relations(db: apsw.Connection, root: str, ids: Sequence[str]) -> list[Relation]:
-    asked = (
-        f"(SELECT pk FROM record WHERE id IN (SELECT value FROM json_each(?)) AND root = {_ROOT})"
-    )
     rows = db.execute(
-        "SELECT scope.path, source.id, target.id, edge.kind, edge.learned_at, edge.retired_at,"
+        "WITH asked AS MATERIALIZED (SELECT record.pk FROM json_each(?) CROSS JOIN record"
+        f" ON record.id = value WHERE record.root = {_ROOT})"
+        " SELECT scope.path, source.id, target.id, edge.kind, edge.learned_at, edge.retired_at,"
         " edge.version, edge.lineage FROM"
-        f" (SELECT * FROM relation WHERE source IN {asked}"
-        f" UNION SELECT * FROM relation WHERE target IN {asked}) AS edge"
+        " (SELECT * FROM relation WHERE source IN asked"
+        " UNION SELECT * FROM relation WHERE target IN asked) AS edge"
         " JOIN record AS source ON source.pk = edge.source"
         " JOIN record AS target ON target.pk = edge.target"
         " JOIN scope ON scope.pk = edge.scope",
-        (to_json(list(ids)), root) * 2,
+        (to_json(list(ids)), root),
     )
     found = [relation_of(row) for row in rows]
     return sorted(found, key=lambda edge: (edge.source, edge.kind, edge.target))

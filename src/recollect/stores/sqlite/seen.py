@@ -8,6 +8,7 @@ rows are read again, and one that is the same to the last byte needs no second c
 from __future__ import annotations
 
 import itertools
+import json
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
@@ -17,28 +18,34 @@ from typing import Any
 import apsw
 
 from recollect.ports import FeedRecord
-from recollect.stores.rows import read_record
+from recollect.stores.rows import RECORD, read_record
 from recollect.types import Record
 
 RECORDS_BYTES_MAX = 24 * 1024**2  # of records, for each store
 _RECORD_BYTES = 3000  # what a record and its row take beside the text and the vector
 
+_DATA = 1 + RECORD.split(", ").index("data")  # behind the scope
+
 Row = Sequence[Any]
 
 
 class RowOnce:
-    """A record made of its row when it is first wanted, and then kept."""
+    """A record made of its row when it is first wanted, and then kept; made anew once a caller has
+    written into its ``data``, the one part of it that can be."""
 
-    __slots__ = ("_made", "_row")
+    __slots__ = ("_data", "_made", "_row")
 
     def __init__(self, row: Row) -> None:
         self._row = row
         self._made: Record | None = None
+        self._data: Any = None
 
     def __call__(self) -> Record:
-        if self._made is None:
-            self._made = read_record(self._row)
-        return self._made
+        made = self._made
+        if made is None or made.data != self._data:
+            made = self._made = read_record(self._row)
+            self._data = json.loads(self._row[_DATA])
+        return made
 
 
 @dataclass(slots=True)

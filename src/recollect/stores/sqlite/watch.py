@@ -64,4 +64,4 @@ def _by_whom() -> str:
     """A second SQLite in the same process takes locks and log away when it closes the file."""
     if "_sqlite3" not in sys.modules:
         return ""
-    return " (Python's own sqlite3 does that: look at the file from another process)"
+    return " (Python's own sqlite3 does that, if it had the file open here: look from elsewhere)"

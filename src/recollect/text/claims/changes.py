@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from recollect.text.claims.clauses import expanded
-from recollect.text.words import pattern
+from recollect.text.words import cues
 
 ChangeKind = Literal["", "ends", "changes", "may change"]
 
@@ -36,7 +36,7 @@ def change_in(text: str) -> ChangeCue:
 def _change_in(text: str) -> ChangeCue:
     words = expanded(text)
     for kind, section in _KINDS.items():
-        if found := pattern(f"changes.{section}").search(words):
+        if found := cues(f"changes.{section}").search(words):
             return ChangeCue(kind, found[0])
     return ChangeCue("")
 

@@ -24,6 +24,7 @@ LOOK_BACK = 8
 WORDS_MAX = 32
 UNMARKED_WORDS_MAX = 10
 BARE_WORDS_MAX = 5
+LEAD_WORDS_MAX = 4
 
 _TITLE = r"(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)(?<!\bProf)"  # no end of a sentence
 _SENTENCE = re.compile(rf"{_TITLE}[.!?;。！？；]+(?:\s+|\Z)|\n+|(?<=\w)\?\s")
@@ -104,9 +105,18 @@ def without_marks(text: str) -> tuple[bool, str]:
         rest, marked = rest[found.end() :].lstrip(_EDGES), True
     if ":" in rest and (found := pattern("corrections.lead").match(rest)):
         rest, marked = rest[found.end() :].lstrip(_EDGES), True
+    if marked and (said := _explained(rest)):
+        rest = said
     if pattern("corrections.trailing").search(rest):
         rest, marked = pattern("corrections.trailing").sub("", rest).strip(), True
     return marked, rest
+
+
+def _explained(rest: str) -> str:
+    """ "force of habit: they/them": the value behind a few words that say why; else ""."""
+    why, colon, value = rest.partition(": ")
+    few = len(why.split()) <= LEAD_WORDS_MAX and not pattern("corrections.clause").match(value)
+    return value if colon and few and _is_bare(value.strip(_EDGES)) else ""
 
 
 def without_strict_marks(text: str) -> tuple[bool, str]:
@@ -148,6 +158,7 @@ def _same_frame(part: str, lessons: Sequence[Lesson], before: Told) -> bool:
 
 def _fixes(text: str, rest: str, marked: bool) -> Iterator[Fix]:
     whole = " ".join(rest.split())
+    yield from _said_first(whole)
     for form in _both_values():
         for source in dict.fromkeys((whole, " ".join(text.split()))):
             if found := form.search(source):
@@ -172,6 +183,14 @@ def _fixes(text: str, rest: str, marked: bool) -> Iterator[Fix]:
         yield from _bare_fixes(sentences, rest, marked)
 
 
+def _said_first(whole: str) -> Iterator[Fix]:
+    """ "Blackbird, not Bluebird, I'm tired": what comes behind is a comment."""
+    for form in patterns("corrections.and_not"):
+        found = form.match(whole)
+        if found and _is_bare(found["new"]) and _names(found["new"]):
+            yield from (Fix(one, _bare(found["old"])) for one in _values(found["new"]))
+
+
 @cache
 def _both_values() -> tuple[re.Pattern[str], ...]:
     """The ways to say what is right and what was wrong."""
@@ -181,7 +200,10 @@ def _both_values() -> tuple[re.Pattern[str], ...]:
 
 def _bare_fixes(sentences: Sequence[str], rest: str, marked: bool) -> Iterator[Fix]:
     first = sentences[0]
-    spelled = bool(pattern("corrections.spelled").search(rest))
+    spelled = bool(
+        pattern("corrections.spelled").search(rest)
+        or (len(sentences) > 1 and pattern("corrections.reason").search(rest))
+    )
     segments = [part.strip(_EDGES) for part in _SEGMENT.split(rest) if part and part.strip(_EDGES)]
     if len(segments) > 1 and len(segments[0].split()) <= BARE_WORDS_MAX:
         # "Delft - Leiden was my master's": the old value comes second, with what it is really.

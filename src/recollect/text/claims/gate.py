@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 
 from recollect.text.claims.lessons import Gated
 from recollect.text.words import alternatives, languages, pattern
@@ -32,10 +32,16 @@ _MARKS = re.compile(r"[.!。！\n]")
 def gate(message: Message) -> Gated:
     """Whether to learn from the message. Corrections, tastes, requests and facts pass; what is
     no statement of a person does not. See ``Gated``."""
-    reason = _not_a_person(message) or _no_text(message.text)
+    return _gate(_not_a_person(message), message.role, message.text)
+
+
+@lru_cache(maxsize=200)
+def _gate(not_a_person: str, role: str, said: str) -> Gated:
+    """A message is looked at when it comes and again before the ones after it."""
+    reason = not_a_person or _no_text(said)
     if reason:
         return Gated(skip=reason, importance=0.0)
-    text = message.text.strip()
+    text = said.strip()
     if is_small_talk(text):
         return Gated(skip="small talk", importance=0.0)
     if len(text) > LONG_PASTE_CHARACTERS:
@@ -44,7 +50,7 @@ def gate(message: Message) -> Gated:
         return Gated(skip="code or log", importance=0.1)
     if _is_only_question(text):
         return Gated(skip="question", sure=not pattern("gate.of_self").search(text), importance=0.2)
-    if message.role == "assistant":
+    if role == "assistant":
         return Gated(sure=False, importance=0.3)
     return Gated(sure=bool(pattern("gate.of_self").search(text)), importance=_importance(text))
 

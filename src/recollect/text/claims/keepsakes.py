@@ -16,7 +16,13 @@ from recollect.text.claims.clauses import Clause, clause_in
 from recollect.text.claims.findings import bare, cut
 from recollect.text.claims.foreign import language_of
 from recollect.text.claims.lessons import KEPT, Claim, Lesson
-from recollect.text.claims.permanence import is_lasting, is_ruled_out, is_unreal_part, spelled
+from recollect.text.claims.permanence import (
+    is_lasting,
+    is_ruled_out,
+    is_tiding,
+    is_unreal_part,
+    spelled,
+)
 from recollect.text.claims.rewrite import (
     dated,
     framed,
@@ -52,9 +58,15 @@ def kept(said_sentence: Sentence, said: Utterance, found: Sequence[Lesson]) -> l
     if not found:
         if (lasting or is_lasting(text)) and not any(map(is_ruled_out, parts)):
             return [_lesson(text, said)]
-        return [_lesson(part, said) for part in lasting]
+        return [_lesson(part, said) for part in lasting or _head(text, parts)]
     known = {stem(word) for lesson in found for word in words(lesson.text)}
     return [_lesson(part, said) for part in lasting if not _is_covered(part, known, said.at)]
+
+
+def _head(text: str, parts: Sequence[str]) -> list[str]:
+    """ "My twins start school in September, can't believe it": what comes before a comment."""
+    head = text.partition(",")[0]
+    return [head] if head != text and is_lasting(head) and not any(map(is_ruled_out, parts)) else []
 
 
 def _is_covered(part: str, known: set[str], at: datetime) -> bool:
@@ -78,6 +90,15 @@ def continued(before: str, said_sentence: Sentence, said: Utterance) -> list[Les
     if not pattern("lasting.telling").search(spelled(text)) or len(text.split()) > 14:
         return []
     return [_lesson(f"{before.rstrip(' .!')}. {text}", said, whole=False)]
+
+
+def tiding(text: str, said: Utterance) -> Lesson | None:
+    """Words that say nothing lasting by themselves, but tell a change of something: "New boiler
+    went in on Monday". Whoever knows what it is about keeps them."""
+    parts = [part.strip(" ,;:-–—") for part in pattern("lasting.part").split(text)]
+    if not is_tiding(text) or is_unreal(text) or any(map(is_unreal_part, parts)):
+        return None
+    return None if any(map(is_ruled_out, parts)) else _lesson(text, said)
 
 
 def _lesson(text: str, said: Utterance, *, whole: bool = True) -> Lesson:

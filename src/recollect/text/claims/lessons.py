@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from recollect.text.words import pattern
+from recollect.text.words import cues
 from recollect.types import TRUST_OF_SOURCE, Durability, Kind, RelationKind, Type
 
 CHANGE, CHANGED_BY = "change", "changed_by"  # where a record's ``data`` has them
@@ -59,6 +59,7 @@ class Lesson:
     durability: Durability | None = None
     tags: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
+    fields: Mapping[str, Any] = field(default_factory=dict)  # of a type of the owner's own
     valid_from: datetime | None = None
     valid_to: datetime | None = None
     changed_by: datetime | None = None
@@ -84,9 +85,11 @@ class Gated:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extraction:
-    """The lessons in some messages, and why the other messages gave none (by message id)."""
+    """The lessons in some messages, and why the other messages gave none (by message id).
+    ``tidings`` are worth keeping only where they change something that is known."""
 
     lessons: tuple[Lesson, ...] = ()
+    tidings: tuple[Lesson, ...] = ()
     skipped: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -94,7 +97,7 @@ def durability_for(text: str, kind: Kind, trust: int, usual: Durability) -> Dura
     """Core for what must not be overlooked about a person (allergies, diets, medicines, needs,
     "never ...") if a person said it; else the usual one."""
     said = kind == "semantic" and trust >= TRUST_OF_SOURCE["user"]
-    return "core" if said and pattern("safety.facts").search(text) else usual
+    return "core" if said and cues("safety.facts").search(text) else usual
 
 
 def claim_as_data(claim: Claim) -> dict[str, Any]:

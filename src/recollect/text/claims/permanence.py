@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 from recollect.text.claims.changes import change_in
 from recollect.text.claims.clauses import expanded, reading, without_opening
 from recollect.text.claims.foreign import language_of
-from recollect.text.words import pattern, word_set
+from recollect.text.words import cues, pattern, word_set
 
 WORDS_MIN, WORDS_MAX = 2, 45
 
@@ -26,13 +26,14 @@ _CHAT = {
 _CHAT_WORD = re.compile(rf"(?<![\w'])(?:{'|'.join(_CHAT)})(?![\w'])")
 _FIGURE_IN = re.compile(r"\d|[A-ZÀ-Ý]\w+")
 _ANY_NAME = re.compile(r"(?P<what>[A-ZÀ-Ý][\w'-]+) (?P<rest>[a-z]+\b.*)", re.DOTALL)
+_MEASURED = re.compile(r"(?:takes?|costs?|holds?|seats?|weighs?|runs?|has|have|is|are) .*\d")
 _DENSE = re.compile("[\u3400-\u9fff]")
 
 
 @lru_cache(maxsize=2000)
 def is_figurative(text: str) -> bool:
     """Whether a text says something that nobody means as it is said."""
-    return pattern("lasting.figurative").search(text) is not None
+    return cues("lasting.figurative").search(text) is not None
 
 
 @lru_cache(maxsize=1000)
@@ -53,6 +54,23 @@ def is_lasting(text: str) -> bool:
     return _may_be(words) and _is_statement(words)
 
 
+def is_tiding(text: str) -> bool:
+    """Whether a text tells a change of something, in words that are a statement of some kind."""
+    if language_of(text) or pattern("lasting.foreign_own").search(text):
+        return False
+    words = spelled(text)
+    if not WORDS_MIN <= len(words.split()) <= WORDS_MAX or pattern("lasting.asks").match(words):
+        return False
+    if pattern("lasting.question").match(words) and not pattern("lasting.have_first").match(words):
+        return False
+    if _is_imperative(words) and not _is_change(words):
+        return False
+    kind = change_in(words).kind
+    if kind in ("ends", "changes") or pattern("changes.done").search(words):
+        return True
+    return bool(kind) and not pattern("changes.happens").search(words)
+
+
 def is_unreal_part(text: str) -> bool:
     """Whether a part jokes or gives roles, so that nothing else in the sentence is meant."""
     return is_figurative(text) or bool(pattern("lasting.role").search(text))
@@ -65,7 +83,7 @@ def is_ruled_out(text: str) -> bool:
         return bool(pattern("claims.unreal", language).search(text) or is_figurative(text))
     words = spelled(text)
     return bool(
-        pattern("lasting.hypothetical").search(words)
+        cues("lasting.hypothetical").search(words)
         or is_figurative(words)
         or pattern("lasting.addressed").search(words)
     )
@@ -86,19 +104,19 @@ def _may_be(words: str) -> bool:
         return False
     if (
         pattern("lasting.addressed").search(words)
-        or pattern("lasting.hypothetical").search(words)
+        or cues("lasting.hypothetical").search(words)
         or is_figurative(words)
     ):
         return False
     if (
-        pattern("lasting.conversation").search(words)
-        or pattern("lasting.work_in_hand").search(words)
+        cues("lasting.conversation").search(words)
+        or cues("lasting.work_in_hand").search(words)
         or _is_imperative(words)
     ):
         return False
     changes = change_in(words).kind in ("ends", "changes")
     return changes or not (
-        pattern("lasting.passing").search(words) or pattern("lasting.passing_nouns").search(words)
+        cues("lasting.passing").search(words) or cues("lasting.passing_nouns").search(words)
     )
 
 
@@ -214,7 +232,7 @@ def _being(tail: str) -> bool:
     if first in word_set("lasting.moods"):
         return True
     if pattern("lasting.being_at").match(tail):
-        return bool(_FIGURE_IN.search(tail) or pattern("lasting.being_there").search(tail))
+        return bool(_FIGURE_IN.search(tail) or cues("lasting.being_there").search(tail))
     if pattern("lasting.being_something").match(tail):
         return True
     return bool(pattern("lasting.being").match(tail)) or tail[:1].isupper()
@@ -298,7 +316,7 @@ def _past(verb: str, tail: str) -> bool:
     return (
         bool(pattern("lasting.lasting_past").match(verb))
         and len(tail.split()) >= 2
-        and not pattern("lasting.passing").search(tail)
+        and not cues("lasting.passing").search(tail)
     )
 
 
@@ -331,6 +349,7 @@ def _said_of_named(words: str, rest: str, strong: bool) -> bool:
         pattern("lasting.first_person").search(words)
         or strong
         or pattern("lasting.timed").search(rest)
+        or _MEASURED.match(rest)
     ):
         return False
     if re.match(r"(?:says?|said|told|asked|thinks?|thought|claims?|claimed|wrote|writes)\b", rest):
@@ -343,7 +362,7 @@ def _said_of_thing(words: str, what: str, rest: str, strong: bool) -> bool:
         return strong and bool(pattern("lasting.professional").match(what))
     if pattern("lasting.progressive").search(rest) and not strong:
         return False
-    standing = bool(pattern("lasting.standing").search(what)) or bool(
+    standing = bool(cues("lasting.standing").search(what)) or bool(
         pattern("lasting.first_person").search(words)
     )
     told = (

@@ -9,6 +9,8 @@ from dataclasses import replace
 from datetime import datetime
 from functools import cache, lru_cache
 
+from recollect.text.analysis import words as words_in
+from recollect.text.claims.changes import change_in
 from recollect.text.claims.clauses import Speaker, clause_in, expanded, without_opening
 from recollect.text.claims.corrections import (
     LOOK_BACK,
@@ -21,7 +23,7 @@ from recollect.text.claims.corrections import (
 )
 from recollect.text.claims.foreign import foreign_findings, language_of, tells_of_past
 from recollect.text.claims.gate import NO_WORDS, gate
-from recollect.text.claims.keepsakes import continued, kept, kept_as_said
+from recollect.text.claims.keepsakes import continued, kept, kept_as_said, tiding
 from recollect.text.claims.lessons import KEPT, Claim, Extraction, Lesson
 from recollect.text.claims.requests import (
     decision_in,
@@ -36,11 +38,12 @@ from recollect.text.claims.statements import Utterance, english_lessons, entitie
 from recollect.text.claims.voice import own_words
 from recollect.text.dates import Span, time_spans
 from recollect.text.normal import one_line
-from recollect.text.words import alternatives, pattern
+from recollect.text.words import alternatives, pattern, word_set
 from recollect.types import Message
 
 LESSONS_A_MESSAGE_MAX = 12
 CORRECTED_WORDS_MAX = 16
+TIDING_SENTENCES_MAX = 4
 NOTHING = "nothing to learn"
 
 _NAMELESS = frozenset(("user", "human", "the user", "me"))
@@ -55,6 +58,7 @@ class TurnReading:
         self._told: dict[str, list[Told]] = {}
         self._last: dict[str, str] = {}  # the last message of each author
         self._lessons: list[Lesson] = []
+        self._tidings: list[Lesson] = []
         self._skipped: dict[str, str] = {}
         for message in earlier[-LOOK_BACK:]:
             if message.role == "user" and self._is_heard(message):
@@ -65,6 +69,7 @@ class TurnReading:
         if not reason:
             found = self._lessons_of(message)
             self._lessons += found
+            self._tidings += _tidings(message, found)
             reason = "" if found else NOTHING
         if reason:
             self._skipped[message.id] = reason
@@ -89,7 +94,11 @@ class TurnReading:
 
     @property
     def found(self) -> Extraction:
-        return Extraction(lessons=tuple(self._lessons), skipped=dict(self._skipped))
+        return Extraction(
+            lessons=tuple(self._lessons),
+            tidings=tuple(self._tidings),
+            skipped=dict(self._skipped),
+        )
 
 
 def extract(messages: Sequence[Message], *, earlier: Sequence[Message] = ()) -> Extraction:
@@ -140,6 +149,36 @@ def _read(message: Message, told: list[Told], previous: str) -> list[Lesson]:
         if found or _may_be_corrected(sentence):
             told.append(Told(sentence.text, tuple(found), message.id))
     return lessons
+
+
+def _tidings(message: Message, found: Sequence[Lesson]) -> list[Lesson]:
+    """What a message says beside its lessons and may change something: all of it at once where
+    it taught nothing, so that "it" is told."""
+    text = plain(own_words(message.text)) if message.role == "user" else ""
+    if not text or _whole_task().match(text):
+        return []
+    told = [one for one in sentences(text) if not one.question]
+    if len(told) > TIDING_SENTENCES_MAX:
+        return []
+    said = _said(message)
+    whole = "" if found else text.strip(" .!")
+    parts = [whole] if whole else [one.text for one in told if _tells_more(one.text, found)]
+    return [lesson for part in parts if (lesson := tiding(part, said))]
+
+
+def _tells_more(text: str, found: Sequence[Lesson]) -> bool:
+    """Whether a part of a sentence tells a change, and no lesson has its words."""
+    known = {word for lesson in found for word in words_in(lesson.text)}
+    known |= word_set("search.stop_words")
+    for part in pattern("statements.joined_verbs").split(text):
+        new = [word for word in words_in(part) if word not in known]
+        if (
+            new
+            and change_in(part).kind
+            and len(new) * 2 >= len(set(words_in(part)) - word_set("search.stop_words"))
+        ):
+            return True
+    return False
 
 
 def _may_be_corrected(sentence: Sentence) -> bool:
@@ -196,6 +235,13 @@ def _remembered(content: str, said: Utterance) -> list[Lesson]:
 
 
 def _stated(sentence: Sentence, said: Utterance) -> list[Lesson]:
+    return list(_stated_once(sentence, said, str(said.at)))
+
+
+@lru_cache(maxsize=500)
+def _stated_once(sentence: Sentence, said: Utterance, _at: str) -> Sequence[Lesson]:
+    """A sentence is read when it is said and again before the ones after it. Equal moments of
+    two zones are of two days."""
     request = request_in(sentence, said)
     if request is not None:
         return [request]

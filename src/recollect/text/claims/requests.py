@@ -10,6 +10,7 @@ from functools import cache
 
 from recollect.text.claims.events import Worth
 from recollect.text.claims.lessons import Claim, Lesson
+from recollect.text.claims.permanence import is_figurative
 from recollect.text.claims.rewrite import dated, framed, trimmed
 from recollect.text.claims.sentences import Sentence
 from recollect.text.claims.statements import Utterance
@@ -45,7 +46,7 @@ def request_in(sentence: Sentence, said: Utterance) -> Lesson | None:
     if sentence.question or len(sentence.text) > 240:
         return None
     text = sentence.text.strip()
-    if not pattern("requests.wish").match(text):
+    if not pattern("requests.wish").match(text) or is_figurative(text):
         return None
     lesson = said.lesson(
         framed(text, said.speaker, verb="asks"),

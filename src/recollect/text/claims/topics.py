@@ -21,8 +21,8 @@ def generic_stems() -> frozenset[str]:
 def kin_in() -> re.Pattern[str]:
     """Whose statement it is about: "My sister ...", "Dad ..."."""
     return re.compile(
-        r"\W*(?:(?:my|our|the user's|their|[A-Z]\w+'s|meine?[rnms]?|unsere?[rnms]?|mon|ma|mes|notre"
-        r"|nos|mis?|nuestr[oa]s?) (?:(?!is\b|are\b|was\b)[\w-]+ ){0,2}?)?"
+        r"\W*(?:(?:my|our|the|a|some|the user's|their|[A-Z]\w+'s|meine?[rnms]?|unsere?[rnms]?"
+        r"|mon|ma|mes|notre|nos|mis?|nuestr[oa]s?) (?:(?!is\b|are\b|was\b)[\w-]+ ){0,2}?)?"
         rf"(?P<kin>{any_of(words('topics.people'))})(?!\w)",
         re.IGNORECASE,
     )

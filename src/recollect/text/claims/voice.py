@@ -8,6 +8,7 @@ is unsure it is somebody else's: rather learn nothing than what another person s
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from recollect.text.words import pattern
 
@@ -42,6 +43,7 @@ _REMARK = re.compile(r"\s*(?:#|//|--|/\*|\*|<!--)")
 _CAPS_ROLE = re.compile(r"\b(?:ME|YOU|HIM|HER|[A-Z]{3,}): ")
 
 
+@lru_cache(maxsize=200)
 def own_words(text: str) -> str:
     """The message without what others said in it; empty if nothing is surely the speaker's."""
     if is_framed(text):

@@ -18,6 +18,7 @@ from importlib.resources.abc import Traversable
 from typing import Any
 
 from recollect.errors import Invalid
+from recollect.text.words.sieve import Sieve
 
 FOLDER: Traversable = files(__package__)  # a test may set another one before the first question
 SECTIONS = "sections.toml"
@@ -262,6 +263,13 @@ def pattern(section: str, language: str = "") -> re.Pattern[str]:
     except re.error as error:
         file = f"{language}.toml" if language else "the language files"
         raise Invalid(f"{file}: {section} is no regular expression: {error}") from None
+
+
+@cache
+def cues(section: str, language: str = "") -> Sieve:
+    """The same for long lists of which nobody asks for groups: searched quickly."""
+    flags = re.IGNORECASE if _shape(section) == "anycase" else 0
+    return Sieve(alternatives(section, language) or r"(?!)", flags)
 
 
 @cache

@@ -23,6 +23,7 @@ from recollect.text.dates import Span, time_spans
 from recollect.text.normal import fold
 from recollect.text.redact import Redactor
 from recollect.types import Message, Record, RelationKind
+from recollect.types.own import NOTHING_OWN, TAG, OwnTypes
 from recollect.upkeep.learn.grounds import ground_of, turned_round, ungrounded
 from recollect.upkeep.learn.lanes import CHARACTERS_MAX, EARLIER_MAX, LearnCandidate, Learned
 
@@ -57,7 +58,9 @@ class Fact:
     note: str = ""
 
 
-def read_answer(data: Any, shown: Shown, rules: Extraction, redactor: Redactor) -> Learned:
+def read_answer(
+    data: Any, shown: Shown, rules: Extraction, redactor: Redactor, own: OwnTypes = NOTHING_OWN
+) -> Learned:
     """What holds of an answer; ``rules`` is what the rules see in the same messages. Invalid if
     it would only take away: if it means to replace memories, but none of its facts holds."""
     if not _is_answer(data):
@@ -72,7 +75,7 @@ def read_answer(data: Any, shown: Shown, rules: Extraction, redactor: Redactor) 
         if reason:
             refused.append((fact.cited[0].id if fact.cited else "", f"a fact is refused: {reason}"))
             continue
-        candidate = _candidate(fact, leans_on, rules)
+        candidate = _candidate(fact, leans_on, rules, own)
         place_of[number] = _place(candidate, candidates)
         if place_of[number] == len(candidates):
             candidates.append(candidate)
@@ -138,8 +141,12 @@ def _holds(
     return tuple(records), ungrounded(fact.text, ground_of(fact.cited, records.values()))
 
 
-def _candidate(fact: Fact, leans_on: tuple[str, ...], rules: Extraction) -> LearnCandidate:
+def _candidate(
+    fact: Fact, leans_on: tuple[str, ...], rules: Extraction, own: OwnTypes
+) -> LearnCandidate:
     raw = fact.raw
+    ours = own.types.get(raw.get("type", ""))
+    heard = "\n".join(message.text for message in fact.cited)
     (since, until), misdated = times_of(str(raw.get("when", "")), fact.cited)
     ids = tuple(message.id for message in fact.cited)
     hinted = [record.id for kind, record in fact.known if kind in HINTS]
@@ -147,12 +154,13 @@ def _candidate(fact: Fact, leans_on: tuple[str, ...], rules: Extraction) -> Lear
     lesson = Lesson(
         text=fact.text,
         messages=ids,
-        type=raw.get("type", "fact"),
+        type=ours.like if ours else raw.get("type", "fact"),
         claim=claim_of_fact(fact.text, str(raw.get("claim", "")), fact.cited),
         confidence=_share(raw.get("confidence", 0.7)),
         importance=_share(raw.get("importance", 0.5)),
         durability=raw.get("durability"),
-        tags=_tags(str(raw.get("tags", ""))),
+        tags=_tags(str(raw.get("tags", ""))) + ((TAG + ours.name,) if ours else ()),
+        fields=own.read(ours.name, str(raw.get("fields", "")), heard) if ours else {},
         entities=names_in(fact.text),
         valid_from=since,
         valid_to=until,

@@ -68,13 +68,15 @@ class Turns:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearnCandidate:
     """A lesson before it meets what is known. ``leans_on`` are known records whose words it
-    uses beside those of its messages; ``links`` point at other candidates of the same answer."""
+    uses beside those of its messages; ``links`` point at other candidates of the same answer.
+    ``if_news``: it is written only if something that is known is otherwise since."""
 
     lesson: Lesson
     how: How
     leans_on: tuple[str, ...] = ()
     links: tuple[tuple[RelationKind, int], ...] = ()
     note: str = ""  # what was dropped of it
+    if_news: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

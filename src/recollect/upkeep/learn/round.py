@@ -193,8 +193,10 @@ UNTOLD = "the model found nothing in it"
 async def by_rules(turns: Turns) -> Learned:
     """What the rules find; it costs nothing."""
     found = await _read_by_rules(turns)
+    sure = [LearnCandidate(lesson=lesson, how="rules") for lesson in found.lessons]
+    news = [LearnCandidate(lesson=one, how="rules", if_news=True) for one in found.tidings]
     return Learned(
-        candidates=tuple(LearnCandidate(lesson=lesson, how="rules") for lesson in found.lessons),
+        candidates=(*news, *sure),  # what replaces comes before what is only beside it
         skipped={**found.skipped, **turns.unheard},
     )
 
@@ -226,13 +228,16 @@ async def by_model(engine: Engine, turns: Turns, *, draft: str) -> tuple[Learned
     shown = show(turns.messages, turns.earlier, known)
     gates = {message.id: gate(message) for message in turns.messages}
     prompt = extract_prompt(
-        known=known_as_text(shown), messages=messages_as_text(shown, gates), draft=draft
+        known=known_as_text(shown),
+        messages=messages_as_text(shown, gates),
+        draft=draft,
+        own=engine.own,
     )
     authors = {message.author for message in shown.messages.values()}
     reply = await engine.models.ask(prompt, scope=turns.session.scope, authors=authors)
     rules = await _read_by_rules(turns)
     try:
-        learned = read_answer(reply.data, shown, rules, engine.redactor)
+        learned = read_answer(reply.data, shown, rules, engine.redactor, engine.own)
     except Invalid as error:
         raise AnswerError(str(error), usage=reply.usage) from None
     sure = [

@@ -241,6 +241,8 @@ async def _settle(
             seen_hash=draft.seen_hash,
             wary=candidate.how == "rules",
         )
+        if candidate.if_news and outcome.kind not in ("supersedes", "contradicts"):
+            continue
         change.put(*outcome.records)
         change.draw(*outcome.relations)
         _tell(
@@ -363,7 +365,7 @@ def _since(lesson: Lesson, message: Message) -> datetime | None:
 
 def _data_of(candidate: LearnCandidate, said: datetime) -> Mapping[str, Any]:
     lesson = candidate.lesson
-    data: dict[str, Any] = {"how": candidate.how}
+    data: dict[str, Any] = {**lesson.fields, "how": candidate.how}
     if lesson.claim is not None:
         data |= claim_as_data(lesson.claim)
     if lesson.entities:
