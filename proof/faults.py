@@ -129,7 +129,7 @@ async def _by_model(life: Life) -> int:
             models = memory._engine.models
             assert models is not None
             models._patience = replace(
-                models._patience, tries=1, seconds=0.5 if life.kind == "model hangs" else 5
+                models._patience, tries=1, seconds=2 if life.kind == "model hangs" else 5
             )
             await _live(memory, life, lambda _: None)
             await memory.maintain(scope=ANN, force=True, retry=True)

@@ -63,6 +63,8 @@ def _takes(families: list[ProofFamily], ledger: Ledger) -> Iterator[str]:
     """How long the full counts take, as fast as the trials of this ledger went."""
     yield "## What a full run takes"
     yield ""
+    yield "As fast as the trials so far went, on that machine and beside all else that it did."
+    yield ""
     yield "| family | units | minutes to all of them | minutes spent so far |"
     yield "|---|---:|---:|---:|"
     whole = 0.0

@@ -16,6 +16,8 @@ from recollect.interfaces.cli import build_parser, main
 from recollect.interfaces.cli.completions import script
 from recollect.interfaces.cli.progress import Progress
 from recollect.interfaces.cli.times import human_time
+from recollect.interfaces.render import Screen
+from recollect.testing.values import make_record
 
 NOW = datetime(2026, 3, 31, 15, 30, tzinfo=ZoneInfo("Europe/Berlin"))  # a Tuesday
 
@@ -211,3 +213,36 @@ def test_C3_the_server_says_it_in_its_log(
     said = [line for line in capsys.readouterr().err.splitlines() if "RECOLLECT_PROT" in line]
     assert len(said) == 1
     assert "did you mean RECOLLECT_PORT?" in said[0]
+
+
+def test_C5_a_narrow_terminal_cuts_no_id_in_two() -> None:
+    record = make_record(
+        "01a1e251-bbd5-7453-b944-11eaf03cddbb", "Ann lives in Porto, " * 9, tags=("home", "harbour")
+    )
+    lines = list(Screen(colour=False, width=44).record(record))
+    assert max(map(len, lines)) <= 44
+    assert lines[-1].endswith(record.id)
+
+
+def test_C5_a_bar_fits_the_terminal_and_ends_with_its_work(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "30")
+    with Progress("a long piece of work", 100) as progress:
+        progress._begun -= 10
+        progress(50)
+    progress(60)  # a step of work that was stopped
+    shown = capsys.readouterr().err
+    assert shown.endswith("\r\x1b[K")
+    assert max(len(part) for part in shown.split("\r\x1b[K")) < 30
+    assert "50%" in shown
+
+
+def test_C5_an_empty_list_says_so_and_whose(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store = str(home / "m.db")
+    main(["--store", store, "--no-background", "remember", "Tea", "--scope", "user:ann"])
+    capsys.readouterr()
+    for command, said in (("changes", "lists whose there are"), ("policies", "nothing there")):
+        assert main(["--store", store, "--no-background", command]) == 0
+        assert said in capsys.readouterr().out

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
 import pytest
 
 from recollect import Invalid, Memory
@@ -41,3 +44,31 @@ def test_C5_an_edit_keeps_the_key(memory: Memory) -> None:
     memory.remember("The code is 14", scope=ANN, key="code")
     live = memory.records(scope=ANN, tags=["key:code"], statuses=["active"]).items
     assert [record.text for record in live] == ["The code is 14"]
+
+
+def test_C5_of_many_who_say_a_key_at_once_one_stays(tmp_path: Path) -> None:
+    store = str(tmp_path / "m.db")
+    with (
+        Memory.open(store, embedder="hashing", background=False) as one,
+        Memory.open(store, embedder="hashing", background=False) as other,
+    ):
+        for key in ("a", "b", "c"):
+
+            def say(number: int, key: str = key) -> None:
+                text = f"Wall {number} of {key} has colour {number * 17}"
+                (one, other)[number % 2].remember(text, scope=ANN, key=key)
+
+            with ThreadPoolExecutor(6) as pool:
+                list(pool.map(say, range(6)))
+            live = one.records(scope=ANN, tags=[f"key:{key}"], statuses=["active"]).items
+            assert len(live) == 1
+            said = one.records(scope=ANN, tags=[f"key:{key}"]).items
+            assert len(said) == 6
+            assert {record.status for record in said} == {"active", "superseded"}
+
+
+def test_C5_who_is_trusted_less_replaces_nothing_by_its_key(memory: Memory) -> None:
+    mine = memory.remember("The code is 12", scope=ANN, key="code").items[0]
+    memory.remember("The code is 99", scope=ANN, key="code", source="web")
+    [kept] = memory.get([mine.id])
+    assert kept.status in ("active", "disputed")

@@ -77,7 +77,8 @@ class Screen:
         head = f"{number:>2}  {hit.score:5.3f}  "
         for line, text in enumerate(self.wrapped(hit.record.text, len(head))):
             yield (self.paint(head, "1") if line == 0 else " " * len(head)) + text
-        yield " " * len(head) + self.paint(" · ".join(_about(hit.record)), "2")
+        for about in self.fitted(_about(hit.record), len(head)):
+            yield " " * len(head) + self.paint(about, "2")
         if explain:
             for why in hit.why:
                 yield " " * len(head) + self.paint(str(why), "36")
@@ -120,9 +121,20 @@ class Screen:
         for note in packet.notes:
             yield self.paint(f"- {visible(note)}", "2")
 
+    def fitted(self, parts: Iterable[str], indent: int) -> Iterable[str]:
+        """The parts in a row, and in a second one what does not fit: an id is copied whole."""
+        line = ""
+        for part in parts:
+            longer = f"{line} · {part}" if line else part
+            if line and len(longer) > self.width - indent:
+                yield line
+                longer = part
+            line = longer
+        yield line
+
     def record(self, record: Record) -> Iterable[str]:
         yield from self.wrapped(record.text, 0)
-        yield self.paint(" · ".join(_about(record)), "2")
+        yield from (self.paint(about, "2") for about in self.fitted(_about(record), 0))
 
     def entry(self, entry: Entry) -> Iterable[str]:
         head = f"{entry.at:%Y-%m-%d %H:%M:%S}  {entry.root} #{entry.seq}  {entry.reason}"
@@ -139,7 +151,7 @@ class Screen:
     def session(self, session: Session) -> Iterable[str]:
         when = f"{session.started_at:%Y-%m-%d %H:%M}" if session.started_at else "?"
         over = ", ended" if session.ended_at else ""
-        yield f"{session.scope}  {visible(session.id)}  {when}, {session.last_seq} messages{over}"
+        yield f"{session.scope}  {visible(session.id)}  {when}, {_messages(session.last_seq)}{over}"
 
     def message(self, message: Message) -> Iterable[str]:
         by = f"{message.role} ({message.author})" if message.author else message.role
@@ -207,6 +219,10 @@ class Screen:
         flat = visible(" ".join(text.split()))
         width = max(self.width - indent, 30)
         return textwrap.wrap(flat, width, max_lines=4, placeholder=" ...") or [""]
+
+
+def _messages(count: int) -> str:
+    return f"{count:,} message" if count == 1 else f"{count:,} messages"
 
 
 def _about(record: Record) -> Iterable[str]:

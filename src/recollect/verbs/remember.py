@@ -126,7 +126,10 @@ async def _write(change: Change, part: Sequence[_Said]) -> dict[int, tuple[str, 
 
     too_fast = "this memory changes faster than it can be written; try again"
     told: dict[int, tuple[str, ItemStatus, str]] = {}
-    for one, outcome in zip(part, await retried(attempt, too_fast), strict=True):
+    outcomes = await retried(attempt, too_fast)
+    for record in (one.record for one in part if one.statement.key is not None):
+        await _one_of_key(change, record)
+    for one, outcome in zip(part, outcomes, strict=True):
         reasons = [outcome.reason, "", change.why_volatile, *one.notes, note]
         if await _is_held(change.engine, one.record, outcome):
             reasons[1] = f"not recalled until approved: it {one.record.data[SUSPICION]}"
@@ -135,13 +138,50 @@ async def _write(change: Change, part: Sequence[_Said]) -> dict[int, tuple[str, 
     return told
 
 
-async def _named(change: Change, record: Record) -> str | None:
-    """The record of this very scope that has the same key, and says something else."""
-    tag = next(tag for tag in record.tags if tag.startswith(KEY_TAG))
+async def _one_of_key(change: Change, record: Record) -> None:
+    """Who says a key for the first time at the same time as others leaves several. Each looks
+    behind its commit and lets the most trusted stay, the last id of those; so the last to look
+    leaves one. What is disputed or held back waits for a person."""
+    engine = change.engine
+
+    async def attempt(_: Conflict | None) -> None:
+        live = [one for one in await _with_key(change, record) if one.status == "active"]
+        *older, last = sorted(live, key=lambda one: (one.trust, one.id)) or [record]
+        if older:
+            more = Change(
+                engine,
+                change.root,
+                "supersede",
+                store=change.store,
+                actor=change.actor,
+                id=change.id,
+            )
+            more.put(*replaced(older, last, now=engine.now(), new_id=engine.new_id))
+            await more.link_again(
+                last.id, "supersedes", [one.id for one in older], scope=last.scope
+            )
+            await more.commit()
+
+    await retried(attempt, "others write the same key; try again")
+
+
+async def _with_key(change: Change, record: Record) -> list[Record]:
+    """The live records of this very scope that have the same key."""
+    tag = _key_tag(record)
     where = Where(
         scopes=(record.scope,), now=change.engine.now(), exact=True, statuses=LIVE, tags=(tag,)
     )
-    found = {one.id: one for one in await change.store.listing(Listing(where=where, limit=1))}
+    return await change.store.listing(Listing(where=where, limit=PER_COMMIT))
+
+
+def _key_tag(record: Record) -> str:
+    return next(tag for tag in record.tags if tag.startswith(KEY_TAG))
+
+
+async def _named(change: Change, record: Record) -> str | None:
+    """The record of this very scope that has the same key, and says something else."""
+    tag = _key_tag(record)
+    found = {one.id: one for one in await _with_key(change, record)}
     beside = (one for one in change.records.values() if one.scope == record.scope)
     found |= {one.id: one for one in beside if one.id in found or fold(tag) in map(fold, one.tags)}
     named = next((one for one in found.values() if one.status in LIVE), None)

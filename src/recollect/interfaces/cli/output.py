@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from recollect.errors import Invalid, NotFound
@@ -19,6 +19,9 @@ from recollect.types.pages import Due, Page, Stats
 if TYPE_CHECKING:
     from recollect.memory.sync import Memory
 
+NOTHING_IN_ROOT = (
+    "nothing there; --scope says whose changes, `recollect scopes` lists whose there are"
+)
 LINES_MAX = 40  # a receipt of more things is summed up
 UNSOUND = 8
 UNAVAILABLE = 6
@@ -104,14 +107,17 @@ def show(arguments: argparse.Namespace, found: Any) -> int:
         return print_lines(screen.due(found))
     items = found.items if isinstance(found, Page) else found
     print_lines(line for item in items for line in screen.item(item))
-    return print_lines(_behind(found)) if isinstance(found, Page) else 0
+    if not items:
+        print(NOTHING_IN_ROOT if _of_one_root(arguments) else "nothing there")
+    if isinstance(found, Page) and found.next:
+        print(f"more: --cursor {found.next}")
+    return 0
 
 
-def _behind(page: Page[Any]) -> Iterator[str]:
-    if not page.items:
-        yield "nothing there"
-    if page.next:
-        yield f"more: --cursor {page.next}"
+def _of_one_root(arguments: argparse.Namespace) -> bool:
+    """Was nobody's journal asked for by name, and so that of whoever writes without a scope?"""
+    asked = getattr(arguments, "scope", None) or getattr(arguments, "id", None)
+    return arguments.verb in ("changes", "history") and not asked
 
 
 def print_json(value: Any) -> int:

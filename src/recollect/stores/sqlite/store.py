@@ -62,6 +62,7 @@ READERS = 4
 CACHE_BYTES = 1024**3
 POLL_SECONDS = 0.05
 KEYS_READ_HERE = 8
+RECORDS_READ_HERE = 16
 
 
 class SqliteStore:
@@ -158,7 +159,10 @@ class SqliteStore:
     # Reading
 
     async def records(self, root: str | None, ids: Sequence[str], *, now: datetime) -> list[Record]:
-        return await self._read(lambda db: reads.records(db, root, ids, now))
+        def read(db: apsw.Connection) -> list[Record]:
+            return reads.records(db, root, ids, now)
+
+        return self._read_here(read) if len(ids) <= RECORDS_READ_HERE else await self._read(read)
 
     async def search(self, asked: Search) -> list[Hit]:
         if not check_asked(asked) or not (asked.text or asked.vector is not None):
