@@ -41,6 +41,7 @@ peers: $(VENV)/dev.stamp  ## measure beside mem0, Chroma and others (PEERS=--qui
 eval: $(VENV)/dev.stamp  ## measure how well memories are found (DATA=folder; EVAL=options)
 	@test -n "$(DATA)" || { echo "say where the data is: make eval DATA=folder" >&2; exit 2; }
 	$(BIN)/python -m evaluation.precision
+	$(BIN)/python -m evaluation.forms
 	$(BIN)/python -m evaluation "$(DATA)" $(EVAL)
 
 eval-learning: $(VENV)/dev.stamp  ## measure how well beliefs are learned and changed (EVAL=options)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
-from tests import servers
+from tests import postgres, servers
 
 # Before anything imports it: the clauses that ship are tests too, and say what differed.
 pytest.register_assert_rewrite("recollect.testing")
@@ -44,6 +44,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
+    postgres.let_go()
     if not hasattr(config, "workerinput"):
         servers.end_run()
 

@@ -11,8 +11,9 @@ import asyncio
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from evaluation.precision.worlds import Asked, World, worlds
+from evaluation.precision.worlds import FILE, LATER, Asked, World, worlds
 from evaluation.scores import score
 from recollect import AsyncMemory
 from recollect.errors import RecollectError
@@ -53,21 +54,26 @@ def build_parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = build_parser().parse_args(arguments)
+    how = (options.embedder, options.profile, options.threshold)
     try:
-        judged = asyncio.run(judge(options.embedder, options.profile, options.threshold))
+        judged = asyncio.run(judge(*how))
+        later = asyncio.run(judge(*how, file=LATER))
     except RecollectError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     if options.failed:
         print("\n".join(map(wrong, filter(lambda one: not one.passed, _half(judged, False)))))
     print(report(judged))
+    print("\n".join(_table("written after the rules, never tuned on", later)))
     return 0
 
 
-async def judge(embedder: str, profile: str, threshold: float | None = None) -> list[Judged]:
+async def judge(
+    embedder: str, profile: str, threshold: float | None = None, *, file: Path = FILE
+) -> list[Judged]:
     """Every question of every world, at the defaults of ``recall``."""
     found: list[Judged] = []
-    for world in worlds():
+    for world in worlds(file):
         async with await AsyncMemory.open(
             "dict:", embedder=embedder, profile=profile, background=False
         ) as memory:
@@ -104,22 +110,21 @@ def _half(judged: Sequence[Judged], held_back: bool) -> list[Judged]:
 
 
 def report(judged: Sequence[Judged]) -> str:
-    lines = []
-    for title, held_back in (("may be tuned on", False), ("held back", True)):
-        half = _half(judged, held_back)
-        lines.append(f"== precision, {title}: {len(half)} questions")
-        lines.append(f"  {'':<12}{'cases':>6}{'passed':>18}{'precision':>18}{'recall':>18}")
-        kinds = {one.asked.kind: [] for one in half}  # type: dict[str, list[Judged]]
-        for one in half:
-            kinds[one.asked.kind].append(one)
-        for kind, some in (("all", half), *sorted(kinds.items())):
-            values = zip(*((float(x.passed), x.precision, x.recall) for x in some), strict=True)
-            cells = "".join(f"{score(list(column))!s:>18}" for column in values)
-            lines.append(f"  {kind:<12}{len(some):>6}{cells}")
-        empty = [one for one in half if not one.asked.wanted]
-        something = sum(bool(one.found) for one in empty)
-        lines.append(f"  returned something for nothing: {something} of {len(empty)}")
-    return "\n".join(lines)
+    halves = (("may be tuned on", False), ("held back", True))
+    return "\n".join(line for title, held in halves for line in _table(title, _half(judged, held)))
+
+
+def _table(title: str, judged: Sequence[Judged]) -> list[str]:
+    lines = [f"== precision, {title}: {len(judged)} questions"]
+    lines.append(f"  {'':<12}{'cases':>6}{'passed':>18}{'precision':>18}{'recall':>18}")
+    for kind in ("all", *sorted({one.asked.kind for one in judged})):
+        some = [one for one in judged if kind in ("all", one.asked.kind)]
+        values = zip(*((float(x.passed), x.precision, x.recall) for x in some), strict=True)
+        cells = "".join(f"{score(list(column))!s:>18}" for column in values)
+        lines.append(f"  {kind:<12}{len(some):>6}{cells}")
+    empty = [one for one in judged if not one.asked.wanted]
+    something = sum(bool(one.found) for one in empty)
+    return [*lines, f"  returned something for nothing: {something} of {len(empty)}"]
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 FILE = Path(__file__).with_name("worlds.txt")
+LATER = Path(__file__).with_name("later.txt")
 SCOPE = "user:known"
 
 _MEMORY = re.compile(r"\+ (\S+)(?: \[(.+?)\])?(?: \((.+?)\))? (.+)")

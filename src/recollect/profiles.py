@@ -95,6 +95,7 @@ class Profile:
         "fuse",
         "voice",
         "time",
+        "standing",
         "tag_boost",
         "alias",
         "spelling",
@@ -102,6 +103,7 @@ class Profile:
         "decay",
         "drop_copies",
         "one_per_source",
+        "spread",
     )
     neighbours: bool = True  # turns are scored together with those around them
     questions_max: int = 3  # in one text, each asked by itself
@@ -118,6 +120,7 @@ class Profile:
     question_discount: float = 0.1
     answer_boost: float = 0.1  # of its own score
     time_boost: float = 0.25
+    standing_boost: float = 0.5
     # Below this cosine, and without a word in common, a record is noise, not a hit.
     similarity_floor: Mapping[str, float] = field(
         default_factory=lambda: {"hashing": 0.2, "recall-1": 0.0, "": 0.1}

@@ -109,3 +109,38 @@ def test_O4_otto_asks_once_and_looks_at_no_neighbours(open_memory: Any) -> None:
     for hit in memory.recall("instrument? cello?", scope=SCOPE).hits:
         assert set(stages(hit)) <= {"cosine", "tag"}
         assert hit.keyword_around == 0
+
+
+def test_X21_a_request_finds_what_the_person_wants_in_general(memory: Memory) -> None:
+    at = "2026-11-01T10:00:00Z"
+    wish = "I prefer trains to planes for holidays"
+    turns = [wish, "The planes over our house fly low", "Trains are loud at night"]
+    for number, text in enumerate(turns):
+        memory.observe(f"chat-{number}", [said("user", text, at)], scope=SCOPE)
+    hit = best(memory, "How should I go on holidays, trains or planes?")
+    assert hit.record.text == wish
+    assert stages(hit)["standing"] == "a wish"
+    asked = best(memory, "Can you recommend trains or planes for holidays?")
+    assert "standing" in stages(asked)  # not about what the assistant once recommended
+    assert "standing" not in stages(best(memory, "Did the trains bother me on holidays?"))
+
+
+def test_X21_who_asks_for_all_gets_a_spread_over_sessions(memory: Memory) -> None:
+    """Eight turns of one talk, and a weaker one of each of four others."""
+    long = [said("user", f"Trip {n}: a sailing trip", "2026-11-01T10:00:00Z") for n in range(8)]
+    memory.observe("long", long, scope=SCOPE)
+    for n in range(4):
+        text = f"Trip 1{n}: a sailing trip at sea"
+        memory.observe(f"s{n}", [said("user", text, "2026-10-01T10:00:00Z")], scope=SCOPE)
+
+    def sessions(query: str) -> list[str]:
+        hits = memory.recall(query, scope=SCOPE, limit=8, threshold=0.0).hits
+        return [hit.record.session for hit in hits]
+
+    assert sessions("sailing trip").count("long") == 8
+    spread = sessions("How many sailing trip reports?")
+    assert spread[:5] == ["long"] * 5  # the best stay first
+    assert len(set(spread)) > 1
+    hits = memory.recall("How many sailing trip reports?", scope=SCOPE, limit=12).hits
+    scores = [hit.score for hit in hits]
+    assert scores == sorted(scores, reverse=True)

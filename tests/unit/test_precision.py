@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from evaluation.precision.__main__ import Judged, judge, report
-from evaluation.precision.worlds import Asked, worlds
+from evaluation.precision.worlds import LATER, Asked, worlds
 from recollect import AsyncMemory
 from recollect.profiles import PROFILES
-from recollect.rank.nearness import held_nearly, is_near, uncertain_words
+from recollect.rank.nearness import held_nearly, is_english, is_near, uncertain_words
 
 
 @pytest.mark.parametrize(
@@ -30,6 +30,15 @@ from recollect.rank.nearness import held_nearly, is_near, uncertain_words
 )
 def test_X21_a_slip_is_near(word: str, other: str) -> None:
     assert is_near(word, other)
+
+
+def test_X21_a_word_of_an_english_question_is_no_foreign_form() -> None:
+    """Some language makes "back" of "backend"."""
+    assert is_english("Whom should we hire for the backend?")
+    assert not is_english("Wo ist die Katze in Berlin?")
+    assert not is_english("Katzen")
+    assert held_nearly(["backend"], ["I will come back"], forms=False) == [0.0]
+    assert held_nearly(["katzen"], ["Die Katze"])[0] > 0
 
 
 @pytest.mark.parametrize(
@@ -143,3 +152,9 @@ def test_X21_most_of_the_questions_of_our_own_are_answered_exactly() -> None:
     judged = asyncio.run(judge("recall-1", "default"))
     passed = sum(one.passed for one in judged) / len(judged)
     assert passed >= 0.8, report(judged)
+
+
+def test_X21_the_questions_written_later_are_worlds_too() -> None:
+    asked = [one for world in worlds(LATER) for one in world.questions]
+    assert len(asked) == 60
+    assert {"alias", "scope", "superseded", "drift", "near"} <= {one.kind for one in asked}

@@ -28,9 +28,16 @@ def uncertain_words(query: str) -> list[str]:
     return named if 0 < len(named) <= most else []
 
 
-def held_nearly(query: Sequence[str], texts: Sequence[str]) -> list[float]:
+def is_english(query: str) -> bool:
+    """Do English words hold it together? Then a word in it is no form of a foreign one: the
+    endings of some language make "back" of "backend"."""
+    found = list(words(query))
+    return 2 * sum(map(is_stop_word, found)) >= len(found) > 0
+
+
+def held_nearly(query: Sequence[str], texts: Sequence[str], *, forms: bool = True) -> list[float]:
     """For each text the share of the query's words that it holds nearly, where at least one of
-    those is held exactly by none of the texts; else 0."""
+    those is held exactly by none of the texts; else 0. ``forms``: also other forms of a word."""
     found = [frozenset(words(text)) for text in texts]
     stems = [frozenset(map(stem, one)) for one in found]
     missing = [word for word in query if not any(stem(word) in one for one in stems)]
@@ -38,20 +45,20 @@ def held_nearly(query: Sequence[str], texts: Sequence[str]) -> list[float]:
         return [0.0] * len(texts)
     shares = []
     for one, its_stems in zip(found, stems, strict=True):
-        near = sum(any(is_near(word, other) for other in one) for word in missing)
+        near = sum(any(is_near(word, other, forms=forms) for other in one) for word in missing)
         exact = sum(stem(word) in its_stems for word in query)
         shares.append((near + exact) / len(query) if near else 0.0)
     return shares
 
 
-def is_near(word: str, other: str) -> bool:
+def is_near(word: str, other: str, *, forms: bool = True) -> bool:
     """Is ``word`` perhaps meant to be ``other``, or another form of it? Digits are never a slip."""
     letters = (word + other).replace("'", "").replace("\u2019", "")
     if word == other or not letters.isalpha():
         return False
     if len(word) >= BEGUN_LENGTH_MIN and other.startswith(word):
         return True
-    if same_word(word, other):
+    if forms and same_word(word, other):
         return True
     most = next((slips for length, slips in SLIPS if len(word) >= length), 0)
     if most:

@@ -16,6 +16,7 @@ _SENTENCE = re.compile(r"[^?？]*[?？]+|[^?？]+$")
 # An event is often told later: after a day within a week, after longer times within a month.
 TOLD_WITHIN = {"day": timedelta(days=7), "weekend": timedelta(days=7), "week": timedelta(days=14)}
 TOLD_LATER = timedelta(days=31)
+READ_MAX = 2000  # characters of a turn that are looked at
 
 
 class Period(NamedTuple):
@@ -29,6 +30,24 @@ class Period(NamedTuple):
 def asks_for_the_assistant(text: str) -> bool:
     """Is it about what the assistant itself once said?"""
     return pattern("questions.of_assistant").search(text) is not None
+
+
+def asks_for_help(text: str) -> bool:
+    """Does it want advice or work, so that what the person wishes in general counts?"""
+    if pattern("questions.of_request").search(text) is None:
+        return False
+    remembers = pattern("questions.of_past").search(text) is not None
+    return not (remembers or asks_for_the_assistant(text) or asks_for_several(text))
+
+
+def asks_for_several(text: str) -> bool:
+    """Is it about all of something, how many there are, or the order they came in?"""
+    return pattern("questions.of_several").search(text) is not None
+
+
+def is_wish(text: str) -> bool:
+    """A standing instruction or a preference, in the words of whoever has it?"""
+    return pattern("questions.wishes").search(text, 0, READ_MAX) is not None
 
 
 def names(text: str, author: str) -> bool:

@@ -6,6 +6,7 @@ stage changes the scores of candidates or drops some; it looks at nothing but it
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -13,8 +14,15 @@ from datetime import datetime
 from recollect.index.vectors import is_name
 from recollect.profiles import Cuts, Profile
 from recollect.rank.fusion import fused
-from recollect.rank.nearness import held_nearly, uncertain_words
-from recollect.rank.question import asks_for_the_assistant, names, periods
+from recollect.rank.nearness import held_nearly, is_english, uncertain_words
+from recollect.rank.question import (
+    asks_for_help,
+    asks_for_several,
+    asks_for_the_assistant,
+    is_wish,
+    names,
+    periods,
+)
 from recollect.scopes import root_of
 from recollect.text.analysis import asks, query_terms, terms
 from recollect.text.normal import fold
@@ -27,6 +35,11 @@ FOUND_BY_NAME = 0.8  # the score of what is asked for by nothing but its name
 FOUND_NEARLY = 0.7
 READ_SHARE = 0.5  # of a query's letters that the embedder can read
 ALL_HELD = 0.99  # the share of the query's words that leaves no word to look for
+SPREAD_BEHIND = 5  # the first hits stay; of more, each of a session already there counts less
+SPREAD_SHARE = 0.03  # of the best score, for each better hit of the session
+SPREAD_AMONG = 60
+WISHES = frozenset(("preference", "user_request"))  # types
+WISH_LIFT = 2.0  # standard deviations of similarity from which a wish counts whole
 NOTHING = 0.0005  # a change of score that nobody would see
 
 
@@ -163,7 +176,8 @@ def _spell(candidates: Candidates, asked: Asked) -> None:
     query = uncertain_words(asked.text)
     records = [one.record for one in candidates] if query else []
     texts = [" ".join((one.author, one.text, *one.tags)) for one in records]
-    for candidate, share in zip(candidates, held_nearly(query, texts), strict=False):
+    shares = held_nearly(query, texts, forms=not is_english(asked.text))
+    for candidate, share in zip(candidates, shares, strict=False):
         candidate.nearly = share
 
 
@@ -254,6 +268,53 @@ def time(candidates: Candidates, asked: Asked) -> Candidates:
         if phrase:
             candidate.add("time", best * asked.profile.time_boost, phrase)
     return candidates
+
+
+def standing(candidates: Candidates, asked: Asked) -> Candidates:
+    """A request is answered as the person wants such things in general: what they said about
+    that counts more, the nearer in meaning the more."""
+    if not asks_for_help(asked.text):
+        return candidates
+    best = max((candidate.score for candidate in candidates), default=0.0)
+    for candidate in candidates:
+        if _is_wish(candidate.record):
+            near = min(max((candidate.hit.lift or 0.0) / WISH_LIFT, 0.0), 1.0)
+            candidate.add("standing", best * near * asked.profile.standing_boost, "a wish")
+    return candidates
+
+
+def _is_wish(record: Record) -> bool:
+    """By its kind, or by how a person put it."""
+    told = record.type == "turn" and record.source == "user"
+    return record.type in WISHES or (told and is_wish(record.text))
+
+
+def spread(candidates: Candidates, asked: Asked) -> Candidates:
+    """Where all of something is asked for, or its order: best first, but behind the first hits
+    those of other sessions before more of the same ones. Takes and gives what is in order."""
+    if "spread" not in asked.profile.stages or not asks_for_several(asked.text):
+        return candidates
+    behind = candidates[SPREAD_BEHIND:SPREAD_AMONG]
+    step = SPREAD_SHARE * candidates[0].score if candidates else 0.0
+    there = Counter(_conversation(one) for one in candidates[:SPREAD_BEHIND])
+    chosen: Candidates = []
+    while behind:
+        best = min(
+            behind, key=lambda one: (step * there[_conversation(one)] - one.score, order(one))
+        )
+        behind.remove(best)
+        if less := step * there[_conversation(best)]:
+            best.add("spread", -less, "others of its session stand before it")
+        there[_conversation(best)] += 1
+        chosen.append(best)
+    rest = candidates[SPREAD_AMONG:]
+    return [*candidates[:SPREAD_BEHIND], *sorted([*chosen, *rest], key=order)]
+
+
+def _conversation(candidate: Candidate) -> tuple[str, ...]:
+    """A record of no session is one by itself."""
+    record = candidate.record
+    return tuple(record.session_key) if record.session else (record.id,)
 
 
 def cosine(candidates: Candidates, asked: Asked) -> Candidates:  # noqa: ARG001 - all stages alike
@@ -420,6 +481,8 @@ STAGES: Mapping[str, Stage] = {
     "fuse": fuse,
     "voice": voice,
     "time": time,
+    "standing": standing,
+    "spread": lambda candidates, asked: candidates,  # noqa: ARG005 - after the cut, see recall
     "cosine": cosine,
     "bre": bre,
     "tag_boost": tag_boost,

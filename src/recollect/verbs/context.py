@@ -30,6 +30,7 @@ from recollect.packet.text import (
 )
 from recollect.packet.window import as_heard, is_claimed, newest_said, window
 from recollect.ports import Store
+from recollect.rank.question import asks_for_several
 from recollect.scopes import root_of
 from recollect.text.inputs import When, one_of, utc_moment
 from recollect.text.tokens import Counter
@@ -271,7 +272,8 @@ async def _gather(engine: Engine, wanted: ContextWish) -> Gathered:
         threshold=wanted.threshold,
         prefer_facts=True,
         choose=most,
-        cut=shelf.whole is None,  # what fits whole is not searched through
+        # What fits whole is not searched through, and who asks for all gets what there is room for.
+        cut=shelf.whole is None and not asks_for_several(query),
         **times,
     )
     answer = await recall(engine, question, count_uses=False)

@@ -28,6 +28,7 @@ from recollect.rank.stages import (
     rank,
     related,
     replacing,
+    spread,
     standing_out,
 )
 from recollect.rank.truth import holds_at
@@ -133,7 +134,7 @@ async def _recalled(engine: Engine, question: Question, *, count_uses: bool) -> 
         return await _recalled(engine, question, count_uses=count_uses)
     best = sorted(found, key=order)
     clear = above_threshold(best, asked)
-    clear = standing_out(clear, asked) if question.cut else clear
+    clear = spread(standing_out(clear, asked) if question.cut else clear, asked)
     chosen, note, usage = await _reranked(engine, question, clear, limit)
     notes += [note] if note else []
     notes += [f"degraded: {trouble}" for trouble in [engine.store_trouble] if trouble]

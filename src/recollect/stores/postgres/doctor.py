@@ -66,7 +66,7 @@ def check(address: str) -> DoctorReport:
     again."""
     place = DatabasePlace(address)
     with speaking_of(place.name):
-        bring_up_to_date(place)
+        bring_up_to_date(place).close()
         db = connect(place)
         try:
             db.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -159,7 +159,7 @@ def rebuild(address: str) -> None:
     """Make words, small vectors, origins, scopes and the database's own indexes anew."""
     place = DatabasePlace(address)
     with speaking_of(place.name):
-        bring_up_to_date(place)
+        bring_up_to_date(place).close()
         db = connect(place)
         try:
             cut_again(db)

@@ -58,16 +58,19 @@ def migrations() -> tuple[PostgresMigration, ...]:
     )
 
 
-def bring_up_to_date(place: DatabasePlace) -> None:
-    """Make an empty database ours, migrate an older one, leave a newer one untouched."""
+def bring_up_to_date(place: DatabasePlace) -> Db:
+    """Make an empty database ours, migrate an older one, leave a newer one untouched. Answers with
+    the connection."""
     db = connect(place)
     try:
         _check_server(db, place)
         if not _is_current(db, place):
             _migrate(db, place)
         _check_analyser(db)
-    finally:
+    except BaseException:
         db.close()
+        raise
+    return db
 
 
 def _check_server(db: Db, place: DatabasePlace) -> None:

@@ -45,8 +45,14 @@ class ThreadPool:
         self._local = threading.local()
         self._guard = threading.Lock()
         self._open: set[Db] = set()
+        self._spare: Db | None = None
         self._waiting = 0
         self._closed = False
+
+    def spare(self, db: Db) -> None:
+        """A connection that is there already, for the first thread that needs one."""
+        self._spare = db
+        self._open.add(db)
 
     async def run(
         self, work: Callable[[Db], T], *, again: bool = True, seconds: float | None = None
@@ -80,7 +86,7 @@ class ThreadPool:
         self._waiting -= 1
 
     def _do(self, call: _Call, work: Callable[[Db], T], again: bool) -> T:
-        before = self._connected()
+        before = self._connected() or self._spare is not None
         with speaking_of(self._place.name):
             try:
                 return self._once(call, work)
@@ -126,7 +132,13 @@ class ThreadPool:
             db.close()
             db = None
         if db is None or db.closed:
-            db = connect(self._place)
+            with self._guard:
+                db, self._spare = self._spare, None
+            if db is not None and is_lost(db):
+                self._forget(db)
+                db.close()
+            if db is None or db.closed:
+                db = connect(self._place)
             self._local.db = db
             with self._guard:
                 self._open.add(db)

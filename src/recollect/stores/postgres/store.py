@@ -109,12 +109,14 @@ class PostgresStore:
         if log.level == logging.NOTSET:  # what it warns of is raised here, in our words
             log.setLevel(logging.ERROR)
 
-        def prepare() -> None:
+        def prepare() -> Db:
             with speaking_of(place.name):
-                bring_up_to_date(place)
+                return bring_up_to_date(place)
 
-        await asyncio.to_thread(prepare)
-        return cls(place, cache_bytes=cache_bytes)
+        db = await asyncio.to_thread(prepare)
+        store = cls(place, cache_bytes=cache_bytes)
+        store._readers.spare(db)
+        return store
 
     # Writing
 
