@@ -19,6 +19,7 @@ import pytest
 
 from recollect import Memory
 from tests.architecture.source import PACKAGE
+from tests.architecture.statements import is_of_a_verb
 
 ANN = "user:ann"
 # verb -> (statements, files) at most
@@ -52,7 +53,8 @@ def steps() -> Iterator[Steps]:
 
     def watch(database: apsw.Connection) -> None:
         def seen(_: Any, statement: str, __: Any) -> bool:
-            counted.statements.append(statement)
+            if is_of_a_verb(statement):
+                counted.statements.append(statement)
             return True
 
         database.exec_trace = seen
