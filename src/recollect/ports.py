@@ -3,6 +3,8 @@ generator."""
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -37,6 +39,8 @@ from recollect.types import (
 Clock = Callable[[], datetime]
 NewId = Callable[[], str]
 
+BREATH_SECONDS = 0.005
+
 _left_out: ContextVar[list[str] | None] = ContextVar("left_out", default=None)
 
 
@@ -57,6 +61,19 @@ def note_left_out(ids: Iterable[str]) -> None:
     noted = _left_out.get()
     if noted is not None:
         noted.extend(ids)
+
+
+class Breath:
+    """For whoever does much at once on a loop that others share: asked between two small steps,
+    it lets the others go on every few milliseconds."""
+
+    def __init__(self) -> None:
+        self._since = time.thread_time()
+
+    async def drawn(self) -> None:
+        if time.thread_time() - self._since > BREATH_SECONDS:
+            await asyncio.sleep(0)
+            self._since = time.thread_time()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 
+import psycopg
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
@@ -34,6 +35,12 @@ class TestPostgresStore(StoreContract):
         store = await PostgresStore.open(f"{self.address}?native_above=0")
         assert store.capabilities.search == "exact"
         return store
+
+    async def damage(self, store: Store, old: str, new: str) -> bool:  # noqa: ARG002
+        with psycopg.connect(self.address, autocommit=True) as db:
+            for table in ("record", "message"):
+                db.execute(f"UPDATE recollect.{table} SET text = %s WHERE text = %s", (new, old))
+        return True
 
     async def open_second(self, store: Store) -> Store:  # noqa: ARG002
         return await PostgresStore.open(self.address)

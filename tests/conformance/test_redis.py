@@ -20,7 +20,9 @@ from recollect.testing.clauses.search import (
 )
 from recollect.testing.clauses.surroundings import SurroundingsClauses
 from recollect.testing.clauses.times import ExpiryClauses, TwoAxesClauses
+from recollect.testing.clauses.truth import TruthClauses
 from recollect.testing.harness import Contract
+from tests import keyspace
 from tests.redis import Cluster, fresh_address
 
 
@@ -39,6 +41,9 @@ class OnRedis(Contract):
 
     def elsewhere(self, store: Store) -> tuple[str, str]:  # noqa: ARG002
         return "recollect.stores.redis:RedisStore.open", self.address
+
+    async def damage(self, store: Store, old: str, new: str) -> bool:
+        return await keyspace.damage(store, old, new)
 
     async def reopen(self, store: Store) -> Store:  # noqa: ARG002
         return await RedisStore.open(self.address)
@@ -63,6 +68,7 @@ class TestNativeRedisStore(
     ExpiryClauses,
     EraseClauses,
     HandleClauses,
+    TruthClauses,
 ):
     """By vector sets and postings in the server: all clauses in which something is found."""
 

@@ -1,5 +1,6 @@
 from pathlib import Path
 
+import apsw
 import pytest
 
 from recollect.ports import Store
@@ -20,6 +21,14 @@ class TestSqliteStore(StoreContract):
 
     def elsewhere(self, store: Store) -> tuple[str, str]:  # noqa: ARG002
         return "recollect.stores.sqlite:SqliteStore.open", str(self.path)
+
+    async def damage(self, store: Store, old: str, new: str) -> bool:  # noqa: ARG002
+        db = apsw.Connection(str(self.path))
+        db.set_busy_timeout(5000)
+        for table in ("record", "message"):
+            db.execute(f"UPDATE {table} SET text = ? WHERE text = ?", (new, old))
+        db.close()
+        return True
 
     async def reopen(self, store: Store) -> Store:  # noqa: ARG002
         return await SqliteStore.open(self.path)

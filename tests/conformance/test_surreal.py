@@ -7,6 +7,7 @@ import pytest
 from recollect.ports import Store
 from recollect.stores.surreal import SurrealStore
 from recollect.testing import StoreContract
+from tests import keyspace
 
 
 class TestSurrealStore(StoreContract):
@@ -17,6 +18,9 @@ class TestSurrealStore(StoreContract):
 
     async def open_store(self) -> Store:
         return await SurrealStore.open(self.address)
+
+    async def damage(self, store: Store, old: str, new: str) -> bool:
+        return await keyspace.damage(store, old, new)
 
     async def reopen(self, store: Store) -> Store:  # noqa: ARG002
         return await SurrealStore.open(self.address)

@@ -102,6 +102,7 @@ def _same(plain: str, line: str, wanted: str, is_last: bool) -> bool:
 
 @given(documents())
 @example("## P\r\n\r\n- a\r\n\t- b\r\n\r\n| x |\r\n|---|\r\n| 1 |\r\n\r\n```\r\n- c\r\n```")
+@example("\n## Home\n\n- tea\n\n## Work\n\n- tea")
 @settings(
     max_examples=6, deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None
 )

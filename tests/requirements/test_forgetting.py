@@ -187,6 +187,21 @@ def test_X10_a_forgotten_session_takes_its_notes_summary_and_state_along(
     assert CANARY.encode() not in bytes_of(tmp_path)
 
 
+def test_X10_a_forgotten_scope_takes_its_sessions_along(memory: Memory) -> None:
+    """Names and channels of sessions stayed in every list."""
+    for scope in ("user:ann", "user:ann:project:x", "user:bob"):
+        memory.observe(f"{CANARY} of {scope}", ["hello there"], scope=scope)
+    memory.forget(scope="user:ann")
+    below = [one.id for one in memory.sessions(scope="user:ann", descend=True).items]
+    assert below == [f"{CANARY} of user:ann:project:x"]
+    memory.forget(scope="user:ann", descend=True)
+    assert list(memory.sessions(scope="user:ann", descend=True).items) == []
+    assert len(memory.sessions(scope="user:bob").items) == 1
+    again = memory.observe(f"{CANARY} of user:ann", ["good morning"], scope="user:ann")
+    assert statuses(again) == ["stored"]
+    assert len(memory.messages(f"{CANARY} of user:ann", scope="user:ann").items) == 1
+
+
 def test_X10_a_replayed_message_does_not_bring_it_back(memory: Memory, clock: MovableClock) -> None:
     message = {"role": "user", "content": "My PIN hint is the dog", "id": "m1"}
     memory.observe("chat", [message], scope="user:ann")

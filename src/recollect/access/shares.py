@@ -1,23 +1,28 @@
 """Fair shares: what tenants, those who share a root, may take of a server at one moment.
 
 Requests are let in by turns, one tenant after the other, however many each has sent: who floods
-waits behind themselves. Bytes in and out are counted after they went, so that a tenant may owe
-some, and waits until the minute has paid for them.
+waits behind themselves. Where others are about, a tenant has one request at work at a time, so that
+whoever comes finds room, and shares the processor with one request of each. Bytes in and out are
+counted after they went, so that a tenant may owe some, and waits until the minute has paid for
+them.
 """
 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 
 from recollect.access.quotas import Buckets, TooMany
 from recollect.engine import Engine
+from recollect.models.calls import ASIDE
 from recollect.scopes import root_of
 
 RUNNING_MAX = 8  # requests at work at once; more would only wait for each other
 WAITING_MAX = 256  # requests of one tenant
+COMPANY_SECONDS = 60.0  # how long others are counted on
 EVERYBODY = ""  # the tenant of whoever reaches every root, and of a server without keys
 
 
@@ -26,67 +31,157 @@ def tenants_of(engine: Engine) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(root_of, engine.bound))) or (EVERYBODY,)
 
 
-class FairTurns:
-    """So many at once, and of those that wait one tenant's after the other's."""
+class Company:
+    """Who was here last, to tell whether a tenant has the server to itself."""
 
-    def __init__(self, running: int = RUNNING_MAX, waiting: int = WAITING_MAX) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._last: dict[str, float] = {}  # the last two, the one who came last behind
+
+    def note(self, tenant: str) -> None:
+        self._last.pop(tenant, None)
+        self._last[tenant] = self._clock()
+        if len(self._last) > 2:
+            del self._last[next(iter(self._last))]
+
+    def has(self, tenant: str) -> bool:
+        """Was anybody else here a moment ago?"""
+        since = self._clock() - COMPANY_SECONDS
+        return any(at > since for other, at in self._last.items() if other != tenant)
+
+
+class FairTurns:
+    """So many at once, and of those that wait one tenant's after the other's. In ``company`` a
+    tenant has one at a time."""
+
+    def __init__(
+        self,
+        running: int = RUNNING_MAX,
+        waiting: int = WAITING_MAX,
+        company: Company | None = None,
+    ) -> None:
         self._most = running
         self._waiting_max = waiting
-        self._running = 0
+        self.company = company or Company()
+        self._running: Counter[str] = Counter()
         self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
 
     @asynccontextmanager
-    async def turn(self, tenant: str) -> AsyncIterator[None]:
+    async def turn(self, tenant: str) -> AsyncIterator[Turn]:
         """TooMany if as many of this tenant's wait as may."""
-        if self._running < self._most:
-            self._running += 1
-        else:
-            await self._wait(tenant)
+        self.company.note(tenant)
+        self.check_room(tenant)
+        turn = Turn(self, tenant)
+        await turn.take()
+        token = ASIDE.set(turn.aside)
         try:
-            yield
+            yield turn
         finally:
-            self._pass_on()
+            ASIDE.reset(token)
+            turn.give_back()
 
-    async def _wait(self, tenant: str) -> None:
-        row = self._waiting.setdefault(tenant, deque())
-        if len(row) >= self._waiting_max:
-            raise TooMany(f"{len(row)} requests of this tenant wait already; send fewer at once", 1)
+    def check_room(self, tenant: str) -> None:
+        if (many := len(self._waiting.get(tenant, ()))) >= self._waiting_max:
+            raise TooMany(f"{many} requests of this tenant wait already; send fewer at once", 1)
+
+    async def begin(self, tenant: str) -> None:
+        """Wait until one more of this tenant's may run; ``end`` has to follow."""
+        if self._may_begin(tenant):
+            self._running[tenant] += 1
+            return
         turn = asyncio.get_running_loop().create_future()
-        row.append(turn)
+        self._waiting.setdefault(tenant, deque()).append(turn)
         try:
             await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():  # it was let in while it was called off
-                self._pass_on()
+                self.end(tenant)
             raise
 
-    def _pass_on(self) -> None:
-        """The next tenant's turn; who had one goes to the end of the row."""
-        while self._waiting:
-            tenant, row = next(iter(self._waiting.items()))
-            del self._waiting[tenant]
-            turn = row.popleft() if row else None
-            if row:
-                self._waiting[tenant] = row
-            if turn is not None and not turn.done():
-                turn.set_result(None)
-                return
-        self._running -= 1
+    def end(self, tenant: str) -> None:
+        self._running[tenant] -= 1
+        if not self._running[tenant]:
+            del self._running[tenant]
+        while self._pass_on():
+            pass
+
+    def _may_begin(self, tenant: str) -> bool:
+        if self._running.total() >= self._most:
+            return False
+        return not self._running[tenant] or not self.company.has(tenant)
+
+    def _pass_on(self) -> bool:
+        """Let the next one in whose turn it is, if there is one; who had a turn goes to the end of
+        the row."""
+        for tenant, row in list(self._waiting.items()):
+            while row and row[0].done():  # it was called off
+                row.popleft()
+            if not row:
+                del self._waiting[tenant]
+            elif self._may_begin(tenant):
+                del self._waiting[tenant]
+                row.popleft().set_result(None)
+                self._running[tenant] += 1
+                if row:
+                    self._waiting[tenant] = row
+                return True
+        return False
+
+
+class Turn:
+    """One that is at work. It may be given back before the work ends, and is while a service is
+    waited for."""
+
+    def __init__(self, turns: FairTurns, tenant: str) -> None:
+        self._turns = turns
+        self._tenant = tenant
+        self._is_held = self._is_over = False
+        self._aside = 0
+
+    async def take(self) -> None:
+        await self._turns.begin(self._tenant)
+        self._is_held = True
+
+    def give_back(self) -> None:
+        """For good."""
+        self._is_over = True
+        self._let_go()
+
+    def _let_go(self) -> None:
+        if self._is_held:
+            self._is_held = False
+            self._turns.end(self._tenant)
+
+    @asynccontextmanager
+    async def aside(self) -> AsyncIterator[None]:
+        """Others may go on inside of this; several may be inside at once."""
+        self._aside += 1
+        self._let_go()
+        try:
+            yield
+        except asyncio.CancelledError:  # it ends, and needs no turn for that
+            self._is_over = True
+            raise
+        finally:
+            self._aside -= 1
+            if not (self._aside or self._is_over or self._is_held):
+                await self.take()
 
 
 class TenantPlaces:
     """So many of one kind at once for each tenant, such as uploads."""
 
-    def __init__(self, most: int, what: str) -> None:
+    def __init__(self, most: int, what: str, wait: float = 10) -> None:
         self._most = most
         self._what = what
+        self._wait = wait
         self._taken: Counter[str] = Counter()
 
     @asynccontextmanager
     async def taken(self, tenants: Iterable[str]) -> AsyncIterator[None]:
         named = tuple(tenants)
         if any(self._taken[tenant] >= self._most for tenant in named):
-            raise TooMany(f"{self._most} {self._what}; wait for one to end", 10)
+            raise TooMany(f"{self._most} {self._what}; wait for one to end", self._wait)
         self._taken.update(named)
         try:
             yield

@@ -13,7 +13,8 @@ import asyncio
 import logging
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TypeVar
@@ -33,6 +34,11 @@ FAILURES_MAX = 5
 OPEN_SECONDS = 60.0
 CALLS_AT_ONCE = 4
 LOOK_SECONDS = 0.02
+
+# Whoever has a turn among others lets them go on for as long as a service is waited for.
+ASIDE: ContextVar[Callable[[], AbstractAsyncContextManager[None]]] = ContextVar(
+    "aside", default=nullcontext
+)
 
 T = TypeVar("T")
 Sleep = Callable[[float], Awaitable[None]]
@@ -242,7 +248,7 @@ async def within(seconds: float, name: str, answer: Awaitable[T]) -> T:
     """The answer of somebody else's service, which may fail in any way, as one of two errors:
     Invalid, or Unavailable."""
     try:
-        async with asyncio.timeout(seconds):
+        async with ASIDE.get()(), asyncio.timeout(seconds):
             return await answer
     except TimeoutError:
         said = f"{name} did not answer within {seconds:g} seconds"

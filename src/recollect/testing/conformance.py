@@ -34,6 +34,7 @@ from recollect.testing.clauses.search import (
 from recollect.testing.clauses.sessions import SessionClauses
 from recollect.testing.clauses.surroundings import SurroundingsClauses
 from recollect.testing.clauses.times import ExpiryClauses, TwoAxesClauses
+from recollect.testing.clauses.truth import TruthClauses
 from recollect.testing.clauses.upkeep import UpkeepClauses
 from recollect.testing.clauses.versions import VersionClauses
 
@@ -57,6 +58,7 @@ class StoreContract(
     ListingClauses,
     QualityClauses,
     UpkeepClauses,
+    TruthClauses,
     RegistryClauses,
     ConcurrencyClauses,
     HandleClauses,

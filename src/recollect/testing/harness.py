@@ -30,6 +30,11 @@ class Contract:
         one text, and that text. None if only one process may open it."""
         return None
 
+    async def damage(self, store: Store, old: str, new: str) -> bool:  # noqa: ARG002 - as below
+        """Write ``new`` where this open store keeps ``old``, of the same length, behind its back;
+        False if nobody can."""
+        return False
+
     def trips(self, store: Store) -> int:
         """How often commits of this store have gone to its engine and back, in all. Without a
         network: how often they have read or written."""

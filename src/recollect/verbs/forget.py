@@ -43,6 +43,8 @@ async def forget(engine: Engine, selection: Selection, *, actor: str) -> Receipt
             )
             await _erase(erasing, group)
             await _erase_latecomers(erasing, group)
+            if wanted.whole and not selection.ids and selection.session is None:
+                await _erase_sessions(erasing, group)
         if not selection.dry_run and wanted.whole and not selection.ids:
             await _clear_registry(engine, group, selection)
         if not selection.dry_run and not group.empty and group.store is engine.store:
@@ -95,6 +97,21 @@ async def _erase(change: Change, doomed: Doomed) -> None:
 
     too_fast = "what is to be forgotten keeps changing; forget it again"
     await retried(attempt, too_fast)
+    await silence(change, erasures)
+
+
+async def _erase_sessions(change: Change, doomed: Doomed) -> None:
+    """Where a whole scope goes, so do the names and channels of its sessions; not of one that
+    somebody has written into meanwhile."""
+    now = change.engine.now()
+    change.clear()
+    change.erasures += [
+        Erase(kind="session", scope=key.scope, id=key.id)
+        for key in doomed.sessions
+        if not await change.store.messages(key, now=now, limit=1)
+    ]
+    erasures = list(change.erasures)
+    await change.commit_in_parts()
     await silence(change, erasures)
 
 

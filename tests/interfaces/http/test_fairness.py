@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 import threading
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import httpx2
 import pytest
 
 from recollect.access.quotas import Buckets, TooMany
-from recollect.access.shares import FairTurns, Flow, TenantPlaces
+from recollect.access.shares import (
+    COMPANY_SECONDS,
+    RUNNING_MAX,
+    Company,
+    FairTurns,
+    Flow,
+    TenantPlaces,
+)
+from recollect.errors import Unavailable
 from recollect.interfaces.http import protocol
-from recollect.interfaces.http.fairness import INLINE_BYTES
+from recollect.interfaces.http.fairness import INLINE_BYTES, LARGE_BYTES, LARGE_MAX
+from recollect.interfaces.http.pace import Pace
+from recollect.interfaces.http.worker import NICE
+from recollect.models.calls import within
 from recollect.settings import Settings
 from tests.interfaces.http.conftest import ALL, ServeApp
 from tests.interfaces.http.starts import started
@@ -78,6 +91,126 @@ def test_a_turn_that_is_called_off_is_given_back() -> None:
 async def _hold(turns: FairTurns, tenant: str) -> None:
     async with turns.turn(tenant):
         await asyncio.sleep(0)
+
+
+def test_X12_in_company_a_tenant_has_one_at_work_and_whoever_comes_finds_room() -> None:
+    """Counted and not timed: how many of the noisy one's are at work when the quiet one's is, and
+    that it waits for none of them."""
+    beside: list[int] = []
+
+    async def main() -> None:
+        turns = FairTurns(running=4)
+        turns.company.note("quiet")
+        at_work = 0
+
+        async def flood() -> None:
+            nonlocal at_work
+            async with turns.turn("noisy"):
+                at_work += 1
+                for _ in range(5):
+                    await asyncio.sleep(0)
+                at_work -= 1
+
+        noisy = [asyncio.create_task(flood()) for _ in range(60)]
+        for _ in range(20):
+            await asyncio.sleep(0)
+            entering = turns.turn("quiet")
+            with pytest.raises(StopIteration):  # it does not wait at all
+                entering.__aenter__().send(None)
+            beside.append(at_work)
+            await entering.__aexit__(None, None, None)
+        await asyncio.gather(*noisy)
+
+    asyncio.run(main())
+    assert max(beside) == 1, beside
+
+
+def test_who_is_alone_has_the_whole_server() -> None:
+    now = 0.0
+    company = Company(lambda: now)
+    most = 0
+
+    async def main() -> None:
+        nonlocal most
+        turns, at_work = FairTurns(running=4, company=company), 0
+
+        async def ask() -> None:
+            nonlocal at_work, most
+            async with turns.turn("a"):
+                at_work += 1
+                most = max(most, at_work)
+                await asyncio.sleep(0)
+                at_work -= 1
+
+        await asyncio.gather(*(ask() for _ in range(9)))
+
+    company.note("b")
+    asyncio.run(main())
+    assert most == 1
+    now = COMPANY_SECONDS + 1
+    asyncio.run(main())
+    assert most == 4
+
+
+def test_who_waits_for_a_service_lets_the_others_go_on() -> None:
+    order: list[str] = []
+
+    async def main() -> None:
+        turns, answered = FairTurns(running=1), asyncio.Event()
+
+        async def asks_a_service() -> None:
+            async with turns.turn("a"):
+                await within(5, "a service", answered.wait())
+                order.append("first")
+
+        async def fails() -> None:
+            async with turns.turn("a"):
+                with pytest.raises(Unavailable):
+                    await within(0.001, "a service", asyncio.Event().wait())
+                order.append("failed")
+
+        waiting = [asyncio.create_task(asks_a_service()), asyncio.create_task(fails())]
+        await asyncio.sleep(0)
+        async with asyncio.timeout(5), turns.turn("a"):
+            order.append("second")
+        answered.set()
+        await asyncio.gather(*waiting)
+        async with asyncio.timeout(5), turns.turn("b"):  # every turn was given back, and once
+            assert turns._running.total() == 1
+        assert turns._running.total() == 0
+
+    asyncio.run(main())
+    assert sorted(order) == ["failed", "first", "second"]
+    assert order.index("second") < order.index("first")
+
+
+def test_long_work_leaves_the_loop_alone_as_long_as_it_kept_it() -> None:
+    company = Company()
+    company.note("quiet")
+    pace = Pace(company)
+
+    async def work() -> str:
+        for _ in range(3):
+            end = time.thread_time() + 0.02
+            while time.thread_time() < end:
+                pass
+            await asyncio.sleep(0)
+        with pytest.raises(ValueError, match="told"):
+            await _failing()
+        return "done"
+
+    async def main() -> tuple[str, float]:
+        begun = time.monotonic()
+        return await pace.keeping(work(), "noisy"), time.monotonic() - begun
+
+    done, seconds = asyncio.run(main())
+    assert done == "done"
+    assert seconds >= 0.12, "three steps of 20 ms, and as long again behind each"
+
+
+async def _failing() -> None:
+    await asyncio.sleep(0)
+    raise ValueError("told")
 
 
 def test_uploads_have_places() -> None:
@@ -219,7 +352,69 @@ def test_one_address_has_so_many_connections_and_loses_its_silent_ones_first() -
     assert not protocol.Crowd(0).is_crowded("192.0.2.1")
 
 
+def test_X12_who_listens_or_reads_slowly_holds_no_turn(serve_app: ServeApp) -> None:
+    """As many listeners as there are turns, and more, kept everybody else out for a minute."""
+    server = serve_app("dict:", settings=Settings(rate=1000))
+    server.key("ann", "user:ann", rights=ALL)
+    server.key("bob", "user:bob")
+    with ExitStack() as stack:
+        for _ in range(RUNNING_MAX + 2):
+            ann = stack.enter_context(server.client("ann"))
+            stream = stack.enter_context(ann.stream("GET", "/v1/changes/stream"))
+            assert stream.status_code == 200
+        bob = stack.enter_context(server.client("bob"))
+        begun = time.monotonic()
+        assert bob.post("/v1/recall", json={"query": "tea"}).status_code == 200
+        assert time.monotonic() - begun < OTHERS_WAIT_MAX * 5
+
+
+def test_X12_too_many_large_requests_are_refused_before_they_are_read(serve_app: ServeApp) -> None:
+    server = serve_app("dict:", settings=Settings(rate=1000))
+    secret = server.key("ann", "user:ann")
+    server.key("bob", "user:bob")
+    head = (
+        f"POST /v1/remember HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n"
+        f"Authorization: Bearer {secret}\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {LARGE_BYTES + 1}\r\n\r\n"
+    ).encode()
+    with ExitStack() as stack:
+        for _ in range(LARGE_MAX):
+            line = stack.enter_context(socket.create_connection(("127.0.0.1", server.port)))
+            line.sendall(head)
+        while server.app.state.shares.large._taken["user:ann"] < LARGE_MAX:
+            time.sleep(0.01)
+        late = stack.enter_context(socket.create_connection(("127.0.0.1", server.port)))
+        late.sendall(head)  # and nothing of the body
+        late.settimeout(30)
+        said = late.recv(1 << 16)
+        assert b" 429 " in said.split(b"\r\n")[0], said
+        assert f"{LARGE_MAX} large requests of this tenant".encode() in said
+        with server.client("bob") as bob:
+            text = "tea " * (LARGE_BYTES // 4)
+            assert bob.post("/v1/remember", json={"text": text}).status_code == 200
+
+
 # The annex
+
+
+def test_helpers_give_way(tmp_path: Path) -> None:
+    """A helper, upkeep's included, runs behind whoever waits for a small answer."""
+    with started(tmp_path, "--embedder", "hashing") as server:
+        deadline = time.monotonic() + 60
+        while not (helpers := _children(server.process.pid)) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert helpers, "upkeep has a helper"
+        while os.getpriority(os.PRIO_PROCESS, helpers[0]) == 0 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        mine = os.getpriority(os.PRIO_PROCESS, server.process.pid)
+        assert os.getpriority(os.PRIO_PROCESS, helpers[0]) == min(19, mine + NICE)
+
+
+def _children(pid: int) -> list[int]:
+    told = Path(f"/proc/{pid}/task/{pid}/children")
+    if not told.exists():
+        pytest.skip("this system does not say which processes a process has")
+    return [int(one) for one in told.read_text().split()]
 
 
 def test_a_large_request_is_answered_elsewhere_and_keeps_nobody_waiting(tmp_path: Path) -> None:

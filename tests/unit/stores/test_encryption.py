@@ -6,18 +6,24 @@ from __future__ import annotations
 import asyncio
 import io
 import os
+import subprocess
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
+import httpx2
 import pytest
 
 from recollect import Memory
 from recollect.access.spool import private_spool
 from recollect.errors import Incompatible, Invalid, NotFound, RecollectError
 from recollect.interfaces.cli import main
+from recollect.interfaces.http.fairness import INLINE_BYTES
 from recollect.settings import Settings
 from recollect.stores.sqlite.cipher import CAN_ENCRYPT, NEEDED, set_key
 from recollect.wiring.cipher import key_from
 from recollect.wiring.files import backup_store, check_store, restore_store
+from tests.interfaces.http.starts import environment_of, started
 
 encrypting = pytest.mark.skipif(not CAN_ENCRYPT, reason=NEEDED)
 
@@ -121,6 +127,59 @@ def test_a_file_gets_a_key_another_one_and_none(
     assert CANARY in capsys.readouterr().out
     assert main([*store, "--key-file", str(other), "rekey", "--plain"]) == 0
     assert main([*store, "recall", "five"]) == 0
+
+
+@encrypting
+def test_X1_a_served_store_has_its_key_in_every_process(tmp_path: Path) -> None:
+    """The helpers of a server too; and nobody changes the key while it is served."""
+    file, key, other = tmp_path / "m.db", key_file(tmp_path), key_file(tmp_path, "other", "z")
+    store = ("--store", str(file), "--embedder", "hashing")
+    with started(tmp_path, *store, "--key-file", str(key)) as server:
+        held = {"Authorization": f"Bearer {server.snippets['key']}"}
+        with httpx2.Client(base_url=server.address, headers=held, timeout=60) as client:
+            for text in (f"The {CANARY} is at five", f"The {CANARY} " * (INLINE_BYTES // 16)):
+                answer = client.post("/v1/remember", json={"text": text, "scope": "user:ann"})
+                assert answer.status_code == 200, answer.text
+            rekeyed = run_command(tmp_path, "--key-file", str(key), *store[:2], "rekey", "--plain")
+            assert rekeyed.returncode != 0
+            assert "in use by another program" in rekeyed.stderr
+            assert len(rekeyed.stderr.strip().splitlines()) == 1, rekeyed.stderr
+            found = client.post("/v1/recall", json={"query": CANARY, "scope": "user:ann"})
+            assert len(found.json()["hits"]) == 2
+        assert server.end() == (0, "")
+    no_plain_byte(tmp_path)
+    refused = run_command(tmp_path, "serve", "--port", "0", *store, "--key-file", str(other))
+    assert refused.returncode == 7
+    assert "cannot be opened with this key" in refused.stderr
+    assert len(refused.stderr.strip().splitlines()) == 1, refused.stderr
+
+
+def run_command(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "recollect.interfaces.cli", *arguments]
+    return subprocess.run(
+        command, env=environment_of(folder), capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+@encrypting
+def test_a_key_may_be_in_the_keyring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = {("recollect", "store"): "k" * 44}
+    fake = SimpleNamespace(get_password=lambda service, name: kept.get((service, name)))
+    monkeypatch.setitem(sys.modules, "keyring", fake)
+    assert key_from("keyring:recollect/store") == key_from(str(key_file(tmp_path)))
+    with pytest.raises(NotFound, match="keyring set recollect other"):
+        key_from("keyring:recollect/other")
+    kept["recollect", "short"] = "too short"
+    with pytest.raises(Invalid, match="too few for a key"):
+        key_from("keyring:recollect/short")
+    settings = Settings(key_file="keyring:recollect/store")
+    file = tmp_path / "m.db"
+    with Memory.open(file, embedder="hashing", background=False, settings=settings) as memory:
+        memory.remember(f"The {CANARY} is at five", scope="user:ann")
+    no_plain_byte(tmp_path)
+    monkeypatch.setitem(sys.modules, "keyring", None)
+    with pytest.raises(Incompatible, match="pip install keyring"):
+        key_from("keyring:recollect/store")
 
 
 @encrypting

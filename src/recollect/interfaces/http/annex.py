@@ -15,7 +15,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
-from recollect.access.shares import FairTurns
+from recollect.access.shares import Company, FairTurns
 from recollect.errors import Unavailable
 from recollect.interfaces.http.frames import frame, read_frame
 from recollect.memory import AsyncMemory
@@ -82,12 +82,14 @@ class Annex:
         self._options = dict(options)
         self._seconds = seconds or None
         self._free: list[Helper] = []
+        self._size = size
         self._turns = FairTurns(size)
 
     @asynccontextmanager
-    async def running(self, memory: AsyncMemory) -> AsyncIterator[Annex]:
-        """As long as the server runs. Upkeep has a helper for itself; what only the server sees
-        is done here."""
+    async def running(self, memory: AsyncMemory, company: Company) -> AsyncIterator[Annex]:
+        """As long as the server runs, with those who use it. Upkeep has a helper for itself; what
+        only the server sees is done here."""
+        self._turns = FairTurns(self._size, company=company)
         work = (self._keep(), self._sweep(), keep_beside(memory))
         tasks = [asyncio.create_task(one) for one in work]
         try:

@@ -23,7 +23,7 @@ from recollect.interfaces.console import console_files, console_routes
 from recollect.interfaces.http.annex import Annex
 from recollect.interfaces.http.bodies import Bodies, BodyLimits
 from recollect.interfaces.http.callers import MCP_PATH, Door, Entrance
-from recollect.interfaces.http.fairness import Fair, FairShares
+from recollect.interfaces.http.fairness import Fair, FairShares, Threshold
 from recollect.interfaces.http.guards import App, Guard, Receive, Scope, Send
 from recollect.interfaces.http.idempotency import Running
 from recollect.interfaces.http.logs import AccessLog
@@ -77,7 +77,9 @@ def build_app(
                 await stack.enter_async_context(opened)
             await stack.enter_async_context(_running(app, opened, chosen))
             if annex is not None:
-                app.state.shares.annex = await stack.enter_async_context(annex.running(opened))
+                shares: FairShares = app.state.shares
+                running = annex.running(opened, shares.turns.company)
+                shares.annex = await stack.enter_async_context(running)
             if mcp is not None:
                 branch.app = await stack.enter_async_context(mcp(for_tools, chosen.profile))
             yield
@@ -112,7 +114,7 @@ async def _running(app: FastAPI, memory: AsyncMemory, settings: Settings) -> Asy
     audit_with(engine, settings)
     app.state.door = Door(memory, settings, tokens_from(settings))
     app.state.shares = FairShares.of(settings)
-    app.state.jobs = Jobs(memory)
+    app.state.jobs = Jobs(memory, app.state.shares.turns.company)
     app.state.streams = Streams()
     app.state.running = Running()
     app.state.health = Health(memory)
@@ -143,6 +145,7 @@ def _add_layers(app: FastAPI, settings: Settings, limits: BodyLimits) -> None:
     """The last one added is the first to see a request."""
     app.add_middleware(Fair)
     app.add_middleware(Bodies, streamed=STREAMED, forms=oauth.FORMS, limits=limits)
+    app.add_middleware(Threshold)
     opened = (*OPEN_PATHS, *console_files(), *oauth.OPEN_PATHS)
     app.add_middleware(Entrance, open_paths=opened)
     hosts, origins = _listed(settings.hosts), _listed(settings.origins)

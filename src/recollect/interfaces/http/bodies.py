@@ -13,6 +13,7 @@ from recollect.interfaces.http.guards import App, Message, Receive, Scope, Send
 from recollect.interfaces.http.problems import Refused
 
 DEPTH_MAX = 64
+BESIDE_BYTES = 64 << 10
 BODY = "recollect.body"  # in a request's scope: all of it, unless it is streamed
 JSON, LINES = "application/json", "application/x-ndjson"
 FORM = "application/x-www-form-urlencoded"
@@ -64,7 +65,7 @@ class Bodies:
             _check_type(headers, FORM if scope["path"] in self._forms else JSON)
         if b"\0" in body:  # UTF-16 and UTF-32 have them, JSON in UTF-8 has none
             raise Refused(400, "the body is no JSON in UTF-8")
-        if too_deep(body):
+        if await _is_too_deep(body):
             raise Refused(400, f"the JSON is nested deeper than {DEPTH_MAX} levels")
         scope[BODY] = body
         return await self._app(scope, _replayed(body, receive), send)
@@ -154,6 +155,13 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
         return waiting.pop() if waiting else await receive()
 
     return replay
+
+
+async def _is_too_deep(body: bytes) -> bool:
+    """What takes a moment to look through is looked through beside the loop."""
+    if len(body) < BESIDE_BYTES:
+        return too_deep(body)
+    return await asyncio.to_thread(too_deep, body)
 
 
 def too_deep(body: bytes) -> bool:

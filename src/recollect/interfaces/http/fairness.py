@@ -13,7 +13,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from recollect.access.shares import FairTurns, Flow, tenants_of
+from starlette.datastructures import Headers
+
+from recollect.access.shares import FairTurns, Flow, TenantPlaces, tenants_of
 from recollect.interfaces.http.annex import Annex, too_slow
 from recollect.interfaces.http.bodies import BODY
 from recollect.interfaces.http.callers import CALLER
@@ -21,6 +23,8 @@ from recollect.interfaces.http.guards import App, Message, Receive, Scope, Send
 from recollect.settings import Settings
 
 INLINE_BYTES = 4 << 10  # of a body that is answered on the loop that everybody shares
+LARGE_BYTES = 64 << 10  # of a body that takes one of a tenant's few places
+LARGE_MAX = 8
 SENT_AT_ONCE = 1 << 18
 # They wait for something, or carry files: no turn is held, and no time is set, for those.
 WATCHING = ("/v1/work", "/v1/import")
@@ -33,6 +37,11 @@ class FairShares:
     turns: FairTurns = field(default_factory=FairTurns)
     uploads: Flow = field(default_factory=lambda: Flow(0, ""))
     answers: Flow = field(default_factory=lambda: Flow(0, ""))
+    large: TenantPlaces = field(
+        default_factory=lambda: TenantPlaces(
+            LARGE_MAX, "large requests of this tenant are under way", wait=1
+        )
+    )
     seconds: float | None = None
     annex: Annex | None = None
 
@@ -43,6 +52,27 @@ class FairShares:
             answers=Flow(settings.egress_mb, "was sent"),
             seconds=settings.request_seconds or None,
         )
+
+
+class Threshold:
+    """The layer before a body is read: whoever is known to be at a limit is told so for nothing."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        caller = scope.get(CALLER)
+        if caller is None:
+            return await self._app(scope, receive, send)
+        shares: FairShares = scope["app"].state.shares
+        tenants = tenants_of(caller.engine)
+        shares.uploads.check(tenants)
+        shares.answers.check(tenants)
+        shares.turns.check_room(tenants[0])
+        if scope["path"].startswith(WATCHING) or not _is_large(scope):
+            return await self._app(scope, receive, send)
+        async with shares.large.taken(tenants[:1]):
+            return await self._app(scope, receive, send)
 
 
 class Fair:
@@ -57,8 +87,6 @@ class Fair:
             return await self._app(scope, receive, send)
         shares: FairShares = scope["app"].state.shares
         tenants = tenants_of(caller.engine)
-        shares.uploads.check(tenants)
-        shares.answers.check(tenants)
         body: bytes = scope.get(BODY, b"")
         shares.uploads.add(tenants, len(body))
 
@@ -77,15 +105,31 @@ class Fair:
         if shares.annex is not None and len(body) > INLINE_BYTES:
             said, answer = await shares.annex.answer(tenants[0], _header(scope), body)
             return await _send(said, answer, sending)
-        async with _limited(shares.seconds, scope["method"]), shares.turns.turn(tenants[0]):
-            return await self._app(scope, receiving, sending)
+        limited = _limited(shares.seconds, scope["method"])
+        async with limited as timer, shares.turns.turn(tenants[0]) as turn:
+
+            async def letting_go(message: Message) -> None:
+                """The answer has begun: how fast it is read, or how long somebody listens, is
+                nobody else's concern."""
+                turn.give_back()
+                timer.reschedule(None)
+                await sending(message)
+
+            return await self._app(scope, receiving, letting_go)
+
+
+def _is_large(scope: Scope) -> bool:
+    """Does it say that it is, or not say how long it is?"""
+    headers = Headers(scope=scope)
+    length = headers.get("content-length", "")
+    return "transfer-encoding" in headers or (length.isdigit() and int(length) > LARGE_BYTES)
 
 
 @asynccontextmanager
-async def _limited(seconds: float | None, method: str) -> AsyncIterator[None]:
+async def _limited(seconds: float | None, method: str) -> AsyncIterator[asyncio.Timeout]:
     try:
         async with asyncio.timeout(seconds) as timer:
-            yield
+            yield timer
     except TimeoutError:
         if not timer.expired():
             raise

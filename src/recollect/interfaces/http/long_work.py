@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -16,10 +16,11 @@ from typing import IO, Any, Literal
 
 from recollect.access.keys import still_works
 from recollect.access.quotas import TooMany
-from recollect.access.shares import TenantPlaces, tenants_of
+from recollect.access.shares import Company, TenantPlaces, tenants_of
 from recollect.errors import Conflict, NotFound, RecollectError
 from recollect.interfaces.caller import Caller
 from recollect.interfaces.http.answers import json_bytes, outward
+from recollect.interfaces.http.pace import Pace
 from recollect.interfaces.http.problems import body_of, described, told
 from recollect.interfaces.render import as_json
 from recollect.memory import AsyncMemory
@@ -37,7 +38,7 @@ REVOKED_SECONDS = 1.0  # how often it is asked whether the key still works
 NOTED = ("operation", "owner", "bound", "state", "progress", "begun_at", "ended_at", "problem")
 
 State = Literal["running", "done", "failed", "cancelled"]
-Work = Callable[["Job"], Awaitable[Receipt]]
+Work = Callable[["Job"], Coroutine[Any, Any, Receipt]]
 
 STOPPED = "the server that did this was stopped meanwhile; begin again"
 REVOKED = "the key that began this was revoked or has expired"
@@ -114,8 +115,10 @@ class Job:
 class Jobs:
     """All work of this server. What is over is kept for a while."""
 
-    def __init__(self, memory: AsyncMemory) -> None:
+    def __init__(self, memory: AsyncMemory, company: Company | None = None) -> None:
+        """``company``: who uses the server beside whoever began some work."""
         self._engine = memory.engine
+        self._pace = Pace(company or Company())
         self._book = Workbook(self._engine)
         self._jobs: dict[str, Job] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}  # by the work's id
@@ -217,7 +220,8 @@ class Jobs:
     async def _run(self, job: Job, work: Work) -> None:
         beating = asyncio.create_task(self._beat(job))
         try:
-            job.receipt = as_json(receipt := await work(job))
+            receipt = await self._pace.keeping(work(job), job.tenants[0])
+            job.receipt = as_json(receipt)
             job.end("done", None, self._engine.now())
         except RecollectError as error:
             status, more = described(error)

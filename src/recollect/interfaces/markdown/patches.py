@@ -106,6 +106,8 @@ class _Patch:
         for line in lines:
             id_ = self._id_of(line)
             copy = id_ is not None and line.id != id_ and id_ in ids
+            if id_ is not None and not line.id and (copy or id_ in self.there):
+                return  # the person says it twice; one of the two has the comment
             if id_ is not None and id_ not in self.there and not copy:
                 self.there.add(id_)
                 kept.append((line, self.facts[id_]))

@@ -153,6 +153,8 @@ def _is_told_of_it(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
     said = expanded(new.said).split()
     if _is_instance(new) or (shared and _is_owner(said, shared)) or _BACK.search(new.said):
         return True
+    if shared and _is_return(new, shared):
+        return True
     if _SOME.match(new.said) and not _LESS.search(new.said):
         return True
     if not shared or _of_same_type(new, old):
@@ -164,7 +166,8 @@ def _is_told_of_it(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
     ):
         return True
     if new.change.kind == "ends" and new.change.cue != _DONE_CUE:
-        return _is_done_by_it(new, shared) or _is_part(new, old, shared)
+        beside = _is_done_by_it(new, shared) or _is_only_there(new, shared)
+        return beside or _is_part(new, old, shared)
     own = old.said.startswith(("I ", "We "))
     renamed = bool(new.names - old.names) and bool(old.names - new.names)
     theirs = (
@@ -196,6 +199,34 @@ def _is_instance(new: Topic) -> bool:
     return bool(weak and _ONCE.search(new.said)) and not pattern("changes.gone").search(
         new.change.cue.replace("left", "")
     )
+
+
+_RETURN = re.compile(r"\bback (?:on|in|at|to|with) (?:the |my |our )?([\w'-]+)", re.IGNORECASE)
+_FROM = re.compile(r"\b(?:from|in|at|on|of|for|with)\b")
+
+
+def _is_return(new: Topic, shared: frozenset[str]) -> bool:
+    """ "Back on the Peloton": who goes on with it has not ended it."""
+    again = [_plain(found[1]) for found in _RETURN.finditer(new.said)]
+    return any(word in shared or stem(word) in shared for word in again)
+
+
+def _is_only_there(new: Topic, shared: frozenset[str]) -> bool:
+    """ "Deleted old mails from Gmail": what both name is where something else ended."""
+    said = expanded(new.said)
+    at = said.find(new.change.cue)
+    what, where, rest = _split_at(_FROM, said[at + len(new.change.cue) :]) if at >= 0 else ("",) * 3
+    ours = [_plain(word) for word in f"{said[: max(at, 0)]} {new.change.cue} {what}".split()]
+    object_ = {stem(_plain(word)) for word in what.split()} & new.words
+    named = any(word in shared or stem(word) in shared for word in ours)
+    there = any(_plain(word) in shared or stem(_plain(word)) in shared for word in rest.split())
+    aspect = bool({_plain(word) for word in what.split()} & word_set("topics.aspects"))
+    return bool(where) and bool(object_) and there and not named and not aspect
+
+
+def _split_at(form: re.Pattern[str], text: str) -> tuple[str, str, str]:
+    found = form.search(text)
+    return (text[: found.start()], found[0], text[found.end() :]) if found else (text, "", "")
 
 
 def _is_done_by_it(new: Topic, shared: frozenset[str]) -> bool:

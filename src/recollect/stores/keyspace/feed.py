@@ -15,6 +15,7 @@ from recollect.stores.keyspace.keys import (
     below,
     body_key,
     changed_at,
+    is_sound_body,
     key,
     parts_of,
     place,
@@ -118,7 +119,7 @@ class KeyFeed:
         return {
             one: FeedRecord(partial(record_in, raw), vector)
             for one, raw, vector in zip(keys, bodies, vectors, strict=True)
-            if raw
+            if raw and is_sound_body(raw)
         }
 
 

@@ -18,9 +18,9 @@ from recollect.stores.keyspace.keys import (
     key,
     parts_of,
     place,
-    read_as,
     span,
     time_place,
+    told_as,
 )
 from recollect.types import LIVE, Batch, Entry, Erase, Item, Message, Relation, Session, SessionKey
 
@@ -106,10 +106,10 @@ class Questions:
             held.dimensions, result.since = map(int, space.split())
         self._take_records(result, rest)
         held.relations = {
-            edge: read_as(Relation, raw) for edge in needs.relations if (raw := _value(next(rest)))
+            edge: told_as(Relation, raw) for edge in needs.relations if (raw := _value(next(rest)))
         }
         held.sessions = {
-            one: read_as(Session, raw) for one in needs.sessions if (raw := _value(next(rest)))
+            one: told_as(Session, raw) for one in needs.sessions if (raw := _value(next(rest)))
         }
         self._take_messages(result, rest)
         for id_ in needs.summaries:
@@ -118,18 +118,18 @@ class Questions:
         held.summaries = {id_: _session_of(at) for id_, at in result.summaries.items()}
         for one in self._items:
             if raw := _value(next(rest)):
-                result.items[one] = read_as(Item, raw)
+                result.items[one] = told_as(Item, raw)
         held.items = {one: result.items[one] for one in needs.items if one in result.items}
         result.edges = edges_in(self._dropped, rest)
         for talk in self._talks:
-            result.talks[talk] = [read_as(Message, raw) for _, raw in _pairs(next(rest))]
+            result.talks[talk] = [told_as(Message, raw) for _, raw in _pairs(next(rest))]
             result.summaries |= {parts_of(at)[-1]: at for at, _ in _pairs(next(rest))}
         entries = [
             raw for erase in batch.erase for _ in _mentions(erase) for _, raw in _pairs(next(rest))
         ]
         entries += [raw for _ in batch.prune if (raw := _value(next(rest)))]
         for raw in filter(None, entries):
-            entry, also = entry_of(raw)
+            entry, also = entry_of(raw, told_as)
             result.entries[entry.seq], result.also[entry.seq] = entry, also
         if batch.sweep:
             result.expired = _pairs(next(rest))
@@ -176,7 +176,7 @@ def edge_asks(ids: Sequence[str]) -> Iterator[Ask]:
 
 def edges_in(ids: Sequence[str], answers: Iterator[Answer]) -> dict[str, list[Relation]]:
     return {
-        id_: [read_as(Relation, raw) for _ in "ef" for _, raw in _pairs(next(answers))]
+        id_: [told_as(Relation, raw) for _ in "ef" for _, raw in _pairs(next(answers))]
         for id_ in ids
     }
 

@@ -29,23 +29,30 @@ that the order of keys is that of their parts. Keys that begin with a dot are on
 from __future__ import annotations
 
 import json
+import re
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
+from hashlib import blake2b
 from typing import Any, NamedTuple, TypeVar
 
+from recollect.errors import Invalid
 from recollect.index.codes import micros
-from recollect.ports import IndexRow
+from recollect.ports import IndexRow, note_left_out
 from recollect.stores.keyspace.engine import KeySpan
+from recollect.stores.rows import CHECKSUM_BYTES, damaged
 from recollect.types import Entry, Record
-from recollect.types.serial import from_plain, to_plain
+from recollect.types.serial import NAMES, from_plain, to_plain
 
 T = TypeVar("T")
 
 HEADER = b".n"
 _BEFORE_TIME = 1 << 62
+_MARK = b"\n#"  # before a value's checksum
+_NAME = re.compile(rb'"(?:id|key|source)":"([^"]{1,200})"')
 
 
 def key(*parts: str) -> bytes:
@@ -116,7 +123,7 @@ class RecordBody:
 
     def written(self) -> bytes:
         head = json_bytes([self.number, self.changed, self.spaces, self.newest])
-        return head + b"\n" + json_bytes(to_plain(self.record))
+        return head + b"\n" + written(self.record)
 
 
 def body_key(number: int) -> bytes:
@@ -124,10 +131,10 @@ def body_key(number: int) -> bytes:
 
 
 def body_of(raw: bytes) -> RecordBody:
+    """As a commit reads it, which must be able to erase what is damaged too: whatever it says."""
     head, _, rest = raw.partition(b"\n")
     number, changed, spaces, newest = json.loads(head)
-    record = from_plain(Record, json.loads(rest))
-    return RecordBody(number, changed, tuple(spaces), newest, record)
+    return RecordBody(number, changed, tuple(spaces), newest, told_as(Record, rest))
 
 
 def changed_at(raw: bytes) -> int:
@@ -136,7 +143,23 @@ def changed_at(raw: bytes) -> int:
 
 
 def record_in(raw: bytes) -> Record:
-    return from_plain(Record, json.loads(raw.partition(b"\n")[2]))
+    """The record of a body. Unavailable if it is not as it was written."""
+    return read_as(Record, raw.partition(b"\n")[2])
+
+
+def sound_records(bodies: Sequence[bytes | None]) -> list[Record | None]:
+    """The records of these bodies for who looks for what fits: those that are not as they were
+    written are left out, and noted."""
+    return [record_in(raw) if raw and is_sound_body(raw) else None for raw in bodies]
+
+
+def is_sound_body(raw: bytes) -> bool:
+    """False: it is not as it was written, which is noted for whoever asks."""
+    rest = raw.partition(b"\n")[2]
+    if sound := is_sound(rest):
+        return sound
+    note_left_out([_name_in(rest)])
+    return False
 
 
 def json_bytes(value: Any) -> bytes:
@@ -144,11 +167,38 @@ def json_bytes(value: Any) -> bytes:
 
 
 def written(value: Any) -> bytes:
-    return json_bytes(to_plain(value))
+    """With a checksum behind it, which JSON cannot hold: it has no line breaks."""
+    told = json_bytes(to_plain(value))
+    return told + _MARK + _sum_of(told)
+
+
+def is_sound(raw: bytes) -> bool:
+    """Is it as it was written? What older programs wrote has no checksum, and is believed."""
+    told, mark, stored = raw.rpartition(_MARK)
+    return not mark or stored == _sum_of(told)
 
 
 def read_as(kind: type[T], raw: bytes) -> T:
-    return from_plain(kind, json.loads(raw))
+    """Unavailable, with its name, if it is not as it was written."""
+    if is_sound(raw):
+        with suppress(ValueError, Invalid):
+            return told_as(kind, raw)
+    raise damaged(_name_in(raw), NAMES.get(kind, "value"))
+
+
+def told_as(kind: type[T], raw: bytes) -> T:
+    """The same, whatever it says."""
+    return from_plain(kind, json.loads(raw.partition(_MARK)[0]))
+
+
+def _sum_of(told: bytes) -> bytes:
+    return blake2b(told, digest_size=CHECKSUM_BYTES).hexdigest().encode()
+
+
+def _name_in(raw: bytes) -> str:
+    """The id of a value, or the key of an item, as far as it can be read."""
+    found = _NAME.search(raw)
+    return found[1].decode("utf-8", "replace") if found else "?"
 
 
 def entry_bytes(entry: Entry, also: Sequence[str | None]) -> bytes:
@@ -156,9 +206,12 @@ def entry_bytes(entry: Entry, also: Sequence[str | None]) -> bytes:
     return json_bytes(also) + b"\n" + written(entry)
 
 
-def entry_of(raw: bytes) -> tuple[Entry, list[str | None]]:
+def entry_of(
+    raw: bytes, read: Callable[[type[Entry], bytes], Entry] = read_as
+) -> tuple[Entry, list[str | None]]:
+    """Unavailable if it is not as it was written, unless that is how it is ``read``."""
     also, _, rest = raw.partition(b"\n")
-    return read_as(Entry, rest), json.loads(also)
+    return read(Entry, rest), json.loads(also)
 
 
 # An index row: numbers, the lengths of the texts, the texts.

@@ -17,7 +17,6 @@ from recollect.stores.keyspace.keys import (
     HEADER,
     Header,
     below,
-    body_of,
     entry_of,
     key,
     parts_of,
@@ -121,8 +120,8 @@ class KeyReads:
             raise Invalid("nothing to find records by; name a key, or ask for a listing")
         root = root_of(asked.where.scopes[0])
         answers = await self._read(root, [span(kind, one, follow=True) for one in values])
-        bodies = [body_of(raw) for pairs in answers for _, raw in pairs if raw]
-        records = {body.record.id: body.record for body in bodies}
+        read = [record_in(raw) for pairs in answers for _, raw in pairs if raw]
+        records = {record.id: record for record in read}
         chosen = (one for one in records.values() if has_keys(one, asked))
         return ordered((one for one in chosen if passes(one, asked.where)), asked)
 

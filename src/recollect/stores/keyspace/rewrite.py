@@ -21,9 +21,9 @@ from recollect.stores.keyspace.keys import (
     key,
     parts_of,
     place,
-    read_as,
     row_bytes,
     time_place,
+    told_as,
     written,
 )
 from recollect.stores.touches import without_details
@@ -376,4 +376,4 @@ def _entry_keys(entry: Entry, also: Iterable[str | None]) -> Iterator[bytes]:
 
 
 def _seq_in(raw: bytes) -> str:
-    return place(read_as(Message, raw).seq)
+    return place(told_as(Message, raw).seq)

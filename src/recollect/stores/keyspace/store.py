@@ -21,7 +21,7 @@ from recollect.stores.keyspace.due import due_in
 from recollect.stores.keyspace.engine import Get, KeyChanges, KeyEngine
 from recollect.stores.keyspace.feed import KeyFeed
 from recollect.stores.keyspace.held import FoundKeys, Questions, edge_asks, edges_in
-from recollect.stores.keyspace.keys import HEADER, body_of, key
+from recollect.stores.keyspace.keys import HEADER, body_of, key, parts_of
 from recollect.stores.keyspace.reads import KeyReads
 from recollect.stores.keyspace.registry import KeyRegistry
 from recollect.stores.keyspace.rewrite import Rewrite
@@ -139,7 +139,11 @@ class KeyStore(KeyReads):
 
     async def _tidy(self, batch: Batch, changes: Changes, found: FoundKeys) -> None:
         """Ids that are free again, and expired records of others whose ids were taken."""
-        gone = [id_ for id_ in changes.records_gone if id_ not in changes.records]
+        swept = [body_of(raw).record.id for at, raw in found.expired if is_record(at) and raw]
+        gone = [id_ for id_ in (*changes.records_gone, *swept) if id_ not in changes.records]
+        made = {summary.id for summary in changes.summaries}
+        ended = {id_ for id_, at in found.summaries.items() if talk_of(at) in changes.sessions_gone}
+        gone += [id_ for id_ in {*changes.summaries_gone, *ended} if id_ not in made]
         if gone:
             await self._engine.release(batch.root, gone)
         for owner, id_ in found.left_behind:
@@ -248,6 +252,16 @@ def nothing_in(batch: Batch, root: str) -> Batch:
     """Of the same moment and id, without anything in it."""
     empty: dict[str, Any] = {**dict.fromkeys(_LISTS, ()), "vectors": {}}
     return replace(batch, root=root, sweep=False, drop_space="", **empty)
+
+
+def is_record(at: bytes) -> bool:
+    """Of what expires, by its key."""
+    return parts_of(at)[2] == "r"
+
+
+def talk_of(at: bytes) -> SessionKey:
+    """The session of a summary, by its key."""
+    return SessionKey(*parts_of(at)[1:3])
 
 
 def _is_untried(tried: KeyChanges, found: FoundKeys) -> bool:

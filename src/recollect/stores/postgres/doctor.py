@@ -17,15 +17,13 @@ from recollect.stores.postgres.connection import (
     vector_of,
 )
 from recollect.stores.postgres.failures import speaking_of
-from recollect.stores.postgres.held import RECORD_COLUMNS, as_record
+from recollect.stores.postgres.held import RECORD_COLUMNS, is_as_written, told_record
 from recollect.stores.postgres.migrate import bring_up_to_date, cut_again
 from recollect.stores.report import Defect, DoctorReport
 from recollect.stores.rows import (
-    CHECKSUM_BYTES,
     MESSAGE_COLUMNS,
     message_checksum,
     message_of,
-    record_checksum,
 )
 
 CHUNK = 2000
@@ -116,11 +114,11 @@ def _checks(db: Db) -> Iterator[Defect]:
 def _rows(db: Db) -> Iterator[Defect]:
     bad: list[str] = []
     stale: list[str] = []
-    sql = f"SELECT record.checksum, record.words, record.terms, record.labels, {RECORD_COLUMNS}"
-    for checksum, words, terms, labels, *row in _all(db, f"{sql} FROM record"):
-        record = as_record(row)
-        if record_checksum(record) != bytes(checksum)[:CHECKSUM_BYTES]:
-            bad.append(record.id)
+    sql = f"SELECT record.words, record.terms, record.labels, {RECORD_COLUMNS}"
+    for words, terms, labels, *row in _all(db, f"{sql} FROM record"):
+        record = told_record(row)
+        if record is None or not is_as_written(row, record):
+            bad.append(str(row[2]))
         elif (words, terms) != terms_blob(record.text, record.author) or labels != labels_blob(
             record.tags, record.data
         ):

@@ -7,10 +7,11 @@ from functools import partial
 from typing import Any
 
 from recollect.index.codes import NEVER_ENDS
-from recollect.ports import FeedChanges, FeedRecord, FeedStamps
+from recollect.ports import FeedChanges, FeedRecord, FeedStamps, note_left_out
 from recollect.stores.postgres.connection import Db, select, vector_of
 from recollect.stores.postgres.erase import EVERYTHING
-from recollect.stores.postgres.held import RECORD_COLUMNS, as_record
+from recollect.stores.postgres.held import RECORD_COLUMNS, is_as_written, told_record
+from recollect.types import Record
 
 CHUNK = 8192
 
@@ -32,6 +33,7 @@ class PostgresFeed:
         self._db = db
         self._root = root
         self._begin = begin
+        self.damaged: list[str] = []  # records that were left out: they are not as written
 
     def stamps(self, scopes: Sequence[str], below: Sequence[str], space: str) -> FeedStamps:
         sql = "SELECT path, stamp FROM scope WHERE root = %s AND (path = ANY(%s)"
@@ -89,15 +91,19 @@ class PostgresFeed:
             f"SELECT key, {vector}, {RECORD_COLUMNS} FROM record WHERE root = %s AND key = ANY(%s)"
         )
         with self._db.pipeline():
-            found = self._db.execute(sql, given, binary=True)
+            asked = self._db.execute(sql, given, binary=True)
             self._db.execute("COMMIT")  # the last question of a search
-            rows = found.fetchall()
-        return {
-            row[0]: FeedRecord(
-                partial(as_record, row[2:]), None if row[1] is None else vector_of(row[1])
-            )
-            for row in rows
-        }
+            rows = asked.fetchall()
+        found = {}
+        for key, vector, *row in rows:
+            record = told_record(row)
+            if record is None or not is_as_written(row, record):
+                self.damaged.append(str(row[2]))
+                note_left_out(self.damaged[-1:])
+                continue
+            told = None if vector is None else vector_of(vector)
+            found[key] = FeedRecord(partial(_itself, record), told)
+        return found
 
     def _parts(self, sql: str, given: Sequence[Any]) -> Iterator[list[tuple[Any, ...]]]:
         """In one go, while it is little; read piece by piece, if it is more."""
@@ -113,3 +119,7 @@ class PostgresFeed:
                         return
             finally:
                 cursor.execute("CLOSE part")
+
+
+def _itself(record: Record) -> Record:
+    return record

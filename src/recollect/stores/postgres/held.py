@@ -11,18 +11,21 @@ from recollect.index.codes import code, micros, moment_or_none
 from recollect.stores.commit import Held, Needs
 from recollect.stores.postgres.connection import Db, columns, from_text
 from recollect.stores.rows import (
+    CHECKSUM_BYTES,
     RECORD,
     RELATIONS,
     SESSION_COLUMNS,
+    damaged,
     item_of,
     read_record,
+    record_checksum,
     relation_of,
     session_of,
 )
 from recollect.types import Batch, Record, SessionKey
 
-# What ``read_record`` reads.
-RECORD_COLUMNS = "record.scope, " + columns("record", RECORD.split(", "))
+# What ``as_record`` reads.
+RECORD_COLUMNS = "record.checksum, record.scope, " + columns("record", RECORD.split(", "))
 SESSION = "session.scope, session.cursors, " + columns("session", SESSION_COLUMNS.split(", "))
 RELATION = "scope, source, target, kind, learned_at, retired_at, version, lineage"
 ITEM = "scope, namespace, key, value, expires_at, version"
@@ -127,7 +130,9 @@ def _turned(rows: Iterable[Sequence[Any]]) -> list[list[Any]]:
 
 def _take(answers: Mapping[str, list[tuple[Any, ...]]], held: Held, numbers: Numbers) -> None:
     records = [*answers.get("records", ()), *answers.get("twins", ())]
-    held.records = {record.id: record for record in map(as_record, records)}
+    # Whatever it says: what is damaged can be erased, too.
+    told = [record for record in map(told_record, records) if record is not None]
+    held.records = {record.id: record for record in told}
     sessions = [
         session_of(row[0], row[2:], json.loads(row[1])) for row in answers.get("sessions", ())
     ]
@@ -148,5 +153,21 @@ def _take(answers: Mapping[str, list[tuple[Any, ...]]], held: Held, numbers: Num
 
 
 def as_record(row: Sequence[Any]) -> Record:
-    """From the columns of ``RECORD_COLUMNS``."""
-    return read_record((*row[:-1], from_text(row[-1])))
+    """From the columns of ``RECORD_COLUMNS``. Unavailable if what never changes in it is not as it
+    was written."""
+    record = told_record(row)
+    if record is None or not is_as_written(row, record):
+        raise damaged(str(row[2]))
+    return record
+
+
+def told_record(row: Sequence[Any]) -> Record | None:
+    """The same, whatever it says; None if that is nothing that a record can say."""
+    try:
+        return read_record((*row[1:-1], from_text(row[-1])))
+    except (IndexError, ValueError):
+        return None
+
+
+def is_as_written(row: Sequence[Any], record: Record) -> bool:
+    return record_checksum(record) == bytes(row[0])[:CHECKSUM_BYTES]

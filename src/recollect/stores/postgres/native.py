@@ -15,10 +15,10 @@ import numpy as np
 
 from recollect.index.codes import DURABILITIES, KINDS, SOURCES, STATUSES, TYPES, code, micros
 from recollect.index.derived import TERM, hash_of, label_of
-from recollect.ports import NativeArms, NativeHit
+from recollect.ports import NativeArms, NativeHit, note_left_out
 from recollect.scopes import root_of
 from recollect.stores.postgres.connection import Db, PackedVector, select, vector_of
-from recollect.stores.postgres.held import RECORD_COLUMNS, as_record
+from recollect.stores.postgres.held import RECORD_COLUMNS, is_as_written, told_record
 from recollect.stores.postgres.pool import LONG_SECONDS, ThreadPool
 from recollect.stores.postgres.walk import visible
 from recollect.text import analysis
@@ -173,7 +173,14 @@ def _hits(db: Db, asked: Search, keys: set[int]) -> dict[int, NativeHit]:
         (asked.space if asked.vector is not None else "", root, sorted(keys)),
         binary=True,
     ).fetchall()
-    return {row[0]: NativeHit(as_record(row[2:]), _product(row[1], asked.vector)) for row in rows}
+    found: dict[int, NativeHit] = {}
+    for key, vector, *row in rows:
+        record = told_record(row)
+        if record is not None and is_as_written(row, record):
+            found[key] = NativeHit(record, _product(vector, asked.vector))
+        else:
+            note_left_out([str(row[2])])
+    return found
 
 
 def _product(sent: bytes | None, wanted: Vector | None) -> float | None:

@@ -12,6 +12,7 @@ import contextlib
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from functools import partial
 from typing import Any, TypeVar
 
@@ -65,7 +66,9 @@ class ThreadPool:
         loop = asyncio.get_running_loop()
         call = _Call(loop.time() + seconds, loop.time)
         self._waiting += 1
-        running = loop.run_in_executor(self._threads, self._do, call, work, again)
+        # In a copy of the caller's context: what is noted there is noted for the caller.
+        do = partial(copy_context().run, self._do, call, work, again)
+        running = loop.run_in_executor(self._threads, do)
         running.add_done_callback(self._done)
         timer = loop.call_later(seconds, call.give_up)
         try:

@@ -15,9 +15,9 @@ from recollect.stores.rows import (
     MESSAGE_COLUMNS,
     SUMMARY_COLUMNS,
     item_of,
-    message_of,
     relation_of,
     session_of,
+    sound_message,
     summary_of,
     touch_of,
 )
@@ -94,8 +94,8 @@ def messages(
     newest: bool,
 ) -> list[Message]:
     sql = (
-        f"SELECT {MESSAGE_COLUMNS} FROM message WHERE root = %s AND scope = %s AND session = %s"
-        f" AND {_THERE} AND "
+        f"SELECT {MESSAGE_COLUMNS}, checksum FROM message WHERE root = %s AND scope = %s"
+        f" AND session = %s AND {_THERE} AND "
     )
     given: list[Any] = [root, *session, micros(now)]
     if ids:
@@ -105,7 +105,8 @@ def messages(
         condition = f"seq > %s AND seq < coalesce(%s, 1::bigint << 62) ORDER BY seq {way} LIMIT %s"
         rows = select(db, sql + condition, *given, *between, max(0, limit))
     found = [
-        message_of(*session, (*row[:-2], from_text(row[-2]), from_text(row[-1]))) for row in rows
+        sound_message(*session, (*told, from_text(text), from_text(original), bytes(checksum)))
+        for *told, text, original, checksum in rows
     ]
     return found[::-1] if newest and not ids else found
 

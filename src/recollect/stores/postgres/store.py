@@ -29,6 +29,7 @@ from recollect.stores.postgres.news import NewsBoard
 from recollect.stores.postgres.pool import LONG_SECONDS, ThreadPool
 from recollect.stores.postgres.registry import PostgresRegistry
 from recollect.stores.postgres.writer import CommitQueue
+from recollect.stores.rows import damaged
 from recollect.types import (
     Batch,
     Entry,
@@ -186,9 +187,15 @@ class PostgresStore:
             return []
         if is_walk(asked):
             return await self._read(lambda db: walk.walked(db, asked))
-        return await self._readers.run(
-            lambda db: indexed.listing(_feed(db, asked), self._cache, asked), seconds=LONG_SECONDS
-        )
+
+        def listing(db: Db) -> list[Record]:
+            feed = _feed(db, asked)
+            found = indexed.listing(feed, self._cache, asked)
+            if feed.damaged and asked.order in ("id", "newest"):  # it is one page of many
+                raise damaged(feed.damaged[0])
+            return found
+
+        return await self._readers.run(listing, seconds=LONG_SECONDS)
 
     async def find(self, asked: Find) -> list[Record]:
         if not check_asked(asked):

@@ -22,7 +22,7 @@ from recollect.index.filters import passes
 from recollect.ports import NativeArms, NativeHit
 from recollect.scopes import root_of
 from recollect.stores.keyspace.engine import Get, KeyChanges, KeySpan, NearChange
-from recollect.stores.keyspace.keys import body_key, key, place, record_in, time_place
+from recollect.stores.keyspace.keys import body_key, key, place, sound_records, time_place
 from recollect.stores.redis.engine import RedisEngine
 from recollect.stores.redis.failures import speaking_of
 from recollect.text import analysis
@@ -199,8 +199,8 @@ class NearEngine(RedisEngine):
         for at, raw in pairs:
             if at.split(b"\0")[2] != b"r" or not raw:
                 continue
-            record = record_in(raw)
-            if record.scope in scopes:
+            [record] = sound_records([raw])
+            if record is not None and record.scope in scopes:
                 found = analysis.document_terms(record.text, record.author)
                 counted.records -= 1
                 counted.words -= len(found)
@@ -302,11 +302,12 @@ class NearEngine(RedisEngine):
             )
         numbers = sorted(int(member, 16) for member in members or ())
         bodies, vectors = await self._rows(root, numbers, space)
-        pairs = [(raw, row) for raw, row in zip(bodies, vectors, strict=True) if raw and row]
+        records = sound_records(bodies)
+        pairs = [(one, row) for one, row in zip(records, vectors, strict=True) if one and row]
         sample = Sample(
             taken=time.monotonic(),
             size=size,
-            records=[record_in(raw) for raw, _ in pairs],
+            records=[record for record, _ in pairs],
             vectors=np.array([np.frombuffer(row, "<f4") for _, row in pairs]),
         )
         if len(self._samples) > 1000:
@@ -328,14 +329,15 @@ class NearEngine(RedisEngine):
         bodies, vectors = await self._rows(root, list(found), space)
         wanted = _numbers(asked) if space else None
         hits: list[NativeHit] = []
-        for score, raw, row in zip(found.values(), bodies, vectors, strict=True):
-            if raw:
+        records = sound_records(bodies)
+        for score, record, row in zip(found.values(), records, vectors, strict=True):
+            if record is not None:
                 similarity = None
                 if row is not None and wanted is not None:
                     if len(row) != 4 * len(wanted):
                         raise Invalid("the query's vector has another length than the stored ones")
                     similarity = float(np.frombuffer(row, "<f4").astype("f8") @ wanted)
-                hits.append(NativeHit(record_in(raw), similarity, score))
+                hits.append(NativeHit(record, similarity, score))
         return hits
 
     async def turns(

@@ -20,6 +20,7 @@ from recollect.stores.rows import (
     RELATIONS,
     item_of,
     plain,
+    read_record,
     record_of,
     relation_of,
     session_of,
@@ -146,7 +147,7 @@ def read(db: apsw.Connection, batch: Batch, needs: Needs) -> tuple[Held, Keys]:
     root, stamp, number, seq, scopes = row[:5]
     places = json.loads(scopes)
     keys = Keys(root, stamp or 0, places, paths.difference(places))
-    held = Held(number=seq, head=number or 0, records=_records(db, needs))
+    held = Held(number=seq, head=number or 0, records=_records(db, batch, needs))
     for (name, _), answer in zip(asked, row[5:], strict=True):
         if answer and answer != "[]":
             _take(name, answer, held, keys)
@@ -192,13 +193,17 @@ def _paths(batch: Batch) -> set[str]:
     return scopes_of(batch) | {batch.root}
 
 
-def _records(db: apsw.Connection, needs: Needs) -> Mapping[str, Record]:
+def _records(db: apsw.Connection, batch: Batch, needs: Needs) -> Mapping[str, Record]:
+    """What is damaged is not changed, but it can be erased."""
     if not needs.records:
         return {}
+    erased = {one.id for one in batch.erase if one.kind == "record"}
     sql = _select_records(_few(needs.records), _few(needs.hashes))
     bindings = _given([(id_,) for id_ in needs.records])
     bindings += _given(needs.hashes) if needs.hashes else []
-    return {record.id: record for record in map(record_of, select(db, sql, *bindings))}
+    rows = select(db, sql, *bindings)
+    found = [read_record(row) if row[1] in erased else record_of(row) for row in rows]
+    return {record.id: record for record in found}
 
 
 def _sessions(answer: str) -> Iterator[Session]:

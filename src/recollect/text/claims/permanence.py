@@ -341,7 +341,8 @@ def _said_of_other(rest: str, strong: bool) -> bool:
     )
     if mood and not strong and not pattern("lasting.timed").search(rest):
         return False
-    return bool(tail or strong) and ("says" not in rest[:20] or strong)
+    alone = first.rstrip(".!").removesuffix("s") in word_set("lasting.alone")
+    return bool(tail or strong or alone) and ("says" not in rest[:20] or strong)
 
 
 def _said_of_named(words: str, rest: str, strong: bool) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO
 
@@ -16,6 +16,7 @@ from recollect.access.seal import check_signature
 from recollect.engine import Engine
 from recollect.errors import Denied, Invalid, NotFound, RecollectError, Unavailable
 from recollect.forgotten import Tombstones
+from recollect.ports import Breath
 from recollect.scopes import parse_scope, root_of
 from recollect.types import Message, Receipt, Record, Session, SessionKey, Usage
 from recollect.verbs.import_.facts import import_records, import_relations
@@ -77,7 +78,7 @@ async def import_from(
             trusting=trusting or bool(trusted_key),
         )
         await _find_forgotten(run, file)
-        for chunk in _chunks(run, _with_ends(lines_of(file))):
+        async for chunk in _chunks(run, _with_ends(lines_of(file))):
             await _FAMILIES[chunk[0].type](run, chunk)
             if progress is not None:
                 progress(chunk[-1].number, known.lines)
@@ -155,11 +156,12 @@ def _end(session: ExportLine) -> ExportLine:
     return ExportLine(number=session.number, type=END_OF_SESSION, size=0, value=session.value)
 
 
-def _chunks(run: ImportRun, lines: Iterable[ExportLine]) -> Iterator[list[ExportLine]]:
+async def _chunks(run: ImportRun, lines: Iterable[ExportLine]) -> AsyncIterator[list[ExportLine]]:
     """Lines that can be written together, each checked by itself."""
     chunk: list[ExportLine] = []
-    size = 0
+    size, breath = 0, Breath()
     for line in lines:
+        await breath.drawn()
         if not _admitted(run, line):
             continue
         full = len(chunk) >= LINES_PER_COMMIT or size + line.size > BYTES_PER_COMMIT

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from recollect.changes import Change, EdgeKey, edge_key
+from recollect.ports import Breath
 from recollect.text.trust import SUSPICION
 from recollect.types import LIVE, TRUST_OF_SOURCE, Find, Record, Relation, Where
 from recollect.verbs.import_.file import ExportLine
@@ -56,12 +57,12 @@ async def _fill_records(
 async def _planned(
     run: ImportRun, root: str, lines: Sequence[ExportLine], *, careful: bool
 ) -> FactPlan:
-    engine = run.engine
-    records = [
-        run.believed(clean_record(line.value, engine.redactor))
-        for line in lines
-        if isinstance(line.value, Record)
-    ]
+    engine, breath = run.engine, Breath()
+    records = []
+    for line in lines:
+        if isinstance(line.value, Record):
+            await breath.drawn()
+            records.append(run.believed(clean_record(line.value, engine.redactor)))
     ids = list(dict.fromkeys(record.id for record in records))
     found = await engine.store.records(root, ids, now=engine.now())
     known = {record.id: record.text for record in found}
