@@ -126,6 +126,34 @@ def test_X22_K2_a_correction_finds_what_it_corrects(
     assert not [one for one in known.splitlines() if gone in one.replace(stays, "")]
 
 
+@pytest.mark.parametrize(
+    ("first", "correction", "known"),
+    [
+        ("My dog's name is Rex.", "My dog's name is Max, not Rex.", "dog's name is Max."),
+        (
+            "My sister works at Siemens.",
+            "My sister works at Bosch, not Siemens.",
+            "works at Bosch.",
+        ),
+        ("I live in Oslo.", "I live in Bergen, not Oslo.", "lives in Bergen."),
+        ("My sister lives in Rome.", "my brother, not my sister", "brother lives in Rome."),
+    ],
+)
+def test_X22_K2_a_correction_said_whole_replaces_the_whole(
+    memory: Memory, clock: MovableClock, first: str, correction: str, known: str
+) -> None:
+    say(memory, clock, first, correction, pause=timedelta(minutes=1))
+    (record,) = believed(memory, clock)
+    assert record.text.endswith(known)
+
+
+def test_X22_K2_whose_it_is_decides_what_is_corrected(memory: Memory, clock: MovableClock) -> None:
+    say(memory, clock, "My dog's name is Rex.", "My cat's name is Max, not Rex.")
+    assert {"Ann's dog's name is Rex.", "Ann's cat's name is Max."} <= set(
+        texts(memory, clock).splitlines()
+    )
+
+
 def test_X22_K2_a_correction_that_finds_no_place_is_openly_in_doubt(
     memory: Memory, clock: MovableClock
 ) -> None:

@@ -82,7 +82,13 @@ def amendment_in(
     if again is not None:
         return again
     for fix in _fixes(text, rest, marked):
+        # "My dog's name is Max, not Rex" is said whole: no words to put into another sentence.
+        lessons = read(fix.new) if pattern("corrections.clause").match(fix.new) else ()
         for before in recent if fix.sure or fix.old else just_said:
+            if lessons:
+                if fold(fix.old) in fold(before.text) and _same_subject(lessons, before):
+                    return Amendment(fix.new, before, restated=True)
+                continue
             found = placed(before.text, fix.new, fix.old, sure=fix.sure, name=fix.name)
             if found and fold(found) != fold(before.text):
                 return Amendment(found, before)
@@ -154,6 +160,13 @@ def _same_frame(part: str, lessons: Sequence[Lesson], before: Told) -> bool:
         return True
     ours, theirs = ({stem(word) for word in words(text)} for text in (part, before.text))
     return len(ours & theirs) >= 0.5 * min(len(ours), len(theirs))
+
+
+def _same_subject(lessons: Sequence[Lesson], before: Told) -> bool:
+    ours, theirs = (
+        {one.claim.subject for one in some if one.claim} for some in (lessons, before.lessons)
+    )
+    return bool(ours & theirs) or not (ours and theirs)
 
 
 def _fixes(text: str, rest: str, marked: bool) -> Iterator[Fix]:
