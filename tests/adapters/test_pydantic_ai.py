@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from recollect import Memory
+from recollect.errors import NotFound
 from tests.adapters.killed import killed_writer
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -99,7 +100,8 @@ def test_X14_pydantic_ai_what_is_forgotten_goes_before_no_request(memory: Memory
     asyncio.run(keep_messages(memory, "chat", asked, scope="user:ann"))
     memory.forget(scope="user:ann")
     assert "green tea" not in str(asyncio.run(processed(list(asked))))
-    assert memory.messages("chat", scope="user:ann").items == ()
+    with pytest.raises(NotFound):
+        memory.messages("chat", scope="user:ann")
 
 
 WRITER = """

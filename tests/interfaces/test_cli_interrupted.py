@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import signal
 import struct
 import subprocess
 import sys
@@ -62,6 +63,12 @@ def _counts(store: Path) -> tuple[int, int]:
 def _space(folder: Path) -> str:
     with Memory.open(str(folder / "source.db"), embedder="auto", background=False) as memory:
         return str(memory._loop.run(memory._memory.engine.space()))
+
+
+def _at_a_terminal() -> None:
+    """As a shell starts a command: with the terminal, and not deaf to it if the tests are."""
+    ioctl(0, termios.TIOCSCTTY, 0)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _only(folder: Path, name: str) -> bool:
@@ -148,7 +155,7 @@ def _interrupted(folder: Path, work: LongWork, environ: dict[str, str]) -> tuple
     child = subprocess.Popen(
         [sys.executable, "-c", SLOW, *work.command, "--no-background"],
         cwd=folder, env=environ, stdin=theirs, stdout=theirs, stderr=theirs,
-        start_new_session=True, preexec_fn=lambda: ioctl(0, termios.TIOCSCTTY, 0),
+        start_new_session=True, preexec_fn=_at_a_terminal,
     )  # fmt: skip
     os.close(theirs)
     shown = b""
@@ -177,7 +184,11 @@ def test_C5_ctrl_c_leaves_what_it_says(
     for file in source.iterdir():
         (tmp_path / file.name).write_bytes(file.read_bytes())
     environ = {
-        **{key: value for key, value in os.environ.items() if not key.startswith("RECOLLECT_")},
+        **{
+            key: value
+            for key, value in os.environ.items()
+            if not key.startswith("RECOLLECT_") and key not in ("COLUMNS", "LINES")
+        },
         "PYTHONPATH": os.pathsep.join(os.path.abspath(one) for one in sys.path if one),
         "HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path), "RECOLLECT_EMBEDDER": "hashing",
         "SLOW_AT": str(work.at),

@@ -94,11 +94,11 @@ def test_X2_what_differs_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     async def losing(engine: object, file: object, **options: object) -> object:
         receipt = await import_from(engine, file, **options)  # type: ignore[arg-type]
         with psycopg.connect(target, autocommit=True) as db:
-            db.execute("UPDATE recollect.message SET text = 'other' WHERE seq = 1")
+            db.execute("UPDATE recollect.session SET channel = 'other'")
         return receipt
 
     monkeypatch.setattr(migrate, "import_from", losing)
-    with postgres.database() as target, pytest.raises(Unavailable, match="some messages differ"):
+    with postgres.database() as target, pytest.raises(Unavailable, match="some sessions differ"):
         asyncio.run(migrate_store(first, target, None, embedder="none"))
 
 

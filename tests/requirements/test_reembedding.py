@@ -131,7 +131,7 @@ def test_a_remote_embedder_is_never_waited_for(open_memory: OpenMemory) -> None:
 
 
 def test_upkeep_runs_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recollect.upkeep.loop.PAUSE_SECONDS", 0.05)
+    monkeypatch.setattr("recollect.upkeep.background.PAUSE_SECONDS", 0.05)
     embedder = FlakyEmbedder()
 
     async def scenario() -> None:

@@ -18,7 +18,7 @@ from recollect.ports import Limits, Rows, Store
 from recollect.stores.dict import DictStore
 from recollect.text.tokens import estimate
 from recollect.types import Receipt, ReceiptItem, Usage
-from recollect.upkeep.loop import _pause_after
+from recollect.upkeep.background import _pause_after
 from tests.unit.asking_world import ANN, DOLLARS, World, usage_in
 
 Rule = Callable[[Sequence[str]], Rows | Exception]

@@ -1,9 +1,9 @@
 """Fair shares: what tenants, those who share a root, may take of a server at one moment.
 
 Requests are let in by turns, one tenant after the other, however many each has sent: who floods
-waits behind themselves. Where others are about, a tenant has one request at work at a time, so that
-whoever comes finds room, and shares the processor with one request of each. Bytes in and out are
-counted after they went, so that a tenant may owe some, and waits until the minute has paid for
+waits behind themselves. Where others are about, a tenant has two requests at work at a time, so
+that whoever comes finds room, and shares the processor with two requests of each. Bytes in and out
+are counted after they went, so that a tenant may owe some, and waits until the minute has paid for
 them.
 """
 
@@ -22,6 +22,8 @@ from recollect.scopes import root_of
 
 RUNNING_MAX = 8  # requests at work at once; more would only wait for each other
 WAITING_MAX = 256  # requests of one tenant
+# In company: a slow request of a tenant does not stop its quick ones, and whoever comes finds room.
+COMPANY_RUNNING_MAX = 2
 COMPANY_SECONDS = 60.0  # how long others are counted on
 EVERYBODY = ""  # the tenant of whoever reaches every root, and of a server without keys
 
@@ -52,7 +54,7 @@ class Company:
 
 class FairTurns:
     """So many at once, and of those that wait one tenant's after the other's. In ``company`` a
-    tenant has one at a time."""
+    tenant has a few at a time."""
 
     def __init__(
         self,
@@ -108,7 +110,8 @@ class FairTurns:
     def _may_begin(self, tenant: str) -> bool:
         if self._running.total() >= self._most:
             return False
-        return not self._running[tenant] or not self.company.has(tenant)
+        few = self._running[tenant] < COMPANY_RUNNING_MAX
+        return few or not self.company.has(tenant)
 
     def _pass_on(self) -> bool:
         """Let the next one in whose turn it is, if there is one; who had a turn goes to the end of

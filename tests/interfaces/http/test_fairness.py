@@ -15,6 +15,7 @@ import pytest
 
 from recollect.access.quotas import Buckets, TooMany
 from recollect.access.shares import (
+    COMPANY_RUNNING_MAX,
     COMPANY_SECONDS,
     RUNNING_MAX,
     Company,
@@ -93,7 +94,7 @@ async def _hold(turns: FairTurns, tenant: str) -> None:
         await asyncio.sleep(0)
 
 
-def test_X12_in_company_a_tenant_has_one_at_work_and_whoever_comes_finds_room() -> None:
+def test_X12_in_company_a_tenant_has_few_at_work_and_whoever_comes_finds_room() -> None:
     """Counted and not timed: how many of the noisy one's are at work when the quiet one's is, and
     that it waits for none of them."""
     beside: list[int] = []
@@ -122,7 +123,7 @@ def test_X12_in_company_a_tenant_has_one_at_work_and_whoever_comes_finds_room() 
         await asyncio.gather(*noisy)
 
     asyncio.run(main())
-    assert max(beside) == 1, beside
+    assert max(beside) == COMPANY_RUNNING_MAX, beside
 
 
 def test_who_is_alone_has_the_whole_server() -> None:
@@ -146,7 +147,7 @@ def test_who_is_alone_has_the_whole_server() -> None:
 
     company.note("b")
     asyncio.run(main())
-    assert most == 1
+    assert most == COMPANY_RUNNING_MAX
     now = COMPANY_SECONDS + 1
     asyncio.run(main())
     assert most == 4
@@ -386,7 +387,9 @@ def test_X12_too_many_large_requests_are_refused_before_they_are_read(serve_app:
         late = stack.enter_context(socket.create_connection(("127.0.0.1", server.port)))
         late.sendall(head)  # and nothing of the body
         late.settimeout(30)
-        said = late.recv(1 << 16)
+        said = b""
+        while b"}" not in said and (part := late.recv(1 << 16)):
+            said += part
         assert b" 429 " in said.split(b"\r\n")[0], said
         assert f"{LARGE_MAX} large requests of this tenant".encode() in said
         with server.client("bob") as bob:

@@ -8,6 +8,7 @@ after so many seconds.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -25,6 +26,7 @@ from recollect.settings import Settings
 INLINE_BYTES = 4 << 10  # of a body that is answered on the loop that everybody shares
 LARGE_BYTES = 64 << 10  # of a body that takes one of a tenant's few places
 LARGE_MAX = 8
+NOTICE_BYTES_MAX = 4096
 SENT_AT_ONCE = 1 << 18
 # They wait for something, or carry files: no turn is held, and no time is set, for those.
 WATCHING = ("/v1/work", "/v1/import")
@@ -100,7 +102,8 @@ class Fair:
             shares.answers.add(tenants, len(message.get("body", b"")))
             await send(message)
 
-        if scope["path"].startswith(WATCHING):
+        # What calls off waits for nobody: not for the very work that it is to end.
+        if scope["path"].startswith(WATCHING) or _is_notice(scope, body):
             return await self._app(scope, receiving, sending)
         if shares.annex is not None and len(body) > INLINE_BYTES:
             said, answer = await shares.annex.answer(tenants[0], _header(scope), body)
@@ -116,6 +119,22 @@ class Fair:
                 await sending(message)
 
             return await self._app(scope, receiving, letting_go)
+
+
+def _is_notice(scope: Scope, body: bytes) -> bool:
+    """A message of MCP that asks for no answer, such as one that cancels a call."""
+    if (
+        not scope["path"].startswith("/mcp")
+        or len(body) > NOTICE_BYTES_MAX
+        or b'"notifications/' not in body
+    ):
+        return False
+    try:
+        said = json.loads(body)
+    except (ValueError, RecursionError):
+        return False
+    method = said.get("method") if isinstance(said, dict) else None
+    return isinstance(method, str) and method.startswith("notifications/") and "id" not in said
 
 
 def _is_large(scope: Scope) -> bool:
