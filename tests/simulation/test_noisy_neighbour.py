@@ -25,6 +25,7 @@ from tests.simulation.flood import KINDS
 FLOODING = {"connections": 100}  # connections to each server
 FLOODING_ELSE = 12
 TIMES_MAX, MORE_MAX = 2.0, 0.05  # seconds
+RIGHTS = ("read", "write", "import", "export")
 RATE = "1000000"  # no limit by requests: what is measured is the turns
 ROUNDS, ASKED = 3, 200
 REST_SECONDS = 0.5
@@ -85,7 +86,9 @@ def prepared(store: Path) -> dict[str, str]:
                 )
         engine = memory._memory.engine
         return {
-            tenant: memory._loop.run(keys.create_key(engine, scopes=[f"user:{tenant}"]))[1]
+            tenant: memory._loop.run(
+                keys.create_key(engine, scopes=[f"user:{tenant}"], rights=RIGHTS)
+            )[1]
             for tenant in ("quiet", "noisy")
         }
 

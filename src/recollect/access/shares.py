@@ -1,10 +1,9 @@
 """Fair shares: what tenants, those who share a root, may take of a server at one moment.
 
 Requests are let in by turns, one tenant after the other, however many each has sent: who floods
-waits behind themselves. Where others are about, a tenant has two requests at work at a time, so
-that whoever comes finds room, and shares the processor with two requests of each. Bytes in and out
-are counted after they went, so that a tenant may owe some, and waits until the minute has paid for
-them.
+waits behind themselves. Where others are about, a tenant has one request at work at a time, and
+more only beside slow ones, so that whoever comes finds room. Bytes in and out are counted after
+they went, so that a tenant may owe some, and waits until the minute has paid for them.
 """
 
 from __future__ import annotations
@@ -22,8 +21,13 @@ from recollect.scopes import root_of
 
 RUNNING_MAX = 8  # requests at work at once; more would only wait for each other
 WAITING_MAX = 256  # requests of one tenant
-# In company: a slow request of a tenant does not stop its quick ones, and whoever comes finds room.
-COMPANY_RUNNING_MAX = 2
+# In company a tenant's next request begins when the one before has ended, or has been at work for
+# so long: a slow one does not stop the quick ones behind it.
+COMPANY_PATIENCE_SECONDS = 0.25
+COMPANY_RUNNING_MAX = 4
+REFUSED_AGAIN_SECONDS = 1.0
+REFUSAL_SECONDS = 0.5
+REFUSED_MAX = 1000  # tenants that are remembered
 COMPANY_SECONDS = 60.0  # how long others are counted on
 EVERYBODY = ""  # the tenant of whoever reaches every root, and of a server without keys
 
@@ -54,7 +58,7 @@ class Company:
 
 class FairTurns:
     """So many at once, and of those that wait one tenant's after the other's. In ``company`` a
-    tenant has a few at a time."""
+    tenant has one at a time, or a few if they are slow."""
 
     def __init__(
         self,
@@ -66,6 +70,8 @@ class FairTurns:
         self._waiting_max = waiting
         self.company = company or Company()
         self._running: Counter[str] = Counter()
+        self._begun: dict[str, float] = {}  # when the last one of a tenant began
+        self._looking: asyncio.TimerHandle | None = None
         self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
 
     @asynccontextmanager
@@ -89,10 +95,11 @@ class FairTurns:
     async def begin(self, tenant: str) -> None:
         """Wait until one more of this tenant's may run; ``end`` has to follow."""
         if self._may_begin(tenant):
-            self._running[tenant] += 1
+            self._count(tenant)
             return
         turn = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(tenant, deque()).append(turn)
+        self._look_later()
         try:
             await turn
         except asyncio.CancelledError:
@@ -104,14 +111,36 @@ class FairTurns:
         self._running[tenant] -= 1
         if not self._running[tenant]:
             del self._running[tenant]
-        while self._pass_on():
-            pass
+            self._begun.pop(tenant, None)
+        self._advance()
 
     def _may_begin(self, tenant: str) -> bool:
         if self._running.total() >= self._most:
             return False
-        few = self._running[tenant] < COMPANY_RUNNING_MAX
-        return few or not self.company.has(tenant)
+        if not self._running[tenant] or not self.company.has(tenant):
+            return True
+        waited = time.monotonic() - self._begun[tenant]
+        return waited >= COMPANY_PATIENCE_SECONDS and self._running[tenant] < COMPANY_RUNNING_MAX
+
+    def _count(self, tenant: str) -> None:
+        self._running[tenant] += 1
+        self._begun[tenant] = time.monotonic()
+
+    def _advance(self) -> None:
+        while self._pass_on():
+            pass
+
+    def _look_later(self) -> None:
+        """Patience ends without anybody ending."""
+        if self._looking is None:
+            loop = asyncio.get_running_loop()
+            self._looking = loop.call_later(COMPANY_PATIENCE_SECONDS, self._look)
+
+    def _look(self) -> None:
+        self._looking = None
+        self._advance()
+        if self._waiting:
+            self._look_later()
 
     def _pass_on(self) -> bool:
         """Let the next one in whose turn it is, if there is one; who had a turn goes to the end of
@@ -124,7 +153,7 @@ class FairTurns:
             elif self._may_begin(tenant):
                 del self._waiting[tenant]
                 row.popleft().set_result(None)
-                self._running[tenant] += 1
+                self._count(tenant)
                 if row:
                     self._waiting[tenant] = row
                 return True
@@ -180,17 +209,37 @@ class TenantPlaces:
         self._wait = wait
         self._taken: Counter[str] = Counter()
 
+    def check(self, tenants: Iterable[str]) -> None:
+        if any(self._taken[tenant] >= self._most for tenant in tenants):
+            raise TooMany(f"{self._most} {self._what}; wait for one to end", self._wait)
+
     @asynccontextmanager
     async def taken(self, tenants: Iterable[str]) -> AsyncIterator[None]:
         named = tuple(tenants)
-        if any(self._taken[tenant] >= self._most for tenant in named):
-            raise TooMany(f"{self._most} {self._what}; wait for one to end", self._wait)
+        self.check(named)
         self._taken.update(named)
         try:
             yield
         finally:
             self._taken.subtract(named)
             self._taken += Counter()  # those who have none are not kept
+
+
+class Refusals:
+    """Who is refused and comes again at once waits a moment for the next refusal: thousands of them
+    a second cost the others as much as work does."""
+
+    def __init__(self) -> None:
+        self._last: dict[str, float] = {}
+
+    async def hold(self, tenant: str) -> None:
+        now = time.monotonic()
+        again = now - self._last.pop(tenant, -REFUSED_AGAIN_SECONDS) < REFUSED_AGAIN_SECONDS
+        self._last[tenant] = now
+        if len(self._last) > REFUSED_MAX:
+            del self._last[next(iter(self._last))]
+        if again:
+            await asyncio.sleep(REFUSAL_SECONDS)
 
 
 class Flow:

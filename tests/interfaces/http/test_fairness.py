@@ -15,12 +15,15 @@ import pytest
 
 from recollect.access.quotas import Buckets, TooMany
 from recollect.access.shares import (
+    COMPANY_PATIENCE_SECONDS,
     COMPANY_RUNNING_MAX,
     COMPANY_SECONDS,
+    REFUSAL_SECONDS,
     RUNNING_MAX,
     Company,
     FairTurns,
     Flow,
+    Refusals,
     TenantPlaces,
 )
 from recollect.errors import Unavailable
@@ -94,7 +97,7 @@ async def _hold(turns: FairTurns, tenant: str) -> None:
         await asyncio.sleep(0)
 
 
-def test_X12_in_company_a_tenant_has_few_at_work_and_whoever_comes_finds_room() -> None:
+def test_X12_in_company_a_tenant_has_one_at_work_and_whoever_comes_finds_room() -> None:
     """Counted and not timed: how many of the noisy one's are at work when the quiet one's is, and
     that it waits for none of them."""
     beside: list[int] = []
@@ -123,7 +126,33 @@ def test_X12_in_company_a_tenant_has_few_at_work_and_whoever_comes_finds_room() 
         await asyncio.gather(*noisy)
 
     asyncio.run(main())
-    assert max(beside) == COMPANY_RUNNING_MAX, beside
+    assert max(beside) == 1, beside
+
+
+def test_a_slow_one_does_not_stop_those_behind_it() -> None:
+    async def main() -> list[int]:
+        turns = FairTurns(running=8)
+        turns.company.note("other")
+        over, at_work = asyncio.Event(), 0
+
+        async def slow() -> None:
+            nonlocal at_work
+            async with turns.turn("noisy"):
+                at_work += 1
+                await over.wait()
+
+        asked = [asyncio.create_task(slow()) for _ in range(9)]
+        counts = []
+        for _ in range(6):
+            await asyncio.sleep(COMPANY_PATIENCE_SECONDS * 1.2)
+            counts.append(at_work)
+        over.set()
+        await asyncio.gather(*asked)
+        return counts
+
+    counts = asyncio.run(main())
+    assert counts == sorted(counts)
+    assert counts[-1] == COMPANY_RUNNING_MAX, counts
 
 
 def test_who_is_alone_has_the_whole_server() -> None:
@@ -147,7 +176,7 @@ def test_who_is_alone_has_the_whole_server() -> None:
 
     company.note("b")
     asyncio.run(main())
-    assert most == COMPANY_RUNNING_MAX
+    assert most == 1
     now = COMPANY_SECONDS + 1
     asyncio.run(main())
     assert most == 4
@@ -212,6 +241,19 @@ def test_long_work_leaves_the_loop_alone_as_long_as_it_kept_it() -> None:
 async def _failing() -> None:
     await asyncio.sleep(0)
     raise ValueError("told")
+
+
+def test_who_is_refused_again_at_once_waits_for_it() -> None:
+    async def held(refusals: Refusals, tenant: str) -> bool:
+        begun = time.monotonic()
+        await refusals.hold(tenant)
+        return time.monotonic() - begun >= REFUSAL_SECONDS / 2
+
+    async def main() -> list[bool]:
+        refusals = Refusals()
+        return [await held(refusals, tenant) for tenant in ("noisy", "noisy", "quiet", "noisy")]
+
+    assert asyncio.run(main()) == [False, True, False, True]
 
 
 def test_uploads_have_places() -> None:

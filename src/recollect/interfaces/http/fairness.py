@@ -12,11 +12,13 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import Any
 
 from starlette.datastructures import Headers
 
-from recollect.access.shares import FairTurns, Flow, TenantPlaces, tenants_of
+from recollect.access.quotas import TooMany
+from recollect.access.shares import FairTurns, Flow, Refusals, TenantPlaces, tenants_of
 from recollect.interfaces.http.annex import Annex, too_slow
 from recollect.interfaces.http.bodies import BODY
 from recollect.interfaces.http.callers import CALLER
@@ -39,6 +41,7 @@ class FairShares:
     turns: FairTurns = field(default_factory=FairTurns)
     uploads: Flow = field(default_factory=lambda: Flow(0, ""))
     answers: Flow = field(default_factory=lambda: Flow(0, ""))
+    refusals: Refusals = field(default_factory=Refusals)
     large: TenantPlaces = field(
         default_factory=lambda: TenantPlaces(
             LARGE_MAX, "large requests of this tenant are under way", wait=1
@@ -68,10 +71,17 @@ class Threshold:
             return await self._app(scope, receive, send)
         shares: FairShares = scope["app"].state.shares
         tenants = tenants_of(caller.engine)
-        shares.uploads.check(tenants)
-        shares.answers.check(tenants)
-        shares.turns.check_room(tenants[0])
-        if scope["path"].startswith(WATCHING) or not _is_large(scope):
+        is_large = not scope["path"].startswith(WATCHING) and _is_large(scope)
+        try:
+            shares.uploads.check(tenants)
+            shares.answers.check(tenants)
+            shares.turns.check_room(tenants[0])
+            if is_large:
+                shares.large.check(tenants[:1])
+        except TooMany:
+            await shares.refusals.hold(tenants[0])
+            raise
+        if not is_large:
             return await self._app(scope, receive, send)
         async with shares.large.taken(tenants[:1]):
             return await self._app(scope, receive, send)
@@ -99,6 +109,8 @@ class Fair:
             return message
 
         async def sending(message: Message) -> None:
+            if message.get("status") == HTTPStatus.TOO_MANY_REQUESTS:
+                await shares.refusals.hold(tenants[0])
             shares.answers.add(tenants, len(message.get("body", b"")))
             await send(message)
 
