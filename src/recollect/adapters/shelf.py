@@ -136,8 +136,7 @@ class KeyShelf:
             if merged:  # the same words at the same moment under another key
                 created = since + TICK
                 continue
-            if old is None and self._left(thing, id_, first=new) != id_ and new:
-                raise Conflict(f"{thing.key!r} was made by another at the same time")
+            self._settle(thing, id_, new=new)
             return id_
         raise Unavailable(f"{thing.key!r} changes faster than it can be written; try again") from (
             trouble
@@ -168,17 +167,24 @@ class KeyShelf:
         now = self.get(thing.scope, thing.key)
         return (now and now.id) != (old and old.id)
 
-    def _left(self, thing: Placed, ours: str, *, first: bool) -> str:
-        """Who makes a key at the same time as others leaves several live versions. The one that
-        was committed first stays, or the last; all who made one come to the same answer, because
-        each looks behind its own commit. The id of the one that stays."""
+    def _settle(self, thing: Placed, ours: str, *, new: bool) -> None:
+        """Who makes a key at the same time as others leaves several live versions, also beside a
+        version that replaced one of them. Everybody therefore looks behind their own commit, and
+        takes back only what was committed before it; who had to be the first takes back their own.
+        So the last one always stays, and nobody takes back what another counts on."""
         live = self.versions(thing.scope, thing.key, live=True)
-        if len(live) < 2:
-            return live[0].id if live else ours
-        places = {one.id: self.memory.history(one.id, limit=1)[0].seq for one in live}
-        stays = (min if first else max)(places, key=lambda id_: places[id_])
-        self.memory.archive([id_ for id_ in places if id_ != stays], actor=self.name)
-        return stays
+        if all(one.id == ours for one in live):
+            return
+        place = self._place_of(ours)
+        before = [one.id for one in live if self._place_of(one.id) < place]
+        if before and new:
+            self.memory.archive([ours], actor=self.name)
+            raise Conflict(f"{thing.key!r} was made by another at the same time")
+        if before:
+            self.memory.archive(before, actor=self.name)
+
+    def _place_of(self, id_: str) -> int:
+        return self.memory.history(id_, limit=1)[0].seq
 
     def remove(self, scope: str | None, key: str) -> bool:
         """Erase all versions for good; False if there was nothing."""
