@@ -192,8 +192,8 @@ class NearSearch:
         most = MORE * asked.limit + 16
         while rare:
             found = await self.engine.best_words(counted, scopes, rare, most)
-            hits = await self._hits(root, asked, found, seen)
-            hits = [hit._replace(keyword=found[number]) for number, hit in hits.items()]
+            read = await self._hits(root, asked, found, seen)
+            hits = [hit._replace(keyword=found[number]) for number, hit in read.items()]
             passing = sum(passes(hit.record, asked.where) for hit in hits)
             if passing >= min(2 * asked.limit, len(found)) or len(found) < most or most >= MOST:
                 return hits

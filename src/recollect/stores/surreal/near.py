@@ -14,7 +14,6 @@ postings of our own. Both are written in the same block as the keys, as far as t
 from __future__ import annotations
 
 import random
-import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
@@ -39,6 +38,7 @@ from recollect.stores.keyspace.keys import (
     span,
 )
 from recollect.stores.keyspace.near import Counted, numbers_of
+from recollect.stores.keyspace.rewrite import raised
 from recollect.stores.keyspace.words import (
     ALL,
     REACHED,
@@ -158,7 +158,7 @@ class SurrealNear(SurrealEngine):
         start, end = key("q", space, scope, place(reach + 1)), below("q", space, scope)[1]
         some = KeySpan(start, end, VECTORS_AT_ONCE, bare=True)
         [pairs] = await self._read(root, [some])
-        numbers = [int(parts_of(one)[-1], 16) for one, _ in pairs or ()]  # type: ignore[misc]
+        numbers = _numbers(pairs)
         vectors = await self._read(root, [Get(key(".v", space, place(one))) for one in numbers])
         rows = [_row(*one) for one in zip(numbers, vectors, strict=True) if one[1]]
         table, also = table_of(root, space, scope), Statements()
@@ -175,10 +175,8 @@ class SurrealNear(SurrealEngine):
         self, root: str, raw: Any, ops: dict[bytes, bytes | None], also: Statements
     ) -> bool:
         """A write that changes the header, so that no other one misses it."""
-        header = Header.read(raw)
-        header = header._replace(writes=header.writes + 1, token=secrets.randbits(62))
-        changes = KeyChanges(expected={HEADER: raw})
-        changes = _with(changes, {**ops, HEADER: header.written()})
+        ops = {**ops, HEADER: raised(Header.read(raw)).written()}
+        changes = _with(KeyChanges(expected={HEADER: raw}), ops)
         return await super()._write(root, changes, also)
 
     # Searching
@@ -242,21 +240,26 @@ class SurrealNear(SurrealEngine):
     async def some(self, scope: str, space: str, most: int) -> list[int]:
         root = root_of(scope)
         start, end = below("q", space, scope)
-        ends = KeySpan(start, end, 1, bare=True)
-        answers = await self.read(root, [ends, ends._replace(newest=True)])
-        if not all(answers):
-            return []
-        first, last = (_number(pairs[0][0]) for pairs in answers)  # type: ignore[index]
-        if last - first < WALKED_MAX:
-            chosen = [KeySpan(start, end, bare=True)]
+        head, tail = await self.read(
+            root,
+            [
+                KeySpan(start, end, most + 1, bare=True),
+                KeySpan(start, end, 1, newest=True, bare=True),
+            ],
+        )
+        first, last = _numbers(head), _numbers(tail)
+        if len(first) <= most:
+            return first
+        chance = random.Random(scope)  # whichever, but always the same
+        if last[0] - first[0] < WALKED_MAX:
+            spans = [KeySpan(start, end, bare=True)]
         else:  # a few behind each of many places
-            chosen = [
+            spans = [
                 KeySpan(key("q", space, scope, place(one)), end, 4, bare=True)
-                for one in random.sample(range(first, last + 1), most)
+                for one in chance.sample(range(first[0], last[0] + 1), most)
             ]
-        found = await self.read(root, chosen)
-        numbers = {_number(at) for pairs in found for at, _ in pairs or ()}  # type: ignore[misc]
-        return random.sample(sorted(numbers), min(most, len(numbers)))
+        found = {one for pairs in await self.read(root, spans) for one in _numbers(pairs)}
+        return chance.sample(sorted(found), min(most, len(found)))
 
     async def talks(self, turns: Sequence[tuple[int, Record]], reach: int) -> list[list[int]]:
         if not turns:
@@ -276,6 +279,10 @@ def table_of(root: str, space: str, scope: str) -> str:
 
 def _number(at: bytes) -> int:
     return int(parts_of(at)[-1], 16)
+
+
+def _numbers(pairs: Any) -> list[int]:
+    return [_number(at) for at, _ in pairs or ()]
 
 
 def _places(changes: KeyChanges) -> list[tuple[str, str]]:
