@@ -208,6 +208,8 @@ def _chunk_once(chunk: str) -> _Chunk:
 
 
 def _chunk(chunk: str) -> _Chunk:
+    if chunk.isascii() and chunk.isalpha() and (chunk.islower() or chunk[1:].islower()):
+        return _Chunk("", tuple(_split_word(chunk)), "")  # most are plain words
     bare = chunk.strip(_EDGES)
     if _is_identifier(bare):
         comma = (Token(",", "comma"),) if chunk[-1] in ",;" else ()
