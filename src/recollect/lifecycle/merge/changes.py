@@ -32,9 +32,11 @@ _DONE_CUE = "done"
 def replaces(text: str, speaker: str, known: str, known_speaker: str, cue: str = "") -> str:
     """Why a statement takes the place of a known one of the same speaker; "" if it does not.
     ``cue``: words of a change that were said, and are not in the text."""
+    new = _changing(text, speaker, cue)
+    if new is None:  # most statements tell no change: the known one is not read for those
+        return ""
     old = topic_of(known, known_speaker)
-    new = _changing(text, speaker, cue, wished=old.pending)
-    if new is None:
+    if _is_planned(new) and not old.pending:  # what is known is a plan itself: plans change too
         return ""
     if new.begins and new.begins == old.begins and not fields_of(new.begins):
         new, old = _without_subject(new), _without_subject(old)
@@ -52,15 +54,14 @@ def replaces(text: str, speaker: str, known: str, known_speaker: str, cue: str =
     return now if check(new, old, shared) else ""
 
 
-def _changing(text: str, speaker: str, cue: str, *, wished: bool = False) -> Topic | None:
-    """What a text is about that tells a change; None if it tells none, or only plans one.
-    ``wished``: what is known is a plan itself, and plans change too."""
+def _changing(text: str, speaker: str, cue: str) -> Topic | None:
+    """What a text is about that tells a change, or plans one; None if it tells none."""
     new = topic_of(text, speaker)
     if cue and new.change.kind in ("", "may change"):
         new = replace(new, change=change_in(cue))
     if not new.change.kind and pattern("changes.done").search(new.said):
         new = replace(new, change=ChangeCue("may change", _DONE_CUE))
-    if not new.change.kind or (_is_planned(new) and not wished):
+    if not new.change.kind:
         return None
     if new.change.kind != "ends" and pattern("changes.too").search(new.said):
         return None
@@ -84,8 +85,11 @@ _ANOTHER = re.compile(
 def concern(text: str, speaker: str, known: str, known_speaker: str, cue: str = "") -> float:
     """How likely a statement tells a change of a known one that it does not surely replace,
     between 0 and 1."""
-    new, old = _changing(text, speaker, cue), topic_of(known, known_speaker)
-    if new is None or new.change.cue == _DONE_CUE or _is_over(old):
+    new = _changing(text, speaker, cue)
+    if new is None or new.change.cue == _DONE_CUE or _is_planned(new):
+        return 0.0
+    old = topic_of(known, known_speaker)
+    if _is_over(old):
         return 0.0
     shared = shared_words(new, old)
     if new.kin and old.kin and not _same_people(new, old, shared):
