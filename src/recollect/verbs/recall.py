@@ -123,7 +123,8 @@ async def _recalled(engine: Engine, question: Question, *, count_uses: bool) -> 
         move = f"`recollect --embedder {engine.better} reembed` moves the store"
         notes.append(f"{engine.better} is here and finds more: {move}")
     if question.scope is None:
-        notes.append(f"searched every scope this handle may see ({len(by_root)} roots)")
+        roots = "1 root" if len(by_root) == 1 else f"{len(by_root)} roots"
+        notes.append(f"searched every scope this handle may see ({roots})")
     found: list[Candidate] = []
     for root, scopes in by_root.items():
         for store in engine.stores_of(root):
