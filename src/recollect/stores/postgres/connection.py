@@ -124,6 +124,7 @@ def connect(place: DatabasePlace) -> Db:
         row = db.execute(_PREPARE, (SCHEMA, f"{LOCK_SECONDS}s", f"{SCHEMA}.record")).fetchone()
         if row is not None and row[-1] == "p":
             db.cursor_factory = SpreadCursor
+            db.execute("SET enable_partitionwise_join = on")  # a join is asked of the shard
     except BaseException:
         db.close()
         raise

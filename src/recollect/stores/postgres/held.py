@@ -128,11 +128,26 @@ def _questions(
             (source, code(RELATIONS, kind), target) for source, kind, target in needs.relations
         ]
         asked["relations"] = (_RELATIONS, (*_turned(edges), root))
+    if spread:  # a shard takes a list, but no join with it: else all rows would come to the front
+        for name, (column, values) in _narrowed(needs).items():
+            if name in asked:
+                sql, given = asked[name]
+                asked[name] = (f"{sql} AND {column} = ANY(%s)", (*given, values))
     if needs.space:
         asked["space"] = (_SPACE, (needs.space,))
     if batch.sweep:
         asked["sweep"] = (_SWEEP, (root, micros(batch.at)))
     return asked
+
+
+def _narrowed(needs: Needs) -> Mapping[str, tuple[str, list[str]]]:
+    return {
+        "twins": ("hash", [hash_ for _, hash_ in needs.hashes]),
+        "sessions": ("id", [one.id for one in needs.sessions]),
+        "messages": ("id", [id_ for _, _, id_ in needs.messages]),
+        "items": ("key", [key for _, _, key in needs.items]),
+        "relations": ("source", [source for source, _, _ in needs.relations]),
+    }
 
 
 def _by_id(sql: str, ids: Sequence[str], root: str, spread: bool) -> tuple[str, tuple[Any, ...]]:

@@ -46,7 +46,6 @@ _SERVER_OPTIONS = {
     "batch_size": "100",
     "fetch_size": "1000",
     "async_capable": "true",
-    "use_remote_estimate": "true",
 }
 
 
