@@ -48,7 +48,7 @@ class Word(NamedTuple):
     names: bool
 
 
-class Place(NamedTuple):
+class Beside(NamedTuple):
     """Where a word stands: behind or before which other, and what is between them."""
 
     beside: str
@@ -62,7 +62,7 @@ class Read(NamedTuple):
     text: str
     words: tuple[Word, ...]
     meant: frozenset[str]
-    places: Mapping[Place, Collection[Word]]  # which words stand there
+    places: Mapping[Beside, Collection[Word]]  # which words stand there
     identifiers: frozenset[str]
     ranges: bool
 
@@ -208,7 +208,7 @@ def _is_one_run(asked: Read, missing: Sequence[Word]) -> bool:
     return places[-1] - places[0] < len(places)
 
 
-def _tells_which(place: Place) -> bool:
+def _tells_which(place: Beside) -> bool:
     """What stands before a word, or behind it with a preposition, says which one is meant; and
     so does what is the best or the next."""
     return not place.behind or bool(place.between) or _chooses(place.beside)
@@ -221,10 +221,10 @@ def _read(text: str) -> Read:
 @lru_cache(maxsize=500)
 def _read_once(text: str) -> Read:
     found = tuple(_words(text))
-    places: dict[Place, list[Word]] = {}
+    places: dict[Beside, list[Word]] = {}
     for left, between, right in _pairs(found):
-        places.setdefault(Place(left.meant, between, True), []).append(right)
-        places.setdefault(Place(right.meant, between, False), []).append(left)
+        places.setdefault(Beside(left.meant, between, True), []).append(right)
+        places.setdefault(Beside(right.meant, between, False), []).append(left)
     meant = frozenset(word.meant for word in found)
     ranges = _RANGE.search(text) is not None
     return Read(text, found, meant, places, identifiers(text), ranges)
