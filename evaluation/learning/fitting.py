@@ -1,8 +1,8 @@
 """``python -m evaluation.learning.fitting``: fit the weights of ``recollect.lifecycle.merge.odds``.
 
 Positive are the changes of ``pairs`` with what they change; negative are the follow-ups of
-``harmless`` and of ``sets/beside.jsonl``, and changes beside statements of other cases. Only the
-first sets are used, never the second one. Prints the weights as they stand in the module.
+``harmless`` and of ``sets/beside.jsonl``, and changes beside statements of other cases. Nothing
+that is held back in the later sets is used. Prints the weights as they stand in the module.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from evaluation.learning.cases import FOLDER, Case, load
+from evaluation.learning.cases import FOLDER, Case, SetName, load_all
 from evaluation.learning.living import Lived, live
 from evaluation.learning.matching import matches_any
+from evaluation.learning.report import OPEN
 from recollect.lifecycle.merge.odds import features
 from recollect.lifecycle.merge.topic import topic_of
 
@@ -25,8 +26,10 @@ HARMLESS = 8.0  # how much more a harmless follow-up counts than one of those
 Example = tuple[dict[str, float], int, float]
 
 
-async def _lived(name: str) -> list[tuple[Case, Lived]]:
-    return [(case, await live(case, None)) for case in load(name)]  # type: ignore[arg-type]
+async def _lived(name: SetName) -> list[tuple[Case, Lived]]:
+    """Of the first sets and of what is for tuning in the later ones."""
+    cases = [case for case in load_all(name) if not case.later or case.half in OPEN]
+    return [(case, await live(case, None)) for case in cases]
 
 
 def _examples(

@@ -48,15 +48,17 @@ def replaces(text: str, speaker: str, known: str, known_speaker: str, cue: str =
         return now
     if likelihood(new, old) < UNLIKELY:
         return ""
-    check = {"ends": _ends, "changes": _changes, "may change": _may_change}[new.change.kind]
-    return now if check(new, old, shared) else ""
+    if _turned(new, old, shared):
+        return now
+    check = _CHECKS.get(new.change.kind)
+    return now if check and check(new, old, shared) else ""
 
 
 def _changing(text: str, speaker: str, cue: str, *, wished: bool = False) -> Topic | None:
     """What a text is about that tells a change; None if it tells none, or only plans one.
     ``wished``: what is known is a plan itself, and plans change too."""
     new = topic_of(text, speaker)
-    if cue and new.change.kind in ("", "may change"):
+    if cue and new.change.kind in ("", "may change", "turns"):
         new = replace(new, change=change_in(cue))
     if not new.change.kind and pattern("changes.done").search(new.said):
         new = replace(new, change=ChangeCue("may change", _DONE_CUE))
@@ -292,6 +294,12 @@ def _plain(word: str) -> str:
     return fold(word).strip('.,;:!?"()').removesuffix("'s")
 
 
+def _turned(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
+    """Whether a turn in a field of a life is told to what was so in it."""
+    fields = new.events & old.fields
+    return is_single(fields & _fields(new, old)) or bool(fields and _about(new, old, shared))
+
+
 def _new_values(new: Topic, old: Topic) -> bool:
     return bool(new.values - old.values) or bool(new.names - old.names)
 
@@ -399,6 +407,8 @@ def _may_change(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
     named = bool(new.names - old.names) and bool(old.names - new.names or fields)
     return named or (len(about) > 1 and bool(fields))
 
+
+_CHECKS = {"ends": _ends, "changes": _changes, "may change": _may_change}
 
 _SAME_WORDS = 3
 

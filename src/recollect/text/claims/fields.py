@@ -27,16 +27,28 @@ def fields_of(text: str) -> frozenset[str]:
 @lru_cache(maxsize=4000)
 def _fields_of(text: str) -> frozenset[str]:
     dense = _DENSE.search(text) is not None
-    found = _patterns(dense=dense).items()
-    return frozenset(name for name, form in found if form.search(text))
+    found = _patterns("fields.words", dense=dense).items()
+    return frozenset(name for name, form in found if form.search(text)) | events_in(text).keys()
+
+
+def events_in(text: str) -> Mapping[str, str]:
+    """The fields in which a text tells a turn of a life ("got the keys to", "took early
+    retirement"), and the words that tell it."""
+    return _events_in(text[:FIELDS_FROM_MAX])
+
+
+@lru_cache(maxsize=4000)
+def _events_in(text: str) -> Mapping[str, str]:
+    forms = _patterns("fields.events", dense=_DENSE.search(text) is not None).items()
+    return {name: found[0] for name, form in forms if (found := form.search(text))}
 
 
 @cache
-def _patterns(*, dense: bool) -> Mapping[str, re.Pattern[str]]:
+def _patterns(section: str, *, dense: bool) -> Mapping[str, re.Pattern[str]]:
     """Scripts without blanks have no words to stand between."""
     listed: dict[str, list[str]] = {}
-    for language in languages("fields.words"):
-        for name, words in parts("fields.words", language).items():
+    for language in languages(section):
+        for name, words in parts(section, language).items():
             if (_DENSE.search(words) is not None) == dense:
                 listed.setdefault(name, []).append(words)
     around = "{}" if dense else r"(?<!\w)(?:{})(?!\w)"
