@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from recollect.lifecycle.merge.odds import UNLIKELY, likelihood
+from recollect.lifecycle.merge.odds import UNLIKELY, features, weighed
 from recollect.lifecycle.merge.topic import Topic, shared_dense, shared_words, topic_of
 from recollect.text.analysis import stem, words
 from recollect.text.claims.changes import ChangeCue, change_in
@@ -46,7 +46,7 @@ def replaces(text: str, speaker: str, known: str, known_speaker: str, cue: str =
     now = f"it says that this has changed ({new.change.cue})"
     if _of_same_type(new, old, _LABELLED) or _elsewhere(new, old):
         return now
-    if likelihood(new, old) < UNLIKELY:
+    if weighed(features(new, old)) < UNLIKELY:
         return ""
     if _turned(new, old, shared):
         return now
@@ -86,16 +86,27 @@ _ANOTHER = re.compile(
 def concern(text: str, speaker: str, known: str, known_speaker: str, cue: str = "") -> float:
     """How likely a statement tells a change of a known one that it does not surely replace,
     between 0 and 1."""
+    found = evidence(text, speaker, known, known_speaker, cue)
+    return weighed(found) if found else 0.0
+
+
+def evidence(
+    text: str, speaker: str, known: str, known_speaker: str, cue: str = ""
+) -> dict[str, float]:
+    """What speaks for and against it; empty where no change is told, or of two people."""
     new, old = _changing(text, speaker, cue), topic_of(known, known_speaker)
-    if new is None or new.change.cue == _DONE_CUE or _is_over(old):
-        return 0.0
+    if new is None or _is_over(old):
+        return {}
     shared = shared_words(new, old)
     if new.kin and old.kin and not _same_people(new, old, shared):
-        return 0.0
+        return {}
     alone = not _fields(new, old) and not _about(new, old, shared)
-    if new.kin and new.kin == old.kin and alone and new.change.kind != "may change":
-        return 0.0
-    return 0.0 if _is_told_of_it(new, old, shared) else likelihood(new, old)
+    against = {
+        "kin alone": bool(new.kin) and new.kin == old.kin and alone,
+        "told of it": _is_told_of_it(new, old, shared),
+        "done": new.change.cue == _DONE_CUE,
+    }
+    return features(new, old) | {name: 1.0 for name, holds in against.items() if holds}
 
 
 def _without_subject(topic: Topic) -> Topic:
