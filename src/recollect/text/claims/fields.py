@@ -62,3 +62,17 @@ def slots_of(fields: Iterable[str]) -> tuple[str, ...]:
     """The slots of claims that belong to some fields."""
     wanted = set(fields)
     return tuple(slot for slot, field in meanings("fields.slots").items() if field in wanted)
+
+
+def style_of(text: str) -> str:
+    """What of its answers an assistant is asked to mind in a text: their length, emojis, units."""
+    return next((name for name, form in _styles().items() if form.search(text)), "")
+
+
+@cache
+def _styles() -> Mapping[str, re.Pattern[str]]:
+    return {
+        name: re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE)
+        for language in languages("requests.styles")
+        for name, words in parts("requests.styles", language).items()
+    }

@@ -32,7 +32,7 @@ from recollect.text.claims.rewrite import (
     without_pointers,
 )
 from recollect.text.claims.sentences import Sentence
-from recollect.text.claims.statements import Utterance, entities_in, is_unreal
+from recollect.text.claims.statements import Utterance, entities_in, is_unreal, with_subject
 from recollect.text.dates import Span, time_spans
 from recollect.text.words import pattern, word_set
 
@@ -50,7 +50,7 @@ def kept(said_sentence: Sentence, said: Utterance, found: Sequence[Lesson]) -> l
     """What a sentence says beside what was found in it."""
     if said_sentence.question or len(said_sentence.text) < 4 or is_unreal(said_sentence.text):
         return []
-    text = said_sentence.text.strip(" *_")
+    text = with_subject(said_sentence.text.strip(" *_"))
     parts = [part.strip(" ,;:-–—") for part in pattern("lasting.part").split(text)]
     if any(map(is_unreal_part, parts)):
         return []
