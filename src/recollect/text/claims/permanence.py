@@ -130,11 +130,7 @@ def _is_change(words: str) -> bool:
     return is_turn(words)
 
 
-_HOME = re.compile(r"\A[Hh]ome(?: for (?:me|us))?(?= is\b)")
-
-
 def _is_statement(words: str) -> bool:
-    words = _HOME.sub("My home", words)
     if found := pattern("lasting.setting").match(words):
         return _is_statement(words[found.end() :])
     strong = _is_change(words)

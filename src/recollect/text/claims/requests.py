@@ -44,14 +44,12 @@ def remembered_as_said(content: str, said: Utterance) -> Lesson:
 
 
 def request_in(sentence: Sentence, said: Utterance) -> Lesson | None:
-    """A standing wish about how the assistant should behave, also one that is put as a question
-    ("could you stop ...?") or stands behind its reason ("..., so please use simple words")."""
-    if len(sentence.text) > 240:
+    """A standing wish about how the assistant should behave, also one that stands behind its
+    reason ("..., so please use simple words")."""
+    if sentence.question or len(sentence.text) > 240:
         return None
     text = sentence.text.strip()
     asked = _is_style(text) or _is_style(_behind_reason(text))
-    if sentence.question and not (asked and pattern("requests.for_good").search(text)):
-        return None
     if not (pattern("requests.wish").match(text) or asked) or is_figurative(text):
         return None
     lesson = said.lesson(

@@ -104,7 +104,10 @@ def with_subject(text: str) -> str:
     for section, who in _UNSAID.items():
         if pattern(section).match(text):
             return f"{who} {text[:1].lower()}{text[1:]}"
-    return text
+    return _HOME.sub("My home is", text)
+
+
+_HOME = re.compile(r"\A[Hh]ome(?: for (?:me|us))?(?: is|'s)\b")
 
 
 _UNSAID = {
