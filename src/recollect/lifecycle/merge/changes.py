@@ -14,7 +14,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from recollect.lifecycle.merge.odds import UNLIKELY, likelihood
-from recollect.lifecycle.merge.topic import Topic, shared_dense, shared_words, topic_of
+from recollect.lifecycle.merge.topic import Topic, said_by, shared_dense, shared_words, topic_of
 from recollect.text.analysis import stem, words
 from recollect.text.claims.changes import ChangeCue, change_in
 from recollect.text.claims.clauses import expanded, reading
@@ -56,6 +56,8 @@ def replaces(text: str, speaker: str, known: str, known_speaker: str, cue: str =
 
 def _changing(text: str, speaker: str, cue: str) -> Topic | None:
     """What a text is about that tells a change, or plans one; None if it tells none."""
+    if not cue and not _tells(text, speaker):  # the words of a change are looked for first
+        return None
     new = topic_of(text, speaker)
     if cue and new.change.kind in ("", "may change"):
         new = replace(new, change=change_in(cue))
@@ -66,6 +68,11 @@ def _changing(text: str, speaker: str, cue: str) -> Topic | None:
     if new.change.kind != "ends" and pattern("changes.too").search(new.said):
         return None
     return None if _LOST.search(new.change.cue) and _ANOTHER.search(new.said) else new
+
+
+def _tells(text: str, speaker: str) -> bool:
+    said = said_by(text, speaker)
+    return bool(change_in(said).kind or pattern("changes.done").search(said))
 
 
 def _is_planned(new: Topic) -> bool:
@@ -446,10 +453,7 @@ def say_alike(text: str, other: str) -> bool:
 
 def tells_change(record: Record) -> bool:
     """Whether a record tells a change of anything."""
-    topic = topic_of(record.text, record.author)
-    return bool(
-        record.data.get(CHANGE) or topic.change.kind or pattern("changes.done").search(topic.said)
-    )
+    return bool(record.data.get(CHANGE)) or _tells(record.text, record.author)
 
 
 def tags_of_change(record: Record) -> tuple[str, ...]:

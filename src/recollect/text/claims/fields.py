@@ -8,10 +8,11 @@ concerns only what it names.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cache, lru_cache
 
 from recollect.text.words import languages, meanings, parts
+from recollect.text.words.sieve import Sieves
 
 _DENSE = re.compile("[\u3400-\u9fff]")
 
@@ -26,13 +27,11 @@ def fields_of(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=4000)
 def _fields_of(text: str) -> frozenset[str]:
-    dense = _DENSE.search(text) is not None
-    found = _patterns(dense=dense).items()
-    return frozenset(name for name, form in found if form.search(text))
+    return _patterns(dense=_DENSE.search(text) is not None).found(text)
 
 
 @cache
-def _patterns(*, dense: bool) -> Mapping[str, re.Pattern[str]]:
+def _patterns(*, dense: bool) -> Sieves:
     """Scripts without blanks have no words to stand between."""
     listed: dict[str, list[str]] = {}
     for language in languages("fields.words"):
@@ -40,10 +39,8 @@ def _patterns(*, dense: bool) -> Mapping[str, re.Pattern[str]]:
             if (_DENSE.search(words) is not None) == dense:
                 listed.setdefault(name, []).append(words)
     around = "{}" if dense else r"(?<!\w)(?:{})(?!\w)"
-    return {
-        name: re.compile(around.format("|".join(words)), re.IGNORECASE)
-        for name, words in listed.items()
-    }
+    forms = {name: around.format("|".join(words)) for name, words in listed.items()}
+    return Sieves(forms, re.IGNORECASE)
 
 
 def slots_of(fields: Iterable[str]) -> tuple[str, ...]:

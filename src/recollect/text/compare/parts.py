@@ -156,6 +156,12 @@ def _read_once(text: str) -> TextParts:
     return TextParts(text)
 
 
+def identifiers(text: str) -> frozenset[str]:
+    """Only those: addresses, file names, versions and names from programs."""
+    chunks = (_chunk_once(one) for one in text.split() if len(one) <= CACHED_CHUNK_MAX)
+    return frozenset(chunk.identifier for chunk in chunks if chunk.identifier)
+
+
 @cache
 def _equals() -> dict[str, str]:
     return {stem(word): stem(line[0]) for line in groups("compare.equals") for word in line}
@@ -208,6 +214,8 @@ def _chunk_once(chunk: str) -> _Chunk:
 
 
 def _chunk(chunk: str) -> _Chunk:
+    if chunk.isascii() and chunk.isalpha() and (chunk.islower() or chunk[1:].islower()):
+        return _Chunk("", tuple(_split_word(chunk)), "")  # most are plain words
     bare = chunk.strip(_EDGES)
     if _is_identifier(bare):
         comma = (Token(",", "comma"),) if chunk[-1] in ",;" else ()
