@@ -24,7 +24,7 @@ serve: $(VENV)/serve.stamp  ## set up and run the server (RECOLLECT_PORT=... to 
 	$(BIN)/recollect serve
 
 test: check  ## set up, then format, lint, types, layers and all tests
-	$(BIN)/python -m pytest -n $(WORKERS)
+	$(BIN)/python -m pytest --cache-clear -n $(WORKERS) || $(BIN)/python scripts/try_again.py $$?
 
 check: $(VENV)/dev.stamp  ## the quick gates alone: format, lint, types, layers
 	$(BIN)/ruff format --check $(CHECKED)
@@ -101,6 +101,7 @@ $(VENV)/python.stamp:
 	@touch $@
 
 $(VENV)/%.stamp: requirements/%.txt pyproject.toml | $(VENV)/python.stamp
-	$(PIP) install --quiet --require-hashes -r $<
+	@# The pins are complete: nothing to resolve. What is never imported need not be compiled.
+	$(PIP) install --quiet --no-deps --no-compile --require-hashes -r $<
 	$(PIP) install --quiet --no-deps --no-build-isolation -e . -e ./model
 	@touch $@

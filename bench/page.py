@@ -93,7 +93,7 @@ def series(recorded: Mapping[str, Any]) -> list[Series]:
 def targets(recorded: Mapping[str, Any]) -> Table:
     rows = [*_speed(recorded), *_spread(recorded), *_writing(recorded), *_embedding(recorded)]
     columns = ("what", "measured", "target", "")
-    return Table("Beside other programs: targets", columns, rows)
+    return Table("Targets", columns, rows)
 
 
 def _speed(recorded: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
@@ -171,6 +171,7 @@ def write(recorded: Mapping[str, Any], page: Path = PAGE) -> None:
         f"![What a question and a write cost against the number of records]({CHART})",
         f"Run of {recorded['day']} ({facts}). Lower is better; both axes are logarithmic. Every "
         "program got the same texts and vectors; [who, how and all rows](benchmarks-peers.md).",
+        "## Beside other programs",
         render(targets(recorded)),
         END,
     ]

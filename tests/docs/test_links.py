@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -52,3 +53,11 @@ def test_every_page_is_reachable_from_the_index() -> None:
         waiting += [target for target in targets if target.suffix == ".md" and target.exists()]
     lost = [page for page in PAGES if page.is_relative_to(PROJECT / "docs") and page not in reached]
     assert lost == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(PROJECT).as_posix())
+def test_no_heading_of_a_page_skips_a_level(page: Path) -> None:
+    text = _FENCE.sub("", page.read_text("utf-8"))
+    levels = [len(marks) for marks in re.findall(r"^(#+) ", text, re.MULTILINE)]
+    skips = [below for above, below in pairwise(levels) if below > above + 1]
+    assert skips == []

@@ -9,8 +9,8 @@ import time
 import pytest
 
 from evaluation.learning.cases import load
-from recollect.text.words import cues, pattern
-from recollect.text.words.sieve import Sieve, keys_of, split
+from recollect.text.words import cues, parts, pattern
+from recollect.text.words.sieve import Sieve, Sieves, keys_of, split
 
 SECTIONS = (
     "changes.ends", "changes.changes", "changes.may", "lasting.figurative", "lasting.hypothetical",
@@ -59,3 +59,15 @@ def test_hostile_text_takes_no_longer_than_its_length() -> None:
         for section in SECTIONS:
             cues(section).search(hostile)
         assert time.process_time() - began < 0.5
+
+
+def test_several_at_once_find_what_each_of_them_finds(texts: list[str]) -> None:
+    for section in ("fields.words", "topics.values"):
+        for language in ("en", "de", "fr"):
+            whole = {
+                name: rf"(?<!\w)(?:{part})(?!\w)" for name, part in parts(section, language).items()
+            }
+            sieves = Sieves(whole, re.IGNORECASE)
+            for text in texts:
+                wanted = {n for n, form in whole.items() if re.search(form, text, re.IGNORECASE)}
+                assert sieves.found(text) == wanted, text

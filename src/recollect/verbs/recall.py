@@ -65,7 +65,9 @@ EXPANDED_RECORDS_MAX = 12
 USED_BUFFER_MAX = 1000
 PAST_SHARE = 4
 PAGE = 500
-NATIVE = "searched by the engine itself: there is more than one process should hold"
+NATIVE = (
+    "searched by the engine of the store itself: candidates may miss a few, their scores are exact"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +123,8 @@ async def _recalled(engine: Engine, question: Question, *, count_uses: bool) -> 
         move = f"`recollect --embedder {engine.better} reembed` moves the store"
         notes.append(f"{engine.better} is here and finds more: {move}")
     if question.scope is None:
-        notes.append(f"searched every scope this handle may see ({len(by_root)} roots)")
+        roots = "1 root" if len(by_root) == 1 else f"{len(by_root)} roots"
+        notes.append(f"searched every scope this handle may see ({roots})")
     found: list[Candidate] = []
     for root, scopes in by_root.items():
         for store in engine.stores_of(root):

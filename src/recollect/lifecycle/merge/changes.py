@@ -14,7 +14,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from recollect.lifecycle.merge.odds import UNLIKELY, features, weighed
-from recollect.lifecycle.merge.topic import Topic, shared_dense, shared_words, topic_of
+from recollect.lifecycle.merge.topic import Topic, said_by, shared_dense, shared_words, topic_of
 from recollect.text.analysis import stem, words
 from recollect.text.claims.changes import ChangeCue, change_in
 from recollect.text.claims.clauses import expanded, reading
@@ -32,9 +32,11 @@ _DONE_CUE = "done"
 def replaces(text: str, speaker: str, known: str, known_speaker: str, cue: str = "") -> str:
     """Why a statement takes the place of a known one of the same speaker; "" if it does not.
     ``cue``: words of a change that were said, and are not in the text."""
+    new = _changing(text, speaker, cue)
+    if new is None:  # most statements tell no change: the known one is not read for those
+        return ""
     old = topic_of(known, known_speaker)
-    new = _changing(text, speaker, cue, wished=old.pending)
-    if new is None:
+    if _is_planned(new) and not old.pending:  # what is known is a plan itself: plans change too
         return ""
     if new.begins and new.begins == old.begins and not fields_of(new.begins):
         new, old = _without_subject(new), _without_subject(old)
@@ -54,19 +56,25 @@ def replaces(text: str, speaker: str, known: str, known_speaker: str, cue: str =
     return now if check and check(new, old, shared) else ""
 
 
-def _changing(text: str, speaker: str, cue: str, *, wished: bool = False) -> Topic | None:
-    """What a text is about that tells a change; None if it tells none, or only plans one.
-    ``wished``: what is known is a plan itself, and plans change too."""
+def _changing(text: str, speaker: str, cue: str) -> Topic | None:
+    """What a text is about that tells a change, or plans one; None if it tells none."""
+    if not cue and not _tells(text, speaker):  # the words of a change are looked for first
+        return None
     new = topic_of(text, speaker)
     if cue and new.change.kind in ("", "may change", "turns"):
         new = replace(new, change=change_in(cue))
     if not new.change.kind and pattern("changes.done").search(new.said):
         new = replace(new, change=ChangeCue("may change", _DONE_CUE))
-    if not new.change.kind or (_is_planned(new) and not wished):
+    if not new.change.kind:
         return None
     if new.change.kind != "ends" and pattern("changes.too").search(new.said):
         return None
     return None if _LOST.search(new.change.cue) and _ANOTHER.search(new.said) else new
+
+
+def _tells(text: str, speaker: str) -> bool:
+    said = said_by(text, speaker)
+    return bool(change_in(said).kind or pattern("changes.done").search(said))
 
 
 def _is_planned(new: Topic) -> bool:
@@ -94,8 +102,11 @@ def evidence(
     text: str, speaker: str, known: str, known_speaker: str, cue: str = ""
 ) -> dict[str, float]:
     """What speaks for and against it; empty where no change is told, or of two people."""
-    new, old = _changing(text, speaker, cue), topic_of(known, known_speaker)
-    if new is None or _is_over(old):
+    new = _changing(text, speaker, cue)
+    if new is None or _is_planned(new):
+        return {}
+    old = topic_of(known, known_speaker)
+    if _is_over(old):
         return {}
     shared = shared_words(new, old)
     if new.kin and old.kin and not _same_people(new, old, shared):
@@ -463,10 +474,7 @@ def say_alike(text: str, other: str) -> bool:
 
 def tells_change(record: Record) -> bool:
     """Whether a record tells a change of anything."""
-    topic = topic_of(record.text, record.author)
-    return bool(
-        record.data.get(CHANGE) or topic.change.kind or pattern("changes.done").search(topic.said)
-    )
+    return bool(record.data.get(CHANGE)) or _tells(record.text, record.author)
 
 
 def tags_of_change(record: Record) -> tuple[str, ...]:

@@ -212,7 +212,7 @@ def _told(record: Record, known: Record, named: Named) -> _Finding | None:
         return None
     if "quarantined" in (record.status, known.status) or not _same_speaker(record, known):
         return None
-    claim, other = claim_of(record), claim_of(known)
+    claim, other = _claims(record, known)
     if claim and other and not same_slot(record, claim, known, other):
         return None  # a home is no allergy, whatever a model says
     same = _same_matter(record, known)
@@ -231,7 +231,7 @@ def _told(record: Record, known: Record, named: Named) -> _Finding | None:
 
 def _same_matter(record: Record, known: Record) -> bool:
     """Whether two records are about the same subject, as far as words tell."""
-    claim, other = claim_of(record), claim_of(known)
+    claim, other = _claims(record, known)
     if claim is not None and other is not None:
         return same_slot(record, claim, known, other)
     return share_topic(record.text, record.author, known.text, known.author)
@@ -267,7 +267,7 @@ def _against(record: Record, known: Record) -> _Against:
     """Why both cannot be true at once; empty if they can."""
     if record.kind != "semantic":
         return _Against("", is_same_slot=False)
-    claim, other = claim_of(record), claim_of(known)
+    claim, other = _claims(record, known)
     if claim is not None and other is not None and same_slot(record, claim, known, other):
         if reason := conflict(claim, other):
             return _Against(reason, is_same_slot=True)
@@ -367,7 +367,7 @@ def _same(record: Record, one: Known, above: float) -> _Finding | None:
 
 
 def _claims_fit(record: Record, known: Record) -> bool:
-    claim, other = claim_of(record), claim_of(known)
+    claim, other = _claims(record, known)
     if claim is None or other is None:
         return True
     return same_slot(record, claim, known, other) and claim.negated == other.negated
@@ -390,6 +390,13 @@ def claim_of(record: Record) -> Claim | None:
     if record.kind != "semantic":
         return None
     return claim_from_data(record.data) or claim_in(record.text, speaker=record.author)
+
+
+def _claims(record: Record, known: Record) -> tuple[Claim | None, Claim | None]:
+    """Of both. They are compared with each other only: where the new record makes none, the known
+    one is not read for its own."""
+    claim = claim_of(record)
+    return claim, claim_of(known) if claim is not None else None
 
 
 def with_claim(record: Record, claim: Claim | None = None) -> Record:

@@ -28,7 +28,7 @@ def clash(text: str, other: str) -> str:
     """Why two texts cannot both be true; "" unless all they say is the same but for one number,
     one negation or one opposite."""
     a, b = read(text), read(other)
-    if a.question or b.question or _are_far_apart(a, b):
+    if _are_far_apart(a, b) or a.question or b.question:
         return ""
     found = differences(text, other)
     sharp = found.keys() & _SHARP
@@ -45,11 +45,11 @@ def clash(text: str, other: str) -> str:
 def _are_far_apart(a: TextParts, b: TextParts) -> bool:
     """More than a word of each is not in the other. Most known texts are, and this is seen much
     sooner than every single difference."""
-    return len((set(a.content) ^ set(b.content)) - a.numbers - b.numbers) > 2
+    return len((a.content_set ^ b.content_set) - a.numbers - b.numbers) > 2
 
 
 def _same_but_for_negation(a: TextParts, b: TextParts) -> bool:
-    if abs(len(a.negated) - len(b.negated)) != 1 or set(a.content) != set(b.content):
+    if abs(len(a.negated) - len(b.negated)) != 1 or a.content_set != b.content_set:
         return False
     negators = word_set("compare.dense_negators")
     return _without(a.dense, negators) == _without(b.dense, negators)
@@ -111,7 +111,7 @@ def _without(dense: str, parts: frozenset[str]) -> str:
 
 def adds_words(text: str, known: str) -> bool:
     """Does the text have words with a meaning that the known one has not?"""
-    return not set(read(text).content) - set(read(known).content) <= word_set("compare.fillers")
+    return not read(text).content_set - read(known).content_set <= word_set("compare.fillers")
 
 
 def is_hedged(text: str, known: str) -> bool:
@@ -122,7 +122,7 @@ def is_hedged(text: str, known: str) -> bool:
 def says_more(text: str, known: str) -> bool:
     """Does the text hold everything that the known one says, about the same, and more?"""
     new, old = read(text), read(known)
-    if not set(old.content) <= set(new.content) or _SECOND_SENTENCE.search(text):
+    if not old.content_set <= new.content_set or _SECOND_SENTENCE.search(text):
         return False
     if differences(text, known).keys() & _CHANGES_IT:
         return False
@@ -139,7 +139,7 @@ def _holds(new: TextParts, old: TextParts) -> bool:
         and old.quotations <= new.quotations
         and old.symbols <= new.symbols
         and old.persons <= new.persons
-        and old.names <= new.names | set(new.content)
+        and old.names <= new.names | new.content_set
     )
 
 

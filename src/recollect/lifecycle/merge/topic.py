@@ -50,21 +50,30 @@ class Topic:
     dense: str
 
 
+def said_by(text: str, speaker: str) -> str:
+    """The words of a statement as its speaker said them: "The user sold it" is "I sold it"."""
+    return _said_by(text[:STATEMENT_MAX], speaker)
+
+
+@lru_cache(maxsize=4000)
+def _said_by(text: str, speaker: str) -> str:
+    if framed := _FRAMED.match(text):
+        return spelled(framed["said"])
+    said = re.sub(rf"\A(?:{re.escape(speaker or 'The user')}|The user)(?='s|\b)", "I", text)
+    said = re.sub(r"\AI's", "My", said)
+    said = re.sub(r"\btheir\b", "my", said) if re.match(r"I\b", said) else said
+    said = re.sub(rf"\b(?:the user|{re.escape(speaker or 'the user')})'s\b", "my", said)
+    return re.sub(rf"\b(?:the user|{re.escape(speaker or 'the user')})\b", "me", said)
+
+
 def topic_of(text: str, speaker: str) -> Topic:
     return _topic_of(text[:STATEMENT_MAX], speaker)
 
 
 @lru_cache(maxsize=4000)
 def _topic_of(text: str, speaker: str) -> Topic:
-    framed = _FRAMED.match(text)
-    said = spelled(framed["said"]) if framed else text
+    said = said_by(text, speaker)
     own = {fold(part) for part in speaker.split()} | {"user"}
-    if not framed:
-        said = re.sub(rf"\A(?:{re.escape(speaker or 'The user')}|The user)(?='s|\b)", "I", said)
-        said = re.sub(r"\AI's", "My", said)
-        said = re.sub(r"\btheir\b", "my", said) if re.match(r"I\b", said) else said
-        said = re.sub(rf"\b(?:the user|{re.escape(speaker or 'the user')})'s\b", "my", said)
-        said = re.sub(rf"\b(?:the user|{re.escape(speaker or 'the user')})\b", "me", said)
     lowered = [word for word in words(said) if word not in own]
     names = (
         {fold(name).strip(".'-") for name in _NAME.findall(said)}
@@ -88,7 +97,7 @@ def _topic_of(text: str, speaker: str) -> Topic:
         kin=_kin(said, kin),
         mentions=frozenset(kin_named(word) for word in lowered if word in people_words()),
         begins=first if first in names and not language_of(said) else "",
-        values=_values(said),
+        values=frozenset(values_in(said)),
         subject=_subject(said, kin, first if first in names else ""),
         negated=bool(pattern("changes.denied").search(said)),
         pending=bool(pattern("changes.pending").search(said)),
@@ -119,12 +128,6 @@ def _subject(said: str, kin: re.Match[str] | None, first: str) -> str:
     """The name of whom it is about: "My sister Paula ...", "Paula ..."."""
     named = _NAMED_KIN.match(said, kin.end()) if kin else None
     return fold(named[1]).removesuffix("'s") if named else first
-
-
-def _values(said: str) -> frozenset[tuple[str, str]]:
-    return frozenset(
-        (kind, fold(found[0])) for kind, form in values_in() for found in form.finditer(said)
-    )
 
 
 def shared_words(new: Topic, old: Topic) -> frozenset[str]:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 
 from recollect.text.words import languages, meanings, parts
+from recollect.text.words.sieve import Sieves
 
 _DENSE = re.compile("[\u3400-\u9fff]")
 
@@ -26,9 +27,8 @@ def fields_of(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=4000)
 def _fields_of(text: str) -> frozenset[str]:
-    dense = _DENSE.search(text) is not None
-    found = _patterns("fields.words", dense=dense).items()
-    return frozenset(name for name, form in found if form.search(text)) | events_in(text).keys()
+    found = _sieves("fields.words", dense=_DENSE.search(text) is not None).found(text)
+    return found | events_in(text).keys()
 
 
 def events_in(text: str) -> Mapping[str, str]:
@@ -39,12 +39,24 @@ def events_in(text: str) -> Mapping[str, str]:
 
 @lru_cache(maxsize=4000)
 def _events_in(text: str) -> Mapping[str, str]:
-    forms = _patterns("fields.events", dense=_DENSE.search(text) is not None).items()
-    return {name: found[0] for name, form in forms if (found := form.search(text))}
+    dense = _DENSE.search(text) is not None
+    names = _sieves("fields.events", dense=dense).found(text)
+    forms = ((name, _event(name, dense=dense).search(text)) for name in sorted(names))
+    return {name: found[0] for name, found in forms if found}
 
 
 @cache
-def _patterns(section: str, *, dense: bool) -> Mapping[str, re.Pattern[str]]:
+def _event(name: str, *, dense: bool) -> re.Pattern[str]:
+    return re.compile(_forms("fields.events", dense=dense)[name], re.IGNORECASE)
+
+
+@cache
+def _sieves(section: str, *, dense: bool) -> Sieves:
+    return Sieves(_forms(section, dense=dense), re.IGNORECASE)
+
+
+@cache
+def _forms(section: str, *, dense: bool) -> Mapping[str, str]:
     """Scripts without blanks have no words to stand between."""
     listed: dict[str, list[str]] = {}
     for language in languages(section):
@@ -52,10 +64,7 @@ def _patterns(section: str, *, dense: bool) -> Mapping[str, re.Pattern[str]]:
             if (_DENSE.search(words) is not None) == dense:
                 listed.setdefault(name, []).append(words)
     around = "{}" if dense else r"(?<!\w)(?:{})(?!\w)"
-    return {
-        name: re.compile(around.format("|".join(words)), re.IGNORECASE)
-        for name, words in listed.items()
-    }
+    return {name: around.format("|".join(words)) for name, words in listed.items()}
 
 
 def slots_of(fields: Iterable[str]) -> tuple[str, ...]:

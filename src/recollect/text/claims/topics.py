@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 
 from recollect.text.analysis import stem
 from recollect.text.normal import fold
 from recollect.text.words import any_of, languages, meanings, parts, word_set, words
+from recollect.text.words.sieve import Sieves
 
 
 @cache
@@ -41,14 +42,29 @@ def people_words() -> frozenset[str]:
     )
 
 
+def values_in(text: str) -> Iterator[tuple[str, str]]:
+    """Values of which a statement has one where another has another, each with its kind."""
+    for kind in _kinds_of_values().found(text):
+        yield from ((kind, fold(found[0])) for found in _value(kind).finditer(text))
+
+
 @cache
-def values_in() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """Kinds of values of which a statement has one where another has another."""
+def _forms_of_values() -> Mapping[str, str]:
     forms: dict[str, list[str]] = {}
     for language in languages("topics.values"):
         for kind, form in parts("topics.values", language).items():
             forms.setdefault(kind, []).append(form)
-    return tuple((kind, re.compile("|".join(one), re.IGNORECASE)) for kind, one in forms.items())
+    return {kind: "|".join(listed) for kind, listed in forms.items()}
+
+
+@cache
+def _kinds_of_values() -> Sieves:
+    return Sieves(_forms_of_values(), re.IGNORECASE)
+
+
+@cache
+def _value(kind: str) -> re.Pattern[str]:
+    return re.compile(_forms_of_values()[kind], re.IGNORECASE)
 
 
 @cache

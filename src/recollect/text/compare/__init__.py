@@ -160,8 +160,8 @@ def _symbol(a: TextParts, b: TextParts) -> str:
 
 
 def _name(a: TextParts, b: TextParts) -> str:
-    only_a = a.names - b.names - set(b.content)
-    only_b = b.names - a.names - set(a.content)
+    only_a = a.names - b.names - b.content_set
+    only_b = b.names - a.names - a.content_set
     return _against("name", only_a, only_b) if only_a or only_b else ""
 
 
@@ -180,7 +180,7 @@ def _content(a: TextParts, b: TextParts) -> str:
 
 
 def _unmatched(a: TextParts, b: TextParts) -> list[str]:
-    known = set(b.content)
+    known = b.content_set
     return list(dict.fromkeys(word for word in a.content if word not in known))
 
 

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import NamedTuple
 
 from recollect.text.analysis import pieces, stem
@@ -49,25 +49,94 @@ class Passive:
         return self.patient in after
 
 
-@dataclass(frozen=True, slots=True)
 class TextParts:
-    word_set: frozenset[str]
-    numbers: frozenset[str]
-    dates: frozenset[str]
-    identifiers: frozenset[str]
-    quotations: frozenset[str]
-    names: frozenset[str]
-    persons: frozenset[str]
-    modals: frozenset[str]
-    negated: tuple[str, ...]  # what follows each negation
-    content: tuple[str, ...]  # canonical words, in order
-    ordered: tuple[str, ...]  # the same, with harmless reorderings undone
-    passives: tuple[Passive, ...]
-    past_verbs: frozenset[str]
-    present_verbs: frozenset[str]
-    dense: str
-    symbols: frozenset[str]
-    question: bool
+    """What a text consists of. Each part is read when it is asked for: of most texts that are held
+    against a new one, the words alone show that they are about something else."""
+
+    def __init__(self, text: str) -> None:
+        self._plain = straight(compatible(text)).replace("n 't", "n't")
+        identifiers, self._tokens, self.dense = _tokens(self._plain)
+        self.identifiers = frozenset(identifiers)
+
+    @cached_property
+    def content(self) -> tuple[str, ...]:
+        """Canonical words, in order."""
+        return tuple(_canonical_of(token) for token in self._tokens if _is_content(token))
+
+    @cached_property
+    def content_set(self) -> frozenset[str]:
+        return frozenset(self.content)
+
+    @cached_property
+    def word_set(self) -> frozenset[str]:
+        return self._of_kind("word")
+
+    @cached_property
+    def numbers(self) -> frozenset[str]:
+        return self._of_kind("number") | (
+            frozenset(self.dense) & word_set("compare.dense_numerals")
+        )
+
+    @cached_property
+    def dates(self) -> frozenset[str]:
+        return self._of_kind("date")
+
+    def _of_kind(self, kind: str) -> frozenset[str]:
+        return frozenset(token.text for token in self._tokens if token.kind == kind)
+
+    @cached_property
+    def quotations(self) -> frozenset[str]:
+        return frozenset(fold(found).strip(_EDGES) for found in _QUOTED.findall(self._plain))
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        return _names(self._tokens)
+
+    @cached_property
+    def persons(self) -> frozenset[str]:
+        persons = firsts("compare.persons")
+        return frozenset(persons[one.text] for one in self._tokens if one.text in persons)
+
+    @cached_property
+    def modals(self) -> frozenset[str]:
+        modals = firsts("compare.modals")
+        return frozenset(modals[word] for word in self.word_set if word in modals)
+
+    @cached_property
+    def negated(self) -> tuple[str, ...]:
+        """What follows each negation."""
+        return _negated(self._tokens, self.dense)
+
+    @cached_property
+    def ordered(self) -> tuple[str, ...]:
+        """The content, with harmless reorderings undone."""
+        return _ordered(self._tokens)
+
+    @cached_property
+    def passives(self) -> tuple[Passive, ...]:
+        return _passives(self._tokens)
+
+    @cached_property
+    def _verbs(self) -> tuple[frozenset[str], frozenset[str]]:
+        return _tenses(self._tokens)
+
+    @property
+    def past_verbs(self) -> frozenset[str]:
+        return self._verbs[0]
+
+    @property
+    def present_verbs(self) -> frozenset[str]:
+        return self._verbs[1]
+
+    @cached_property
+    def symbols(self) -> frozenset[str]:
+        if self._plain.isascii():
+            return frozenset()
+        return frozenset(c for c in self._plain if c > "\u2000" and unicodedata.category(c) == "So")
+
+    @cached_property
+    def question(self) -> bool:
+        return _is_question(self._plain, self._tokens, self.dense)
 
     def has_active(self, verb: str) -> bool:
         return verb in self.content and all(voice.verb != verb for voice in self.passives)
@@ -79,43 +148,18 @@ CACHED_CHUNK_MAX = 32
 
 def read(text: str) -> TextParts:
     """A new text is compared with many known ones: short ones are read once."""
-    return _read_once(text) if len(text) <= CACHED_LENGTH_MAX else _read(text)
+    return _read_once(text) if len(text) <= CACHED_LENGTH_MAX else TextParts(text)
 
 
 @lru_cache(maxsize=1000)
 def _read_once(text: str) -> TextParts:
-    return _read(text)
+    return TextParts(text)
 
 
-def _read(text: str) -> TextParts:
-    plain = straight(compatible(text)).replace("n 't", "n't")
-    identifiers, tokens, dense = _tokens(plain)
-    written = [token.text for token in tokens]
-    persons, modals = firsts("compare.persons"), firsts("compare.modals")
-    content = [_canonical_of(token) for token in tokens if _is_content(token)]
-    past, present = _tenses(tokens)
-    return TextParts(
-        word_set=frozenset(token.text for token in tokens if token.kind == "word"),
-        numbers=frozenset(token.text for token in tokens if token.kind == "number")
-        | (frozenset(dense) & word_set("compare.dense_numerals")),
-        dates=frozenset(token.text for token in tokens if token.kind == "date"),
-        identifiers=frozenset(identifiers),
-        quotations=frozenset(fold(found).strip(_EDGES) for found in _QUOTED.findall(plain)),
-        names=_names(tokens),
-        persons=frozenset(persons[word] for word in written if word in persons),
-        modals=frozenset(
-            modals[token.text] for token in tokens if token.kind == "word" and token.text in modals
-        ),
-        negated=_negated(tokens, dense),
-        content=tuple(content),
-        ordered=_ordered(tokens),
-        passives=_passives(tokens),
-        past_verbs=past,
-        present_verbs=present,
-        dense=dense,
-        symbols=frozenset(c for c in plain if c > "\u2000" and unicodedata.category(c) == "So"),
-        question=_is_question(plain, written, dense),
-    )
+def identifiers(text: str) -> frozenset[str]:
+    """Only those: addresses, file names, versions and names from programs."""
+    chunks = (_chunk_once(one) for one in text.split() if len(one) <= CACHED_CHUNK_MAX)
+    return frozenset(chunk.identifier for chunk in chunks if chunk.identifier)
 
 
 @cache
@@ -170,6 +214,8 @@ def _chunk_once(chunk: str) -> _Chunk:
 
 
 def _chunk(chunk: str) -> _Chunk:
+    if chunk.isascii() and chunk.isalpha() and (chunk.islower() or chunk[1:].islower()):
+        return _Chunk("", tuple(_split_word(chunk)), "")  # most are plain words
     bare = chunk.strip(_EDGES)
     if _is_identifier(bare):
         comma = (Token(",", "comma"),) if chunk[-1] in ",;" else ()
@@ -477,9 +523,9 @@ def _fronted_phrase_last(tokens: Sequence[Token]) -> Sequence[Token]:
     return tokens
 
 
-def _is_question(text: str, written: Sequence[str], dense: str) -> bool:
+def _is_question(text: str, tokens: Sequence[Token], dense: str) -> bool:
     if _QUESTION.search(text):
         return True
-    if any(dense.endswith(ending) for ending in words("compare.dense_questions")):
+    if dense and any(dense.endswith(ending) for ending in words("compare.dense_questions")):
         return True
-    return bool(written) and written[0] in word_set("compare.question_openers")
+    return bool(tokens) and tokens[0].text in word_set("compare.question_openers")

@@ -10,62 +10,124 @@ that stands first. Nothing is compiled before a text asks for it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache, lru_cache
 
 # Letters outside of ASCII that a pattern for any case takes for one of ASCII.
 _FOLDED = re.compile("[\u0130\u0131\u017f\u212a]")
 _LOOKAROUND = ("(?=", "(?!", "(?<=", "(?<!")
 _GROUP = re.compile(r"\((?:\?(?:P<\w+>|[a-z]*:))?")
 _KEY = re.compile("[a-z0-9' \u3400-\u9fff-]")
-_WHOLE_GROUP = re.compile(r"(?:\\b)?\(\?:")
+_WHOLE_GROUP = re.compile(r"(?:\\b|\(\?<!\\w\))?\(\?:")
 KEY_LEAST = 2  # bytes; one letter of ASCII is in nearly every text
+_GRAM = 3  # letters: a text is taken apart into these once, not looked through for every key
+
+
+class _Alternatives:
+    """Alternatives of patterns, and which of them a text may hold at all."""
+
+    def __init__(self, parts: Iterable[str], flags: int) -> None:
+        self._parts = tuple(parts)
+        self._flags = flags
+        self._forms: dict[int, re.Pattern[str]] = {}
+        self._always: list[int] = []
+        self._short: dict[str, list[int]] = {}
+        # What a longer key begins with -> the keys, each with its places.
+        self._long: dict[str, list[tuple[str, list[int]]]] = {}
+        by_key: dict[str, list[int]] = {}
+        for place, part in enumerate(self._parts):
+            keys = keys_of(part)
+            if not keys:
+                self._always.append(place)
+            for key in keys:
+                by_key.setdefault(key, []).append(place)
+        for key, places in by_key.items():
+            if len(key) < _GRAM:
+                self._short[key] = places
+            else:
+                self._long.setdefault(key[:_GRAM], []).append((key, places))
+        self._grams = frozenset(self._long)
+
+    def places(self, text: str) -> list[int]:
+        """In ascending order. The text has none of the letters of ``_FOLDED``."""
+        lowered = text.lower()
+        places = set(self._always)
+        for key, listed in self._short.items():
+            if key in lowered:
+                places.update(listed)
+        for gram in self._grams & _grams(lowered):
+            for key, listed in self._long[gram]:
+                if len(key) == _GRAM or key in lowered:
+                    places.update(listed)
+        return sorted(places)
+
+    def search(self, place: int, text: str) -> re.Match[str] | None:
+        form = self._forms.get(place)
+        if form is None:
+            form = self._forms[place] = re.compile(self._parts[place], self._flags)
+        return form.search(text)
+
+
+@lru_cache(maxsize=16)
+def _grams(lowered: str) -> frozenset[str]:
+    """A text goes through several sieves, one behind the other."""
+    return frozenset(map("".join, zip(lowered, lowered[1:], lowered[2:], strict=False)))
 
 
 class Sieve:
     """One regular expression without groups that anybody asks for."""
 
     def __init__(self, pattern: str, flags: int = 0) -> None:
-        self._flags = flags
-        self._parts = [one for part in split(pattern) for one in _distributed(part)]
-        self._forms: dict[int, re.Pattern[str]] = {}
-        self._whole: re.Pattern[str] | None = None
-        self._pattern = pattern
-        self._always: list[int] = []
-        self._by_key: dict[str, list[int]] = {}
-        for place, part in enumerate(self._parts):
-            keys = keys_of(part)
-            if not keys:
-                self._always.append(place)
-            for key in keys:
-                self._by_key.setdefault(key, []).append(place)
+        parts = (one for part in split(pattern) for one in _distributed(part))
+        self._alternatives = _Alternatives(parts, flags)
+        self._whole = (pattern, flags)
 
     def search(self, text: str) -> re.Match[str] | None:
         """As the whole pattern does."""
-        if not text.isascii() and _FOLDED.search(text):
-            return self._compiled().search(text)
-        lowered = text.lower()
-        places = set(self._always)
-        for key, listed in self._by_key.items():
-            if key in lowered:
-                places.update(listed)
+        if _is_folded(text):
+            return _compiled(*self._whole).search(text)
         best: re.Match[str] | None = None
-        for place in sorted(places):
-            found = self._form(place).search(text)
+        for place in self._alternatives.places(text):
+            found = self._alternatives.search(place, text)
             if found and (best is None or found.start() < best.start()):
                 best = found
         return best
 
-    def _form(self, place: int) -> re.Pattern[str]:
-        form = self._forms.get(place)
-        if form is None:
-            form = self._forms[place] = re.compile(self._parts[place], self._flags)
-        return form
 
-    def _compiled(self) -> re.Pattern[str]:
-        if self._whole is None:
-            self._whole = re.compile(self._pattern, self._flags)
-        return self._whole
+class Sieves:
+    """Several of them at once, each with a name."""
+
+    def __init__(self, patterns: Mapping[str, str], flags: int = 0) -> None:
+        named = [
+            (name, one)
+            for name, pattern in patterns.items()
+            for part in split(pattern)
+            for one in _distributed(part)
+        ]
+        self._names = [name for name, _ in named]
+        self._alternatives = _Alternatives((one for _, one in named), flags)
+        self._wholes = {name: (pattern, flags) for name, pattern in patterns.items()}
+
+    def found(self, text: str) -> frozenset[str]:
+        """The names of those that a search finds in the text."""
+        if _is_folded(text):
+            wholes = self._wholes.items()
+            return frozenset(name for name, whole in wholes if _compiled(*whole).search(text))
+        names: set[str] = set()
+        for place in self._alternatives.places(text):
+            name = self._names[place]
+            if name not in names and self._alternatives.search(place, text):
+                names.add(name)
+        return frozenset(names)
+
+
+def _is_folded(text: str) -> bool:
+    return not text.isascii() and _FOLDED.search(text) is not None
+
+
+@cache
+def _compiled(pattern: str, flags: int) -> re.Pattern[str]:
+    return re.compile(pattern, flags)
 
 
 def split(pattern: str) -> list[str]:
