@@ -34,7 +34,11 @@ HALVES: tuple[Half, ...] = get_args(Half)
 PARTS: tuple[Part, ...] = get_args(Part)
 LANGUAGES = ("en", "de", "fr", "es", "zh")
 FOLDER = Path(__file__).parent / "sets"
-LATER = ("second", "third", "fourth")  # each written when the rules had been tuned on those before it
+LATER = (
+    "second",
+    "third",
+    "fourth",
+)  # each written when the rules had been tuned on those before it
 FIELDS = {"id", "lang", "turns", "believe", "gone", "also", "end", "at", "author"}
 
 START = datetime(2026, 3, 9, 9, 0, tzinfo=UTC)  # a Monday

@@ -37,7 +37,13 @@ def _told(case: Case) -> list[str]:
     """What the last turn says, as far as it would be compared with what is known."""
     turn = case.turns[-1]
     message = Message(
-        id="m", scope=SCOPE, session="s", role="user", text=turn.text, at=turn.at, author=case.author
+        id="m",
+        scope=SCOPE,
+        session="s",
+        role="user",
+        text=turn.text,
+        at=turn.at,
+        author=case.author,
     )
     found = extract([message])
     return [lesson.text for lesson in (*found.lessons, *found.tidings)]

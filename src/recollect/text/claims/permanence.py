@@ -45,11 +45,7 @@ def is_lasting(text: str) -> bool:
     words = spelled(text)
     if pattern("lasting.asks").match(words):
         return False
-    if (
-        english < 2
-        and not pattern("lasting.english").match(text)
-        and is_turn(text)
-    ):
+    if english < 2 and not pattern("lasting.english").match(text) and is_turn(text):
         return _elliptic(words, True) or _foreign(text)
     return _may_be(words) and _is_statement(words)
 
@@ -223,10 +219,7 @@ def _being(tail: str) -> bool:
     if (
         not tail
         or first == "dead"
-        or (
-            first in word_set("lasting.moods")
-            and not is_turn(f"is {tail}")
-        )
+        or (first in word_set("lasting.moods") and not is_turn(f"is {tail}"))
     ):
         return False
     if first in word_set("lasting.moods"):
