@@ -7,6 +7,20 @@ import pytest
 from recollect.ports import Store
 from recollect.stores.surreal import SurrealStore
 from recollect.testing import StoreContract
+from recollect.testing.clauses.erasure import EraseClauses
+from recollect.testing.clauses.quality import QualityClauses
+from recollect.testing.clauses.scopes import ScopeClauses
+from recollect.testing.clauses.search import (
+    FilterClauses,
+    KeywordClauses,
+    ScriptClauses,
+    VectorClauses,
+)
+from recollect.testing.clauses.surroundings import SurroundingsClauses
+from recollect.testing.clauses.times import ExpiryClauses, TwoAxesClauses
+from recollect.testing.clauses.truth import TruthClauses
+from recollect.testing.harness import Contract
+from recollect.types import Hit, Search
 from tests import keyspace
 
 
@@ -24,3 +38,43 @@ class TestSurrealStore(StoreContract):
 
     async def reopen(self, store: Store) -> Store:  # noqa: ARG002
         return await SurrealStore.open(self.address)
+
+
+class Built(SurrealStore):
+    """Searches when the tables that it wants are there."""
+
+    async def search(self, asked: Search) -> list[Hit]:
+        found = await super().search(asked)
+        if self._builder is None or self._builder.done():
+            return found
+        await self.built()
+        return await super().search(asked)
+
+
+class OnNativeSurreal(Contract):
+    async def open_store(self) -> Store:
+        store = await Built.open("mem://?search=native")
+        store.engine.table_above = 1
+        return store
+
+    async def damage(self, store: Store, old: str, new: str) -> bool:
+        return await keyspace.damage(store, old, new)
+
+
+class TestNativeSurrealStore(
+    OnNativeSurreal, KeywordClauses, VectorClauses, FilterClauses, SurroundingsClauses, EraseClauses
+):
+    """By postings and HNSW in the engine: the clauses in which something is found."""
+
+
+@pytest.mark.proof
+class TestAllOfNativeSurrealStore(
+    OnNativeSurreal,
+    ScriptClauses,
+    QualityClauses,
+    ScopeClauses,
+    TwoAxesClauses,
+    ExpiryClauses,
+    TruthClauses,
+):
+    """The others, which take longer."""

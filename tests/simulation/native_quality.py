@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Awaitable, Callable, Sequence
 
 import numpy as np
 
 from recollect.ports import Store
-from recollect.stores.redis import RedisStore
+from recollect.stores.surreal import SurrealStore
 from recollect.testing.values import make_batch, make_record, make_search
 from recollect.types import Hit, Search
 
@@ -18,19 +19,29 @@ QUESTIONS = 40
 BATCH = 200
 
 
-async def recalls(address: str, *, records: int) -> tuple[tuple[float, float], tuple[float, float]]:
-    """By words and by meaning: in one scope of that size, and in one of a hundred."""
+Opened = Callable[[str, int], Awaitable[Store]]
+
+
+async def recalls(
+    opened: Opened, *, records: int, among: Sequence[int] = (1, 100)
+) -> list[tuple[float, float]]:
+    """By words and by meaning, in one scope of that size and in one of a hundred. ``opened``: the
+    store for so many scopes, searched "native" or "exact"; never both at once."""
     found = []
-    for scopes in (1, 100):
-        store = await RedisStore.open(f"{address}&prefix=q{scopes}")
-        exact = await RedisStore.open(f"{address.replace('native', 'exact')}&prefix=q{scopes}")
-        try:
-            await _fill(store, records, scopes)
-            found.append(await _compared(store, exact, scopes))
-        finally:
-            await store.close()
-            await exact.close()
-    return found[0], found[1]
+    for scopes in among:
+        asked = _questions(scopes)
+        store = await opened("native", scopes)
+        await _fill(store, records, scopes)
+        await store.search(asked[0])
+        if isinstance(store, SurrealStore):
+            await store.built()
+        got = [await store.search(one) for one in asked]
+        await store.close()
+        exact = await opened("exact", scopes)
+        right = [await exact.search(one) for one in asked]
+        await exact.close()
+        found.append(_compared(got, right))
+    return found
 
 
 def _scope(number: int, scopes: int) -> str:
@@ -73,14 +84,12 @@ def _questions(scopes: int) -> list[Search]:
     return asked
 
 
-async def _compared(store: Store, exact: Store, scopes: int) -> tuple[float, float]:
-    words, near = [], []
-    for asked in _questions(scopes):
-        got, right = await store.search(asked), await exact.search(asked)
+def _compared(got: list[list[Hit]], right: list[list[Hit]]) -> tuple[float, float]:
+    words, near = list[float](), list[float]()
+    for own, exact in zip(got, right, strict=True):
         for shares, best in ((words, _by_word), (near, _by_meaning)):
-            wanted = best(right)
-            if wanted:
-                shares.append(len(wanted & best(got)) / len(wanted))
+            if wanted := best(exact):
+                shares.append(len(wanted & best(own)) / len(wanted))
     return sum(words) / len(words), sum(near) / len(near)
 
 

@@ -222,8 +222,12 @@ def test_L1_native_recall_at_ten_thousand() -> None:
     from tests.simulation.native_quality import recalls
 
     server = own_server("--appendfsync", "no")
+
+    async def opened(search: str, scopes: int) -> RedisStore:
+        return await RedisStore.open(f"{server.url}?search={search}&prefix=q{scopes}")
+
     try:
-        one, many = asyncio.run(recalls(f"{server.url}?search=native", records=10_000))
+        one, many = asyncio.run(recalls(opened, records=10_000))
         assert min(*one, *many) >= 0.95, (one, many)
     finally:
         server.remove()

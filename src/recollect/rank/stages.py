@@ -13,6 +13,7 @@ from datetime import datetime
 
 from recollect.index.vectors import is_name
 from recollect.profiles import Cuts, Profile
+from recollect.rank.contrast import misses
 from recollect.rank.fusion import fused
 from recollect.rank.nearness import held_nearly, is_english, uncertain_words
 from recollect.rank.question import (
@@ -40,6 +41,9 @@ SPREAD_SHARE = 0.03  # of the best score, for each better hit of the session
 SPREAD_AMONG = 60
 WISHES = frozenset(("preference", "user_request"))  # types
 WISH_LIFT = 2.0  # standard deviations of similarity from which a wish counts whole
+CONTRAST_AMONG = 20  # the first hits; hardly anybody asks for more
+LIFT_LEAST = 1.0  # standard deviations of similarity below which a few words in common say little
+COVERAGE_MOST = 0.5  # the share of the words that is more than a few
 NOTHING = 0.0005  # a change of score that nobody would see
 
 
@@ -191,12 +195,40 @@ def standing_out(candidates: Candidates, asked: Asked) -> Candidates:
     if asked.embedder in ENGLISH_ONLY and _latin_share(asked.text) < READ_SHARE:
         return candidates
     best = max(candidate.score for candidate in candidates)
-    return [one for one in candidates if one.score >= _least(one, best, cuts)]
+    several = asks_for_several(asked.text)
+    clear = [one for one in candidates if one.score >= _least(one, best, cuts, several)]
+    return _of_what_is_asked(clear, asked)
 
 
-def _least(candidate: Candidate, best: float, cuts: Cuts) -> float:
+def _of_what_is_asked(candidates: Candidates, asked: Asked) -> Candidates:
+    """Without statements of another thing. In talk a turn answers with what stands around it."""
+    told = [one for one in candidates[:CONTRAST_AMONG] if one.record.type != "turn"]
+    if not told:
+        return candidates
+    texts = [" ".join((one.record.text, *one.record.tags)) for one in told]
+    apart: set[str] = set()
+    single = len(query_terms(asked.text)) == 1
+    for one, why in zip(told, misses(asked.text, texts), strict=True):
+        if why or not (single or _says_it(one)):
+            one.add("contrast", 0.0, why or "a word in common, and nothing else")
+            apart.add(one.record.id)
+    return [one for one in candidates if one.record.id not in apart]
+
+
+def _says_it(candidate: Candidate) -> bool:
+    """Or has it a word in common, perhaps the name, and says something else?"""
+    hit = candidate.hit
+    raised = any(
+        stage in ("alias", "spelling", "related", "replaces") for stage, _, _ in candidate.why
+    )
+    return raised or hit.lift is None or hit.lift >= LIFT_LEAST or hit.coverage > COVERAGE_MOST
+
+
+def _least(candidate: Candidate, best: float, cuts: Cuts, several: bool) -> float:
     if candidate.record.type != "turn":
-        return max(cuts["statement"].share * best, cuts["statement"].least)
+        far = candidate.score < cuts["statement"].clear and not several
+        share = cuts["statement"].share_of_far if far else cuts["statement"].share
+        return max(share * best, cuts["statement"].least)
     # Of talk in which nothing stands out, the nearest is all there is.
     return cuts["turn"].share * best if best >= cuts["turn"].least else 0.0
 

@@ -65,7 +65,9 @@ EXPANDED_RECORDS_MAX = 12
 USED_BUFFER_MAX = 1000
 PAST_SHARE = 4
 PAGE = 500
-NATIVE = "searched by the engine itself: there is more than one process should hold"
+NATIVE = (
+    "searched by the engine of the store itself: candidates may miss a few, their scores are exact"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

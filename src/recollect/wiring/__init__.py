@@ -141,12 +141,20 @@ async def open_chosen(store: StorePath | None, settings: Settings, profile: Prof
     """The store that is asked for. A server that a profile names by a variable of its own may be
     away: its document says that the agent works on without it."""
     if store is not None or settings.store or not _on_redis(settings, profile):
-        return await open_store(store_address(store, settings, profile), settings)
-    address = settings.redis_url
-    options = "search=native&persistence=any"
-    joined = f"{address}{'&' if '?' in address else '?'}{options}"
-    scheme_of(address)
+        address = store_address(store, settings, profile)
+        if profile.name == "lota" and EXTRAS.get(scheme_of(address)) == "surreal":
+            address = _with_options(address, "search=native")
+        return await open_store(address, settings)
+    joined = _with_options(settings.redis_url, "search=native&persistence=any")
+    scheme_of(joined)
     return await Standby.open("REDIS_URL", lambda: open_store(joined, settings))
+
+
+def _with_options(address: str, options: str) -> str:
+    """Those of a profile. What the address itself says about the search stays."""
+    if "search=" in address.partition("?")[2]:
+        options = options.partition("&")[2]
+    return f"{address}{'&' if '?' in address else '?'}{options}" if options else address
 
 
 async def open_queue(settings: Settings, profile: Profile) -> PendingQueue | None:

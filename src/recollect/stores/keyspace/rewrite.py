@@ -14,6 +14,7 @@ from recollect.stores.keyspace.engine import KeyChanges, NearChange
 from recollect.stores.keyspace.held import FoundKeys, item_key
 from recollect.stores.keyspace.keys import (
     HEADER,
+    Header,
     RecordBody,
     below,
     body_of,
@@ -92,9 +93,7 @@ class Rewrite:
         if header.gone > GONE_MAX:
             self._spans.append((b"x\0", b"x\1"))
             header = header._replace(gone=0, lost=header.stamp)
-        token = secrets.randbits(62)
-        header = header._replace(writes=header.writes + 1, token=token)
-        self._ops[HEADER] = header.written()
+        self._ops[HEADER] = raised(header).written()
         return KeyChanges(
             expected={HEADER: self._found.raw},
             spans_gone=self._spans,
@@ -310,6 +309,11 @@ class Rewrite:
         self._ops[at] = entry_bytes(entry, self._changes.also)
         self._ops[key(".b", entry.batch)] = str(entry.seq).encode()
         self._header = self._header._replace(head=entry.seq)
+
+
+def raised(header: Header) -> Header:
+    """As the next write leaves it: no two write the same."""
+    return header._replace(writes=header.writes + 1, token=secrets.randbits(62))
 
 
 # Which keys something has; all but the first point to the first.

@@ -3,34 +3,25 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, cast
+from typing import Any
 from urllib.parse import SplitResult, parse_qs, urlsplit, urlunsplit
 
 from redis.asyncio import Redis, RedisCluster
 
 from recollect.errors import Incompatible, Invalid
-from recollect.index import native
-from recollect.index.filters import check_asked
-from recollect.ports import Capabilities, NativeArms, NativeHit, NativeHits
-from recollect.scopes import root_of
-from recollect.stores.keyspace.engine import Get
-from recollect.stores.keyspace.keys import HEADER, Header, body_of, key
-from recollect.stores.keyspace.store import KeyStore
+from recollect.ports import Capabilities
+from recollect.stores.keyspace.near import NearSearch, NearStore, search_in
 from recollect.stores.redis.engine import RedisEngine
 from recollect.stores.redis.failures import speaking_of
 from recollect.stores.redis.near import NearEngine
-from recollect.types import Hit, Search
 
 CACHE_BYTES = 1024**3
 OLDEST = 8
-NATIVE_ABOVE = 50_000  # records that can be seen
 SECONDS = 10.0  # that an answer may take
 PREFIX = "recollect"
 PERSISTENCE = ("aof", "any")  # what the server must have
-SEARCHES = ("exact", "native", "both")
 TLS = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile", "ssl_cert_reqs")  # handed to the client
-OPTIONS = {"prefix", "persistence", "search", *TLS}
+OPTIONS = {"prefix", "persistence", "search", "native_above", *TLS}
 LEFTOVERS = (
     "gone from the server's memory at once; its append-only file is being rewritten without it; "
     "snapshots, backups and replicas that are behind may hold bytes of it until they are replaced"
@@ -39,7 +30,7 @@ LEFTOVERS = (
 logger = logging.getLogger("recollect")
 
 
-class RedisStore(KeyStore):
+class RedisStore(NearStore):
     """``recollect.ports.Store`` on Redis. Use ``open``."""
 
     @classmethod
@@ -50,6 +41,7 @@ class RedisStore(KeyStore):
         too old, or would lose what it is given. Invalid: that is no such address.
         """
         engine, options = engine_at(address)
+        search, above = search_in(options)
         try:
             facts = await facts_of(engine)
             check_server(facts, engine.name, accepts_loss=options.get("persistence") == "any")
@@ -57,7 +49,6 @@ class RedisStore(KeyStore):
         except BaseException:
             await engine.close()
             raise
-        search = cast(Literal["exact", "native", "both"], options.get("search", "both"))
         capabilities = Capabilities(
             name="redis",
             search=search,
@@ -67,41 +58,9 @@ class RedisStore(KeyStore):
             leftovers=LEFTOVERS,
         )
         store = cls(engine, capabilities, cache_bytes=cache_bytes)
-        store.near = engine
+        store.near = NearSearch(engine)
+        store.native_above = above
         return store
-
-    near: NearEngine
-
-    async def search(self, asked: Search) -> list[Hit]:
-        self._check()
-        if await self._is_native(asked):
-            return NativeHits(await native.search(self, asked))
-        return await super().search(asked)
-
-    async def _is_native(self, asked: Search) -> bool:
-        """Where there is much to search; everywhere, or nowhere, if the address says so."""
-        if asked.where.matching:
-            return False  # what stands in a record's data it cannot find by itself
-        if self.capabilities.search != "both" or not check_asked(asked):
-            return self.capabilities.search == "native"
-        root = root_of(asked.where.scopes[0])
-        [raw] = await self._read(root, [Get(HEADER)])
-        if Header.read(raw).made < NATIVE_ABOVE:
-            return False
-        scopes = await self._visible(root, asked.where)
-        return await self.near.size(scopes) >= NATIVE_ABOVE
-
-    async def arms(self, asked: Search, terms: Sequence[str]) -> NativeArms:
-        scopes = await self._visible(root_of(asked.where.scopes[0]), asked.where)
-        return await self.near.arms(asked, terms, scopes)
-
-    async def turns(
-        self, asked: Search, ids: Sequence[str], reach: int
-    ) -> Mapping[str, Sequence[NativeHit]]:
-        root = root_of(asked.where.scopes[0])
-        answers = await self._read(root, [Get(key(".i", id_), follow=True) for id_ in ids])
-        bodies = [body_of(raw) for raw in answers if raw]
-        return await self.near.turns(asked, [(body.number, body.record) for body in bodies], reach)
 
 
 async def open_address(address: str, *, cache_bytes: int) -> RedisStore:
@@ -126,8 +85,7 @@ def _parts(address: str) -> tuple[SplitResult, dict[str, str]]:
         raise Invalid(f"unknown option {unknown[0]!r} in {_named(url)}; there are: {known}")
     if options.get("persistence", "aof") not in PERSISTENCE:
         raise Invalid(f"persistence= takes one of {', '.join(PERSISTENCE)}")
-    if options.get("search", "exact") not in SEARCHES:
-        raise Invalid(f"search= takes one of {', '.join(SEARCHES)}")
+    search_in(options)
     if not options.get("prefix", PREFIX).isalnum():
         raise Invalid("prefix= takes letters and digits only")
     return url, options

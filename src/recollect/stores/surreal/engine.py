@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -33,6 +34,14 @@ _ABOUT = (
     "UPSERT $about SET name = $name, known = (known ?? false) OR $entered,"
     " until = until ?? $never, news = (news ?? false) OR $stirred, due = $never RETURN NONE;"
 )
+
+
+@dataclass(slots=True)
+class Statements:
+    """More that belongs to a write, and what it is given."""
+
+    lines: list[str] = field(default_factory=list)
+    given: dict[str, Any] = field(default_factory=dict)
 
 
 class SurrealEngine:
@@ -61,10 +70,8 @@ class SurrealEngine:
     async def _read(self, root: str, asks: Sequence[Ask]) -> Answers:
         gets = [one.key for one in asks if isinstance(one, Get)]
         spans = [one for one in asks if isinstance(one, KeySpan)]
-        parts = ["(SELECT id[1] AS k, v FROM $ids)", *(_select(root, one) for one in spans)]
-        found, *ranges = await self.ask(
-            f"RETURN [{', '.join(parts)}]", {"ids": [_entry(root, one) for one in gets]}
-        )
+        parts = [_get(root, gets), *(_select(root, one) for one in spans)]
+        found, *ranges = await self.ask(f"RETURN [{', '.join(parts)}]")
         values = {bytes.fromhex(row["k"]): _bytes(row) for row in found}
         rest = iter(ranges)
         answers: list[Any] = []
@@ -83,8 +90,7 @@ class SurrealEngine:
                 wanted |= {answer} if isinstance(asked, Get) else {raw for _, raw in answer if raw}
         if not wanted:
             return answers
-        ids = [_entry(root, one) for one in wanted]
-        rows = await self.ask("SELECT id[1] AS k, v FROM $ids", {"ids": ids})
+        rows = await self.ask(f"RETURN {_get(root, wanted)}")
         bodies = {bytes.fromhex(row["k"]): _bytes(row) for row in rows}
         for place, (asked, answer) in enumerate(zip(asks, answers, strict=True)):
             if asked.follow and answer:
@@ -110,13 +116,17 @@ class SurrealEngine:
             return answers, {**dict.fromkeys(ids, ""), **owners}
 
     async def write(self, root: str, changes: KeyChanges) -> bool:
-        text, given = _block(root, changes)
         async with self._lock:
-            done = await self._written(text, given, root, changes)
+            done = await self._write(root, changes, Statements())
         if done and (changes.entered or changes.used):
             self._changed.set()
             self._changed = asyncio.Event()
         return done
+
+    async def _write(self, root: str, changes: KeyChanges, also: Statements) -> bool:
+        """Whoever calls it holds the lock."""
+        text, given = _block(root, changes, also)
+        return await self._written(text, given, root, changes)
 
     async def _written(
         self, text: str, given: dict[str, Any], root: str, changes: KeyChanges
@@ -276,6 +286,12 @@ def _header_of(root: str) -> str:
     return f"(SELECT VALUE v FROM ONLY entry:{_at(root, HEADER)})"
 
 
+def _get(root: str, keys: Iterable[bytes]) -> str:
+    """Ids as text: the client takes longer to pack them than the engine to read them."""
+    ids = ", ".join(f"entry:{_at(root, one)}" for one in keys)
+    return f"(SELECT id[1] AS k, v FROM [{ids}])" if ids else "[]"
+
+
 def _select(root: str, asked: KeySpan) -> str:
     what = "id[1] AS k" if asked.bare else "id[1] AS k, v"
     text = f"(SELECT {what} FROM entry:{_at(root, asked.start)}..{_at(root, asked.end)}"
@@ -291,10 +307,10 @@ def _bytes(row: dict[str, Any]) -> bytes:
     return found
 
 
-def _block(root: str, changes: KeyChanges) -> tuple[str, dict[str, Any]]:
+def _block(root: str, changes: KeyChanges, also: Statements) -> tuple[str, dict[str, Any]]:
     """The write as one block."""
     lines: list[str] = []
-    given: dict[str, Any] = {}
+    given: dict[str, Any] = dict(also.given)
     for number, (key, value) in enumerate(changes.expected.items()):
         held = f"(SELECT VALUE v FROM ONLY entry:{_at(root, key)})"
         wanted = "NONE" if value is None else f"$e{number}"
@@ -320,4 +336,5 @@ def _block(root: str, changes: KeyChanges) -> tuple[str, dict[str, Any]]:
         }
         lines.append(_ABOUT)
         lines += memory_statements(root, changes, given)
+    lines += also.lines
     return "RETURN { " + " ".join(lines) + " RETURN 1; }", given

@@ -2,35 +2,48 @@
 
 from __future__ import annotations
 
+import asyncio
 import fcntl
+import logging
 import os
 from pathlib import Path
 from typing import Any
-from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
 from surrealdb import AsyncSurreal
 
 from recollect.errors import Invalid, Unavailable
+from recollect.index.filters import check_asked
 from recollect.ports import Capabilities
-from recollect.stores.keyspace.store import KeyStore
-from recollect.stores.surreal.engine import SurrealEngine
+from recollect.scopes import root_of
+from recollect.stores.keyspace.engine import Get
+from recollect.stores.keyspace.keys import HEADER, Header
+from recollect.stores.keyspace.near import NearSearch, NearStore, search_in
+from recollect.stores.keyspace.words import ALL, REACHED, reached_in
 from recollect.stores.surreal.failures import speaking_of
+from recollect.stores.surreal.near import SurrealNear
 from recollect.stores.surreal.tables import DEFINED
+from recollect.types import Hit, Search
 
 CACHE_BYTES = 1024**3
 LEFTOVERS = "no query finds it any more; the engine's files may hold bytes until it compacts them"
 NAMESPACE, DATABASE = "recollect", "memory"
+OPTIONS = {"search", "native_above"}
+
+logger = logging.getLogger("recollect")
 
 
-class SurrealStore(KeyStore):
+class SurrealStore(NearStore):
     """``recollect.ports.Store`` on SurrealDB. Use ``open``."""
 
-    engine: SurrealEngine
+    engine: SurrealNear
+    _builder: asyncio.Task[None] | None = None
     _lock: int | None = None  # a descriptor, held as long as the folder is open
 
     @classmethod
     async def open(cls, address: str, *, cache_bytes: int = CACHE_BYTES) -> SurrealStore:
-        """``surrealkv://path``, ``mem://`` or ``ws://user:password@host:port/namespace/database``.
+        """``surrealkv://path``, ``mem://`` or ``ws://user:password@host:port/namespace/database``;
+        ``?search=native`` (or exact, both) and ``native_above=`` say who searches.
 
         Unavailable: it cannot be reached, or another process has the folder open. Denied: not
         with this password. Invalid: that is no such address. A commit to a folder is on the disk
@@ -38,8 +51,9 @@ class SurrealStore(KeyStore):
         engine reads that by itself.
         """
         scheme = address.partition(":")[0]
+        address, options = _options(address)
         if scheme in ("surrealkv", "mem"):
-            return await cls._embedded(scheme, address, cache_bytes)
+            return await cls._embedded(scheme, address, options, cache_bytes)
         url = urlsplit(address)
         name, endpoint, place = _named(url), _endpoint(url), _place(url)
         with speaking_of(name):
@@ -53,10 +67,12 @@ class SurrealStore(KeyStore):
             except BaseException:
                 await db.close()
                 raise
-        return await cls._made(db, name, "server", cache_bytes)
+        return await cls._made(db, name, "server", options, cache_bytes)
 
     @classmethod
-    async def _embedded(cls, scheme: str, address: str, cache_bytes: int) -> SurrealStore:
+    async def _embedded(
+        cls, scheme: str, address: str, options: dict[str, str], cache_bytes: int
+    ) -> SurrealStore:
         lock, name = None, address
         if scheme == "surrealkv":
             folder = _folder(address)
@@ -67,7 +83,7 @@ class SurrealStore(KeyStore):
                 db: Any = AsyncSurreal(f"{name}/data" if lock is not None else "mem://")
                 await db.connect()
                 await db.use(NAMESPACE, DATABASE)
-            store = await cls._made(db, name, scheme, cache_bytes)
+            store = await cls._made(db, name, scheme, options, cache_bytes)
         except BaseException:
             if lock is not None:
                 os.close(lock)
@@ -76,8 +92,11 @@ class SurrealStore(KeyStore):
         return store
 
     @classmethod
-    async def _made(cls, db: Any, name: str, kind: str, cache_bytes: int) -> SurrealStore:
-        engine = SurrealEngine(db, name=name, alone=kind != "server")
+    async def _made(
+        cls, db: Any, name: str, kind: str, options: dict[str, str], cache_bytes: int
+    ) -> SurrealStore:
+        search, above = search_in(options)
+        engine = SurrealNear(db, name=name, alone=kind != "server", begins=search == "native")
         try:
             for line in filter(None, map(str.strip, DEFINED.splitlines())):
                 await engine.ask(line)
@@ -86,17 +105,62 @@ class SurrealStore(KeyStore):
             raise
         capabilities = Capabilities(
             name="surreal",
-            search="exact",
+            search=search,
             erasure="memory" if kind == "mem" else "engine",
             waits=True,
             processes=kind == "server",
             leftovers="" if kind == "mem" else LEFTOVERS,
         )
         store = cls(engine, capabilities, cache_bytes=cache_bytes)
-        store.engine = engine
+        store.engine, store.near, store.native_above = engine, NearSearch(engine), above
         return store
 
+    async def search(self, asked: Search) -> list[Hit]:
+        found = await super().search(asked)
+        if self.engine.wanted and (self._builder is None or self._builder.done()):
+            self._builder = asyncio.create_task(self._build())
+        return found
+
+    async def _is_native(self, asked: Search) -> bool:
+        """Not before the engine has what it searches; that is built meanwhile."""
+        if self.capabilities.search == "exact" or asked.where.matching or not check_asked(asked):
+            return False
+        root = root_of(asked.where.scopes[0])
+        header, raw = await self._read(root, [Get(HEADER), Get(REACHED)])
+        made = Header.read(header).made
+        if self.capabilities.search == "both" and made < self.native_above:
+            return False
+        if made and reached_in(raw) != ALL:
+            self.engine.wanted[root, "", ""] = None
+            return False
+        return await super()._is_native(asked)
+
+    async def _build(self) -> None:
+        """A little at a time, between the commits of others. What fails is tried again by the
+        next search that wants it."""
+        while self.engine.wanted:
+            root, space, scope = next(iter(self.engine.wanted))
+            try:
+                done = await self._build_some(root, space, scope)
+            except Unavailable as error:
+                logger.warning("cannot build the search index of %s: %s", root, error)
+                done = True
+            if done:
+                self.engine.wanted.pop((root, space, scope), None)
+            await asyncio.sleep(0)
+
+    async def _build_some(self, root: str, space: str, scope: str) -> bool:
+        async with self._locks.setdefault(root, asyncio.Lock()):
+            return await self.engine.build(root, space, scope)
+
+    async def built(self) -> None:
+        """Wait until nothing is being built."""
+        if self._builder is not None:
+            await self._builder
+
     async def close(self) -> None:
+        self.engine.wanted.clear()  # the builder ends after the step that it is in
+        await asyncio.gather(self.built(), return_exceptions=True)
         await super().close()
         if self._lock is not None:
             os.close(self._lock)
@@ -107,12 +171,24 @@ async def open_address(address: str, *, cache_bytes: int) -> SurrealStore:
     return await SurrealStore.open(address, cache_bytes=cache_bytes)
 
 
+def _options(address: str) -> tuple[str, dict[str, str]]:
+    """The address without what stands behind its question mark, and that."""
+    plain, _, query = address.partition("?")
+    options = {name: values[-1] for name, values in parse_qs(query, keep_blank_values=True).items()}
+    unknown = sorted(set(options) - OPTIONS)
+    if unknown:
+        known = " and ".join(f"{name}=" for name in sorted(OPTIONS))
+        raise Invalid(
+            f"{unknown[0]!r}: SurrealDB takes no options but {known} (commits are synced anyway)"
+        )
+    search_in(options)
+    return plain, options
+
+
 def _folder(address: str) -> Path:
     path = address.removeprefix("surrealkv:").removeprefix("//")
     if not path:
         raise Invalid("no folder in the address; write surrealkv://path/to/folder")
-    if "?" in path:
-        raise Invalid("surrealkv:// takes no options; every commit is synced to the disk anyway")
     return Path(path).expanduser().absolute()
 
 

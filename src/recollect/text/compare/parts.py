@@ -162,6 +162,12 @@ def _read_once(text: str) -> TextParts:
     return TextParts(text)
 
 
+def identifiers(text: str) -> frozenset[str]:
+    """Only those: addresses, file names, versions and names from programs."""
+    chunks = (_chunk_once(one) for one in text.split() if len(one) <= CACHED_CHUNK_MAX)
+    return frozenset(chunk.identifier for chunk in chunks if chunk.identifier)
+
+
 @cache
 def _equals() -> dict[str, str]:
     return {stem(word): stem(line[0]) for line in groups("compare.equals") for word in line}
