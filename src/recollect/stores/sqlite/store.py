@@ -191,8 +191,13 @@ class SqliteStore:
             db = self._connection()
             feed = SqliteFeed(db, self._local.seen)
             behind: list[str] = []
+
+            def is_little(scope: str, _: int) -> bool:
+                behind.append(scope)
+                return False
+
             try:
-                found = read(feed, lambda scope, _: bool(behind.append(scope)))
+                found = read(feed, is_little)
             except FileMovedError:
                 return None
             if found is None and behind:
