@@ -146,7 +146,7 @@ def _shares(
 ) -> list[Share]:
     """The indexes of all visible scopes, with what passes, and the words of a search."""
     stamps = stamps or _stamps(feed, where, space)
-    terms = analysis.query_terms(asked.text) if asked else ()
+    terms = analysis.search_terms(asked.text) if asked else ()
     chosen = RowFilter(where)
     shares = []
     for scope, stamp in stamps.scopes.items():
@@ -216,7 +216,7 @@ def _listed_by_id(shares: Sequence[Share], query: Listing) -> list[int]:
 
 def _candidates(shares: Sequence[Share], query: Search) -> Found:
     """The best by words, and those that may be the best by meaning."""
-    words = weigh(shares, analysis.query_terms(query.text))
+    words = weigh(shares, analysis.search_terms(query.text))
     for share in shares:
         score_words(share, words)
     worded = _best_by_words(shares, query.limit)

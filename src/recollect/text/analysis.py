@@ -4,7 +4,8 @@
 marks count and digits are no part of a word.
 
 Words are case-folded, stripped of accents and stemmed: by the language of a script that is mostly
-one language's, else as English. Emoji and signs are words. Scripts that are written
+one language's, else as English, and beside that in the Latin language that the text is in (see
+``language``). Emoji and signs are words. Scripts that are written
 without blanks (Chinese, Japanese, Thai, ...) and Korean, whose particles stick to the word,
 become overlapping pieces, so "北京" is found inside "我住在北京市": one and two characters
 long where a character says much, two and three where it is only a letter (Thai).
@@ -15,19 +16,21 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-from recollect.text.normal import fold
+from recollect.text.language import ENGLISH, is_small, language_stems, languages_of
+from recollect.text.normal import compatible, fold
 from recollect.text.words import word_set
 
 if TYPE_CHECKING:
     import Stemmer
 
 # A store keeps this number beside its index and rebuilds the index when it differs.
-ANALYSER_VERSION = 3
+ANALYSER_VERSION = 4
 
+STEM = "~"  # marks a stem of another language than English; no word begins so
 QUESTION = "?"  # marks a text that asks; not a word, so no text can hold it by itself
 
 # Longer texts are stored whole but only their beginning is searchable by word.
@@ -110,12 +113,30 @@ def asks(text: str) -> bool:
 
 
 def document_terms(text: str, author: str) -> list[str]:
-    """What a record is found by: its text, and who said it. A question is marked as one; no
-    query looks for the mark."""
+    """What a record is found by: its text, and who said it; and behind the words the stems of the
+    language that they are in. A question is marked as one; no query looks for the mark."""
     whole = f"{author}\n{text}" if author else text
     found = terms(whole)
     found = found if whole.isascii() else [stem_by_script(term) for term in found]
-    return [*found, QUESTION] if asks(text) else found
+    if asks(text):
+        found.append(QUESTION)
+    written = list(words(text))
+    if not text.isascii() or languages_of(text, written):  # a note in plain letters says nothing
+        found += [STEM + one for stems in _stems_of(text, written) for one in stems]
+    return found
+
+
+def _stems_of(text: str, found: Sequence[str]) -> list[list[str]]:
+    if text.isascii():
+        return language_stems(text, found, found)
+    written = compatible(text[:ANALYSED_CHARACTERS_MAX]).casefold()
+    marked = [match.group() for match in _TOKEN.finditer(written)]
+    return language_stems(text, found, marked if len(marked) == len(found) else found)
+
+
+def length_of(found: Sequence[str]) -> int:
+    """How many words a record has, of its ``document_terms``: stems are further names of them."""
+    return sum(not one.startswith(STEM) for one in found)
 
 
 @lru_cache(maxsize=64)  # a question is looked at several times, and then never again
@@ -124,14 +145,52 @@ def query_terms(text: str) -> tuple[str, ...]:
     found: dict[str, None] = {}
     kept: dict[str, None] = {}
     stop_words = word_set("search.query_stop_words")
-    for word in words(text):
+    written = list(words(text))
+    foreign = [code for code in languages_of(text, written) if code != ENGLISH]
+    for word in written:
         single = dict.fromkeys(map(stem_by_script, terms(word)))
         found.update(single)
-        if word.replace("\u2019", "").replace("'", "") not in stop_words:
+        bare = word.replace("\u2019", "").replace("'", "")
+        if bare not in stop_words and not is_small(word, foreign):
             kept.update(single)
     if not text.isascii():
         kept.update(dict.fromkeys(symbols(text)))
     return tuple(kept or found)
+
+
+@lru_cache(maxsize=64)
+def search_terms(text: str) -> tuple[str, ...]:
+    """What an index is asked for: the query's terms, and behind each its stems."""
+    kept = query_terms(text)
+    found = list(words(text))
+    stems = _stems_of(text, found)
+    if not stems:
+        return kept
+    further = {
+        stem_by_script(stem(word)): of_word for word, of_word in zip(found, stems, strict=True)
+    }
+    return tuple(
+        dict.fromkeys(
+            name for term in kept for name in (term, *(STEM + one for one in further.get(term, ())))
+        )
+    )
+
+
+def weights(terms: Sequence[str], documents: int, containing: Sequence[int]) -> list[float]:
+    """What each of ``search_terms`` weighs. Of a word and its stems, those that nothing holds
+    take no part, if something holds another: it is one word."""
+    found: list[float] = []
+    word, held = 0, False  # where the word begins, and whether anything holds it
+    for place, (term, count) in enumerate(zip(terms, containing, strict=True)):
+        if not term.startswith(STEM):
+            word, held = place, count > 0
+            found.append(idf(documents, count))
+        elif count:
+            found.append(idf(documents, count))
+            found[word] = found[word] if held else 0.0
+        else:
+            found.append(0.0)
+    return found
 
 
 @lru_cache(maxsize=WORDS_KEPT)
