@@ -18,6 +18,7 @@ from recollect.forgotten import key_of
 from recollect.packet.buffers import buffer_policy
 from recollect.packet.policy import policy_of
 from recollect.ports import Breath
+from recollect.text.trust import suspicion, texts_in
 from recollect.types import CursorMove, Message, Session, SessionKey, Summary
 from recollect.verbs.import_.file import ExportLine
 from recollect.verbs.import_.run import (
@@ -185,12 +186,14 @@ async def _plan_session(run: ImportRun, plan: LogPlan, line: ExportLine, session
         plan.logs[key].barred = OPTED_OUT
         plan.outcomes.append(skipped(line, OPTED_OUT))
     else:
-        safe = clean_session(session, run.engine.redactor)
+        safe, note = clean_session(session, run.engine.redactor), ""
         if not run.trusting:
             own = buffer_policy(session.id, run.engine.profile) or policy_of(run.engine.profile)
             safe = replace(safe, policy=str(own))
+            if doubt := suspicion("\n".join(texts_in(safe.state))):
+                safe, note = replace(safe, state={}), f"its state was left out: it {doubt}"
         plan.sessions[key] = replace(safe, cursors={}, last_seq=0, version=0)
-        plan.outcomes.append(run.stored(line, session.id))
+        plan.outcomes.append(run.stored(line, session.id, note))
 
 
 async def _plan_message(run: ImportRun, plan: LogPlan, line: ExportLine, message: Message) -> None:
@@ -241,6 +244,8 @@ async def _plan_summary(run: ImportRun, plan: LogPlan, line: ExportLine, summary
         reason = FORGOTTEN
     elif log.barred:
         reason = log.barred
+    elif not run.trusting and (doubt := suspicion(summary.text)):
+        reason = f"it {doubt}"
     elif not await _keeps_numbers(run, plan, line, summary.to_seq):
         reason = log.why
     elif not 1 <= summary.from_seq <= summary.to_seq:
