@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from recollect.lifecycle.merge.odds import UNLIKELY, likelihood
+from recollect.lifecycle.merge.odds import UNLIKELY, features, weighed
 from recollect.lifecycle.merge.topic import Topic, said_by, shared_dense, shared_words, topic_of
 from recollect.text.analysis import stem, words
 from recollect.text.claims.changes import ChangeCue, change_in
@@ -48,10 +48,12 @@ def replaces(text: str, speaker: str, known: str, known_speaker: str, cue: str =
     now = f"it says that this has changed ({new.change.cue})"
     if _of_same_type(new, old, _LABELLED) or _elsewhere(new, old):
         return now
-    if likelihood(new, old) < UNLIKELY:
+    if weighed(features(new, old)) < UNLIKELY:
         return ""
-    check = {"ends": _ends, "changes": _changes, "may change": _may_change}[new.change.kind]
-    return now if check(new, old, shared) else ""
+    if _turned(new, old, shared):
+        return now
+    check = _CHECKS.get(new.change.kind)
+    return now if check and check(new, old, shared) else ""
 
 
 def _changing(text: str, speaker: str, cue: str) -> Topic | None:
@@ -59,7 +61,7 @@ def _changing(text: str, speaker: str, cue: str) -> Topic | None:
     if not cue and not _tells(text, speaker):  # the words of a change are looked for first
         return None
     new = topic_of(text, speaker)
-    if cue and new.change.kind in ("", "may change"):
+    if cue and new.change.kind in ("", "may change", "turns"):
         new = replace(new, change=change_in(cue))
     if not new.change.kind and pattern("changes.done").search(new.said):
         new = replace(new, change=ChangeCue("may change", _DONE_CUE))
@@ -92,19 +94,30 @@ _ANOTHER = re.compile(
 def concern(text: str, speaker: str, known: str, known_speaker: str, cue: str = "") -> float:
     """How likely a statement tells a change of a known one that it does not surely replace,
     between 0 and 1."""
+    found = evidence(text, speaker, known, known_speaker, cue)
+    return weighed(found) if found else 0.0
+
+
+def evidence(
+    text: str, speaker: str, known: str, known_speaker: str, cue: str = ""
+) -> dict[str, float]:
+    """What speaks for and against it; empty where no change is told, or of two people."""
     new = _changing(text, speaker, cue)
-    if new is None or new.change.cue == _DONE_CUE or _is_planned(new):
-        return 0.0
+    if new is None or _is_planned(new):
+        return {}
     old = topic_of(known, known_speaker)
     if _is_over(old):
-        return 0.0
+        return {}
     shared = shared_words(new, old)
     if new.kin and old.kin and not _same_people(new, old, shared):
-        return 0.0
+        return {}
     alone = not _fields(new, old) and not _about(new, old, shared)
-    if new.kin and new.kin == old.kin and alone and new.change.kind != "may change":
-        return 0.0
-    return 0.0 if _is_told_of_it(new, old, shared) else likelihood(new, old)
+    against = {
+        "kin alone": bool(new.kin) and new.kin == old.kin and alone,
+        "told of it": _is_told_of_it(new, old, shared),
+        "done": new.change.cue == _DONE_CUE,
+    }
+    return features(new, old) | {name: 1.0 for name, holds in against.items() if holds}
 
 
 def _without_subject(topic: Topic) -> Topic:
@@ -308,6 +321,12 @@ def _plain(word: str) -> str:
     return fold(word).strip('.,;:!?"()').removesuffix("'s")
 
 
+def _turned(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
+    """Whether a turn in a field of a life is told to what was so in it."""
+    fields = new.events & old.fields
+    return is_single(fields & _fields(new, old)) or bool(fields and _about(new, old, shared))
+
+
 def _new_values(new: Topic, old: Topic) -> bool:
     return bool(new.values - old.values) or bool(new.names - old.names)
 
@@ -415,6 +434,8 @@ def _may_change(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
     named = bool(new.names - old.names) and bool(old.names - new.names or fields)
     return named or (len(about) > 1 and bool(fields))
 
+
+_CHECKS = {"ends": _ends, "changes": _changes, "may change": _may_change}
 
 _SAME_WORDS = 3
 

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from recollect.text.analysis import stem, words
+from recollect.text.claims import claim_in
 from recollect.text.claims.changes import STATEMENT_MAX, ChangeCue, change_in
-from recollect.text.claims.fields import fields_of
+from recollect.text.claims.clauses import expanded
+from recollect.text.claims.fields import events_in, fields_of
 from recollect.text.claims.foreign import language_of
 from recollect.text.claims.permanence import spelled
 from recollect.text.claims.topics import generic_stems, kin_in, kin_named, people_words, values_in
 from recollect.text.normal import fold
-from recollect.text.words import pattern, word_set
+from recollect.text.words import meanings, pattern, word_set
 
 _FRAMED = re.compile(r"[^\n\":]{1,80}? (?:said|asks|asked to remember): \"(?P<said>.+)\"")
 _NAME = re.compile(r"(?<![\w.])[^\W\d_a-z][\w.'-]*")
@@ -35,10 +37,11 @@ STEM_LEAST, STEM_MOST = 5, 40  # letters; nobody's word is longer
 @dataclass(frozen=True, slots=True)
 class Topic:
     """What a statement is about. ``kin``: whose it is, empty for the speaker's own things;
-    ``begins``: the name it begins with."""
+    ``begins``: the name it begins with; ``events``: the fields in which it tells a turn."""
 
     change: ChangeCue
     fields: frozenset[str]
+    events: frozenset[str]
     words: frozenset[str]
     names: frozenset[str]
     kin: frozenset[str]
@@ -89,7 +92,8 @@ def _topic_of(text: str, speaker: str) -> Topic:
     kin = kin_in().match(said)
     return Topic(
         change=change_in(said),
-        fields=fields_of(told),
+        fields=fields_of(told) | _claimed(text, speaker),
+        events=frozenset(events_in(expanded(told))),
         words=frozenset(
             stem(word)
             for word in lowered
@@ -106,6 +110,13 @@ def _topic_of(text: str, speaker: str) -> Topic:
         said=said,
         dense="".join(_DENSE.findall(said)),
     )
+
+
+def _claimed(text: str, speaker: str) -> frozenset[str]:
+    """The field of what it claims: a job is work, whatever it is called."""
+    claim = claim_in(text, speaker=speaker)
+    field = meanings("fields.states").get(claim.slot) if claim else None
+    return frozenset({field} if field else ())
 
 
 def _kin(said: str, kin: re.Match[str] | None) -> frozenset[str]:

@@ -83,7 +83,7 @@ class Utterance:
 
 def english_lessons(said_sentence: Sentence, said: Utterance) -> list[Lesson]:
     """What one sentence tells; nothing where it asks, supposes, quotes or jokes."""
-    text = said_sentence.text
+    text = _as_preference(with_subject(said_sentence.text))
     if said_sentence.question or not pattern("statements.cue").search(text) or is_unreal(text):
         return []
     text = expanded(text)
@@ -97,6 +97,32 @@ def english_lessons(said_sentence: Sentence, said: Utterance) -> list[Lesson]:
     if pattern("statements.moment").search(text):
         lessons = [one for one in lessons if not _PASSES & set(one.tags)]
     return lessons[:LESSONS_A_SENTENCE_MAX]
+
+
+def with_subject(text: str) -> str:
+    """ "Based in Utrecht, allergic to nuts": a statement whose "I am" was left out, with it."""
+    for section, who in _UNSAID.items():
+        if pattern(section).match(text):
+            return f"{who} {text[:1].lower()}{text[1:]}"
+    return _HOME.sub("My home is", text)
+
+
+_HOME = re.compile(r"\A[Hh]ome(?: for (?:me|us))?(?: is|'s)\b")
+
+
+_UNSAID = {
+    "statements.unsaid_am": "I am",
+    "statements.unsaid_was": "I was",
+    "statements.unsaid": "I",
+}
+
+
+def _as_preference(text: str) -> str:
+    """ "I'd rather have tea": what somebody prefers, unless it is for this once."""
+    if pattern("statements.just_now").search(text):
+        return text
+    preferred, times = pattern("statements.rather").subn("I prefer ", text, count=1)
+    return preferred.replace(" than ", " to ", 1) if times else text
 
 
 # What is over in an hour is no plan and no state.
