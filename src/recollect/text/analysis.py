@@ -18,14 +18,15 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING
-
-from recollect.text.language import ENGLISH, is_small, language_stems, languages_of
+from recollect.text.language import (
+    ENGLISH,
+    is_small,
+    language_stems,
+    languages_of,
+    stemmer,
+)
 from recollect.text.normal import compatible, fold
 from recollect.text.words import word_set
-
-if TYPE_CHECKING:
-    import Stemmer
 
 # A store keeps this number beside its index and rebuilds the index when it differs.
 ANALYSER_VERSION = 4
@@ -250,10 +251,3 @@ def _is_dense(character: str) -> bool:
 @cache
 def _is_dense_letter(character: str) -> bool:
     return re.match(f"[{_DENSE_LETTERS}]", character) is not None
-
-
-@cache
-def stemmer(language: str) -> Stemmer.Stemmer:
-    import Stemmer  # here, because importing recollect must stay cheap
-
-    return Stemmer.Stemmer(language)

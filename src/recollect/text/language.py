@@ -11,9 +11,13 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
+from typing import TYPE_CHECKING
 
 from recollect.text.normal import fold
 from recollect.text.words import languages, word_set, words
+
+if TYPE_CHECKING:
+    import Stemmer
 
 ENGLISH = "en"
 # Snowball's algorithms by the languages of ``words``.
@@ -124,8 +128,6 @@ def _bare(word: str) -> str:
 def _stem(word: str, code: str) -> str:
     """Until nothing falls off any more, as one ending may stand before another, and without what
     doubles a letter: lääkkeet and lääke."""
-    from recollect.text.analysis import stemmer  # it has need of this module itself
-
     of_language = stemmer(STEMMERS[code])
     before = ""
     while before != word:
@@ -136,3 +138,10 @@ def _stem(word: str, code: str) -> str:
         shorter = ending.sub("", bare)
         bare = shorter if len(shorter) >= STEM_MIN else bare
     return bare.replace("d", "t") if code == "fi" else bare  # katu, kadulla
+
+
+@cache
+def stemmer(language: str) -> Stemmer.Stemmer:
+    import Stemmer  # here, because importing recollect must stay cheap
+
+    return Stemmer.Stemmer(language)
