@@ -18,6 +18,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
+
 from recollect.text.language import (
     ENGLISH,
     is_small,
