@@ -11,13 +11,13 @@ from recollect import AsyncMemory
 from recollect.text.analysis import (
     document_terms,
     idf,
+    languages_of,
     length_of,
     query_terms,
     weights,
     words,
 )
 from recollect.text.forms import same_word
-from recollect.text.language import languages_of
 
 # What was written, and what is asked for.
 PAIRS = {

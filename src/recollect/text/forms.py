@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 
-from recollect.text.language import stemmer
+from recollect.text.analysis import stemmer
 from recollect.text.normal import fold
 
 # Snowball's algorithms by the script they are for, as Unicode names it.
