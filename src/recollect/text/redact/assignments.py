@@ -296,10 +296,19 @@ def find_card_codes(text: str) -> Iterator[Span]:
 
 
 def find_pins(text: str) -> Iterator[Span]:
+    """The number behind its name, also with what it opens between them or as an answer to it
+    ("the PIN? It's ..."), or before it ("... is the PIN of my card")."""
     names, are = alternatives("secrets.pins"), alternatives("secrets.number_are")
+    mine = alternatives("secrets.whose")
     yield from _first_groups(
-        rf"(?<![A-Za-z-])(?:{names})(?:[ ](?:{are})|[ ]?[:=])[ ]{{0,2}}(\d{{4,8}})"
-        r"(?![\d.,]\d|\d)",
+        rf"(?<![A-Za-z-])(?:{names})(?:[ ](?:of|for|to|on|from|für|de|pour)[ ][^\n.:;!?\d]{{1,40}}?)?"
+        rf"(?:[ ](?:{are})|[ ]?[:=]|[ ]?[?.!][ ](?:[Ii]t['’]?s|[Ii]t is|[Tt]hat['’]?s))"
+        r"[ ]{0,2}(\d{4,8})(?![\d.,:]\d|\d)",
+        text,
+    )
+    yield from _first_groups(
+        rf"(?<![\w.,:/-])(\d{{4,8}})(?:[ ]?[,–—-]{{1,2}}[ ](?:that['’]?s|that is|it['’]?s)|[ ](?:{are}))"
+        rf"[ ](?:{mine})[ ](?:[\w'’-]{{1,20}}[ ]){{0,3}}(?:{names}|pin)(?![A-Za-z])",
         text,
     )
 
