@@ -300,15 +300,16 @@ def find_pins(text: str) -> Iterator[Span]:
     ("the PIN? It's ..."), or before it ("... is the PIN of my card")."""
     names, are = alternatives("secrets.pins"), alternatives("secrets.number_are")
     mine = alternatives("secrets.whose")
+    opens = r"[ ](?:of|for|to|on|from|für|de|pour)[ ][^\n.:;!?\d]{1,40}?"
+    answers = "[Ii]t['’]?s|[Ii]t is|[Tt]hat['’]?s"
     yield from _first_groups(
-        rf"(?<![A-Za-z-])(?:{names})(?:[ ](?:of|for|to|on|from|für|de|pour)[ ][^\n.:;!?\d]{{1,40}}?)?"
-        rf"(?:[ ](?:{are})|[ ]?[:=]|[ ]?[?.!][ ](?:[Ii]t['’]?s|[Ii]t is|[Tt]hat['’]?s))"
-        r"[ ]{0,2}(\d{4,8})(?![\d.,:]\d|\d)",
+        rf"(?<![A-Za-z-])(?:{names})(?:{opens})?(?:[ ](?:{are})|[ ]?[:=]|[ ]?[?.!][ ](?:{answers}))"
+        r"[ ]{0,2}(\d{4,8}|\d{1,2}(?:-\d{1,2}){2,3})(?![\d.,:-]\d|\d)",
         text,
     )
     yield from _first_groups(
-        rf"(?<![\w.,:/-])(\d{{4,8}})(?:[ ]?[,–—-]{{1,2}}[ ](?:that['’]?s|that is|it['’]?s)|[ ](?:{are}))"
-        rf"[ ](?:{mine})[ ](?:[\w'’-]{{1,20}}[ ]){{0,3}}(?:{names}|pin)(?![A-Za-z])",
+        rf"(?<![\w.,:/-])(\d{{4,8}})(?:[ ]?[,–—-]{{1,2}}[ ](?:{answers})|[ ](?:{are}))[ ](?:{mine})"
+        rf"[ ](?:[\w'’-]{{1,20}}[ ]){{0,3}}(?:{names}|pin|passcode|password)(?![A-Za-z])",
         text,
     )
 

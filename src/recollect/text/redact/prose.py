@@ -30,9 +30,38 @@ def find_spoken_passwords(text: str) -> Iterator[Span]:
             value = text[start:end]
             if _STRONG.match(value.rstrip("!")) and is_password(value) and not _DATE.match(value):
                 yield start, end
+    for match in _plain_word().finditer(text):
+        if _is_word(match[1]):
+            yield match.span(1)
     for match in _phrases().finditer(text):
         if _is_phrase(match["words"].lower().split(), least=3 if match["phrase"] else 4):
             yield match.span("words")
+
+
+def _is_word(value: str) -> bool:
+    """A plain word that ends the sentence and says nothing of the password itself."""
+    said = value.lower()
+    known = any(
+        said in word_set(section)
+        for section in (
+            "secrets.no_secrets",
+            "secrets.said_of",
+            "secrets.not_in_phrases",
+            "search.stop_words",
+        )
+    )
+    return not known and not said.endswith(("ed", "ing", "able", "ible", "ly", "ful", "less"))
+
+
+@cache
+def _plain_word() -> re.Pattern[str]:
+    names = alternatives("secrets.passwords", "en")
+    return re.compile(
+        rf"(?<![A-Za-z])(?:{alternatives('secrets.whose', 'en')})[ ]"
+        rf"(?:[\w'’-]{{1,20}}[ ]){{0,2}}?(?:{names})[ ]is"
+        r"[ ]([A-Za-z]{4,20})(?=[.!]?(?:\s*\Z|\n|[.!][ ]))",
+        re.IGNORECASE,
+    )
 
 
 def _is_phrase(said: list[str], *, least: int) -> bool:
