@@ -416,6 +416,8 @@ def _spread(parts: Sequence[Array]) -> Spread:
 
 def _kth_largest(parts: Sequence[Array], k: int) -> float:
     """Or minus infinity, if there are fewer."""
+    if len(parts) == 1:
+        return kth_largest(parts[0], k) if len(parts[0]) >= k else float("-inf")
     tops = [part[part >= kth_largest(part, k)] if len(part) > k else part for part in parts]
     values = np.concatenate(tops) if tops else _NO_ROWS
     return kth_largest(values, k) if len(values) >= k else float("-inf")
