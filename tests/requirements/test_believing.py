@@ -299,6 +299,9 @@ def test_K3_the_same_news_teach_nothing_where_nothing_is_known_of_it(
         ("I'm learning Welsh.", "I finished the second Welsh textbook."),
         ("I've got two sisters.", "One of my sisters moved to Crewe."),
         ("We ship to Spain.", "We ship to Malta too since last week."),
+        ("I work at Siemens.", "I got a raise at work."),
+        ("I'm a nurse at St Mary's.", "They changed the parking rules at work."),
+        ("I bank with Halifax.", "I changed my PIN at Halifax."),
     ],
 )
 def test_K3_what_happens_to_a_thing_ends_nothing_that_is_said_of_the_speaker(

@@ -192,6 +192,8 @@ def _is_told_of_it(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
     if new.change.kind == "ends" and new.change.cue != _DONE_CUE:
         beside = _is_done_by_it(new, shared) or _is_only_there(new, shared)
         return beside or _is_part(new, old, shared)
+    if new.change.kind == "changes" and _is_only_there(new, shared, _AT):
+        return True
     own = old.said.startswith(("I ", "We "))
     renamed = bool(new.names - old.names) and bool(old.names - new.names)
     theirs = (
@@ -227,6 +229,7 @@ def _is_instance(new: Topic) -> bool:
 
 _RETURN = re.compile(r"\bback (?:on|in|at|to|with) (?:the |my |our )?([\w'-]+)", re.IGNORECASE)
 _FROM = re.compile(r"\b(?:from|in|at|on|of|for|with)\b")
+_AT = re.compile(r"\bat\b")  # "moved the notes from Evernote" changes where they are
 
 
 def _is_return(new: Topic, shared: frozenset[str]) -> bool:
@@ -235,11 +238,13 @@ def _is_return(new: Topic, shared: frozenset[str]) -> bool:
     return any(word in shared or stem(word) in shared for word in again)
 
 
-def _is_only_there(new: Topic, shared: frozenset[str]) -> bool:
+def _is_only_there(new: Topic, shared: frozenset[str], where_: re.Pattern[str] = _FROM) -> bool:
     """ "Deleted old mails from Gmail": what both name is where something else ended."""
     said = expanded(new.said)
     at = said.find(new.change.cue)
-    what, where, rest = _split_at(_FROM, said[at + len(new.change.cue) :]) if at >= 0 else ("",) * 3
+    what, where, rest = (
+        _split_at(where_, said[at + len(new.change.cue) :]) if at >= 0 else ("",) * 3
+    )
     ours = [_plain(word) for word in f"{said[: max(at, 0)]} {new.change.cue} {what}".split()]
     object_ = {stem(_plain(word)) for word in what.split()} & new.words
     named = any(word in shared or stem(word) in shared for word in ours)

@@ -25,6 +25,11 @@ _BOTH_PARENTS = re.compile(
     r"\W*(?:my |our )?(?:mum|mom|mother|dad|father) and (?:mum|mom|mother|dad|father)\b",
     re.IGNORECASE,
 )
+# Where something happened says nothing of what is so there: "They changed the menu at work".
+_WHERE = re.compile(
+    r"(?<!work )(?<!works )(?<!working )\b(?:at|around|outside|after|before|during)"
+    r" (?:work|home|school)\b(?! (?:for|as)\b)"
+)
 _NAMED_KIN = re.compile(r",? ([^\W\d_a-z][\w'-]+)")
 STEM_LEAST, STEM_MOST = 5, 40  # letters; nobody's word is longer
 
@@ -74,7 +79,8 @@ def topic_of(text: str, speaker: str) -> Topic:
 def _topic_of(text: str, speaker: str) -> Topic:
     said = said_by(text, speaker)
     own = {fold(part) for part in speaker.split()} | {"user"}
-    lowered = [word for word in words(said) if word not in own]
+    told = _WHERE.sub("there", said)
+    lowered = [word for word in words(told) if word not in own]
     names = (
         {fold(name).strip(".'-") for name in _NAME.findall(said)}
         - own
@@ -86,8 +92,8 @@ def _topic_of(text: str, speaker: str) -> Topic:
     kin = kin_in().match(said)
     return Topic(
         change=change_in(said),
-        fields=fields_of(said) | _claimed(text, speaker),
-        events=frozenset(events_in(expanded(said))),
+        fields=fields_of(told) | _claimed(text, speaker),
+        events=frozenset(events_in(expanded(told))),
         words=frozenset(
             stem(word)
             for word in lowered

@@ -33,7 +33,7 @@ from recollect.text.claims.rewrite import (
 )
 from recollect.text.claims.sentences import Sentence
 from recollect.text.claims.statements import Utterance, entities_in, is_unreal, with_subject
-from recollect.text.dates import Span, time_spans
+from recollect.text.dates import Span, told_times
 from recollect.text.words import pattern, word_set
 
 CONFIDENCE = 0.55
@@ -70,7 +70,7 @@ def _head(text: str, parts: Sequence[str]) -> list[str]:
 
 
 def _is_covered(part: str, known: set[str], at: datetime) -> bool:
-    for span in time_spans(part, at):
+    for span in told_times(part, at):
         part = part.replace(span.phrase, " ", 1)
     said = {stem(word) for word in words(part)} - word_set("search.stop_words")
     told = {word for word in said if word in known}
@@ -102,7 +102,7 @@ def tiding(text: str, said: Utterance) -> Lesson | None:
 
 
 def _lesson(text: str, said: Utterance, *, whole: bool = True) -> Lesson:
-    spans = time_spans(text, said.at)
+    spans = told_times(text, said.at)
     clause = _clause(text, said) if whole else None
     written = _third_person(clause, spans, said) if clause else ""
     change = is_turn(text)

@@ -36,7 +36,7 @@ from recollect.text.claims.sentences import SENTENCE_CHARACTERS_MAX, Sentence, p
 from recollect.text.claims.slots import finding_in
 from recollect.text.claims.statements import Utterance, english_lessons, entities_in, is_unreal
 from recollect.text.claims.voice import own_words
-from recollect.text.dates import Span, time_spans
+from recollect.text.dates import Span, told_times
 from recollect.text.normal import one_line
 from recollect.text.words import alternatives, pattern, word_set
 from recollect.types import Message
@@ -256,7 +256,7 @@ def _stated_once(sentence: Sentence, said: Utterance, _at: str) -> Sequence[Less
 def _foreign(sentence: Sentence, said: Utterance) -> list[Lesson]:
     lessons = []
     for finding, words in foreign_findings(sentence.text, said.speaker):
-        spans = time_spans(words, said.at)
+        spans = told_times(words, said.at)
         since = [span.start for span in spans if span.relation in ("since", "")]
         text = framed(words, said.speaker, spans)
         dated = since and finding.topic not in ("birthday", "likes", "age")
@@ -285,7 +285,7 @@ def _changed_by(spans: Sequence[Span], said: Utterance) -> datetime:
 
 def _foreign_event(sentence: Sentence, said: Utterance) -> list[Lesson]:
     """What the speaker did on a day, in their own words."""
-    spans = [span for span in time_spans(sentence.text, said.at) if not span.relation]
+    spans = [span for span in told_times(sentence.text, said.at) if not span.relation]
     if len(spans) != 1 or spans[0].start > said.at or not tells_of_past(sentence.text):
         return []
     return [

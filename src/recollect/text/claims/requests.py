@@ -16,7 +16,7 @@ from recollect.text.claims.permanence import is_figurative
 from recollect.text.claims.rewrite import dated, framed, trimmed
 from recollect.text.claims.sentences import Sentence
 from recollect.text.claims.statements import Utterance
-from recollect.text.dates import time_spans
+from recollect.text.dates import told_times
 from recollect.text.words import alternatives, meanings, pattern, patterns
 
 _DECIDED = Worth("decision", 0.7, 0.8)
@@ -34,7 +34,7 @@ def remembered(text: str) -> str:
 
 def remembered_as_said(content: str, said: Utterance) -> Lesson:
     """The lesson of "remember that ..." where no rule reads what follows."""
-    spans = time_spans(content, said.at)
+    spans = told_times(content, said.at)
     if pattern("requests.personal").search(content) or not content.isascii():
         text = framed(content, said.speaker, spans, verb="asked to remember")
     else:
@@ -112,7 +112,7 @@ def decision_in(sentence: Sentence, said: Utterance) -> Lesson | None:
     if found is None:
         if not pattern("requests.decided").search(sentence.text):
             return None
-        own = framed(sentence.text, said.speaker, time_spans(sentence.text, said.at))
+        own = framed(sentence.text, said.speaker, told_times(sentence.text, said.at))
         return said.lesson(own, _DECIDED)
     kind, words = next((name, part) for name, part in found.groupdict().items() if part)
     words = trimmed(words)
@@ -120,7 +120,7 @@ def decision_in(sentence: Sentence, said: Utterance) -> Lesson | None:
         return None
     if pattern("requests.personal").search(words):
         return None
-    words = dated(words, time_spans(words, said.at))
+    words = dated(words, told_times(words, said.at))
     if kind == "required":
         return said.lesson(f"Requirement: {words}.", _REQUIRED)
     start = "It was decided" if kind == "decided" else "Decision:"

@@ -33,7 +33,7 @@ from recollect.text.claims.rewrite import (
 )
 from recollect.text.claims.sentences import Sentence
 from recollect.text.claims.slots import favourite_in, finding_in
-from recollect.text.dates import Span, time_spans
+from recollect.text.dates import Span, told_times
 from recollect.text.normal import caseless
 from recollect.text.words import alternatives, any_of, pattern, word_set
 from recollect.types import Type
@@ -134,7 +134,7 @@ _PASSES = frozenset(
 def _meeting(words: str, said: Utterance) -> list[Lesson]:
     """ "My flight to Cairo is on 2 June": a date that may be moved later."""
     found = _meeting_in().match(words)
-    spans = time_spans(words, said.at) if found else ()
+    spans = told_times(words, said.at) if found else ()
     if found is None or len(spans) != 1:
         return []
     owner, what = said.speaker.written, " ".join(found["what"].split())
@@ -210,12 +210,12 @@ def _read_clause(words: str, said: Utterance) -> list[Lesson]:
     clause, leading = clause_in(words, said.speaker), None
     if clause is None and not pattern("statements.time_first").match(words):
         return []
-    spans = time_spans(words, said.at)
+    spans = told_times(words, said.at)
     if clause is None:
         words, leading = _without_leading_time(words, spans)
         if leading is None:
             words = _with_setting_last(words)
-            spans = time_spans(words, said.at)
+            spans = told_times(words, said.at)
         clause = clause_in(words, said.speaker)
     if clause is None:
         return []
