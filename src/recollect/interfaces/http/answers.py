@@ -12,7 +12,7 @@ from typing import Any
 from starlette.responses import Response
 
 from recollect.interfaces.render import as_json, without_paths
-from recollect.ports import beside
+from recollect.memory.beside import beside
 from recollect.types import Message, Packet, Record
 
 VALUE_CHARACTERS, RECORD_CHARACTERS = 20, 700  # of JSON, beside the text

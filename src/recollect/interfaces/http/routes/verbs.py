@@ -28,7 +28,7 @@ from recollect.interfaces.http.routes.calls import Asking, CallWriting, VerbRout
 from recollect.interfaces.http.shapes import object_of, page_of, shape_of
 from recollect.interfaces.render import as_json
 from recollect.memory.arguments import VerbSpec, verb_spec
-from recollect.ports import beside
+from recollect.memory.beside import beside
 from recollect.types import Message, Packet, Record
 from recollect.types.pages import Page
 
