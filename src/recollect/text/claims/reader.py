@@ -112,8 +112,12 @@ def extract(messages: Sequence[Message], *, earlier: Sequence[Message] = ()) -> 
 def _unique(lessons: Iterable[Lesson]) -> list[Lesson]:
     found: dict[str, Lesson] = {}
     for lesson in lessons:
-        found.setdefault(lesson.text.casefold(), lesson)
+        if not _SAYS_NOTHING.fullmatch(lesson.text):
+            found.setdefault(lesson.text.casefold(), lesson)
     return list(found.values())
+
+
+_SAYS_NOTHING = re.compile(r"(\w.{0,60}) is (?:called )?\1\.", re.IGNORECASE)  # "Mara is Mara."
 
 
 def _said(message: Message) -> Utterance:
