@@ -134,7 +134,7 @@ def _read(message: Message, told: list[Told], previous: str) -> list[Lesson]:
     said = _said(message)
     lessons: list[Lesson] = _introduction(text, said)
     amendment = amendment_in(
-        plain(own, marked=True) if told and "*" in own else text,
+        plain(own, marked=True) if told and _LISTED.match(own) else text,
         told,
         previous=previous,
         read=lambda part: _stated(Sentence(part, False, False), said),
@@ -153,6 +153,9 @@ def _read(message: Message, told: list[Told], previous: str) -> list[Lesson]:
         if found or _may_be_corrected(sentence):
             told.append(Told(sentence.text, tuple(found), message.id))
     return lessons
+
+
+_LISTED = re.compile(r"(?=.*\*)|\s*\d{1,4}[.)]\s", re.DOTALL)  # a value, and no list: "43. Sorry."
 
 
 def _tidings(message: Message, found: Sequence[Lesson]) -> list[Lesson]:
