@@ -181,7 +181,7 @@ def _shares(
 ) -> list[Share]:
     """The indexes of all visible scopes, with what passes, and the words of a search."""
     stamps = stamps or _stamps(feed, where, space)
-    terms = analysis.query_terms(asked.text) if asked else ()
+    terms = analysis.search_terms(asked.text) if asked else ()
     chosen = RowFilter(where)
     shares = []
     for scope, stamp in stamps.scopes.items():
@@ -251,7 +251,7 @@ def _listed_by_id(shares: Sequence[Share], query: Listing) -> list[int]:
 
 def _candidates(shares: Sequence[Share], query: Search) -> Found:
     """The best by words, and those that may be the best by meaning."""
-    words = weigh(shares, analysis.query_terms(query.text))
+    words = weigh(shares, analysis.search_terms(query.text))
     for share in shares:
         score_words(share, words)
     worded = _best_by_words(shares, query.limit)
@@ -416,6 +416,8 @@ def _spread(parts: Sequence[Array]) -> Spread:
 
 def _kth_largest(parts: Sequence[Array], k: int) -> float:
     """Or minus infinity, if there are fewer."""
+    if len(parts) == 1:
+        return kth_largest(parts[0], k) if len(parts[0]) >= k else float("-inf")
     tops = [part[part >= kth_largest(part, k)] if len(part) > k else part for part in parts]
     values = np.concatenate(tops) if tops else _NO_ROWS
     return kth_largest(values, k) if len(values) >= k else float("-inf")

@@ -236,9 +236,11 @@ def _least(candidate: Candidate, best: float, cuts: Cuts, several: bool) -> floa
 def fuse(candidates: Candidates, asked: Asked) -> Candidates:
     """Words and meaning as one number, root by root; see ``fusing``."""
     weight = _similarity_weight(asked)
-    by_root: dict[str, Candidates] = {}
+    scopes = dict.fromkeys(candidate.record.scope for candidate in candidates)
+    roots = {scope: root_of(scope) for scope in scopes}
+    by_root: dict[str, Candidates] = {root: [] for root in roots.values()}
     for candidate in candidates:
-        by_root.setdefault(root_of(candidate.record.scope), []).append(candidate)
+        by_root[roots[candidate.record.scope]].append(candidate)
     for group in by_root.values():
         for candidate, parts in zip(group, fused([c.hit for c in group], weight), strict=True):
             candidate.add("similarity", parts.meaning, _cosine_text)
@@ -326,18 +328,24 @@ def spread(candidates: Candidates, asked: Asked) -> Candidates:
     those of other sessions before more of the same ones. Takes and gives what is in order."""
     if "spread" not in asked.profile.stages or not asks_for_several(asked.text):
         return candidates
-    behind = candidates[SPREAD_BEHIND:SPREAD_AMONG]
     step = SPREAD_SHARE * candidates[0].score if candidates else 0.0
     there = Counter(_conversation(one) for one in candidates[:SPREAD_BEHIND])
+    # Of each session the best stands first: the next one is among those.
+    behind: dict[tuple[str, ...], Candidates] = {}
+    for one in sorted(candidates[SPREAD_BEHIND:SPREAD_AMONG], key=order, reverse=True):
+        behind.setdefault(_conversation(one), []).append(one)
     chosen: Candidates = []
     while behind:
-        best = min(
-            behind, key=lambda one: (step * there[_conversation(one)] - one.score, order(one))
+        _, _, session = min(
+            (step * there[session] - listed[-1].score, order(listed[-1]), session)
+            for session, listed in behind.items()
         )
-        behind.remove(best)
-        if less := step * there[_conversation(best)]:
+        best = behind[session].pop()
+        if not behind[session]:
+            del behind[session]
+        if less := step * there[session]:
             best.add("spread", -less, "others of its session stand before it")
-        there[_conversation(best)] += 1
+        there[session] += 1
         chosen.append(best)
     rest = candidates[SPREAD_AMONG:]
     return [*candidates[:SPREAD_BEHIND], *sorted([*chosen, *rest], key=order)]
@@ -346,7 +354,12 @@ def spread(candidates: Candidates, asked: Asked) -> Candidates:
 def _conversation(candidate: Candidate) -> tuple[str, ...]:
     """A record of no session is one by itself."""
     record = candidate.record
-    return tuple(record.session_key) if record.session else (record.id,)
+    return _session_of(record) if record.session else (record.id,)
+
+
+def _session_of(record: Record) -> tuple[str, str]:
+    """Its ``session_key``, without a name for the parts: this is asked a thousand times."""
+    return record.session_scope or record.scope, record.session
 
 
 def cosine(candidates: Candidates, asked: Asked) -> Candidates:  # noqa: ARG001 - all stages alike
@@ -449,7 +462,7 @@ def one_per_source(candidates: Candidates, asked: Asked) -> Candidates:
     """A turn and a fact learned from it say the same: one of them stays, with the better score
     of both, so that no place in the answer is taken twice."""
     turns = {
-        (*candidate.record.session_key, id_): candidate
+        (*_session_of(candidate.record), id_): candidate
         for candidate in candidates
         if candidate.record.type == "turn"
         for id_ in candidate.record.lineage
@@ -470,7 +483,8 @@ def _best_turn(record: Record, turns: Mapping[tuple[str, str, str], Candidate]) 
     """The best turn that a fact was learned from, if it is a candidate too."""
     if record.kind != "semantic" or not record.session:
         return None
-    found = [turn for id_ in record.lineage if (turn := turns.get((*record.session_key, id_)))]
+    session = _session_of(record)
+    found = [turn for id_ in record.lineage if (turn := turns.get((*session, id_)))]
     return min(found, key=order, default=None)
 
 

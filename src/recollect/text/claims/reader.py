@@ -112,8 +112,12 @@ def extract(messages: Sequence[Message], *, earlier: Sequence[Message] = ()) -> 
 def _unique(lessons: Iterable[Lesson]) -> list[Lesson]:
     found: dict[str, Lesson] = {}
     for lesson in lessons:
-        found.setdefault(lesson.text.casefold(), lesson)
+        if not _SAYS_NOTHING.fullmatch(lesson.text):
+            found.setdefault(lesson.text.casefold(), lesson)
     return list(found.values())
+
+
+_SAYS_NOTHING = re.compile(r"(\w.{0,60}) is (?:called )?\1\.", re.IGNORECASE)  # "Mara is Mara."
 
 
 def _said(message: Message) -> Utterance:
@@ -130,7 +134,7 @@ def _read(message: Message, told: list[Told], previous: str) -> list[Lesson]:
     said = _said(message)
     lessons: list[Lesson] = _introduction(text, said)
     amendment = amendment_in(
-        plain(own, marked=True) if told and "*" in own else text,
+        plain(own, marked=True) if told and _LISTED.match(own) else text,
         told,
         previous=previous,
         read=lambda part: _stated(Sentence(part, False, False), said),
@@ -149,6 +153,9 @@ def _read(message: Message, told: list[Told], previous: str) -> list[Lesson]:
         if found or _may_be_corrected(sentence):
             told.append(Told(sentence.text, tuple(found), message.id))
     return lessons
+
+
+_LISTED = re.compile(r"(?=.*\*)|\s*\d{1,4}[.)]\s", re.DOTALL)  # a value, and no list: "43. Sorry."
 
 
 def _tidings(message: Message, found: Sequence[Lesson]) -> list[Lesson]:
