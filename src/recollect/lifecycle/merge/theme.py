@@ -26,8 +26,8 @@ _EDGE = re.compile(
     re.IGNORECASE,
 )
 _ON_A_THING = re.compile(
-    r"(?:to )?(?:bought|changed|get|got|has|have|moved|ordered|painted|rearranged|replaced?|swapped|updated"
-    r"|upgraded)(?: (?:a|an|another|my|our|some|the))*(?: new)?\s*\Z",
+    r"(?:to )?(?:bought|changed|get|got|has|have|moved|ordered|painted|rearranged|replaced?"
+    r"|swapped|updated|upgraded)(?: (?:a|an|another|my|our|some|the))*(?: new)?\s*\Z",
     re.IGNORECASE,
 )
 _BY_ITSELF = re.compile(
