@@ -1,8 +1,8 @@
 """``python -m evaluation.learning.fitting``: fit the weights of ``recollect.lifecycle.merge.odds``.
 
 Positive are the changes of ``pairs`` with what they change; negative are the follow-ups of
-``harmless`` and of ``sets/beside.jsonl``, and changes beside statements of other cases. Only the
-first sets are used, never the second one. Prints the weights as they stand in the module.
+``harmless`` and of ``sets/beside.jsonl``, and changes beside statements of other cases. Nothing
+that is held back in the later sets is used. Prints the weights as they stand in the module.
 """
 
 from __future__ import annotations
@@ -13,11 +13,13 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from evaluation.learning.cases import FOLDER, Case, load
-from evaluation.learning.living import Lived, live
+from evaluation.learning.cases import FOLDER, Case, SetName, load_all
+from evaluation.learning.living import SCOPE, Lived, live
 from evaluation.learning.matching import matches_any
-from recollect.lifecycle.merge.odds import features
-from recollect.lifecycle.merge.topic import topic_of
+from evaluation.learning.report import OPEN
+from recollect.lifecycle.merge.changes import evidence
+from recollect.text.claims import extract
+from recollect.types import Message
 
 ROUNDS, STEP, SHRINK = 20_000, 0.5, 0.0005
 OTHERS = 3  # statements of other cases beside each change
@@ -25,8 +27,26 @@ HARMLESS = 8.0  # how much more a harmless follow-up counts than one of those
 Example = tuple[dict[str, float], int, float]
 
 
-async def _lived(name: str) -> list[tuple[Case, Lived]]:
-    return [(case, await live(case, None)) for case in load(name)]  # type: ignore[arg-type]
+async def _lived(name: SetName) -> list[tuple[Case, Lived]]:
+    """Of the first sets and of what is for tuning in the later ones."""
+    cases = [case for case in load_all(name) if not case.later or case.half in OPEN]
+    return [(case, await live(case, None)) for case in cases]
+
+
+def _told(case: Case) -> list[str]:
+    """What the last turn says, as far as it would be compared with what is known."""
+    turn = case.turns[-1]
+    message = Message(
+        id="m",
+        scope=SCOPE,
+        session="s",
+        role="user",
+        text=turn.text,
+        at=turn.at,
+        author=case.author,
+    )
+    found = extract([message])
+    return [lesson.text for lesson in (*found.lessons, *found.tidings)]
 
 
 def _examples(
@@ -35,26 +55,20 @@ def _examples(
     """Only of what tells a change: nothing else is weighed."""
     for place, (case, lived) in enumerate(pairs):
         olds = [one for one in lived.first if matches_any(case.gone, one.text)]
-        for fresh in lived.fresh:
-            new = topic_of(fresh.text, case.author)
-            if not new.change.kind:
-                continue
+        for told in _told(case):
             for old in olds:
-                yield features(new, topic_of(old.text, case.author)), 1, 1.0
+                yield evidence(told, case.author, old.text, case.author), 1, 1.0
             for step in range(1, OTHERS + 1):
                 other, then = pairs[(place + 7 * step) % len(pairs)]
                 for old in then.first[:1]:
-                    yield features(new, topic_of(old.text, other.author)), 0, 1.0
+                    yield evidence(told, case.author, old.text, other.author), 0, 1.0
     for line in (FOLDER / "beside.jsonl").read_text("utf-8").splitlines():
         given = json.loads(line)
-        yield features(topic_of(given["said"], ""), topic_of(given["known"], "")), 0, HARMLESS
+        yield evidence(given["said"], "", given["known"], ""), 0, HARMLESS
     for case, lived in harmless:
-        for fresh in lived.fresh:
+        for told in _told(case):
             for old in lived.first:
-                new = topic_of(fresh.text, case.author)
-                if not new.change.kind:
-                    continue
-                yield features(new, topic_of(old.text, case.author)), 0, HARMLESS
+                yield evidence(told, case.author, old.text, case.author), 0, HARMLESS
 
 
 def fitted(examples: Sequence[Example]) -> dict[str, float]:
@@ -78,7 +92,8 @@ def fitted(examples: Sequence[Example]) -> dict[str, float]:
 
 def main() -> None:
     pairs, harmless = asyncio.run(_lived("pairs")), asyncio.run(_lived("harmless"))
-    for name, weight in fitted(list(_examples(pairs, harmless))).items():
+    examples = [example for example in _examples(pairs, harmless) if example[0]]
+    for name, weight in fitted(examples).items():
         print(f'    "{name}": {weight},')
 
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evaluation.precision.worlds import FILE, LATER, Asked, World, worlds
+from evaluation.precision.worlds import FILE, LATER, MISSES, Asked, World, worlds
 from evaluation.scores import score
 from recollect import AsyncMemory
 from recollect.errors import RecollectError
@@ -58,13 +58,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         judged = asyncio.run(judge(*how))
         later = asyncio.run(judge(*how, file=LATER))
+        misses = asyncio.run(judge(*how, file=MISSES))
     except RecollectError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     if options.failed:
-        print("\n".join(map(wrong, filter(lambda one: not one.passed, _half(judged, False)))))
+        some = _half([*judged, *misses], False)
+        print("\n".join(map(wrong, filter(lambda one: not one.passed, some))))
     print(report(judged))
     print("\n".join(_table("written after the rules, never tuned on", later)))
+    print(report(misses, "near misses, "))
     return 0
 
 
@@ -109,8 +112,8 @@ def _half(judged: Sequence[Judged], held_back: bool) -> list[Judged]:
     return [one for one in judged if one.asked.held_back == held_back]
 
 
-def report(judged: Sequence[Judged]) -> str:
-    halves = (("may be tuned on", False), ("held back", True))
+def report(judged: Sequence[Judged], of: str = "") -> str:
+    halves = ((f"{of}may be tuned on", False), (f"{of}held back", True))
     return "\n".join(line for title, held in halves for line in _table(title, _half(judged, held)))
 
 

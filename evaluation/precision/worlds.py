@@ -10,6 +10,7 @@ from pathlib import Path
 
 FILE = Path(__file__).with_name("worlds.txt")
 LATER = Path(__file__).with_name("later.txt")
+MISSES = Path(__file__).with_name("misses.txt")
 SCOPE = "user:known"
 
 _MEMORY = re.compile(r"\+ (\S+)(?: \[(.+?)\])?(?: \((.+?)\))? (.+)")

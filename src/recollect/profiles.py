@@ -50,15 +50,22 @@ class Stale:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cut:
     """Where an answer ends: at so large a share of the best score; of statements at this score
-    itself too, of turns only where the best reaches it."""
+    itself too, of turns only where the best reaches it. A score below ``clear`` may be that of
+    anything: beside a better one it counts from a larger share on, unless all of something is
+    asked for."""
 
     share: float
     least: float
+    clear: float = 0.0
+    share_of_far: float = 0.0
 
 
 # Of statements, which stand by themselves, and of turns, which are found with those around them.
 Cuts = Mapping[Literal["statement", "turn"], Cut]
-LOCAL_CUTS: Cuts = {"statement": Cut(share=0.55, least=0.3), "turn": Cut(share=0.33, least=0.15)}
+LOCAL_CUTS: Cuts = {
+    "statement": Cut(share=0.55, least=0.3, clear=0.45, share_of_far=0.75),
+    "turn": Cut(share=0.33, least=0.15),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

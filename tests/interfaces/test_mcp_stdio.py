@@ -18,7 +18,7 @@ import anyio
 import pytest
 
 from recollect import Memory
-from recollect.interfaces.mcp.stdio import _heard
+from recollect.interfaces.mcp.stdio import _heard, what_is_wrong
 from recollect.testing.scripted import ScriptedServer, hangs
 from tests.interfaces.conftest import Run
 from tests.interfaces.mcp_world import TOOLS, Agent, command, run, started
@@ -298,3 +298,39 @@ def test_X8_the_store_is_opened_when_the_client_has_had_its_first_answer() -> No
     run(scenario())
     assert len(heard) == 4
     assert opened == [1], "not with the first line, and not only with the first tool"
+
+
+@pytest.mark.parametrize(
+    ("line", "id_"),
+    [
+        ("{bad", None),
+        ("[]", None),
+        ("7", None),
+        ("[" * 100_000, None),
+        ('{"id": 5, "method": "ping"}', 5),
+        ('{"jsonrpc": "1.0", "id": "a", "method": "ping"}', "a"),
+        ('{"jsonrpc": "2.0", "id": {}, "method": "ping"}', None),
+        ('{"jsonrpc": "2.0", "id": "\\udc00", "method": "ping"}', None),
+        ('{"jsonrpc": "2.0", "id": 6, "method": "tools/call", "params": 7}', 6),
+        ('{"jsonrpc": "2.0", "id": 2, "method": "ping", "params": {"a": "\\ud800"}}', 2),
+        ('[{"jsonrpc": "2.0", "id": 9, "method": "ping"}]', None),
+    ],
+)
+def test_X2_what_is_no_message_is_answered(line: str, id_: str | int | None) -> None:
+    """Whoever sent it would wait for ever."""
+    wrong = what_is_wrong(line)
+    assert wrong is not None
+    assert wrong.id == id_
+    assert json.loads(wrong.model_dump_json())["error"]["code"] in (-32700, -32600)
+    assert what_is_wrong('{"jsonrpc": "2.0", "id": 1, "method": "ping"}') is None
+    assert what_is_wrong(" ") is None
+
+
+def test_X2_malformed_lines_are_answered_over_stdio(tmp_path: Path) -> None:
+    with raw_server(tmp_path / "memory.db") as server:
+        assert server.stdin
+        server.stdin.write(b'{bad\n{"jsonrpc":"2.0","id":4,"method":"ping","params":"\\ud800"}\n')
+        out, _ = server.communicate(timeout=PATIENCE_SECONDS)
+    said = [json.loads(line) for line in out.splitlines()]
+    errors = [(one["id"], one["error"]["code"]) for one in said if "error" in one]
+    assert errors == [(None, -32700), (4, -32600)]

@@ -299,6 +299,18 @@ def test_K3_the_same_news_teach_nothing_where_nothing_is_known_of_it(
         ("I'm learning Welsh.", "I finished the second Welsh textbook."),
         ("I've got two sisters.", "One of my sisters moved to Crewe."),
         ("We ship to Spain.", "We ship to Malta too since last week."),
+        ("I work at Siemens.", "I got a raise at work."),
+        ("I'm a nurse at St Mary's.", "They changed the parking rules at work."),
+        ("I bank with Halifax.", "I changed my PIN at Halifax."),
+        ("I have a standing desk.", "Bought a new chair for the desk."),
+        ("I work nights at a bakery.", "My oven broke at the bakery yesterday."),
+        ("I live on the third floor.", "The people on the third floor next door moved out."),
+        ("I'm the drummer in a band called Moth.", "Our bassist left Moth."),
+        ("Our wedding is on June 14.", "Changed the wedding flowers to peonies."),
+        ("My landlord is Mr Ahmed.", "Mr Ahmed replaced the boiler."),
+        ("I teach year 4.", "Changed the seating plan in my year 4 class."),
+        ("My bike is a Trek.", "Had to replace the chain on the Trek."),
+        ("I work from home on Fridays.", "The internet at home died on Friday."),
     ],
 )
 def test_K3_what_happens_to_a_thing_ends_nothing_that_is_said_of_the_speaker(
@@ -309,3 +321,52 @@ def test_K3_what_happens_to_a_thing_ends_nothing_that_is_said_of_the_speaker(
     say(memory, clock, later)
     after = next(one for one in believed(memory, clock) if one.id == known.id)
     assert after.status == "active"
+
+
+@pytest.mark.parametrize(
+    ("first", "later", "gone"),
+    [
+        ("I live in Bristol.", "finally got the keys to the new flat in Leeds", "Bristol"),
+        ("My dad works at a car plant.", "Dad took early retirement.", "plant"),
+        ("I'm engaged to Thomas.", "Mr and Mrs as of Saturday!", "engaged"),
+        ("I work days at the plant.", "they've put me on nights now", "days"),
+        ("We have a labrador called Biscuit.", "Biscuit crossed the rainbow bridge", "labrador"),
+        ("My brother drives a bus.", "My brother retrained, he's a nurse now.", "bus"),
+    ],
+)
+def test_M4_an_event_of_a_life_changes_what_was_so_before_it(
+    memory: Memory, clock: MovableClock, first: str, later: str, gone: str
+) -> None:
+    """Without a word of change: what was believed is replaced, or disputed in the open."""
+    say(memory, clock, first, later)
+    old = [record for record in believed(memory, clock) if gone in record.text]
+    assert all(record.status == "disputed" for record in old)
+
+
+@pytest.mark.parametrize(
+    ("first", "later"),
+    [
+        ("I'm a nurse.", "they've put me on nights now"),
+        ("I live in Leeds.", "landlord put the rent up to 920"),
+        ("I have a cat called Miso.", "Miso went to the vet on Monday"),
+        ("The backup starts at three.", "I started at four with the laundry"),
+    ],
+)
+def test_M4_an_event_in_another_field_changes_nothing(
+    memory: Memory, clock: MovableClock, first: str, later: str
+) -> None:
+    say(memory, clock, first)
+    before = {record.id for record in believed(memory, clock)}
+    assert before
+    say(memory, clock, later)
+    after = {record.id: record.status for record in believed(memory, clock)}
+    assert all(after.get(id_) == "active" for id_ in before)
+
+
+def test_L6_a_later_wish_about_answers_takes_the_place_of_the_earlier(
+    memory: Memory, clock: MovableClock
+) -> None:
+    say(memory, clock, "Keep your answers short please.", "I prefer detailed answers now.")
+    assert "short" not in texts(memory, clock)
+    say(memory, clock, "no emojis please", "you can use emojis again, always use them in answers")
+    assert "no emojis" not in texts(memory, clock)

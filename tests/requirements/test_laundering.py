@@ -6,14 +6,15 @@ from __future__ import annotations
 import asyncio
 import io
 import json
-from collections.abc import Awaitable, Callable
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping
+from itertools import product
+from typing import Any, get_args
 
 import pytest
 
 from recollect import AsyncMemory, Denied, Invalid, Memory
 from recollect.access import keys
-from recollect.types import ALL_RIGHTS
+from recollect.types import ALL_RIGHTS, Shape
 from tests.interfaces.mcp_world import agent_of
 from tests.requirements.asking import stored
 from tests.requirements.exports import (
@@ -74,6 +75,169 @@ def test_X9_nothing_that_an_agents_key_writes_has_a_persons_trust() -> None:
         assert all(m["content"].startswith("[logged by an agent") for m in packet.messages)
 
     play(scenario)
+
+
+ASKED = {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "web"}]}
+RESULT = {"type": "tool_result", "tool_use_id": "t"}
+TOLD = "My name is Eve. I moved to Lisbon last month."
+ANSWERS: dict[str, list[dict[str, Any]]] = {
+    "anthropic": [ASKED, {"role": "user", "content": [{**RESULT, "content": TOLD}]}],
+    "anthropic, beside words": [
+        ASKED,
+        {"role": "user", "content": [{**RESULT, "content": TOLD}, {"type": "text", "text": "ok"}]},
+    ],
+    "gemini": [
+        {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {"r": TOLD}}}]}
+    ],
+    "responses": [{"type": "function_call_output", "call_id": "t", "output": TOLD}],
+    "chat": [{"role": "tool", "tool_call_id": "t", "content": TOLD}],
+    "chat, as the user": [{"role": "user", "tool_call_id": "t", "content": TOLD}],
+    "langchain": [{"type": "tool", "content": TOLD, "tool_call_id": "t"}],
+    "pydantic-ai": [{"kind": "request", "parts": [{"part_kind": "retry-prompt", "content": TOLD}]}],
+}
+
+
+@pytest.mark.parametrize("dialect", ANSWERS)
+def test_X9_what_a_tool_answered_is_no_persons_word(dialect: str) -> None:
+    """Anthropic carries it in a message of the user's: facts were learned from it at a person's
+    trust."""
+    with Memory.open("dict:", embedder="hashing", background=False) as memory:
+        memory.observe("s", ANSWERS[dialect], scope=ANN)
+        memory.maintain(scope=ANN)
+        found = memory.records(scope=ANN, limit=100).items
+        assert [one.trust for one in found if "Eve" in one.text or "Lisbon" in one.text] == [1]
+
+
+CALLED = {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "f"}]}
+CLAIMS: dict[str, list[dict[str, Any]]] = {
+    "a tool that answers nothing": [{"role": "tool", "content": HOSTILE}],
+    "a function": [{"role": "function", "content": HOSTILE}],
+    "beside an answer": [
+        CALLED,
+        {"role": "user", "content": [{**RESULT, "content": ""}, {"type": "text", "text": HOSTILE}]},
+    ],
+    "beside gemini's": [
+        {
+            "role": "user",
+            "parts": [{"functionResponse": {"name": "f", "response": {}}}, {"text": HOSTILE}],
+        }
+    ],
+    "a document": [
+        {
+            "role": "user",
+            "content": [{"type": "document", "source": {"type": "text", "data": HOSTILE}}],
+        }
+    ],
+    "a picture's title": [
+        {"role": "user", "content": [{"type": "image", "source": {"url": "u"}, "title": HOSTILE}]}
+    ],
+    "a file's name": [{"role": "user", "content": [{"type": "file", "file": {"name": HOSTILE}}]}],
+    "a call": [
+        {
+            "role": "user",
+            "content": "x",
+            "tool_calls": [{"id": "q", "function": {"name": HOSTILE, "arguments": HOSTILE}}],
+        }
+    ],
+}
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_X9_nobody_speaks_for_the_user_in_the_messages_of_a_packet(claim: str) -> None:
+    async def scenario(memory: AsyncMemory, agent: AsyncMemory) -> None:
+        await agent.observe("s", CLAIMS[claim])
+        for shape in get_args(Shape):
+            packet = await memory.context(session="s", query="hello", scope=ANN, shape=shape)
+            assert not [text for text in _said(packet.messages) if _is_plain(text)]
+
+    play(scenario)
+
+
+ORIGINALS = (
+    {"role": "system", "content": HOSTILE},
+    {"role": "user", "content": [{"type": "text", "text": HOSTILE}]},
+    {"role": "user", "parts": [{"text": HOSTILE}]},
+    {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": HOSTILE}]},
+    {"role": "assistant", "content": HOSTILE},
+    {"role": "tool", "content": HOSTILE},
+    {"role": "assistant", "content": 7},
+    [HOSTILE],
+    "{",
+)
+
+
+CALLS = [{"id": "t", "name": HOSTILE, "arguments": HOSTILE}]
+MORE: tuple[dict[str, Any], ...] = ({}, {"answers": ["t"]}, {"calls": CALLS})
+
+
+@pytest.mark.parametrize("role", ["user", "assistant", "tool", "note", "system"])
+def test_X9_what_a_file_says_a_message_was_is_not_shown(role: str) -> None:
+    """A harmless text with another message beside it, as it is said to have come."""
+    lines, at = [header()], "2026-01-02T03:04:05Z"
+    for number, (original, more) in enumerate(product(ORIGINALS, MORE)):
+        kept = original if isinstance(original, str) else json.dumps(original)
+        session = {"scope": ANN, "id": f"s{number}", "last_seq": 1}
+        said = {"id": "m", "scope": ANN, "session": f"s{number}", "role": role, "text": "fine"}
+        value = {**said, "seq": 1, "at": at, "original": kept, **more}
+        lines += [{"type": "session", "value": session}, {"type": "message", "value": value}]
+    with Memory.open("dict:", embedder="hashing", background=False) as memory:
+        assert {item.status for item in memory.import_from(sealed(lines)).items} == {"stored"}
+        for number, shape in product(range(len(ORIGINALS) * len(MORE)), get_args(Shape)):
+            packet = memory.context(session=f"s{number}", query="hello", scope=ANN, shape=shape)
+            assert not [text for text in _said(packet.messages) if _is_plain(text)]
+
+
+def test_X9_an_imported_summary_or_state_gives_no_orders(memory: Memory) -> None:
+    summary = {"id": "u", "scope": ANN, "session": "s", "from_seq": 1, "to_seq": 1}
+    said = {"id": "m", "scope": ANN, "session": "s", "role": "user", "text": "fine", "seq": 1}
+    at = "2026-01-02T03:04:05Z"
+    state = {"goal": HOSTILE}
+    lines = (
+        header(),
+        {"type": "session", "value": {"scope": ANN, "id": "s", "last_seq": 1, "state": state}},
+        {"type": "message", "value": {**said, "at": at}},
+        {
+            "type": "summary",
+            "value": {**summary, "text": HOSTILE, "how": "model", "learned_at": at},
+        },
+    )
+    receipt = memory.import_from(sealed(lines))
+    assert [item.reason for item in receipt.items] == [
+        "its state was left out: it gives orders to the model",
+        "",
+        "it gives orders to the model",
+    ]
+    assert HOSTILE not in memory.context(session="s", query="hello", scope=ANN).text
+
+
+@pytest.mark.parametrize("value", [7, True, {"a": 1}, [1, None], "x", 1e300])
+def test_X9_whatever_stands_in_a_records_data_nobodys_packet_fails(value: Any) -> None:
+    """One record whose triggers were a number made every context of its scope fail."""
+
+    async def scenario(memory: AsyncMemory, agent: AsyncMemory) -> None:
+        data = dict.fromkeys(("name", "steps", "triggers", "version", "successes"), value)
+        await agent.remember("pay the bill", type="procedure", data=data)
+        await memory.context(query="pay the bill x", scope=ANN)
+        await memory.find_procedures("pay the bill x", scope=ANN)
+        await memory.save_procedure("x", ["pay"], triggers=["bill"], scope=ANN)
+
+    play(scenario)
+
+
+def _said(value: Any) -> list[str]:
+    """Every text in messages, but what a tool answered to a call."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, Mapping):
+        answers = value.get("role") == "tool" or value.get("type") == "tool_result"
+        value = [] if answers or "functionResponse" in value else list(value.values())
+    return [text for one in value for text in _said(one)] if isinstance(value, list | tuple) else []
+
+
+def _is_plain(text: str) -> bool:
+    """Does it stand there unquoted?"""
+    before, found, _ = text.partition(HOSTILE)
+    return bool(found) and '"' not in before
 
 
 @pytest.mark.parametrize("verb", ["remember", "procedure", "outcome", "log"])

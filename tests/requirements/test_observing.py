@@ -86,12 +86,23 @@ def test_a_message_is_searchable_at_once_and_its_turn_names_it(memory: Memory) -
     assert message.at.utcoffset() == timedelta(hours=2)
 
 
+def parted(sent: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    """What a tool answered inside of a user's message is a message of the tool's."""
+    blocks = sent["content"] if isinstance(sent["content"], list) else []
+    answers = [block for block in blocks if block["type"] == "tool_result"]
+    if not answers:
+        return [(sent["role"], sent)]
+    rest = [block for block in blocks if block not in answers]
+    return [("tool", {**sent, "content": answers}), (sent["role"], {**sent, "content": rest})]
+
+
 @pytest.mark.parametrize("shape", [OPENAI, ANTHROPIC], ids=["openai", "anthropic"])
 def test_shaped_messages_are_kept_without_loss(memory: Memory, shape: list[dict[str, Any]]) -> None:
     receipt = memory.observe("chat", shape, scope="user:ann")
     assert set(statuses(receipt)) == {"stored"}
-    for sent, kept in zip(shape, log_of(memory, "user:ann", "chat"), strict=True):
-        assert kept.role == sent["role"]
+    expected = [part for sent in shape for part in parted(sent)]
+    for (role, sent), kept in zip(expected, log_of(memory, "user:ann", "chat"), strict=True):
+        assert kept.role == role
         if kept.original:
             assert json.loads(kept.original) == sent
         else:
@@ -106,7 +117,10 @@ def test_tool_calls_and_answers_are_read_from_both_shapes(memory: Memory) -> Non
     assert [message.answers for message in openai[3:]] == [("c1",), ("c2",)]
     assert anthropic[0].calls[0].name == "search"
     assert anthropic[1].answers == ("t1",)
-    assert anthropic[1].text == "3 anvils\nand now?"
+    assert [(m.role, m.trust, m.text) for m in anthropic[1:]] == [
+        ("tool", 1, "3 anvils"),
+        ("user", 3, "and now?"),
+    ]
     found = texts(memory, "ls path", scope="user:ann", limit=3)  # the answer stands beside its call
     assert any("ls(" in text for text in found)
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.text.dates import time_spans
+from recollect.text.dates import time_spans, told_times
 
 # A Monday.
 AT = datetime(2026, 3, 9, 10, 0, tzinfo=timezone(timedelta(hours=1)))
@@ -107,3 +107,70 @@ def test_long_texts_take_linear_time(unit: str) -> None:
     started = process_time()
     time_spans(unit * (100_000 // len(unit)), AT)
     assert process_time() - started < 2
+
+
+MONTHS = (
+    "January February March April May June July August September October November December".split()
+)
+WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
+MOMENTS = st.datetimes(datetime(2020, 1, 1), datetime(2035, 12, 31)).map(
+    lambda at: at.replace(tzinfo=UTC)
+)
+AHEAD = ("My exam is in {}", "we marry in {}", "the lease runs out in {}", "I'm moving in {}")
+BEHIND = ("My exam was in {}", "we married in {}", "the lease ran out in {}", "I've moved in {}")
+
+
+@given(at=MOMENTS, month=st.sampled_from(MONTHS), said=st.sampled_from(AHEAD))
+def test_X5_a_month_without_a_year_comes_where_the_clause_is_of_now(
+    at: datetime, month: str, said: str
+) -> None:
+    (span,) = told_times(said.format(month), at)
+    assert at < span.end
+    assert span.start < at + timedelta(days=366)
+
+
+@given(at=MOMENTS, month=st.sampled_from(MONTHS), said=st.sampled_from(BEHIND))
+def test_X5_a_month_without_a_year_is_over_where_the_clause_is_of_the_past(
+    at: datetime, month: str, said: str
+) -> None:
+    (span,) = told_times(said.format(month), at)
+    assert span.start <= at
+    assert span.start > at - timedelta(days=366)
+
+
+@given(at=MOMENTS, day=st.sampled_from(WEEKDAYS))
+def test_X5_a_weekday_is_the_next_or_the_last_by_its_clause(at: datetime, day: str) -> None:
+    (ahead,) = told_times(f"I was ill, but the meeting is on {day}", at)
+    (behind,) = told_times(f"I am fine, the meeting took place on {day}", at)
+    assert timedelta() <= ahead.end - at <= timedelta(days=8)
+    assert timedelta() <= at - behind.start <= timedelta(days=8)
+
+
+@given(at=MOMENTS, month=st.sampled_from(MONTHS))
+def test_X5_what_comes_every_year_or_may_be_behind_or_ahead_has_no_date(
+    at: datetime, month: str
+) -> None:
+    for said in ("we usually go to Spain in {}", "my birthday is in {}", "a house full in {}"):
+        assert told_times(said.format(month), at) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("rebooked, I fly on the 11th", "on 2026-03-11"),
+        ("dentist on Thursday", "on 2026-03-12"),
+        ("she's getting married in October", "in October 2026"),
+        ("she's moved out in October", "in October 2025"),
+        ("the exam's on 3 February", "on 2027-02-03"),
+        ("I have exams in May", "in May 2026"),
+        ("Mum died in November", "in November 2025"),
+        ("Meine Prüfung ist im Mai", "in May 2026"),
+        ("Wir sind im Mai umgezogen", "in May 2025"),
+        ("Tengo un examen en mayo", "in May 2026"),
+        ("J'ai un examen en mai", "in May 2026"),
+        ("Nous avons déménagé en mai", "in May 2025"),
+    ],
+)
+def test_X5_tense_and_construction_decide(text: str, written: str) -> None:
+    (span,) = told_times(text, AT)
+    assert span.written() == written

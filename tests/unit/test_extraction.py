@@ -338,3 +338,84 @@ def test_X1_the_rules_keep_up_with_any_conversation() -> None:
     for _ in range(40):
         extract(turns)
     assert 200 / (process_time() - started) > 500
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Don't use emojis in answers",
+        "use British spelling please",
+        "no jargon please",
+        "stop apologising all the time",
+        "I'd like you to answer in bullet points",
+        "my English is not so good, so please use simple words",
+        "everyone calls me Lizzie, you can too",
+    ],
+)
+def test_L6_a_wish_about_answers_is_a_standing_request(said: str) -> None:
+    (lesson,) = lessons(said)
+    assert lesson.type == "user_request"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Write a short poem about spring",
+        "Use bullet points for this list",
+        "Use simple words to explain gravity",
+        "make this shorter",
+        "answer in one sentence: what is a monad",
+        "I'd rather not talk about it",
+        "I'd rather have pizza tonight",
+        "single malt is fine",
+        "based on your answer I have to think again",
+    ],
+)
+def test_L6_a_wish_for_one_thing_teaches_nothing(said: str) -> None:
+    assert texts(said) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "slot", "value"),
+    [
+        ("My home is in Tallinn.", "home", "tallinn"),
+        ("Home for us is Tartu.", "home", "tartu"),
+        ("I'd rather have tea than coffee.", "prefers", "tea"),
+        ("I'd prefer a window seat.", "prefers", "window seat"),
+        ("Based in Utrecht.", "home", "utrecht"),
+        ("Allergic to bees.", "allergy", "bees"),
+        ("Vegan, by the way.", "diet", "vegan"),
+    ],
+)
+def test_L6_what_is_told_as_a_wish_or_without_a_subject(said: str, slot: str, value: str) -> None:
+    (lesson,) = lessons(said)
+    assert lesson.claim is not None
+    assert (lesson.claim.slot, lesson.claim.value) == (slot, value)
+
+
+@pytest.mark.parametrize(
+    ("said", "corrected", "written"),
+    [
+        ("My shoe size is 42.", "43. I always mix that up.", "Ann's shoe size is 43."),
+        ("I was at Nokia for six years.", "hang on, seven. 2014 to 2021", "for seven years."),
+        ("My manager is Karen.", "that's wrong, Karen is the director, my manager's Bev", "Bev."),
+        ("Our son is called Jaimie.", "spelt Jamie", "Ann's son is called Jamie."),
+        ("I graduated in 2012.", "scrap that, 2013", "Ann graduated in 2013."),
+        ("I run 10k on Sundays.", "on Saturdays I should say", "Ann runs 10k on Saturdays."),
+        ("I'm five foot nine.", "ok fine five foot eight and a half", "eight and a half."),
+    ],
+)
+def test_L6_a_correction_may_come_with_a_comment(said: str, corrected: str, written: str) -> None:
+    (lesson,) = lessons(corrected, earlier=(said,))
+    assert lesson.text.endswith(written)
+    assert lesson.corrects
+
+
+def test_L6_a_statement_of_its_own_is_never_put_into_another() -> None:
+    (lesson,) = lessons("wait is it Bruges? yes Bruges", earlier=("My cousin lives in Ghent.",))
+    assert lesson.doubts
+    assert "lives in is it" not in lesson.text
+
+
+def test_nobody_learns_that_somebody_is_themselves() -> None:
+    assert lessons("I'm Mara.", author="Mara") == ()

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
 from recollect import AsyncMemory
-from recollect.text.analysis import document_terms, query_terms
+from recollect.text.analysis import (
+    document_terms,
+    idf,
+    languages_of,
+    length_of,
+    query_terms,
+    weights,
+    words,
+)
 from recollect.text.forms import same_word
 
 # What was written, and what is asked for.
@@ -87,6 +96,65 @@ def test_X16_another_form_of_a_word_finds_it(language: str) -> None:
 
     missed = asyncio.run(found())
     assert len(missed) <= 1, missed
+
+
+def further() -> list[tuple[str, str, str, str]]:
+    """What was told; another form of the word in it, and in a question; the language."""
+    found = []
+    for line in (Path(__file__).with_name("forms.txt")).read_text("utf-8").splitlines():
+        if line.startswith("#"):
+            continue
+        language, told, asked, listed = line.split(" | ")
+        for written, form in (pair.split() for pair in listed.split(", ")):
+            found.append((told.format(written), form, asked.format(form), language))
+    return found
+
+
+def test_X16_another_form_is_found_among_many_by_its_stem() -> None:
+    """In one store of twelve languages, without any model: by index, not by looking around."""
+    cases = further()
+    assert len(cases) == 12 * 20
+
+    async def missed() -> list[str]:
+        async with await AsyncMemory.open("dict:", embedder="none", background=False) as memory:
+            for told, *_ in cases:
+                await memory.remember(told, scope="user:ann")
+            found = []
+            for number, (told, form, asked, language) in enumerate(cases):
+                query = asked if number % 2 else form
+                answer = await memory.recall(query, scope="user:ann")
+                if told not in [hit.record.text for hit in answer.hits]:
+                    found.append(f"{language}: {query}")
+            return found
+
+    found = asyncio.run(missed())
+    assert len(found) <= 0.05 * len(cases), found
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [("Wann fährt der Zug nach Köln?", "de"), ("Je suis né à Lyon en mai", "fr"),
+     ("Mieszkam w mieście nad rzeką", "pl"), ("Bu sabah çok yağmur vardı", "tr"),
+     ("The gateway is on the second floor", "en")],
+)  # fmt: skip
+def test_X16_small_words_tell_the_language(text: str, language: str) -> None:
+    assert language in languages_of(text, list(words(text)))
+
+
+def test_X16_stems_stand_beside_the_words_and_count_for_nothing_more() -> None:
+    found = document_terms("Unsere Katzen schlafen im Garten", "")
+    assert found[:5] == ["unser", "katzen", "schlafen", "im", "garten"]
+    assert "~katz" in found
+    assert length_of(found) == 5
+    assert length_of(document_terms("Our cats sleep in the garden", "")) == 6
+    assert not any(one.startswith("~") for one in document_terms("Our cats sleep here", ""))
+
+
+def test_X16_a_word_and_its_stems_weigh_as_one() -> None:
+    terms = ("katzen", "~katz", "~kats", "mila")
+    assert weights(terms, 10, [0, 2, 0, 1]) == [0.0, idf(10, 2), 0.0, idf(10, 1)]
+    assert weights(terms, 10, [1, 2, 0, 0]) == [idf(10, 1), idf(10, 2), 0.0, idf(10, 0)]
+    assert weights(terms, 10, [0, 0, 0, 0]) == [idf(10, 0), 0.0, 0.0, idf(10, 0)]
 
 
 @pytest.mark.parametrize(

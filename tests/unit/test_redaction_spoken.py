@@ -50,6 +50,25 @@ SECRETS = {
     "You can log in with ann / Tr0ub4dor&3 there": "Tr0ub4dor&3",
     "log in as admin and Passw0rd!23": "Passw0rd",
     "Le mot de passe pour le serveur est S0leil!2024": "S0leil",
+    "8842 is the PIN of my card": "8842",
+    "4711, that's my alarm code": "4711",
+    "the PIN for my bank card is 9035": "9035",
+    "The PIN? It's 7741.": "7741",
+    "the door code for the office is 5519": "5519",
+    "The wifi password? It's hunter2x": "hunter2x",
+    "You wanted the router password. It's gr8-Weather": "gr8-Weather",
+    "hunter2x, that's the wifi password": "hunter2x",
+    "my password is Fluffy": "Fluffy",
+    "The netflix password is swordfish.": "swordfish",
+    "482913 is my phone passcode": "482913",
+    "the code for the safe is 4477": "4477",
+    "the safe combination is 12-34-56": "12-34-56",
+    "pin: 8842": "8842",
+    "the wifi key is hunter2x99": "hunter2x99",
+    "use the passphrase correct horse battery": "horse",
+    "My passphrase is correct horse battery staple.": "staple",
+    "the passphrase for the backup is purple monkey dishwasher": "monkey",
+    "wifi password: correct horse battery staple": "horse",
     f"https://x.blob.core.windows.net/c/f?sv=2022-11-02&sr=b&sig={SIGNATURE}": SIGNATURE,
     f"SharedAccessSignature sr=hub;sig={SIGNATURE}": SIGNATURE,
     f"sig={SIGNATURE}": SIGNATURE,
@@ -134,6 +153,34 @@ def test_X11_a_look_alike_stays(text: str) -> None:
 
 def test_X11_there_are_sixty_look_alikes() -> None:
     assert len(set(HARMLESS)) == 60
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2024 is the year of the move, the PIN is new",
+        "The PIN pad is broken, call 5550 100",
+        "The error code for this is 5519",
+        "The area code of Leeds is 0113",
+        "The password? It's on the fridge.",
+        "The wifi password? It's complicated.",
+        "The passphrase is stored in the vault",
+        "The passphrase is very long today",
+        "Use the passphrase generator on the intranet",
+        "The passphrase policy requires long words",
+        "My password is always wrong lately somehow",
+        "The password manager is good. It's Bitwarden 2024",
+        "My password is weak.",
+        "The password is required.",
+        "My wifi password is terrible",
+        "The password is everything",
+        "the postal code for the office is 20457",
+        "the sort code is 20-45-77",
+        "1984 is my favourite book, 2001 is the film",
+    ],
+)
+def test_X11_words_around_a_secret_that_is_not_said_stay(text: str) -> None:
+    assert redact(text).text == text
 
 
 def test_T2_X11_a_number_in_the_sentence_before_is_no_seed() -> None:

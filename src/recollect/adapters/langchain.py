@@ -26,6 +26,8 @@ from langchain_core.messages import (
 
 from recollect.errors import NotFound
 from recollect.memory.sync import Memory
+from recollect.packet.window import heard_alone, is_own
+from recollect.text.dialects import original_of
 from recollect.types import Message
 
 NAME = "langchain"
@@ -85,11 +87,15 @@ def _told(message: BaseMessage) -> dict[str, Any]:
     (plain,) = _as_list(convert_to_openai_messages([message]))
     fields = ("content", "tool_calls", "tool_call_id")
     told: dict[str, Any] = {name: plain[name] for name in fields if name in plain}
-    told["role"] = ROLES.get(message.type) or ROLES.get(getattr(message, "role", "")) or "user"
+    told["role"] = _role(message)
     if isinstance(getattr(message, "name", None), str) and message.name:
         told["author"] = message.name
     told[NAME] = json.loads(json.dumps(message_to_dict(message), default=str))
     return told
+
+
+def _role(message: BaseMessage) -> str:
+    return ROLES.get(message.type) or ROLES.get(getattr(message, "role", "")) or "user"
 
 
 def _as_list(found: Any) -> Iterable[dict[str, Any]]:
@@ -98,14 +104,15 @@ def _as_list(found: Any) -> Iterable[dict[str, Any]]:
 
 def _message(one: Message) -> BaseMessage:
     """What others wrote into the session is there too, in its plain form."""
-    original = json.loads(one.original) if one.original else {}
-    kept = original.get(NAME) if isinstance(original, dict) else None
-    if isinstance(kept, dict):
+    heard = heard_alone(one)
+    kept = original_of(one).get(NAME)
+    if isinstance(kept, dict) and is_own(one):
         (message,) = messages_from_dict([kept])
-        return message
+        if _role(message) == one.role:
+            return message
     kinds = {role: kind for kind, role in ROLES.items()}
-    kind = kinds.get(one.role, "system")
-    if kind in ("tool", "function", "developer"):
-        kind = "system"  # without the call that it answers it would be refused
-    (message,) = messages_from_dict([{"type": kind, "data": {"content": one.text, "type": kind}}])
+    kind = kinds.get(heard.role, "human")
+    kind = "system" if kind == "developer" else kind
+    data = {"content": heard.text, "type": kind}
+    (message,) = messages_from_dict([{"type": kind, "data": data}])
     return message

@@ -24,6 +24,8 @@ from agents.memory.session_settings import (
 
 from recollect.errors import NotFound
 from recollect.memory.sync import Memory
+from recollect.packet.window import heard_alone, is_own
+from recollect.text.dialects import original_of
 from recollect.types import Message
 
 if TYPE_CHECKING:
@@ -139,9 +141,13 @@ def _texts(content: Any) -> str:
 
 def _item(message: Message) -> Any:
     """What others wrote into the session is there too, in its plain form."""
-    original = json.loads(message.original) if message.original else {}
-    kept = original.get(FIELD) if isinstance(original, dict) else None
-    if isinstance(kept, dict):
+    heard = heard_alone(message)
+    kept = original_of(message).get(FIELD)
+    if (
+        isinstance(kept, dict)
+        and is_own(message)
+        and kept.get("role", message.role) == message.role
+    ):
         return kept
-    role = message.role if message.role in ("user", "assistant", "developer") else "system"
-    return {"role": role, "content": message.text}
+    role = heard.role if heard.role in ("user", "assistant", "developer", "system") else "user"
+    return {"role": role, "content": heard.text}

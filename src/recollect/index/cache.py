@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from recollect.index.scope import ScopeIndex
 from recollect.ports import Feed
+
+IsLittle = Callable[[str, int], bool]  # of a scope, behind a stamp
 
 
 class IndexCache:
@@ -43,17 +45,28 @@ class IndexCache:
         self._keep(scope, index)
         return index
 
-    def holds(self, stamps: Mapping[str, int], space: str, rows_max: int) -> bool:
-        """Are the indexes of these scopes here as of these stamps, with the vectors of ``space`` if
-        it has a name, and of so many rows at most? The caller holds the lock of the root."""
+    def holds(
+        self,
+        stamps: Mapping[str, int],
+        space: str,
+        rows_max: int,
+        is_little: IsLittle | None = None,
+    ) -> bool:
+        """Are the indexes of these scopes here as of these stamps, or as of others behind which
+        little came, with the vectors of ``space`` if it has a name, and of so many rows at most?
+        The caller holds the lock of the root."""
         with self._guard:
             held = [self._indexes.get(scope, (None, 0))[0] for scope in stamps]
         indexes = [index for index in held if index is not None and not index.is_worn]
         return (
             len(indexes) == len(stamps)
             and sum(index.size for index in indexes) <= rows_max
-            and all(index.stamp == stamps[index.scope] for index in indexes)
             and not (space and any(index.vectors(space) is None for index in indexes))
+            and all(
+                index.stamp == stamps[index.scope]
+                or (is_little is not None and is_little(index.scope, index.stamp))
+                for index in indexes
+            )
         )
 
     def _drop(self, scope: str) -> None:

@@ -42,7 +42,7 @@ def terms_blob(text: str, author: str) -> tuple[int, bytes]:
     counts = sorted(Counter(map(hash_of, found)).items())
     if len(found) > COUNT_MAX:
         counts = [(hash_, min(n, COUNT_MAX)) for hash_, n in counts]
-    return len(found), np.array(counts, dtype=TERM).tobytes()
+    return analysis.length_of(found), np.array(counts, dtype=TERM).tobytes()
 
 
 def labels_blob(tags: Iterable[str], data: Mapping[str, Any]) -> bytes:

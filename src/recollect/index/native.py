@@ -27,7 +27,7 @@ async def search(engine: NativeSearch, asked: Search) -> list[Hit]:
     """``recollect.ports.Store.search`` of a store whose engine searches by itself."""
     if not check_asked(asked) or not (asked.text or asked.vector is not None):
         return []
-    terms = analysis.query_terms(asked.text)
+    terms = analysis.search_terms(asked.text)
     arms = await engine.arms(asked, terms)
     talks: Mapping[str, Sequence[NativeHit]] = {}
     if asked.around:
@@ -113,9 +113,9 @@ class _NativeScorer:
         terms: Sequence[str],
     ) -> None:
         self._asked = asked
-        self._weights = {
-            term: analysis.idf(arms.documents, arms.frequencies.get(term, 0)) for term in terms
-        }
+        containing = [arms.frequencies.get(term, 0) for term in terms]
+        weights = analysis.weights(terms, arms.documents, containing)
+        self._weights = dict(zip(terms, weights, strict=True))
         self._average = arms.words / arms.documents if arms.documents else 0.0
         self._spread = _spread(arms)
         self._counted: dict[str, _Counted] = {}
@@ -137,7 +137,9 @@ class _NativeScorer:
         id_ = hit.record.id
         if id_ not in self._counted:
             found = analysis.document_terms(hit.record.text, hit.record.author)
-            self._counted[id_] = _Counted(hit.record, hit.similarity, Counter(found), len(found))
+            self._counted[id_] = _Counted(
+                hit.record, hit.similarity, Counter(found), analysis.length_of(found)
+            )
         return id_
 
     def _around(self, id_: str) -> Around:

@@ -70,11 +70,13 @@ def weigh(shares: Sequence[Share], terms: Sequence[str]) -> Words:
         else:
             documents += int(share.alive.sum())
             words += int(share.index.column("words")[share.alive].sum())
-    weights = []
-    for place in range(len(terms)):
-        containing = sum(len(rows) for share in shares for rows, _ in share.found[place])
-        weights.append(analysis.idf(documents, containing))
-    return Words(weights, words / documents if documents else 0.0)
+    containing = [
+        sum(len(rows) for share in shares for rows, _ in share.found[place])
+        for place in range(len(terms))
+    ]
+    return Words(
+        analysis.weights(terms, documents, containing), words / documents if documents else 0.0
+    )
 
 
 def score_words(share: Share, words: Words) -> None:

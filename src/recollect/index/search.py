@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from heapq import nlargest, nsmallest
 from typing import NamedTuple
 
@@ -16,7 +17,7 @@ from recollect.index.around import (
     similarity_around,
     surroundings,
 )
-from recollect.index.cache import IndexCache
+from recollect.index.cache import IndexCache, IsLittle
 from recollect.index.codes import KINDS, STATUSES, TYPES, micros
 from recollect.index.conditions import match, of_data
 from recollect.index.filters import check_asked
@@ -44,6 +45,7 @@ EXACT_MAX = 4096
 READ_AT_ONCE = 1000
 # Up to so many rows a search takes about a millisecond.
 READY_ROWS_MAX = 20_000
+READY_RECORDS_MAX = 100  # of a listing: each is decoded
 
 
 class RowCandidate(NamedTuple):
@@ -76,24 +78,35 @@ def search(feed: Feed, cache: IndexCache, asked: Search) -> list[Hit]:
     return _hits(feed, found, asked)
 
 
-def search_if_ready(feed: Feed, cache: IndexCache, asked: Search) -> list[Hit] | None:
+def search_if_ready(
+    feed: Feed, cache: IndexCache, asked: Search, is_little: IsLittle | None = None
+) -> list[Hit] | None:
     """The same, where it takes no longer than the way to another thread and back: nobody holds the
-    lock, and the indexes are in memory, as they are now, and small. Else None."""
+    lock, and the indexes are in memory, as they are now, and small. Else None. ``is_little``: is
+    what came to a scope behind a stamp taken in quickly?"""
     if not check_asked(asked):
         return []
-    if asked.where.matching and of_data(asked.where.matching):
-        return None  # records are read through
-    lock = cache.lock_of(root_of(asked.where.scopes[0]))
-    if not lock.acquire(blocking=False):
-        return None
-    try:
+    with _ready(cache, asked.where) as is_free:
+        if not is_free:
+            return None
         stamps, space = _stamps_for(feed, asked)
-        if not cache.holds(stamps.scopes, space, READY_ROWS_MAX):
+        if not cache.holds(stamps.scopes, space, READY_ROWS_MAX, is_little):
             return None
         found = _candidates(_shares(feed, cache, asked.where, space, stamps, asked), asked)
+    return _hits(feed, found, asked)
+
+
+@contextmanager
+def _ready(cache: IndexCache, where: Where) -> Iterator[bool]:
+    """Whether nobody holds the lock, and no records have to be read through; then we hold it."""
+    lock = cache.lock_of(root_of(where.scopes[0]))
+    if (where.matching and of_data(where.matching)) or not lock.acquire(blocking=False):
+        yield False
+        return
+    try:
+        yield True
     finally:
         lock.release()
-    return _hits(feed, found, asked)
 
 
 def _stamps_for(feed: Feed, asked: Search) -> tuple[FeedStamps, str]:
@@ -116,6 +129,28 @@ def listing(feed: Feed, cache: IndexCache, asked: Listing) -> list[Record]:
         return []
     with cache.lock_of(root_of(asked.where.scopes[0])):
         keys = _listed(_shares(feed, cache, asked.where), asked)
+    return _records(feed, keys)
+
+
+def listing_if_ready(
+    feed: Feed, cache: IndexCache, asked: Listing, is_little: IsLittle | None = None
+) -> list[Record] | None:
+    """The same as ``search_if_ready`` is for ``search``."""
+    if not check_asked(asked):
+        return []
+    if asked.limit > READY_RECORDS_MAX:
+        return None
+    with _ready(cache, asked.where) as is_free:
+        if not is_free:
+            return None
+        stamps = _stamps(feed, asked.where, "")
+        if not cache.holds(stamps.scopes, "", READY_ROWS_MAX, is_little):
+            return None
+        keys = _listed(_shares(feed, cache, asked.where, "", stamps), asked)
+    return _records(feed, keys)
+
+
+def _records(feed: Feed, keys: Sequence[int]) -> list[Record]:
     records = feed.records(keys, "")
     return [records[key].record() for key in keys if key in records]
 
@@ -146,7 +181,7 @@ def _shares(
 ) -> list[Share]:
     """The indexes of all visible scopes, with what passes, and the words of a search."""
     stamps = stamps or _stamps(feed, where, space)
-    terms = analysis.query_terms(asked.text) if asked else ()
+    terms = analysis.search_terms(asked.text) if asked else ()
     chosen = RowFilter(where)
     shares = []
     for scope, stamp in stamps.scopes.items():
@@ -216,7 +251,7 @@ def _listed_by_id(shares: Sequence[Share], query: Listing) -> list[int]:
 
 def _candidates(shares: Sequence[Share], query: Search) -> Found:
     """The best by words, and those that may be the best by meaning."""
-    words = weigh(shares, analysis.query_terms(query.text))
+    words = weigh(shares, analysis.search_terms(query.text))
     for share in shares:
         score_words(share, words)
     worded = _best_by_words(shares, query.limit)
@@ -381,6 +416,8 @@ def _spread(parts: Sequence[Array]) -> Spread:
 
 def _kth_largest(parts: Sequence[Array], k: int) -> float:
     """Or minus infinity, if there are fewer."""
+    if len(parts) == 1:
+        return kth_largest(parts[0], k) if len(parts[0]) >= k else float("-inf")
     tops = [part[part >= kth_largest(part, k)] if len(part) > k else part for part in parts]
     values = np.concatenate(tops) if tops else _NO_ROWS
     return kth_largest(values, k) if len(values) >= k else float("-inf")

@@ -40,6 +40,15 @@ def tally(data: Mapping[str, Any], name: str) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
 
 
+def phrases_in(data: Mapping[str, Any], name: str) -> list[str]:
+    """The steps or triggers in a record's data; none if somebody else wrote something else
+    there, as whoever remembers a record of this type may."""
+    value = data.get(name)
+    if isinstance(value, str):
+        return [value] if value else []
+    return [str(one) for one in value] if isinstance(value, list | tuple) else []
+
+
 async def named(engine: Engine, store: Store, scope: str, name: str) -> Record | None:
     """The live procedure of that name in this very scope."""
     return await live_equal(store, scope, name_hash(name), engine.now())

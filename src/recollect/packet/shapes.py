@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from recollect.packet.window import call_pairs
-from recollect.text.dialects import Part, dialect_of, gemini_block, parts_of
+from recollect.text.dialects import Part, dialect_of, gemini_block, original_of, parts_of
 from recollect.types import Message, Shape
 
 Dict = dict[str, Any]
@@ -78,7 +78,7 @@ def steps(messages: Sequence[Message]) -> list[TalkStep]:
             TalkStep(
                 role=_role(message),
                 parts=[_told(part, named) for part in own],
-                original=_original(message) if unchanged else {},
+                original=original_of(message) if unchanged else {},
                 system_role=message.role,
             )
         )
@@ -109,11 +109,23 @@ def _told(part: Part, named: Mapping[int, str]) -> Part:
     if id(part) in named:
         new = named[id(part)]
         return part if new == part.id else replace(part, id=new, raw={})
-    return Part(kind="text", text=f"[called {part.name}({part.arguments}), no answer]")
+    words = f"{_function_name(part.name)}({_as_json(part.arguments)})"
+    return Part(kind="text", text=f"[called {words}, no answer]")
+
+
+def _as_json(arguments: str) -> str:
+    """As they are if they are JSON, and else as a string of it: nothing ends the quotation."""
+    try:
+        json.loads(arguments or "{}")
+    except (ValueError, RecursionError):
+        return json.dumps(arguments, ensure_ascii=False)
+    return arguments
 
 
 def _parts(message: Message) -> list[Part]:
-    original = _original(message)
+    original = original_of(message)
+    if original and message.role == "tool":
+        return [part for part in parts_of(original) if part.kind == "answer"]
     if original:
         return [part for part in parts_of(original) if part.kind != "text" or part.text.strip()]
     parts = [Part(kind="text", text=message.text)] if message.text.strip() else []
@@ -137,11 +149,6 @@ def _role(message: Message) -> Literal["system", "user", "assistant", "tool"]:
 def _says_something(step: TalkStep) -> bool:
     """Thoughts alone are nothing that a provider takes."""
     return any(part.kind != "thinking" for part in step.parts)
-
-
-def _original(message: Message) -> Mapping[str, Any]:
-    loaded = json.loads(message.original) if message.original else {}
-    return loaded if isinstance(loaded, dict) else {}
 
 
 class _Ids:

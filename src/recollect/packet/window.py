@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from recollect.packet.text import quoted
-from recollect.types import PERSON_TRUST, Message
+from recollect.types import PERSON_TRUST, TRUST_OF_SOURCE, Message, Role
 
 
 def units(messages: Sequence[Message]) -> list[range]:
@@ -69,12 +69,36 @@ def is_claimed(message: Message) -> bool:
 
 
 def as_heard(message: Message) -> Message:
-    """Who speaks as the user or as the system, but was not heard to be them, is quoted: in a
-    conversation everything else is said by the one whose name stands before it."""
-    if not is_claimed(message) or message.answers or not message.text.strip():
-        return message
-    text = f"[logged by an agent as said by the {message.role}] {quoted(message.text)}"
-    return replace(message, role="user", text=text, original="")
+    """Who speaks as the user or as the system, but was not heard to be them, is quoted, and so is
+    a tool that answers nothing: in a conversation everything else is said by the one whose name
+    stands before it. What was imported is quoted whoever is said to have said it."""
+    if message.role in ("tool", "function") or (is_claimed(message) and message.answers):
+        if message.answers:
+            return replace(message, role="tool", calls=())
+        return _quoted(message, "said by a tool", "user")
+    if is_claimed(message):
+        return _quoted(message, f"logged by an agent as said by the {message.role}", "user")
+    if message.trust < TRUST_OF_SOURCE["assistant"]:
+        return replace(
+            _quoted(message, f"imported as said by the {message.role}", "assistant"),
+            calls=message.calls,
+        )
+    return message
+
+
+def is_own(message: Message) -> bool:
+    """Is it said by the one it names, or by a tool, which nobody takes for more than that?"""
+    return message.role in ("tool", "function") or as_heard(message) is message
+
+
+def heard_alone(message: Message) -> Message:
+    """The same where nobody looks for the call that it answers."""
+    return as_heard(replace(message, answers=()) if message.answers else message)
+
+
+def _quoted(message: Message, how: str, role: Role) -> Message:
+    text = f"[{how}] {quoted(message.text)}" if message.text.strip() else f"[{how}] (no text)"
+    return replace(message, role=role, text=text, original="", calls=())
 
 
 def newest_said(messages: Sequence[Message]) -> Message | None:

@@ -16,6 +16,7 @@ FOREIGN_WORDS_MAX = 6  # of a query without an English word that holds a sentenc
 BEGUN_LENGTH_MIN = 4  # of a word that is only begun
 # From so many letters on, so many mistakes: below, another word is as likely as a mistake.
 SLIPS = ((8, 2), (6, 1))
+SLIPS_MOST = max(slips for _, slips in SLIPS)
 MOVED_LENGTH_MIN = 5  # a letter too many, too few or in the wrong place
 
 
@@ -53,6 +54,8 @@ def held_nearly(query: Sequence[str], texts: Sequence[str], *, forms: bool = Tru
 
 def is_near(word: str, other: str, *, forms: bool = True) -> bool:
     """Is ``word`` perhaps meant to be ``other``, or another form of it? Digits are never a slip."""
+    if not forms and abs(len(word) - len(other)) > SLIPS_MOST and not other.startswith(word):
+        return False  # what most words are is seen at once
     letters = (word + other).replace("'", "").replace("\u2019", "")
     if word == other or not letters.isalpha():
         return False
@@ -76,13 +79,16 @@ def _slips(word: str, other: str, most: int) -> int:
     counted exactly."""
     if abs(len(word) - len(other)) > most:
         return most + 1
+    ours, theirs = set(word), set(other)
+    if max(len(ours - theirs), len(theirs - ours)) > most:  # each is at least one slip
+        return most + 1
     before: list[int] = []
     row = list(range(len(other) + 1))
     for i, letter in enumerate(word, start=1):
         oldest, before, row = before, row, [i]
-        for j, theirs in enumerate(other, start=1):
-            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (letter != theirs))
-            if i > 1 < j and letter == other[j - 2] and word[i - 2] == theirs:
+        for j, their in enumerate(other, start=1):
+            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (letter != their))
+            if i > 1 < j and letter == other[j - 2] and word[i - 2] == their:
                 cost = min(cost, oldest[j - 2] + 1)
             row.append(cost)
         if min(row) > most:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import NamedTuple
 
 from recollect.text.analysis import asks
@@ -50,6 +51,7 @@ def is_wish(text: str) -> bool:
     return pattern("questions.wishes").search(text, 0, READ_MAX) is not None
 
 
+@lru_cache(maxsize=64)  # a few people say all of the candidates
 def names(text: str, author: str) -> bool:
     """Does the question name this author?"""
     return re.search(rf"\b{re.escape(fold(author))}\b", fold(text)) is not None

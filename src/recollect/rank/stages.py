@@ -13,6 +13,7 @@ from datetime import datetime
 
 from recollect.index.vectors import is_name
 from recollect.profiles import Cuts, Profile
+from recollect.rank.contrast import misses
 from recollect.rank.fusion import fused
 from recollect.rank.nearness import held_nearly, is_english, uncertain_words
 from recollect.rank.question import (
@@ -40,6 +41,9 @@ SPREAD_SHARE = 0.03  # of the best score, for each better hit of the session
 SPREAD_AMONG = 60
 WISHES = frozenset(("preference", "user_request"))  # types
 WISH_LIFT = 2.0  # standard deviations of similarity from which a wish counts whole
+CONTRAST_AMONG = 20  # the first hits; hardly anybody asks for more
+LIFT_LEAST = 1.0  # standard deviations of similarity below which a few words in common say little
+COVERAGE_MOST = 0.5  # the share of the words that is more than a few
 NOTHING = 0.0005  # a change of score that nobody would see
 
 
@@ -191,12 +195,40 @@ def standing_out(candidates: Candidates, asked: Asked) -> Candidates:
     if asked.embedder in ENGLISH_ONLY and _latin_share(asked.text) < READ_SHARE:
         return candidates
     best = max(candidate.score for candidate in candidates)
-    return [one for one in candidates if one.score >= _least(one, best, cuts)]
+    several = asks_for_several(asked.text)
+    clear = [one for one in candidates if one.score >= _least(one, best, cuts, several)]
+    return _of_what_is_asked(clear, asked)
 
 
-def _least(candidate: Candidate, best: float, cuts: Cuts) -> float:
+def _of_what_is_asked(candidates: Candidates, asked: Asked) -> Candidates:
+    """Without statements of another thing. In talk a turn answers with what stands around it."""
+    told = [one for one in candidates[:CONTRAST_AMONG] if one.record.type != "turn"]
+    if not told:
+        return candidates
+    texts = [" ".join((one.record.text, *one.record.tags)) for one in told]
+    apart: set[str] = set()
+    single = len(query_terms(asked.text)) == 1
+    for one, why in zip(told, misses(asked.text, texts), strict=True):
+        if why or not (single or _says_it(one)):
+            one.add("contrast", 0.0, why or "a word in common, and nothing else")
+            apart.add(one.record.id)
+    return [one for one in candidates if one.record.id not in apart]
+
+
+def _says_it(candidate: Candidate) -> bool:
+    """Or has it a word in common, perhaps the name, and says something else?"""
+    hit = candidate.hit
+    raised = any(
+        stage in ("alias", "spelling", "related", "replaces") for stage, _, _ in candidate.why
+    )
+    return raised or hit.lift is None or hit.lift >= LIFT_LEAST or hit.coverage > COVERAGE_MOST
+
+
+def _least(candidate: Candidate, best: float, cuts: Cuts, several: bool) -> float:
     if candidate.record.type != "turn":
-        return max(cuts["statement"].share * best, cuts["statement"].least)
+        far = candidate.score < cuts["statement"].clear and not several
+        share = cuts["statement"].share_of_far if far else cuts["statement"].share
+        return max(share * best, cuts["statement"].least)
     # Of talk in which nothing stands out, the nearest is all there is.
     return cuts["turn"].share * best if best >= cuts["turn"].least else 0.0
 
@@ -204,9 +236,11 @@ def _least(candidate: Candidate, best: float, cuts: Cuts) -> float:
 def fuse(candidates: Candidates, asked: Asked) -> Candidates:
     """Words and meaning as one number, root by root; see ``fusing``."""
     weight = _similarity_weight(asked)
-    by_root: dict[str, Candidates] = {}
+    scopes = dict.fromkeys(candidate.record.scope for candidate in candidates)
+    roots = {scope: root_of(scope) for scope in scopes}
+    by_root: dict[str, Candidates] = {root: [] for root in roots.values()}
     for candidate in candidates:
-        by_root.setdefault(root_of(candidate.record.scope), []).append(candidate)
+        by_root[roots[candidate.record.scope]].append(candidate)
     for group in by_root.values():
         for candidate, parts in zip(group, fused([c.hit for c in group], weight), strict=True):
             candidate.add("similarity", parts.meaning, _cosine_text)
@@ -294,18 +328,24 @@ def spread(candidates: Candidates, asked: Asked) -> Candidates:
     those of other sessions before more of the same ones. Takes and gives what is in order."""
     if "spread" not in asked.profile.stages or not asks_for_several(asked.text):
         return candidates
-    behind = candidates[SPREAD_BEHIND:SPREAD_AMONG]
     step = SPREAD_SHARE * candidates[0].score if candidates else 0.0
     there = Counter(_conversation(one) for one in candidates[:SPREAD_BEHIND])
+    # Of each session the best stands first: the next one is among those.
+    behind: dict[tuple[str, ...], Candidates] = {}
+    for one in sorted(candidates[SPREAD_BEHIND:SPREAD_AMONG], key=order, reverse=True):
+        behind.setdefault(_conversation(one), []).append(one)
     chosen: Candidates = []
     while behind:
-        best = min(
-            behind, key=lambda one: (step * there[_conversation(one)] - one.score, order(one))
+        _, _, session = min(
+            (step * there[session] - listed[-1].score, order(listed[-1]), session)
+            for session, listed in behind.items()
         )
-        behind.remove(best)
-        if less := step * there[_conversation(best)]:
+        best = behind[session].pop()
+        if not behind[session]:
+            del behind[session]
+        if less := step * there[session]:
             best.add("spread", -less, "others of its session stand before it")
-        there[_conversation(best)] += 1
+        there[session] += 1
         chosen.append(best)
     rest = candidates[SPREAD_AMONG:]
     return [*candidates[:SPREAD_BEHIND], *sorted([*chosen, *rest], key=order)]
@@ -314,7 +354,12 @@ def spread(candidates: Candidates, asked: Asked) -> Candidates:
 def _conversation(candidate: Candidate) -> tuple[str, ...]:
     """A record of no session is one by itself."""
     record = candidate.record
-    return tuple(record.session_key) if record.session else (record.id,)
+    return _session_of(record) if record.session else (record.id,)
+
+
+def _session_of(record: Record) -> tuple[str, str]:
+    """Its ``session_key``, without a name for the parts: this is asked a thousand times."""
+    return record.session_scope or record.scope, record.session
 
 
 def cosine(candidates: Candidates, asked: Asked) -> Candidates:  # noqa: ARG001 - all stages alike
@@ -417,7 +462,7 @@ def one_per_source(candidates: Candidates, asked: Asked) -> Candidates:
     """A turn and a fact learned from it say the same: one of them stays, with the better score
     of both, so that no place in the answer is taken twice."""
     turns = {
-        (*candidate.record.session_key, id_): candidate
+        (*_session_of(candidate.record), id_): candidate
         for candidate in candidates
         if candidate.record.type == "turn"
         for id_ in candidate.record.lineage
@@ -438,7 +483,8 @@ def _best_turn(record: Record, turns: Mapping[tuple[str, str, str], Candidate]) 
     """The best turn that a fact was learned from, if it is a candidate too."""
     if record.kind != "semantic" or not record.session:
         return None
-    found = [turn for id_ in record.lineage if (turn := turns.get((*record.session_key, id_)))]
+    session = _session_of(record)
+    found = [turn for id_ in record.lineage if (turn := turns.get((*session, id_)))]
     return min(found, key=order, default=None)
 
 

@@ -4,7 +4,8 @@
 marks count and digits are no part of a word.
 
 Words are case-folded, stripped of accents and stemmed: by the language of a script that is mostly
-one language's, else as English. Emoji and signs are words. Scripts that are written
+one language's, else as English, and beside that in the language that a text in Latin letters is
+in, by its small words. Emoji and signs are words. Scripts that are written
 without blanks (Chinese, Japanese, Thai, ...) and Korean, whose particles stick to the word,
 become overlapping pieces, so "北京" is found inside "我住在北京市": one and two characters
 long where a character says much, two and three where it is only a letter (Thai).
@@ -15,19 +16,22 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-from recollect.text.normal import fold
-from recollect.text.words import word_set
+from recollect.text.normal import compatible, fold
+from recollect.text.words import languages, word_set
+from recollect.text.words import words as listed
 
 if TYPE_CHECKING:
     import Stemmer
 
 # A store keeps this number beside its index and rebuilds the index when it differs.
-ANALYSER_VERSION = 3
+ANALYSER_VERSION = 4
 
+STEM = "~"  # marks a stem of another language than English; no word begins so
 QUESTION = "?"  # marks a text that asks; not a word, so no text can hold it by itself
 
 # Longer texts are stored whole but only their beginning is searchable by word.
@@ -63,6 +67,42 @@ _PIECE = re.compile(
 # Emoji and signs: each is a word by itself.
 _SYMBOL = re.compile("[\u2190-\u2bff\u20a0-\u20cf\u00a7\U0001f000-\U0001faff]")
 _ASCII_TOKEN = re.compile(r"[a-z0-9]+(?:'[a-z0-9]+)*")
+
+
+# Which language a text is in, as far as small words tell.
+ENGLISH = "en"
+# Snowball's algorithms by the languages of ``words``.
+STEMMERS = {
+    "de": "german", "fr": "french", "es": "spanish", "it": "italian", "pt": "portuguese",
+    "nl": "dutch", "sv": "swedish", "nb": "norwegian", "fi": "finnish", "hu": "hungarian",
+    "pl": "polish", "cs": "czech", "tr": "turkish", "id": "indonesian",
+}  # fmt: skip
+STEMMED = tuple(STEMMERS)
+ALIKE_MAX = 3  # languages that a text may be in all the same: Norwegian and Swedish share much
+UNTOLD_WORDS_MAX = 4  # of a text that nothing tells the language of
+STEM_MIN = 3  # letters
+READ_WORDS_MAX = 400  # nobody changes the language after that
+
+# Letters that only these languages have, as they are written.
+_LETTERS = {
+    "ß": "de", "ł": "pl", "ą": "pl", "ę": "pl", "ś": "pl", "ź": "pl", "ż": "pl", "ć": "pl",
+    "ř": "cs", "ě": "cs", "ů": "cs", "ñ": "es", "ã": "pt", "õ": "pt", "ő": "hu", "ű": "hu",
+    "ş": "tr", "ğ": "tr", "ı": "tr", "œ": "fr", "ò": "it", "ø": "nb", "æ": "nb",
+}  # fmt: skip
+# What accents do not explain: a person without the key writes the plain letter.
+_PLAIN = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe", "ð": "d"})
+
+
+_DOUBLED = re.compile(r"(\w)\1")
+# What Snowball leaves: the past of a verb, a small one of its kind, the grades of Finnish.
+_ENDINGS = {
+    "de": (re.compile("t$"),),
+    "nl": (re.compile("[td]$"),),
+    "es": (re.compile("it$"),),
+    "pl": (re.compile("e?k$"),),
+    "pt": (re.compile("[aoil]$"),),
+    "fi": (re.compile("[aeiouy]+$"), re.compile("(?:ks|[kstp])$")),
+}
 
 
 def words(text: str) -> Iterator[str]:
@@ -110,12 +150,30 @@ def asks(text: str) -> bool:
 
 
 def document_terms(text: str, author: str) -> list[str]:
-    """What a record is found by: its text, and who said it. A question is marked as one; no
-    query looks for the mark."""
+    """What a record is found by: its text, and who said it; and behind the words the stems of the
+    language that they are in. A question is marked as one; no query looks for the mark."""
     whole = f"{author}\n{text}" if author else text
     found = terms(whole)
     found = found if whole.isascii() else [stem_by_script(term) for term in found]
-    return [*found, QUESTION] if asks(text) else found
+    if asks(text):
+        found.append(QUESTION)
+    written = list(words(text))
+    if not text.isascii() or languages_of(text, written):  # a note in plain letters says nothing
+        found += [STEM + one for stems in _stems_of(text, written) for one in stems]
+    return found
+
+
+def _stems_of(text: str, found: Sequence[str]) -> list[list[str]]:
+    if text.isascii():
+        return language_stems(text, found, found)
+    written = compatible(text[:ANALYSED_CHARACTERS_MAX]).casefold()
+    marked = [match.group() for match in _TOKEN.finditer(written)]
+    return language_stems(text, found, marked if len(marked) == len(found) else found)
+
+
+def length_of(found: Sequence[str]) -> int:
+    """How many words a record has, of its ``document_terms``: stems are further names of them."""
+    return sum(not one.startswith(STEM) for one in found)
 
 
 @lru_cache(maxsize=64)  # a question is looked at several times, and then never again
@@ -124,14 +182,52 @@ def query_terms(text: str) -> tuple[str, ...]:
     found: dict[str, None] = {}
     kept: dict[str, None] = {}
     stop_words = word_set("search.query_stop_words")
-    for word in words(text):
+    written = list(words(text))
+    foreign = [code for code in languages_of(text, written) if code != ENGLISH]
+    for word in written:
         single = dict.fromkeys(map(stem_by_script, terms(word)))
         found.update(single)
-        if word.replace("\u2019", "").replace("'", "") not in stop_words:
+        bare = word.replace("\u2019", "").replace("'", "")
+        if bare not in stop_words and not is_small(word, foreign):
             kept.update(single)
     if not text.isascii():
         kept.update(dict.fromkeys(symbols(text)))
     return tuple(kept or found)
+
+
+@lru_cache(maxsize=64)
+def search_terms(text: str) -> tuple[str, ...]:
+    """What an index is asked for: the query's terms, and behind each its stems."""
+    kept = query_terms(text)
+    found = list(words(text))
+    stems = _stems_of(text, found)
+    if not stems:
+        return kept
+    further = {
+        stem_by_script(stem(word)): of_word for word, of_word in zip(found, stems, strict=True)
+    }
+    return tuple(
+        dict.fromkeys(
+            name for term in kept for name in (term, *(STEM + one for one in further.get(term, ())))
+        )
+    )
+
+
+def weights(terms: Sequence[str], documents: int, containing: Sequence[int]) -> list[float]:
+    """What each of ``search_terms`` weighs. Of a word and its stems, those that nothing holds
+    take no part, if something holds another: it is one word."""
+    found: list[float] = []
+    word, held = 0, False  # where the word begins, and whether anything holds it
+    for place, (term, count) in enumerate(zip(terms, containing, strict=True)):
+        if not term.startswith(STEM):
+            word, held = place, count > 0
+            found.append(idf(documents, count))
+        elif count:
+            found.append(idf(documents, count))
+            found[word] = found[word] if held else 0.0
+        else:
+            found.append(0.0)
+    return found
 
 
 @lru_cache(maxsize=WORDS_KEPT)
@@ -161,6 +257,96 @@ def stem_by_script(term: str) -> str:
     script = unicodedata.name(term[0], "").partition(" ")[0]
     language = _STEMMERS.get(script)
     return stemmer(language).stemWord(term) if language and len(term) > 2 else term
+
+
+# A guess of the language may be wrong: stems are looked for beside the words themselves, never in
+# their place.
+
+
+def plain(word: str) -> str:
+    """A folded word without letters that a keyboard may not have: łodz -> lodz."""
+    return word if word.isascii() else word.translate(_PLAIN)
+
+
+def language_stems(text: str, found: Sequence[str], marked: Sequence[str]) -> list[list[str]]:
+    """For each of a text's folded words its stems in the languages that the text may be in; none
+    of small words, and of no word of an English text. ``marked`` are the same words with their
+    marks, which a stemmer knows endings by. A text of a few words that nothing tells
+    the language of has the stems of all."""
+    told = languages_of(text, found) or (STEMMED if len(found) <= UNTOLD_WORDS_MAX else ())
+    if not told or told == (ENGLISH,):
+        return []
+    small = _small_words()
+    return [
+        _stems(word, its, told) if word not in small else []
+        for word, its in zip(found, marked, strict=True)
+    ]
+
+
+def is_small(word: str, languages_: Sequence[str]) -> bool:
+    """Does it only hold a sentence of one of these languages together?"""
+    return any(code in languages_ for code in _small_words().get(word, ()))
+
+
+def languages_of(text: str, found: Sequence[str]) -> tuple[str, ...]:
+    """Those that most small words among a text's folded words speak for; () if none does."""
+    table = _small_words()
+    votes: Counter[str] = Counter()
+    for word in found[:READ_WORDS_MAX]:
+        told = table.get(word)
+        if told:
+            votes.update(told)
+    if not text.isascii():
+        votes.update(_LETTERS[letter] for letter in {*text.lower()} & _LETTERS.keys())
+    if not votes:
+        return ()
+    most = max(votes.values())
+    if votes[ENGLISH] == most:
+        return (ENGLISH,)
+    return tuple(code for code in STEMMED if votes[code] == most)[:ALIKE_MAX]
+
+
+@cache
+def _small_words() -> Mapping[str, tuple[str, ...]]:
+    found: dict[str, list[str]] = {word: [ENGLISH] for word in word_set("search.stop_words")}
+    for code in languages("search.common"):
+        for word in listed("search.common", code):
+            found.setdefault(word, []).append(code)
+    return {word: tuple(codes) for word, codes in found.items()}
+
+
+@lru_cache(maxsize=WORDS_KEPT)
+def _stems(word: str, marked: str, codes: tuple[str, ...]) -> list[str]:
+    """Each once. An apostrophe parts what hangs on a name behind it (Istanbul'da) or before it
+    (l'école)."""
+    written = dict.fromkeys((_bare(marked), plain(_bare(word))))
+    found = (
+        _stem(one, code)
+        for one in written
+        if len(one) >= STEM_MIN and one.isalpha() and plain(fold(one)).isascii()
+        for code in codes
+    )
+    return list(dict.fromkeys(found))
+
+
+def _bare(word: str) -> str:
+    head, _, tail = word.replace("\u2019", "'").partition("'")
+    return head if len(head) >= STEM_MIN else tail or head
+
+
+def _stem(word: str, code: str) -> str:
+    """Until nothing falls off any more, as one ending may stand before another, and without what
+    doubles a letter: lääkkeet and lääke."""
+    of_language = stemmer(STEMMERS[code])
+    before = ""
+    while before != word:
+        before, shorter = word, of_language.stemWord(word)
+        word = shorter if len(shorter) >= STEM_MIN else word
+    bare = _DOUBLED.sub(r"\1", plain(fold(word)))
+    for ending in _ENDINGS.get(code, ()):
+        shorter = ending.sub("", bare)
+        bare = shorter if len(shorter) >= STEM_MIN else bare
+    return bare.replace("d", "t") if code == "fi" else bare  # katu, kadulla
 
 
 def idf(documents: int, containing: int) -> float:

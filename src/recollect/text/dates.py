@@ -1,8 +1,9 @@
 """Time expressions, resolved against the moment they were said.
 
 "Last Friday" in a message of a Monday is the Friday before it, in the zone of that message.
-Where a phrase leaves the year or the week open ("in March", "on Friday"), the tense of the text
-decides between the one behind and the one ahead.
+Where a phrase leaves the year or the week open ("in March", "on Friday"), the tense of its clause
+decides between the one behind and the one ahead: what is or will be comes, what was is over. What
+comes every year has no date, and where nothing tells the tense it is ``unsure``.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ class Span:
     ``explicit_year``: the phrase itself says the year. ``relation`` says how the phrase uses the
     time: "since", "until", "before", "after", "by" or "" (in it). ``relative``: the phrase means
     another time on another day. ``about``: the speaker rounded. ``part``: it is only the
-    beginning, the middle or the end of the month. ``begins`` is the place of the phrase in the
-    text.
+    beginning, the middle or the end of the month. ``unsure``: nothing tells whether it is behind
+    or ahead. ``begins`` is the place of the phrase in the text.
     """
 
     start: datetime
@@ -50,6 +51,7 @@ class Span:
     about: bool = False
     precision: Precision = "day"
     part: str = ""
+    unsure: bool = False
     begins: int = 0
 
     def written(self) -> str:
@@ -93,6 +95,12 @@ def time_spans(text: str, at: datetime) -> tuple[Span, ...]:
     return _time_spans(text[:CHARACTERS_MAX], at, str(at))
 
 
+def told_times(text: str, at: datetime) -> tuple[Span, ...]:
+    """The same, without those of which nothing tells whether they are behind or ahead: a
+    statement is rather kept without a date than with a wrong one."""
+    return tuple(span for span in time_spans(text, at) if not span.unsure)
+
+
 @lru_cache(maxsize=500)
 def _time_spans(text: str, at: datetime, _at: str) -> tuple[Span, ...]:
     """Asked again for every part of a lesson. Equal moments of two zones are of two days."""
@@ -113,18 +121,37 @@ def _midnight(at: datetime) -> datetime:
     return at.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
-@lru_cache(maxsize=64)
-def _is_told(tense: str, text: str) -> bool:
-    """Asked again for every time that one text names."""
-    return pattern(f"dates.{tense}").search(text) is not None
+Tense = Literal["past", "ahead", "yearly", ""]
+_CLAUSE_END = re.compile(r"[,.;:!?\n]|\b(?:but|so|because|and (?:I|we|then))\b")
+
+
+def _tense(found: re.Match[str], text: str) -> Tense:
+    """Whether what a phrase dates is behind or ahead, by the clause that it stands in, and by
+    the whole text where that says nothing."""
+    start = max((end.end() for end in _CLAUSE_END.finditer(text, 0, found.start())), default=0)
+    after = _CLAUSE_END.search(text, found.end())
+    return _tense_of(text[start : after.start() if after else None]) or _tense_of(text)
+
+
+@lru_cache(maxsize=256)
+def _tense_of(text: str) -> Tense:
+    for tense, sections in _TENSES.items():
+        if any(pattern(f"dates.{section}").search(text) for section in sections):
+            return tense
+    return "ahead" if any(pattern(f"dates.{one}").search(text) for one in _NOW) else ""
+
+
+# In this order: "is going to" has "is" in it, "we usually went" has "went".
+_TENSES: Mapping[Tense, tuple[str, ...]] = {
+    "yearly": ("yearly",),
+    "ahead": ("future",),
+    "past": ("past",),
+}
+_NOW = ("present", "event")  # what is now, or takes place, and has a date without a year, comes
 
 
 def _is_past(text: str) -> bool:
-    return _is_told("past", text) and not _is_future(text)
-
-
-def _is_future(text: str) -> bool:
-    return _is_told("future", text)
+    return _tense_of(text) == "past"
 
 
 def _relation(found: re.Match[str]) -> str:
@@ -182,22 +209,27 @@ def _span(
     )
 
 
-def _year_of(month: int, day: int, text: str, at: datetime) -> int:
-    """The year that a date without one means."""
-    if (month, day) > (at.month, at.day):
-        return at.year - 1 if _is_past(text) else at.year
-    return at.year + 1 if _is_future(text) and (month, day) < (at.month, at.day) else at.year
-
-
 def _a_date(found: re.Match[str], text: str, at: datetime) -> Span | None:
     said = found["m"]
     month = int(said) if said.isdigit() else _month_number(said, found[0])
     if month is None:
         return None
     day = int(found["d"])
-    year = int(found["y"]) if found["y"] else _year_of(month, day, text, at)
+    year = int(found["y"]) if found["y"] else _year_of(found, month, day, text, at)
+    if year is None:
+        return None
     start = _midnight(at).replace(year=year, month=month, day=day)
     return _span(_days(start, 1), "day", explicit_year=bool(found["y"]), relative=not found["y"])
+
+
+def _year_of(found: re.Match[str], month: int, day: int, text: str, at: datetime) -> int | None:
+    """The year that a date without one means: this one, where nothing tells another."""
+    tense = _tense(found, text)
+    if tense == "yearly":
+        return None
+    if (month, day) > (at.month, at.day):
+        return at.year - (tense == "past")
+    return at.year + (tense == "ahead" and (month, day) < (at.month, at.day))
 
 
 def _month_number(word: str, phrase: str) -> int | None:
@@ -229,11 +261,12 @@ def _a_month(found: re.Match[str], text: str, at: datetime) -> Span | None:
         month = _month_number(found["m"], "two more words")
     if month is None:
         return None
-    year = int(found["y"]) if found["y"] else _year_of_month(month, text, at, _relation(found))
-    span = _span(
-        _month(at, year, month), "month", explicit_year=bool(found["y"]), relative=not found["y"]
-    )
-    return _part_of(span, found.groupdict().get("part") or "")
+    if found["y"]:
+        bounds = _month(at, int(found["y"]), month)
+        span: Span | None = _span(bounds, "month", explicit_year=True)
+    else:
+        span = _open_month(found, month, text, at)
+    return _part_of(span, found.groupdict().get("part") or "") if span else None
 
 
 # The days of a month that people mean by its beginning, middle and end.
@@ -257,14 +290,15 @@ def _day_of_month(found: re.Match[str], text: str, at: datetime) -> Span | None:
     day, today = int(found["d"]), _midnight(at)
     if not 1 <= day <= 31:
         return None
-    step = -1 if _is_past(text) else 1
+    tense = _tense(found, text)
+    step = -1 if tense == "past" else 1
     for away in range(12):
         start, end = _month(at, at.year, at.month + step * away)
         if day > (end - start).days:
             continue
         there = start + timedelta(days=day - 1)
         if (there <= today) if step < 0 else (there >= today):
-            return _span(_days(there, 1), "day", relative=True)
+            return replace(_span(_days(there, 1), "day", relative=True), unsure=not tense)
     return None
 
 
@@ -274,12 +308,18 @@ def _beyond(found: re.Match[str], _: str, at: datetime) -> Span | None:
     return _shift_unit(at, -2 if last else 2, _unit(found["what"]))
 
 
-def _year_of_month(month: int, text: str, at: datetime, relation: str) -> int:
+def _open_month(found: re.Match[str], month: int, text: str, at: datetime) -> Span | None:
+    """A month whose year is open."""
+    relation, tense = _relation(found), _tense(found, text)
+    if tense == "yearly" and relation not in ("since", "until", "by"):
+        return None
     if relation in ("until", "by"):
-        return at.year + (month < at.month)
-    if relation == "since" or _is_past(text) or not _is_future(text):
-        return at.year - (month > at.month)
-    return at.year + (month < at.month)
+        tense = "ahead"
+    if relation == "since":
+        tense = "past"
+    year = at.year + (month < at.month) if tense == "ahead" else at.year - (month > at.month)
+    span = _span(_month(at, year, month), "month", relative=True)
+    return replace(span, unsure=not tense)
 
 
 def _a_year(found: re.Match[str], _: str, at: datetime) -> Span:
@@ -416,10 +456,12 @@ def _named_month(at: datetime, shift: int, month: int) -> Span:
 def _on_day(found: re.Match[str], text: str, at: datetime) -> Span | None:
     if found["day"].islower() and len(found["day"]) < 6:
         return None
-    past = _is_past(text) or _relation(found) == "since"
+    relation, tense = _relation(found), _tense(found, text)
+    past = relation == "since" or (not relation and tense == "past")
     day = counted("dates.weekdays")[found["day"].lower()]
     start = _weekday(_midnight(at), day, -1 if past else 1)
-    return _span(_days(start, 1), "day", relative=True)
+    span = _span(_days(start, 1), "day", relative=True)
+    return replace(span, unsure=not tense and not relation)
 
 
 def _dense_day(found: re.Match[str], text: str, at: datetime) -> Span | None:
@@ -430,9 +472,9 @@ def _dense_day(found: re.Match[str], text: str, at: datetime) -> Span | None:
     month = int(found["m2"] or found["m3"])
     if not 1 <= month <= 12:
         return None
-    year = int(found["y2"]) if found["y2"] else _year_of_month(month, text, at, "")
-    explicit = bool(found["y2"])
-    return _span(_month(at, year, month), "month", explicit_year=explicit, relative=not explicit)
+    if not found["y2"]:
+        return _open_month(found, month, text, at)
+    return _span(_month(at, int(found["y2"]), month), "month", explicit_year=True)
 
 
 def _dense_shifted(found: re.Match[str], _: str, at: datetime) -> Span | None:

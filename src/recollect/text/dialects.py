@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 from recollect.errors import Invalid
 from recollect.text.inputs import one_of
-from recollect.types import Role
+from recollect.types import Message, Role
 
 Dialect = Literal["chat", "responses", "gemini", "langchain", "pydantic"]
 PartKind = Literal["text", "thinking", "call", "answer", "media"]
@@ -79,7 +79,7 @@ def bodies_of(raw: Mapping[str, Any]) -> list[Body]:
         raise Invalid(NO_ROLE)
     if dialect == "pydantic":
         return _pydantic_bodies(raw)
-    return [Body(role=_ROLES[dialect](raw), original=raw)]
+    return _without_answers(raw, _ROLES[dialect](raw))
 
 
 def dialect_of(body: Mapping[str, Any]) -> Dialect | None:
@@ -100,6 +100,19 @@ def parts_of(body: Mapping[str, Any]) -> list[Part]:
     """Everything that a message holds, in its order."""
     dialect = dialect_of(body)
     return list(_PARTS[dialect](body)) if dialect else []
+
+
+def original_of(message: Message) -> Mapping[str, Any]:
+    """A message as it came; empty if it came as it is kept, or if what is kept beside it is no
+    message of the same role, as somebody may have written who made an export by hand."""
+    try:
+        loaded = json.loads(message.original) if message.original else {}
+        bodies = bodies_of(loaded) if isinstance(loaded, dict) and loaded else []
+        parts_of(loaded) if bodies else []
+    except (ValueError, RecursionError, Invalid):
+        return {}
+    found: dict[str, Any] = loaded if [body.role for body in bodies] == [message.role] else {}
+    return found
 
 
 # Roles
@@ -124,6 +137,32 @@ _GEMINI_ROLES: Mapping[Any, Role] = {
     "tool": "tool",
     "system": "system",
 }
+
+
+def _without_answers(raw: Mapping[str, Any], role: Role) -> list[Body]:
+    """What a tool answered is the tool's word, whoever's message carries it: Anthropic and Gemini
+    put it into one of the user's. What the user said beside it is a message of its own."""
+    parts = parts_of(raw)
+    if not any(part.kind == "answer" for part in parts):
+        return [Body(role=role, original=raw)]
+    where = "parts" if isinstance(raw.get("parts"), list) else "content"
+    blocks = raw.get(where)
+    if not isinstance(blocks, list) or all(part.kind == "answer" for part in parts):
+        return [Body(role="tool", original=raw)]
+    answers = [block for block in blocks if _is_answer(block)]
+    rest = [block for block in blocks if not _is_answer(block)]
+    said = {**raw, where: rest}
+    beside = "user" if role == "tool" and raw.get("role") == "user" else role
+    return [
+        Body(role="tool", original={**raw, where: answers}),
+        *([Body(role=beside, original=said)] if rest else []),
+    ]
+
+
+def _is_answer(block: Any) -> bool:
+    if not isinstance(block, Mapping):
+        return False
+    return block.get("type") == "tool_result" or bool(gemini_block(block, "function_response"))
 
 
 def _unwrapped(raw: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -360,9 +399,7 @@ def _pydantic_bodies(raw: Mapping[str, Any]) -> list[Body]:
         return [Body(role="assistant", original=raw)]
     grouped: list[tuple[Role, list[Any]]] = []
     for block in _mappings(raw["parts"]):
-        role = _PYDANTIC_ROLES.get(str(block.get("part_kind")), "user")
-        if block.get("part_kind") == "retry-prompt" and block.get("tool_call_id"):
-            role = "tool"
+        role = _PYDANTIC_ROLES.get(str(block.get("part_kind")), "tool")  # no person's words
         if not grouped or grouped[-1][0] != role:
             grouped.append((role, []))
         grouped[-1][1].append(block)

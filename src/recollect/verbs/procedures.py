@@ -17,6 +17,7 @@ from recollect.lifecycle.procedures import (
     counted_data,
     name_hash,
     named,
+    phrases_in,
     procedure_data,
     tally,
     version_of,
@@ -161,8 +162,8 @@ def _texts(given: Iterable[str], what: str, most: int, longest: int) -> list[str
 def _is_unchanged(known: Record, saved: Saved) -> bool:
     data = known.data
     return (
-        list(data.get("steps") or ()) == list(saved.steps)
-        and list(data.get("triggers") or ()) == list(saved.triggers)
+        phrases_in(data, "steps") == list(saved.steps)
+        and phrases_in(data, "triggers") == list(saved.triggers)
         and text_hash(known.text) == text_hash(_told(saved))
         and set(saved.tags) <= set(known.tags)
     )
@@ -288,6 +289,5 @@ def worth(record: Record) -> float:
 
 
 def _is_triggered(data: Mapping[str, Any], asked: frozenset[str]) -> bool:
-    triggers = data.get("triggers") or ()
-    listed = [triggers] if isinstance(triggers, str) else list(triggers)
-    return any(words and asked.issuperset(words) for words in map(terms, map(str, listed)))
+    listed = phrases_in(data, "triggers")
+    return any(words and asked.issuperset(words) for words in map(terms, listed))

@@ -96,7 +96,7 @@ def _filters(record: Record, where: Where) -> Iterator[str]:
         yield "nobody said since when it is true, and it was told after `as_of`"
     past = where.as_of or where.known_at
     if not past and not passes(record, replace(free, statuses=where.statuses)):
-        yield f"it is {record.status}, and {', '.join(where.statuses)} was asked for"
+        yield f"it is {record.status}, and only {' or '.join(where.statuses)} counts"
 
 
 async def _ranked(trial: Trial) -> Answer:

@@ -13,7 +13,15 @@ import httpx2
 import pytest
 
 from recollect.errors import Incompatible, Unavailable
-from recollect.interfaces.http.bodies import DEPTH_MAX, BodyLimits, too_deep
+from recollect.interfaces.http.bodies import (
+    DEPTH_MAX,
+    OPEN_BYTES,
+    PIECE_BYTES,
+    VALUES_MAX,
+    BodyLimits,
+    too_deep,
+    too_many,
+)
 from recollect.interfaces.http.guards import host_name
 from recollect.interfaces.http.problems import told
 from recollect.memory import AsyncMemory
@@ -209,6 +217,34 @@ def _effort(body: bytes) -> float:
     begun = time.thread_time()
     too_deep(body)
     return time.thread_time() - begun
+
+
+@pytest.mark.parametrize(
+    ("body", "many"),
+    [
+        (json.dumps([1] * VALUES_MAX).encode(), False),
+        (json.dumps([1] * (VALUES_MAX + 1)).encode(), True),
+        (json.dumps({str(n): [] for n in range(VALUES_MAX // 2 + 1)}).encode(), True),
+        (json.dumps(["[,{" * VALUES_MAX, '\\"' * 3]).encode(), False),
+        (b'["' + b"\\\\" * PIECE_BYTES + b'",' + b"[],{}," * VALUES_MAX + b"1]", True),
+        (b'["' + b"\\\\" * PIECE_BYTES + b'\\",' + b"[],{}," * VALUES_MAX + b'"]', False),
+    ],
+)
+def test_X12_a_body_has_so_many_values(body: bytes, many: bool) -> None:
+    """Wherever a piece of it ends: a reader spends seconds on millions of them."""
+    assert too_many(body) is many
+
+
+@pytest.mark.parametrize("path", ["/v1/login", "/oauth/token", "/oauth/register"])
+def test_X12_without_a_key_a_body_is_small(ann: httpx2.Client, path: str) -> None:
+    """600,000 names in a body to /v1/login held the server for five seconds."""
+    body = b'{"code": "' + b"x" * OPEN_BYTES + b'"}'
+    is_problem(ann.post(path, content=body, headers=JSON), 413)
+
+
+def test_X12_a_body_with_too_many_values_is_refused(ann: httpx2.Client) -> None:
+    body = b'{"query": [' + b"[]," * VALUES_MAX + b"[]]}"
+    is_problem(ann.post("/v1/recall", content=body, headers=JSON), 400)
 
 
 @pytest.mark.parametrize(

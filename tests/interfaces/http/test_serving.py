@@ -23,7 +23,7 @@ import pytest
 
 from recollect import Memory
 from recollect.interfaces.http import build_app
-from recollect.interfaces.http.first_start import open_to_others
+from recollect.interfaces.http.first_start import Keeping, greeting, open_to_others
 from recollect.interfaces.http.serve import Server, address_of, server_config
 from recollect.types import ALL_RIGHTS
 from tests.interfaces.http.starts import Start, environment_of, free_port, started
@@ -335,3 +335,26 @@ def test_X2_a_signal_during_the_start_ends_it_without_a_trace() -> None:
     server = Server(server_config(app), app, lambda: None)
     server.handle_exit(signal.SIGTERM, None)
     assert server.should_exit
+
+
+def test_A10_a_key_is_not_printed_into_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Standard output may be a log that others read."""
+    keeping = Keeping(tmp_path / "memory.db", "", "")
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with (tmp_path / "log").open("w") as log:
+        monkeypatch.setattr(sys, "stdout", log)
+        said = "\n".join(greeting("http://127.0.0.1:1", "rck_secret", keeping))
+        monkeypatch.undo()
+    assert "rck_secret" not in said
+    [kept] = tmp_path.glob("recollect-admin-key-*")
+    assert str(kept) in said
+    assert kept.read_text() == "rck_secret\n"
+    assert kept.stat().st_mode & 0o777 == 0o600
+    read, write = os.pipe()
+    with open(read, "rb"), open(write, "w") as pipe:
+        monkeypatch.setattr(sys, "stdout", pipe)
+        said = "\n".join(greeting("http://127.0.0.1:1", "rck_secret", keeping))
+        monkeypatch.undo()
+    assert "    rck_secret" in said

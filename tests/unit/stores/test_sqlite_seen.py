@@ -12,11 +12,12 @@ from typing import Any
 import apsw
 import pytest
 
-from recollect.index.search import READY_ROWS_MAX
+from recollect.index.search import READY_RECORDS_MAX, READY_ROWS_MAX
 from recollect.stores import rows
 from recollect.stores.sqlite import SqliteStore, feed, seen
+from recollect.stores.sqlite.feed import LITTLE
 from recollect.testing.values import NOW, ROOT, make_record, make_search, put, unit
-from recollect.types import Erase, Hit
+from recollect.types import Erase, Hit, Listing
 
 TEA = make_search(text="tea", vector=unit(1.0, 0.0), space="s")
 Checks = list[str]
@@ -194,10 +195,28 @@ async def test_a_small_search_stays_on_its_thread_once_the_index_is_there(
     await store.search(TEA)
     assert len(threads) == 1
     await put(store, make_record("three", text="white tea"))
-    await store.search(TEA)
-    assert len(threads) == 2, "and so is what came later"
+    found = await store.search(TEA)
+    assert "three" in {hit.record.id for hit in found}
+    assert len(threads) == 1, "a little that came later is taken in at once"
+    await put(store, *(make_record(f"n{n}", text=f"tea {n}") for n in range(LITTLE + 1)))
+    assert len(await store.search(TEA)) == len(found) + LITTLE + 1
+    assert len(threads) == 2, "and more of it elsewhere"
     assert READY_ROWS_MAX > 1000
     monkeypatch.setattr("recollect.index.search.READY_ROWS_MAX", 2)
     await store.search(TEA)
     assert len(threads) == 3, "a large one takes too long for it"
+    await store.close()
+
+
+@on_a_loop
+async def test_a_listing_of_little_stays_on_its_thread_too(file: Path, threads: list[str]) -> None:
+    store = await filled(file)
+    tagged = Listing(where=replace(TEA.where, tags=("hot",)), limit=10)
+    assert await store.listing(tagged) == []
+    assert len(threads) == 1
+    await put(store, make_record("three", text="white tea", tags=("hot",)))
+    assert [one.id for one in await store.listing(tagged)] == ["three"]
+    assert len(threads) == 1
+    await store.listing(replace(tagged, limit=READY_RECORDS_MAX + 1))
+    assert len(threads) == 2, "many records take too long to decode"
     await store.close()

@@ -71,7 +71,9 @@ class PlainParser(argparse.ArgumentParser):
         if found := re.fullmatch(r"argument (\S+): expected one argument", message):
             return f"{found[1]} needs a value {more}"
         if missing := re.match(r"the following arguments are required: (.*)", message):
-            return f"{missing[1]} is missing {more}"
+            names = missing[1].split(", ")
+            are = "is" if len(names) == 1 else "are"
+            return f"{' and '.join(names)} {are} missing {more}"
         return f"{message} {more}"
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:

@@ -144,9 +144,9 @@ async def _counting(door: Door) -> None:
 def _add_layers(app: FastAPI, settings: Settings, limits: BodyLimits) -> None:
     """The last one added is the first to see a request."""
     app.add_middleware(Fair)
-    app.add_middleware(Bodies, streamed=STREAMED, forms=oauth.FORMS, limits=limits)
-    app.add_middleware(Threshold)
     opened = (*OPEN_PATHS, *console_files(), *oauth.OPEN_PATHS)
+    app.add_middleware(Bodies, streamed=STREAMED, forms=oauth.FORMS, opened=opened, limits=limits)
+    app.add_middleware(Threshold)
     app.add_middleware(Entrance, open_paths=opened)
     hosts, origins = _listed(settings.hosts), _listed(settings.origins)
     app.add_middleware(Guard, metrics=app.state.metrics, hosts=hosts, origins=origins)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from starlette.datastructures import Headers
@@ -13,11 +13,13 @@ from recollect.interfaces.http.guards import App, Message, Receive, Scope, Send
 from recollect.interfaces.http.problems import Refused
 
 DEPTH_MAX = 64
-BESIDE_BYTES = 64 << 10
+VALUES_MAX = 100_000  # in one body: each costs more to read than the byte or two that it takes
+OPEN_BYTES = 16 << 10  # of a body that anybody may send, without a key
+BESIDE_BYTES = PIECE_BYTES = 64 << 10
 BODY = "recollect.body"  # in a request's scope: all of it, unless it is streamed
 JSON, LINES = "application/json", "application/x-ndjson"
 FORM = "application/x-www-form-urlencoded"
-_ELSE = bytes(set(range(256)) - set(b'"[]{}'))
+_ELSE = bytes(set(range(256)) - set(b'"[]{},'))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,11 +40,13 @@ class Bodies:
         *,
         streamed: Iterable[str] = (),
         forms: Iterable[str] = (),
+        opened: Iterable[str] = (),
         limits: BodyLimits | None = None,
     ) -> None:
         """``streamed`` are the paths whose bodies are read piece by piece, ``forms`` those that
-        take what a page's form sends."""
+        take what a page's form sends, ``opened`` those that need no key."""
         self._app = app
+        self._opened = frozenset(opened)
         self._forms = frozenset(forms)
         self._streamed = frozenset(streamed)
         self._limits = limits or BodyLimits()
@@ -52,6 +56,8 @@ class Bodies:
             return await self._app(scope, receive, send)
         streamed = scope["path"] in self._streamed
         most = self._limits.stream_bytes if streamed else self._limits.body_bytes
+        if scope["path"] in self._opened:
+            most = min(most, OPEN_BYTES)
         headers = Headers(scope=scope)
         _check_length(headers, most)
         _check_encoding(headers)
@@ -65,8 +71,8 @@ class Bodies:
             _check_type(headers, FORM if scope["path"] in self._forms else JSON)
         if b"\0" in body:  # UTF-16 and UTF-32 have them, JSON in UTF-8 has none
             raise Refused(400, "the body is no JSON in UTF-8")
-        if await _is_too_deep(body):
-            raise Refused(400, f"the JSON is nested deeper than {DEPTH_MAX} levels")
+        if trouble := await _trouble_beside(body):
+            raise Refused(400, trouble)
         scope[BODY] = body
         return await self._app(scope, _replayed(body, receive), send)
 
@@ -157,29 +163,73 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
     return replay
 
 
-async def _is_too_deep(body: bytes) -> bool:
+async def _trouble_beside(body: bytes) -> str:
     """What takes a moment to look through is looked through beside the loop."""
     if len(body) < BESIDE_BYTES:
-        return too_deep(body)
-    return await asyncio.to_thread(too_deep, body)
+        return trouble_with(body)
+    return await asyncio.to_thread(trouble_with, body)
+
+
+def trouble_with(body: bytes) -> str:
+    """Why nobody should read it; "" if anybody may."""
+    if too_deep(body):
+        return f"the JSON is nested deeper than {DEPTH_MAX} levels"
+    if too_many(body):
+        return f"the JSON has more than {VALUES_MAX:,} values; send them in several requests"
+    return ""
 
 
 def too_deep(body: bytes) -> bool:
     """Is it nested deeper than anybody needs? Brackets inside of strings do not count."""
     if body.count(b"[") + body.count(b"{") <= DEPTH_MAX:
         return False
-    parts = signs_of(body).split(b'"')  # outside of a string, inside, outside ...
-    unclosed = [] if len(parts) % 2 else parts[-1:]
     depth = 0
-    for bracket in b"".join((*parts[::2], *unclosed)):
+    for bracket in _outside(body).translate(None, b","):
         depth += 1 if bracket in b"[{" else -1
         if depth > DEPTH_MAX:
             return True
     return False
 
 
-def signs_of(body: bytes) -> bytes:
-    """The quotes and brackets of a body, without what is escaped: two passes over all of it,
-    whatever stands there. Escaped backslashes go first, so that what follows one is not escaped."""
-    unescaped = body.replace(b"\\\\", b"").replace(b'\\"', b"")
+def too_many(body: bytes) -> bool:
+    """Has it more values than anybody needs? A reader makes an object of each."""
+    signs = (b"[", b"{", b",")
+    if sum(map(body.count, signs)) <= VALUES_MAX:
+        return False
+    return sum(map(_outside(body).count, signs)) > VALUES_MAX
+
+
+def _outside(body: bytes) -> bytes:
+    """The brackets and commas that stand in no string, or in one that never ends."""
+    outside: list[bytes] = []
+    string: list[bytes] = []
+    is_inside = False
+    for piece in _pieces(body):
+        signs = signs_of(piece).replace(b'""', b"")  # a string without signs, or between two
+        for number, part in enumerate(signs.split(b'"')):
+            if number:
+                is_inside = not is_inside
+                string.clear()
+            if part:
+                (string if is_inside else outside).append(part)
+    return b"".join((*outside, *string))
+
+
+def _pieces(body: bytes) -> Iterator[bytes]:
+    """In small ones, because nothing else runs while one is split; none ends within an escape."""
+    start = 0
+    while start < len(body):
+        piece = body[start : start + PIECE_BYTES]
+        slashes = len(piece) - len(piece.rstrip(b"\\"))
+        if slashes % 2 and len(piece) == PIECE_BYTES:
+            piece = piece[:-1]
+        yield piece
+        start += len(piece)
+
+
+def signs_of(piece: bytes) -> bytes:
+    """The quotes, commas and brackets of a piece, without what is escaped: two passes over all
+    of it, whatever stands there. Escaped backslashes go first, so that what follows one is not
+    escaped."""
+    unescaped = piece.replace(b"\\\\", b"").replace(b'\\"', b"")
     return unescaped.translate(None, _ELSE)

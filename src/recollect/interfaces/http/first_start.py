@@ -6,6 +6,7 @@ import json
 import os
 import shlex
 import shutil
+import stat
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -127,12 +128,23 @@ async def console_link(memory: AsyncMemory, address: str) -> str:
     """Where to look into it, with a new one-time code, in words. A terminal is shown the link; who
     keeps the output is told of a file that nobody else may read."""
     link = f"{address}/#code={await make_code(memory.engine)}"
-    if sys.stdout.isatty():
-        return link
-    descriptor, path = tempfile.mkstemp(prefix="recollect-console-", suffix=".txt")
+    return link if sys.stdout.isatty() else f"the link is in {_kept('console', link)}"
+
+
+def _kept(what: str, secret: str) -> str:
+    """The file that holds it now, for its owner alone."""
+    descriptor, path = tempfile.mkstemp(prefix=f"recollect-{what}-", suffix=".txt")
     with open(descriptor, "w") as file:  # mkstemp made it 0600
-        file.write(f"{link}\n")
-    return f"the link is in {path}"
+        file.write(f"{secret}\n")
+    return path
+
+
+def _is_logged() -> bool:
+    """Does what is printed stay in a file, for whoever may read that?"""
+    try:
+        return stat.S_ISREG(os.fstat(sys.stdout.fileno()).st_mode)
+    except (OSError, ValueError):
+        return False
 
 
 def greeting(address: str, secret: str, keeping: Keeping, look: str = "") -> Iterator[str]:
@@ -148,6 +160,10 @@ def greeting(address: str, secret: str, keeping: Keeping, look: str = "") -> Ite
     if not secret:
         yield f"Keys are shown once, when they are made. For another: {for_others}"
         yield f"Lost the admin key? {keeping.command('keys create --right all')}"
+        return
+    if _is_logged():
+        yield f"Your admin key, for every scope, is in {_kept('admin-key', secret)}: keep it safe"
+        yield f"Make keys for others: {for_others}"
         return
     yield ""
     yield "Your admin key, for every scope. It is shown once; keep it safe:"

@@ -42,7 +42,7 @@ from recollect.interfaces.http.protocol import (
 )
 from recollect.memory import AsyncMemory
 from recollect.settings import Settings
-from recollect.wiring import file_of, place_of, read_settings
+from recollect.wiring import file_of, place_of, read_settings, shares_with_processes
 from recollect.wiring.configuration import misspelt
 
 log = logging.getLogger(__name__)
@@ -141,7 +141,7 @@ def _annex(
 ) -> Annex | None:
     """Processes for what is large, and for upkeep; None for a store that only this one can see,
     or where none are wanted."""
-    if not settings.helpers or file_of(store, profile) is None:
+    if not settings.helpers or not shares_with_processes(store, profile):
         return None
     options = {"store": store, "profile": profile, "embedder": embedder}
     return Annex(options, settings.helpers, settings.request_seconds)

@@ -33,6 +33,7 @@ from recollect.interfaces.markdown.view import (
 from recollect.interfaces.markdown.workspace import HISTORY_FILE, session_file
 from recollect.scopes import root_of
 from recollect.text.compare import text_hash
+from recollect.text.dialects import original_of
 from recollect.types import Message, Record, Session, SessionKey, Summary
 from recollect.upkeep.fold import session_policy
 
@@ -303,8 +304,7 @@ async def recent_messages(engine: Engine, session: Session) -> list[Message]:
 
 def message_line(message: Message) -> bytes:
     body: dict[str, Any] = {"role": message.role, "content": message.text}
-    if message.original:
-        body |= json.loads(message.original)
+    body |= original_of(message)
     body |= {"id": message.id, "at": message.at.isoformat()}
     if message.author:
         body["author"] = message.author

@@ -8,6 +8,7 @@ protocol alone.
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import os
 import signal
@@ -18,6 +19,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from mcp.server.mcpserver import MCPServer
 from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
+from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData
+from mcp_types.jsonrpc import JSONRPCError, JSONRPCNotification, jsonrpc_message_adapter
 
 from recollect.errors import RecollectError
 from recollect.interfaces.caller import Caller
@@ -79,8 +83,11 @@ async def _signalled() -> None:
 
 
 async def _speak(server: MCPServer[Any], opening: Opening) -> None:
-    lines = cast("anyio.AsyncFile[str]", _Lines(_heard(lines_of(STDIN), opening)))
+    out: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+    heard = _understood(_heard(lines_of(STDIN), opening), out)
+    lines = cast("anyio.AsyncFile[str]", _Lines(heard))
     async with stdio_server(stdin=lines) as (incoming, outgoing):
+        out.set_result(outgoing)
         low = server._lowlevel_server
         await low.run(incoming, outgoing, low.create_initialization_options())
 
@@ -93,6 +100,36 @@ async def _heard(lines: AsyncIterator[str], opening: Opening) -> AsyncIterator[s
         if number == 2:
             opening.begin()
         yield line
+
+
+async def _understood(lines: AsyncIterator[str], out: asyncio.Future[Any]) -> AsyncIterator[str]:
+    """What is no message is answered here: the SDK would drop it, and whoever sent it wait."""
+    async for line in lines:
+        if (wrong := what_is_wrong(line)) is not None:
+            await (await out).send(SessionMessage(wrong))
+        elif line.strip():
+            yield line
+
+
+def what_is_wrong(line: str) -> JSONRPCError | None:
+    """The answer to a line that is no message of JSON-RPC; None if it is one, or blank."""
+    if not line.strip():
+        return None
+    with suppress(ValueError):
+        message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+        asks = isinstance(message, JSONRPCNotification) and "id" in json.loads(line)
+        if not asks:  # with an id that is none it wants an answer, and is taken for a notice
+            return None
+    code, told, id_ = PARSE_ERROR, "this is no JSON", None
+    with suppress(ValueError, RecursionError):
+        said = json.loads(line)
+        code, told = INVALID_REQUEST, "this is no message of JSON-RPC 2.0, or no whole text"
+        id_ = said.get("id") if isinstance(said, dict) else None
+    known = id_ if isinstance(id_, str | int) and not isinstance(id_, bool) else None
+    if isinstance(known, str) and not known.isprintable():
+        known = None  # half a surrogate pair cannot be sent back
+    error = ErrorData(code=code, message=told)
+    return JSONRPCError(jsonrpc="2.0", id=known, error=error)
 
 
 class _Lines:

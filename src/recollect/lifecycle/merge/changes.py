@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from recollect.lifecycle.merge.odds import UNLIKELY, likelihood
+from recollect.lifecycle.merge.odds import UNLIKELY, features, weighed
+from recollect.lifecycle.merge.theme import is_another
 from recollect.lifecycle.merge.topic import Topic, said_by, shared_dense, shared_words, topic_of
 from recollect.text.analysis import stem, words
 from recollect.text.claims.changes import ChangeCue, change_in
@@ -48,10 +49,12 @@ def replaces(text: str, speaker: str, known: str, known_speaker: str, cue: str =
     now = f"it says that this has changed ({new.change.cue})"
     if _of_same_type(new, old, _LABELLED) or _elsewhere(new, old):
         return now
-    if likelihood(new, old) < UNLIKELY:
+    if weighed(features(new, old)) < UNLIKELY:
         return ""
-    check = {"ends": _ends, "changes": _changes, "may change": _may_change}[new.change.kind]
-    return now if check(new, old, shared) else ""
+    if _turned(new, old, shared):
+        return now
+    check = _CHECKS.get(new.change.kind)
+    return now if check and check(new, old, shared) else ""
 
 
 def _changing(text: str, speaker: str, cue: str) -> Topic | None:
@@ -59,7 +62,7 @@ def _changing(text: str, speaker: str, cue: str) -> Topic | None:
     if not cue and not _tells(text, speaker):  # the words of a change are looked for first
         return None
     new = topic_of(text, speaker)
-    if cue and new.change.kind in ("", "may change"):
+    if cue and new.change.kind in ("", "may change", "turns"):
         new = replace(new, change=change_in(cue))
     if not new.change.kind and pattern("changes.done").search(new.said):
         new = replace(new, change=ChangeCue("may change", _DONE_CUE))
@@ -92,19 +95,32 @@ _ANOTHER = re.compile(
 def concern(text: str, speaker: str, known: str, known_speaker: str, cue: str = "") -> float:
     """How likely a statement tells a change of a known one that it does not surely replace,
     between 0 and 1."""
+    found = evidence(text, speaker, known, known_speaker, cue)
+    return weighed(found) if found else 0.0
+
+
+def evidence(
+    text: str, speaker: str, known: str, known_speaker: str, cue: str = ""
+) -> dict[str, float]:
+    """What speaks for and against it; empty where no change is told, or of two people."""
     new = _changing(text, speaker, cue)
-    if new is None or new.change.cue == _DONE_CUE or _is_planned(new):
-        return 0.0
+    if new is None or _is_planned(new):
+        return {}
     old = topic_of(known, known_speaker)
     if _is_over(old):
-        return 0.0
+        return {}
     shared = shared_words(new, old)
     if new.kin and old.kin and not _same_people(new, old, shared):
-        return 0.0
+        return {}
+    if not _of_same_type(new, old) and is_another(new, old, shared):
+        return {}
     alone = not _fields(new, old) and not _about(new, old, shared)
-    if new.kin and new.kin == old.kin and alone and new.change.kind != "may change":
-        return 0.0
-    return 0.0 if _is_told_of_it(new, old, shared) else likelihood(new, old)
+    against = {
+        "kin alone": bool(new.kin) and new.kin == old.kin and alone,
+        "told of it": _is_told_of_it(new, old, shared),
+        "done": new.change.cue == _DONE_CUE,
+    }
+    return features(new, old) | {name: 1.0 for name, holds in against.items() if holds}
 
 
 def _without_subject(topic: Topic) -> Topic:
@@ -161,6 +177,8 @@ def _is_told_of_it(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
     to what belongs to it, and nothing to what was said."""
     if language_of(new.said):
         return False
+    if not _of_same_type(new, old) and is_another(new, old, shared):
+        return True
     said = expanded(new.said).split()
     if _is_instance(new) or (shared and _is_owner(said, shared)) or _BACK.search(new.said):
         return True
@@ -179,6 +197,8 @@ def _is_told_of_it(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
     if new.change.kind == "ends" and new.change.cue != _DONE_CUE:
         beside = _is_done_by_it(new, shared) or _is_only_there(new, shared)
         return beside or _is_part(new, old, shared)
+    if new.change.kind == "changes" and _is_only_there(new, shared, _AT):
+        return True
     own = old.said.startswith(("I ", "We "))
     renamed = bool(new.names - old.names) and bool(old.names - new.names)
     theirs = (
@@ -213,7 +233,8 @@ def _is_instance(new: Topic) -> bool:
 
 
 _RETURN = re.compile(r"\bback (?:on|in|at|to|with) (?:the |my |our )?([\w'-]+)", re.IGNORECASE)
-_FROM = re.compile(r"\b(?:from|in|at|on|of|for|with)\b")
+_FROM = re.compile(r"\b(?:along|around|at|behind|by|for|from|in|near|of|on|opposite|with)\b")
+_AT = re.compile(r"\bat\b")  # "moved the notes from Evernote" changes where they are
 
 
 def _is_return(new: Topic, shared: frozenset[str]) -> bool:
@@ -222,11 +243,13 @@ def _is_return(new: Topic, shared: frozenset[str]) -> bool:
     return any(word in shared or stem(word) in shared for word in again)
 
 
-def _is_only_there(new: Topic, shared: frozenset[str]) -> bool:
+def _is_only_there(new: Topic, shared: frozenset[str], where_: re.Pattern[str] = _FROM) -> bool:
     """ "Deleted old mails from Gmail": what both name is where something else ended."""
     said = expanded(new.said)
     at = said.find(new.change.cue)
-    what, where, rest = _split_at(_FROM, said[at + len(new.change.cue) :]) if at >= 0 else ("",) * 3
+    what, where, rest = (
+        _split_at(where_, said[at + len(new.change.cue) :]) if at >= 0 else ("",) * 3
+    )
     ours = [_plain(word) for word in f"{said[: max(at, 0)]} {new.change.cue} {what}".split()]
     object_ = {stem(_plain(word)) for word in what.split()} & new.words
     named = any(word in shared or stem(word) in shared for word in ours)
@@ -264,6 +287,7 @@ def _is_owner(said: Sequence[str], shared: frozenset[str]) -> bool:
         said[at].endswith("'s")
         and at + 1 < len(said)
         and _plain(said[at + 1]) not in word_set("topics.aspects")
+        and not reading(_plain(said[at + 1]), "past", "participle")  # "Steph's left" has left
         for at in places
     )
 
@@ -301,6 +325,12 @@ def _is_part(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
 
 def _plain(word: str) -> str:
     return fold(word).strip('.,;:!?"()').removesuffix("'s")
+
+
+def _turned(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
+    """Whether a turn in a field of a life is told to what was so in it."""
+    fields = new.events & old.fields
+    return is_single(fields & _fields(new, old)) or bool(fields and _about(new, old, shared))
 
 
 def _new_values(new: Topic, old: Topic) -> bool:
@@ -410,6 +440,8 @@ def _may_change(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
     named = bool(new.names - old.names) and bool(old.names - new.names or fields)
     return named or (len(about) > 1 and bool(fields))
 
+
+_CHECKS = {"ends": _ends, "changes": _changes, "may change": _may_change}
 
 _SAME_WORDS = 3
 

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from recollect.text.analysis import stem, words
+from recollect.text.claims import claim_in
 from recollect.text.claims.changes import STATEMENT_MAX, ChangeCue, change_in
-from recollect.text.claims.fields import fields_of
+from recollect.text.claims.clauses import expanded
+from recollect.text.claims.fields import events_in, fields_of
 from recollect.text.claims.foreign import language_of
 from recollect.text.claims.permanence import spelled
 from recollect.text.claims.topics import generic_stems, kin_in, kin_named, people_words, values_in
 from recollect.text.normal import fold
-from recollect.text.words import pattern, word_set
+from recollect.text.words import meanings, pattern, word_set
 
 _FRAMED = re.compile(r"[^\n\":]{1,80}? (?:said|asks|asked to remember): \"(?P<said>.+)\"")
 _NAME = re.compile(r"(?<![\w.])[^\W\d_a-z][\w.'-]*")
@@ -23,6 +25,11 @@ _BOTH_PARENTS = re.compile(
     r"\W*(?:my |our )?(?:mum|mom|mother|dad|father) and (?:mum|mom|mother|dad|father)\b",
     re.IGNORECASE,
 )
+# Where something happened says nothing of what is so there: "They changed the menu at work".
+_WHERE = re.compile(
+    r"(?<!work )(?<!works )(?<!working )\b(?:at|around|outside|after|before|during)"
+    r" (?:work|home|school)\b(?! (?:for|as)\b)"
+)
 _NAMED_KIN = re.compile(r",? ([^\W\d_a-z][\w'-]+)")
 STEM_LEAST, STEM_MOST = 5, 40  # letters; nobody's word is longer
 
@@ -30,10 +37,11 @@ STEM_LEAST, STEM_MOST = 5, 40  # letters; nobody's word is longer
 @dataclass(frozen=True, slots=True)
 class Topic:
     """What a statement is about. ``kin``: whose it is, empty for the speaker's own things;
-    ``begins``: the name it begins with."""
+    ``begins``: the name it begins with; ``events``: the fields in which it tells a turn."""
 
     change: ChangeCue
     fields: frozenset[str]
+    events: frozenset[str]
     words: frozenset[str]
     names: frozenset[str]
     kin: frozenset[str]
@@ -71,7 +79,8 @@ def topic_of(text: str, speaker: str) -> Topic:
 def _topic_of(text: str, speaker: str) -> Topic:
     said = said_by(text, speaker)
     own = {fold(part) for part in speaker.split()} | {"user"}
-    lowered = [word for word in words(said) if word not in own]
+    told = _WHERE.sub("there", said)
+    lowered = [word for word in words(told) if word not in own]
     names = (
         {fold(name).strip(".'-") for name in _NAME.findall(said)}
         - own
@@ -83,7 +92,8 @@ def _topic_of(text: str, speaker: str) -> Topic:
     kin = kin_in().match(said)
     return Topic(
         change=change_in(said),
-        fields=fields_of(said),
+        fields=fields_of(told) | _claimed(text, speaker),
+        events=frozenset(events_in(expanded(told))),
         words=frozenset(
             stem(word)
             for word in lowered
@@ -100,6 +110,13 @@ def _topic_of(text: str, speaker: str) -> Topic:
         said=said,
         dense="".join(_DENSE.findall(said)),
     )
+
+
+def _claimed(text: str, speaker: str) -> frozenset[str]:
+    """The field of what it claims: a job is work, whatever it is called."""
+    claim = claim_in(text, speaker=speaker)
+    field = meanings("fields.states").get(claim.slot) if claim else None
+    return frozenset({field} if field else ())
 
 
 def _kin(said: str, kin: re.Match[str] | None) -> frozenset[str]:

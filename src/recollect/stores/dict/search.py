@@ -76,7 +76,7 @@ class _Scorer:
 
     def __init__(self, seen: Sequence[Row], passing: Sequence[Row], query: Search) -> None:
         self._query = query
-        self._weights = _weights(seen, analysis.query_terms(query.text))
+        self._weights = _weights(seen, analysis.search_terms(query.text))
         self._average = sum(row.length for row in seen) / len(seen) if seen else 0.0
         self._neighbours = neighbours(seen) if query.around else {}
         found = [one for row in passing if (one := _similarity(row, query)) is not None]
@@ -143,9 +143,8 @@ def _best(hits: Sequence[Hit], score: Callable[[Hit], float | None], limit: int)
 
 def _weights(seen: Sequence[Row], terms: Sequence[str]) -> dict[str, float]:
     """What each term of the query says among the rows that the query's scopes can see."""
-    return {
-        term: analysis.idf(len(seen), sum(term in row.counts for row in seen)) for term in terms
-    }
+    containing = [sum(term in row.counts for row in seen) for term in terms]
+    return dict(zip(terms, analysis.weights(terms, len(seen), containing), strict=True))
 
 
 def _similarity(row: Row, query: Search) -> float | None:

@@ -56,7 +56,7 @@ class Row(NamedTuple):
 
 def row_of(record: Record) -> Row:
     found = analysis.document_terms(record.text, record.author)
-    return Row(record, Counter(found), len(found), {})
+    return Row(record, Counter(found), analysis.length_of(found), {})
 
 
 class Tables:

@@ -172,7 +172,7 @@ class NearSearch:
             if record is not None and record.scope in scopes:
                 found = analysis.document_terms(record.text, record.author)
                 counted.records -= 1
-                counted.words -= len(found)
+                counted.words -= analysis.length_of(found)
                 for term in set(found) & counted.frequencies.keys():
                     counted.frequencies[term] -= 1
 

@@ -14,6 +14,7 @@ from recollect.stores.sqlite.connection import select
 from recollect.stores.sqlite.seen import ConnectionView, RowOnce, SeenRecords
 
 CHUNK = 8192
+LITTLE = 32  # rows
 EVERYTHING = 0  # as the key of an erased record: load the scope anew
 
 # In the order of ``IndexRow``.
@@ -75,6 +76,15 @@ class SqliteFeed:
             if EVERYTHING not in keys:
                 return FeedChanges(self._changed(pk, after), keys)
         return FeedChanges(self._all(pk), None)
+
+    def is_little(self, scope: str, after: int) -> bool:
+        """Is what changed behind this stamp taken in more quickly than by another thread?"""
+        sql = (
+            "SELECT count(*) + (SELECT count(*) FROM erased WHERE scope = ?1 AND stamp > ?2) FROM"
+            " (SELECT 1 FROM record WHERE scope = ?1 AND changed > ?2 LIMIT ?3)"
+        )
+        ((number,),) = select(self._db, sql, self._scopes[scope], after, LITTLE + 1)
+        return bool(number <= LITTLE)
 
     def _changed(self, scope: int, after: int) -> Iterator[Sequence[Sequence[Any]]]:
         yield from _parts(

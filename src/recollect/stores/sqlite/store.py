@@ -17,9 +17,9 @@ import apsw
 
 from recollect.errors import Unavailable
 from recollect.index import search as indexed
-from recollect.index.cache import IndexCache
+from recollect.index.cache import IndexCache, IsLittle
 from recollect.index.filters import check_asked, is_walk
-from recollect.ports import Capabilities, Clock, note_left_out
+from recollect.ports import BESIDE_CHARACTERS, Capabilities, Clock, note_left_out
 from recollect.stores.rows import damaged
 from recollect.stores.sqlite import due, reads, walk
 from recollect.stores.sqlite.connection import (
@@ -173,23 +173,40 @@ class SqliteStore:
             feed = SqliteFeed(db, self._local.seen)
             return indexed.search(feed, self._cache, asked), feed.damaged
 
-        found = self._searched_here(asked)
+        found = None
+        if len(asked.text) <= BESIDE_CHARACTERS:
+            found = self._indexed_here(
+                lambda feed, is_little: indexed.search_if_ready(feed, self._cache, asked, is_little)
+            )
         if found is None:
             found = await self._read_at_once(search)
         hits, damaged_ids = found
         note_left_out(damaged_ids)
         return hits
 
-    def _searched_here(self, asked: Search) -> tuple[list[Hit], list[str]] | None:
-        """On the caller's thread, if that is quicker than the way to another one."""
+    def _indexed_here(
+        self, read: Callable[[SqliteFeed, IsLittle], list[T] | None]
+    ) -> tuple[list[T], list[str]] | None:
+        """On the caller's thread, if that is quicker than the way to another one; and the ids of
+        what is damaged. At first without a transaction: mostly nothing has changed."""
         with speaking_of(self._path):
             db = self._connection()
             feed = SqliteFeed(db, self._local.seen)
+            behind: list[str] = []
+
+            def is_little(scope: str, _: int) -> bool:
+                behind.append(scope)
+                return False
+
             try:
-                hits = indexed.search_if_ready(feed, self._cache, asked)
+                found = read(feed, is_little)
             except FileMovedError:
                 return None
-        return None if hits is None else (hits, feed.damaged)
+            if found is None and behind:
+                with snapshot(db):
+                    feed = SqliteFeed(db, self._local.seen)
+                    found = read(feed, feed.is_little)
+        return None if found is None else (found, feed.damaged)
 
     async def listing(self, asked: Listing) -> list[Record]:
         if not check_asked(asked):
@@ -205,9 +222,14 @@ class SqliteStore:
                 raise damaged(feed.damaged[0])
             return found, feed.damaged
 
-        found, damaged_ids = await self._read_at_once(listing)
+        found = self._indexed_here(
+            lambda feed, is_little: indexed.listing_if_ready(feed, self._cache, asked, is_little)
+        )
+        if found is None or (found[1] and asked.order in ("id", "newest")):
+            found = await self._read_at_once(listing)
+        records, damaged_ids = found
         note_left_out(damaged_ids)
-        return found
+        return records
 
     async def find(self, asked: Find) -> list[Record]:
         if not check_asked(asked):

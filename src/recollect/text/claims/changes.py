@@ -12,13 +12,15 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from recollect.text.claims.clauses import expanded
-from recollect.text.words import cues
+from recollect.text.claims.fields import events_in
+from recollect.text.words import cues, word_set
 
-ChangeKind = Literal["", "ends", "changes", "may change"]
+ChangeKind = Literal["", "ends", "changes", "turns", "may change"]
 
 
 class ChangeCue(NamedTuple):
-    """``kind`` is "" where nothing changes; ``cue`` are the words that say it."""
+    """``kind`` is "" where nothing changes; ``cue`` are the words that say it. "turns": no word
+    of change, but of something that changes a life ("took early retirement")."""
 
     kind: ChangeKind
     cue: str = ""
@@ -38,7 +40,15 @@ def _change_in(text: str) -> ChangeCue:
     for kind, section in _KINDS.items():
         if found := cues(f"changes.{section}").search(words):
             return ChangeCue(kind, found[0])
-    return ChangeCue("")
+    turn = next(iter(events_in(words).values()), "")
+    return ChangeCue("turns" if turn else "", turn)
+
+
+def is_turn(text: str) -> bool:
+    """Whether a statement says a change, or tells one that is worth knowing by itself."""
+    if change_in(text).kind in ("ends", "changes"):
+        return True
+    return not word_set("fields.turning").isdisjoint(events_in(expanded(text)))
 
 
 _KINDS: Mapping[ChangeKind, str] = {"ends": "ends", "changes": "changes", "may change": "may"}

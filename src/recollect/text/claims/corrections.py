@@ -140,8 +140,9 @@ def _said_again(
     rest: str, recent: Sequence[Told], read: Reads, *, marked: bool
 ) -> Amendment | None:
     """ "I wear L" after "I wear size M": the same said again with another value."""
-    for part in [rest, *_SENTENCE.split(rest)[1:]]:
-        part = part.strip(_EDGES)
+    parts = [rest, *_SENTENCE.split(rest)[1:], *(_SEGMENT.split(rest)[1:] if marked else ())]
+    for part in parts:
+        part = (part or "").strip(_EDGES)
         if not pattern("corrections.clause").match(part) or (
             not marked and part == rest.strip(_EDGES)
         ):
@@ -223,6 +224,8 @@ def _bare_fixes(sentences: Sequence[str], rest: str, marked: bool) -> Iterator[F
         yield Fix(_bare(segments[0]), f"?{segments[1].split()[0]}", sure=marked)
     for value in _values(first):
         bare = _is_bare(value)
+        if pattern("corrections.finite").search(value):
+            continue  # a statement of its own has no place in another
         if marked or spelled or bare:
             yield Fix(value, sure=(marked or spelled) and (bare or len(value.split()) <= 3))
         if bare and not marked and value[:1].isupper() and len(rest.split()) <= 2:

@@ -8,7 +8,7 @@ concerns only what it names.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 
 from recollect.text.words import languages, meanings, parts
@@ -27,23 +27,61 @@ def fields_of(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=4000)
 def _fields_of(text: str) -> frozenset[str]:
-    return _patterns(dense=_DENSE.search(text) is not None).found(text)
+    found = _sieves("fields.words", dense=_DENSE.search(text) is not None).found(text)
+    return found | events_in(text).keys()
+
+
+def events_in(text: str) -> Mapping[str, str]:
+    """The fields in which a text tells a turn of a life ("got the keys to", "took early
+    retirement"), and the words that tell it."""
+    return _events_in(text[:FIELDS_FROM_MAX])
+
+
+@lru_cache(maxsize=4000)
+def _events_in(text: str) -> Mapping[str, str]:
+    dense = _DENSE.search(text) is not None
+    names = _sieves("fields.events", dense=dense).found(text)
+    forms = ((name, _event(name, dense=dense).search(text)) for name in sorted(names))
+    return {name: found[0] for name, found in forms if found}
 
 
 @cache
-def _patterns(*, dense: bool) -> Sieves:
+def _event(name: str, *, dense: bool) -> re.Pattern[str]:
+    return re.compile(_forms("fields.events", dense=dense)[name], re.IGNORECASE)
+
+
+@cache
+def _sieves(section: str, *, dense: bool) -> Sieves:
+    return Sieves(_forms(section, dense=dense), re.IGNORECASE)
+
+
+@cache
+def _forms(section: str, *, dense: bool) -> Mapping[str, str]:
     """Scripts without blanks have no words to stand between."""
     listed: dict[str, list[str]] = {}
-    for language in languages("fields.words"):
-        for name, words in parts("fields.words", language).items():
+    for language in languages(section):
+        for name, words in parts(section, language).items():
             if (_DENSE.search(words) is not None) == dense:
                 listed.setdefault(name, []).append(words)
     around = "{}" if dense else r"(?<!\w)(?:{})(?!\w)"
-    forms = {name: around.format("|".join(words)) for name, words in listed.items()}
-    return Sieves(forms, re.IGNORECASE)
+    return {name: around.format("|".join(words)) for name, words in listed.items()}
 
 
 def slots_of(fields: Iterable[str]) -> tuple[str, ...]:
     """The slots of claims that belong to some fields."""
     wanted = set(fields)
     return tuple(slot for slot, field in meanings("fields.slots").items() if field in wanted)
+
+
+def style_of(text: str) -> str:
+    """What of its answers an assistant is asked to mind in a text: their length, emojis, units."""
+    return next((name for name, form in _styles().items() if form.search(text)), "")
+
+
+@cache
+def _styles() -> Mapping[str, re.Pattern[str]]:
+    return {
+        name: re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE)
+        for language in languages("requests.styles")
+        for name, words in parts("requests.styles", language).items()
+    }

@@ -56,10 +56,10 @@ def finding(
         return None
     slot = slot.replace("favorite", "favourite")
     base = slot.split(":", 1)[0]
-    one_for_each = ":" in slot and base in ("favourite", "uses")
+    one_for_each = ":" in slot and base in ("favourite", "uses", "style")
     exclusive = slot in EXCLUSIVE or one_for_each or slot in word_set("clauses.single")
     kind: Type = "fact"
-    if slot in PREFERENCE_SLOTS or base == "favourite":
+    if slot in PREFERENCE_SLOTS or base in ("favourite", "style"):
         kind = "preference"
     elif slot == "interest":
         kind = "interest"

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from recollect.text.analysis import stem, words
-from recollect.text.claims.changes import change_in
+from recollect.text.claims.changes import is_turn
 from recollect.text.claims.clauses import Clause, clause_in
 from recollect.text.claims.findings import bare, cut
 from recollect.text.claims.foreign import language_of
@@ -32,8 +32,8 @@ from recollect.text.claims.rewrite import (
     without_pointers,
 )
 from recollect.text.claims.sentences import Sentence
-from recollect.text.claims.statements import Utterance, entities_in, is_unreal
-from recollect.text.dates import Span, time_spans
+from recollect.text.claims.statements import Utterance, entities_in, is_unreal, with_subject
+from recollect.text.dates import Span, told_times
 from recollect.text.words import pattern, word_set
 
 CONFIDENCE = 0.55
@@ -50,7 +50,7 @@ def kept(said_sentence: Sentence, said: Utterance, found: Sequence[Lesson]) -> l
     """What a sentence says beside what was found in it."""
     if said_sentence.question or len(said_sentence.text) < 4 or is_unreal(said_sentence.text):
         return []
-    text = said_sentence.text.strip(" *_")
+    text = with_subject(said_sentence.text.strip(" *_"))
     parts = [part.strip(" ,;:-–—") for part in pattern("lasting.part").split(text)]
     if any(map(is_unreal_part, parts)):
         return []
@@ -70,7 +70,7 @@ def _head(text: str, parts: Sequence[str]) -> list[str]:
 
 
 def _is_covered(part: str, known: set[str], at: datetime) -> bool:
-    for span in time_spans(part, at):
+    for span in told_times(part, at):
         part = part.replace(span.phrase, " ", 1)
     said = {stem(word) for word in words(part)} - word_set("search.stop_words")
     told = {word for word in said if word in known}
@@ -102,12 +102,12 @@ def tiding(text: str, said: Utterance) -> Lesson | None:
 
 
 def _lesson(text: str, said: Utterance, *, whole: bool = True) -> Lesson:
-    spans = time_spans(text, said.at)
+    spans = told_times(text, said.at)
     clause = _clause(text, said) if whole else None
     written = _third_person(clause, spans, said) if clause else ""
-    change = change_in(text).kind
+    change = is_turn(text)
     begins = [span.start for span in spans if span.relation in ("", "since") and not span.about]
-    dated_change = change in ("ends", "changes") or any(span.relation == "since" for span in spans)
+    dated_change = change or any(span.relation == "since" for span in spans)
     start = begins[0] if begins and dated_change and begins[0] <= said.at else None
     return Lesson(
         text=written or framed(_tidied(text), said.speaker, spans),

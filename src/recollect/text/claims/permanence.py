@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from functools import cache, lru_cache
 
-from recollect.text.claims.changes import change_in
+from recollect.text.claims.changes import change_in, is_turn
 from recollect.text.claims.clauses import expanded, reading, without_opening
 from recollect.text.claims.foreign import language_of
 from recollect.text.words import cues, pattern, word_set
@@ -45,11 +45,7 @@ def is_lasting(text: str) -> bool:
     words = spelled(text)
     if pattern("lasting.asks").match(words):
         return False
-    if (
-        english < 2
-        and not pattern("lasting.english").match(text)
-        and change_in(text).kind in ("ends", "changes")
-    ):
+    if english < 2 and not pattern("lasting.english").match(text) and is_turn(text):
         return _elliptic(words, True) or _foreign(text)
     return _may_be(words) and _is_statement(words)
 
@@ -66,7 +62,7 @@ def is_tiding(text: str) -> bool:
     if _is_imperative(words) and not _is_change(words):
         return False
     kind = change_in(words).kind
-    if kind in ("ends", "changes") or pattern("changes.done").search(words):
+    if kind in ("ends", "changes", "turns") or pattern("changes.done").search(words):
         return True
     return bool(kind) and not pattern("changes.happens").search(words)
 
@@ -114,7 +110,7 @@ def _may_be(words: str) -> bool:
         or _is_imperative(words)
     ):
         return False
-    changes = change_in(words).kind in ("ends", "changes")
+    changes = is_turn(words)
     return changes or not (
         cues("lasting.passing").search(words) or cues("lasting.passing_nouns").search(words)
     )
@@ -127,7 +123,7 @@ def _is_imperative(words: str) -> bool:
 
 
 def _is_change(words: str) -> bool:
-    return change_in(words).kind in ("ends", "changes")
+    return is_turn(words)
 
 
 def _is_statement(words: str) -> bool:
@@ -185,7 +181,7 @@ def _said_of_speaker(rest: str) -> bool:
         and tail[:1] == ["to"]
         and not pattern("lasting.duration").search(rest)
     ):
-        return change_in(rest).kind in ("ends", "changes")
+        return is_turn(rest)
     if verb in ("have", "has", "had"):
         ends = change_in(" ".join(tail)).kind == "ends"
         return _having(" ".join(tail), verb) or (ends and len(tail) > 2)
@@ -200,7 +196,7 @@ def _said_of_speaker(rest: str) -> bool:
     past = reading(verb, "past", "participle") and not reading(verb, "base")
     if past or (verb.endswith("ed") and not reading(verb, "base")) or verb == "cut":
         return _past(verb, " ".join(tail))
-    if verb in ("let", "put", "quit") and change_in(rest).kind in ("ends", "changes"):
+    if verb in ("let", "put", "quit") and is_turn(rest):
         return bool(tail)
     if verb == "used" and tail[:1] == ["to"]:
         return True
@@ -217,16 +213,13 @@ def _said_of_speaker(rest: str) -> bool:
 def _being(tail: str) -> bool:
     tail = pattern("lasting.being_adverbs").sub("", tail)
     if found := re.match(r"([a-z]+ing)\b", tail):
-        named = "called" in tail or change_in(tail).kind in ("ends", "changes")
+        named = "called" in tail or is_turn(tail)
         return (found[1] in word_set("lasting.going_on") or named) and len(tail.split()) > 1
     first = tail.split(" ", 1)[0].strip(",.").lower()
     if (
         not tail
         or first == "dead"
-        or (
-            first in word_set("lasting.moods")
-            and change_in(f"is {tail}").kind not in ("ends", "changes")
-        )
+        or (first in word_set("lasting.moods") and not is_turn(f"is {tail}"))
     ):
         return False
     if first in word_set("lasting.moods"):
@@ -247,7 +240,7 @@ def _been(tail: str) -> bool:
             or re.match(r"(?:born|raised|adopted|diagnosed|brought|named)", tail)
             or pattern("lasting.figure").search(tail)
         )
-    return change_in(f"was {tail}").kind in ("ends", "changes")
+    return is_turn(f"was {tail}")
 
 
 def _having(tail: str, verb: str) -> bool:
@@ -268,7 +261,7 @@ def _having(tail: str, verb: str) -> bool:
         "got",
     ):
         if first == "to":
-            return verb != "had" or change_in(f"had {tail}").kind in ("ends", "changes")
+            return verb != "had" or is_turn(f"had {tail}")
         if first == "got":
             return len(tail.split()) > 1
         return bool(pattern("lasting.duration").search(tail)) and not pattern(
@@ -283,7 +276,7 @@ def _having(tail: str, verb: str) -> bool:
         "read",
         "hurt",
     ):
-        return change_in(f"have {tail}").kind in ("ends", "changes") or bool(
+        return is_turn(f"have {tail}") or bool(
             re.search(r"\b(?:since|for \w+ (?:years|months))\b", tail)
         )
     return verb != "had" or bool(pattern("lasting.duration").search(tail))
@@ -309,7 +302,7 @@ def _modal(verb: str, tail: list[str]) -> bool:
 
 
 def _past(verb: str, tail: str) -> bool:
-    if change_in(f"{verb} {tail}").kind in ("ends", "changes"):
+    if is_turn(f"{verb} {tail}"):
         return bool(tail) and not re.match(r"(?:it|that|this|them|him|her)\b", tail)
     if re.match(r"(?:it|that|this|them|him|her)\b", tail):
         return False
@@ -397,7 +390,7 @@ def _foreign(text: str) -> bool:
     ):
         return False
     if _DENSE.search(text):
-        strong = change_in(text).kind in ("ends", "changes")
+        strong = is_turn(text)
         return len(text) >= 4 and (
             strong
             or bool(
@@ -405,7 +398,7 @@ def _foreign(text: str) -> bool:
                 or pattern("lasting.foreign_timed").search(text)
             )
         )
-    strong = change_in(text).kind in ("ends", "changes")
+    strong = is_turn(text)
     count = len(text.split())
     return 2 <= count <= WORDS_MAX and (
         strong

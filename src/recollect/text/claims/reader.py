@@ -36,7 +36,7 @@ from recollect.text.claims.sentences import SENTENCE_CHARACTERS_MAX, Sentence, p
 from recollect.text.claims.slots import finding_in
 from recollect.text.claims.statements import Utterance, english_lessons, entities_in, is_unreal
 from recollect.text.claims.voice import own_words
-from recollect.text.dates import Span, time_spans
+from recollect.text.dates import Span, told_times
 from recollect.text.normal import one_line
 from recollect.text.words import alternatives, pattern, word_set
 from recollect.types import Message
@@ -112,8 +112,12 @@ def extract(messages: Sequence[Message], *, earlier: Sequence[Message] = ()) -> 
 def _unique(lessons: Iterable[Lesson]) -> list[Lesson]:
     found: dict[str, Lesson] = {}
     for lesson in lessons:
-        found.setdefault(lesson.text.casefold(), lesson)
+        if not _SAYS_NOTHING.fullmatch(lesson.text):
+            found.setdefault(lesson.text.casefold(), lesson)
     return list(found.values())
+
+
+_SAYS_NOTHING = re.compile(r"(\w.{0,60}) is (?:called )?\1\.", re.IGNORECASE)  # "Mara is Mara."
 
 
 def _said(message: Message) -> Utterance:
@@ -130,7 +134,7 @@ def _read(message: Message, told: list[Told], previous: str) -> list[Lesson]:
     said = _said(message)
     lessons: list[Lesson] = _introduction(text, said)
     amendment = amendment_in(
-        plain(own, marked=True) if told and "*" in own else text,
+        plain(own, marked=True) if told and _LISTED.match(own) else text,
         told,
         previous=previous,
         read=lambda part: _stated(Sentence(part, False, False), said),
@@ -149,6 +153,9 @@ def _read(message: Message, told: list[Told], previous: str) -> list[Lesson]:
         if found or _may_be_corrected(sentence):
             told.append(Told(sentence.text, tuple(found), message.id))
     return lessons
+
+
+_LISTED = re.compile(r"(?=.*\*)|\s*\d{1,4}[.)]\s", re.DOTALL)  # a value, and no list: "43. Sorry."
 
 
 def _tidings(message: Message, found: Sequence[Lesson]) -> list[Lesson]:
@@ -256,7 +263,7 @@ def _stated_once(sentence: Sentence, said: Utterance, _at: str) -> Sequence[Less
 def _foreign(sentence: Sentence, said: Utterance) -> list[Lesson]:
     lessons = []
     for finding, words in foreign_findings(sentence.text, said.speaker):
-        spans = time_spans(words, said.at)
+        spans = told_times(words, said.at)
         since = [span.start for span in spans if span.relation in ("since", "")]
         text = framed(words, said.speaker, spans)
         dated = since and finding.topic not in ("birthday", "likes", "age")
@@ -285,7 +292,7 @@ def _changed_by(spans: Sequence[Span], said: Utterance) -> datetime:
 
 def _foreign_event(sentence: Sentence, said: Utterance) -> list[Lesson]:
     """What the speaker did on a day, in their own words."""
-    spans = [span for span in time_spans(sentence.text, said.at) if not span.relation]
+    spans = [span for span in told_times(sentence.text, said.at) if not span.relation]
     if len(spans) != 1 or spans[0].start > said.at or not tells_of_past(sentence.text):
         return []
     return [

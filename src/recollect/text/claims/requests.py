@@ -9,12 +9,14 @@ from dataclasses import replace
 from functools import cache
 
 from recollect.text.claims.events import Worth
+from recollect.text.claims.fields import style_of
+from recollect.text.claims.findings import bare
 from recollect.text.claims.lessons import Claim, Lesson
 from recollect.text.claims.permanence import is_figurative
 from recollect.text.claims.rewrite import dated, framed, trimmed
 from recollect.text.claims.sentences import Sentence
 from recollect.text.claims.statements import Utterance
-from recollect.text.dates import time_spans
+from recollect.text.dates import told_times
 from recollect.text.words import alternatives, meanings, pattern, patterns
 
 _DECIDED = Worth("decision", 0.7, 0.8)
@@ -32,7 +34,7 @@ def remembered(text: str) -> str:
 
 def remembered_as_said(content: str, said: Utterance) -> Lesson:
     """The lesson of "remember that ..." where no rule reads what follows."""
-    spans = time_spans(content, said.at)
+    spans = told_times(content, said.at)
     if pattern("requests.personal").search(content) or not content.isascii():
         text = framed(content, said.speaker, spans, verb="asked to remember")
     else:
@@ -42,11 +44,13 @@ def remembered_as_said(content: str, said: Utterance) -> Lesson:
 
 
 def request_in(sentence: Sentence, said: Utterance) -> Lesson | None:
-    """A standing wish about how the assistant should behave."""
+    """A standing wish about how the assistant should behave, also one that stands behind its
+    reason ("..., so please use simple words")."""
     if sentence.question or len(sentence.text) > 240:
         return None
     text = sentence.text.strip()
-    if not pattern("requests.wish").match(text) or is_figurative(text):
+    asked = _is_style(text) or _is_style(_behind_reason(text))
+    if not (pattern("requests.wish").match(text) or asked) or is_figurative(text):
         return None
     lesson = said.lesson(
         framed(text, said.speaker, verb="asks"),
@@ -57,6 +61,23 @@ def request_in(sentence: Sentence, said: Utterance) -> Lesson | None:
     return replace(lesson, entities=(said.speaker.name,) if said.speaker.name else ())
 
 
+STYLE_WORDS_MAX = 16
+SINGLE_STYLES = frozenset(("length", "emoji", "units", "spelling"))  # one wish at a time
+
+
+def _behind_reason(text: str) -> str:
+    found = pattern("requests.then").search(text)
+    return text[found.end() :] if found else ""
+
+
+def _is_style(text: str) -> bool:
+    """Whether it asks how to answer in general ("no emojis please"), and not for one thing."""
+    asked = pattern("requests.asking").match(text)
+    if asked is None or len(text.split()) > STYLE_WORDS_MAX:
+        return False
+    return bool(style_of(text)) and not pattern("requests.one_task").search(text)
+
+
 def _request_claim(text: str, said: Utterance) -> Claim | None:
     if found := pattern("requests.called").search(text):
         return _exclusive(said, "called", found["name"].casefold())
@@ -64,7 +85,8 @@ def _request_claim(text: str, said: Utterance) -> Claim | None:
         if found := way.search(text):
             tongue = meanings("requests.tongues").get(found["language"].casefold())
             return _exclusive(said, "answers-in", tongue) if tongue else None
-    return None
+    style = style_of(text)
+    return _exclusive(said, f"style:{style}", bare(text)) if style in SINGLE_STYLES else None
 
 
 @cache
@@ -90,7 +112,7 @@ def decision_in(sentence: Sentence, said: Utterance) -> Lesson | None:
     if found is None:
         if not pattern("requests.decided").search(sentence.text):
             return None
-        own = framed(sentence.text, said.speaker, time_spans(sentence.text, said.at))
+        own = framed(sentence.text, said.speaker, told_times(sentence.text, said.at))
         return said.lesson(own, _DECIDED)
     kind, words = next((name, part) for name, part in found.groupdict().items() if part)
     words = trimmed(words)
@@ -98,7 +120,7 @@ def decision_in(sentence: Sentence, said: Utterance) -> Lesson | None:
         return None
     if pattern("requests.personal").search(words):
         return None
-    words = dated(words, time_spans(words, said.at))
+    words = dated(words, told_times(words, said.at))
     if kind == "required":
         return said.lesson(f"Requirement: {words}.", _REQUIRED)
     start = "It was decided" if kind == "decided" else "Decision:"

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from recollect.text.claims.clauses import Clause, Predicate, Subject
+from recollect.text.claims.fields import style_of
 from recollect.text.claims.findings import (
     Finding,
     bare,
@@ -62,6 +63,8 @@ def _attribute(subject: Subject, predicate: Predicate) -> Finding | None:
     if not slot:
         return None
     value = cut(predicate.tail)
+    if slot == "home":
+        value = place(re.sub(r"\A(?:in|at|near|on) ", "", predicate.tail))
     if slot == "goal":
         value = re.sub(r"\Ato ", "", value)
         value = value if " " in value else ""
@@ -187,6 +190,9 @@ def _prefer(subject: Subject, predicate: Predicate) -> Finding | None:
         what = re.split(r" (?:over|rather than|instead of) ", cut(predicate.tail))[0]
     if what.split(" ", 1)[0] in ("it", "this", "that", "not"):
         return None
+    style = style_of(what) if pattern("slots.answers").search(what) else ""
+    if style in ("length", "emoji", "units", "spelling") and subject.kind == "speaker":
+        return finding(subject.key, f"style:{style}", what, negated=predicate.negated)
     return finding(subject.key, "prefers", what, negated=predicate.negated)
 
 

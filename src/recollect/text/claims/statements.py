@@ -33,7 +33,7 @@ from recollect.text.claims.rewrite import (
 )
 from recollect.text.claims.sentences import Sentence
 from recollect.text.claims.slots import favourite_in, finding_in
-from recollect.text.dates import Span, time_spans
+from recollect.text.dates import Span, told_times
 from recollect.text.normal import caseless
 from recollect.text.words import alternatives, any_of, pattern, word_set
 from recollect.types import Type
@@ -83,7 +83,7 @@ class Utterance:
 
 def english_lessons(said_sentence: Sentence, said: Utterance) -> list[Lesson]:
     """What one sentence tells; nothing where it asks, supposes, quotes or jokes."""
-    text = said_sentence.text
+    text = _as_preference(with_subject(said_sentence.text))
     if said_sentence.question or not pattern("statements.cue").search(text) or is_unreal(text):
         return []
     text = expanded(text)
@@ -99,6 +99,32 @@ def english_lessons(said_sentence: Sentence, said: Utterance) -> list[Lesson]:
     return lessons[:LESSONS_A_SENTENCE_MAX]
 
 
+def with_subject(text: str) -> str:
+    """ "Based in Utrecht, allergic to nuts": a statement whose "I am" was left out, with it."""
+    for section, who in _UNSAID.items():
+        if pattern(section).match(text):
+            return f"{who} {text[:1].lower()}{text[1:]}"
+    return _HOME.sub("My home is", text)
+
+
+_HOME = re.compile(r"\A[Hh]ome(?: for (?:me|us))?(?: is|'s)\b")
+
+
+_UNSAID = {
+    "statements.unsaid_am": "I am",
+    "statements.unsaid_was": "I was",
+    "statements.unsaid": "I",
+}
+
+
+def _as_preference(text: str) -> str:
+    """ "I'd rather have tea": what somebody prefers, unless it is for this once."""
+    if pattern("statements.just_now").search(text):
+        return text
+    preferred, times = pattern("statements.rather").subn("I prefer ", text, count=1)
+    return preferred.replace(" than ", " to ", 1) if times else text
+
+
 # What is over in an hour is no plan and no state.
 _PASSES = frozenset(
     ("plan", "is", "activity", "works-from", "works-on", "learning", "owns", "condition")
@@ -108,7 +134,7 @@ _PASSES = frozenset(
 def _meeting(words: str, said: Utterance) -> list[Lesson]:
     """ "My flight to Cairo is on 2 June": a date that may be moved later."""
     found = _meeting_in().match(words)
-    spans = time_spans(words, said.at) if found else ()
+    spans = told_times(words, said.at) if found else ()
     if found is None or len(spans) != 1:
         return []
     owner, what = said.speaker.written, " ".join(found["what"].split())
@@ -184,12 +210,12 @@ def _read_clause(words: str, said: Utterance) -> list[Lesson]:
     clause, leading = clause_in(words, said.speaker), None
     if clause is None and not pattern("statements.time_first").match(words):
         return []
-    spans = time_spans(words, said.at)
+    spans = told_times(words, said.at)
     if clause is None:
         words, leading = _without_leading_time(words, spans)
         if leading is None:
             words = _with_setting_last(words)
-            spans = time_spans(words, said.at)
+            spans = told_times(words, said.at)
         clause = clause_in(words, said.speaker)
     if clause is None:
         return []

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from typing import NamedTuple
 
-from recollect.text.analysis import pieces, stem
+from recollect.text.analysis import WORDS_KEPT, pieces, stem
 from recollect.text.normal import compatible, fold, straight
 from recollect.text.words import any_of, counted, firsts, groups, meanings, word_set, words
 
@@ -21,8 +21,7 @@ _EDGES = "\"'“”„«»「」『』()[]{}<>.,;:!?…*`’‘"
 _QUESTION = re.compile("[?？؟]")
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """``text`` is folded; a number, date or name carries its kind beside it."""
 
     text: str
@@ -61,7 +60,14 @@ class TextParts:
     @cached_property
     def content(self) -> tuple[str, ...]:
         """Canonical words, in order."""
-        return tuple(_canonical_of(token) for token in self._tokens if _is_content(token))
+        empty = _empty_words()
+        return tuple(
+            [
+                canonical(token.text) if token.kind == "word" else token.text
+                for token in self._tokens
+                if (token.text not in empty if token.kind == "word" else _is_content(token))
+            ]
+        )
 
     @cached_property
     def content_set(self) -> frozenset[str]:
@@ -156,11 +162,18 @@ def _read_once(text: str) -> TextParts:
     return TextParts(text)
 
 
+def identifiers(text: str) -> frozenset[str]:
+    """Only those: addresses, file names, versions and names from programs."""
+    chunks = (_chunk_once(one) for one in text.split() if len(one) <= CACHED_CHUNK_MAX)
+    return frozenset(chunk.identifier for chunk in chunks if chunk.identifier)
+
+
 @cache
 def _equals() -> dict[str, str]:
     return {stem(word): stem(line[0]) for line in groups("compare.equals") for word in line}
 
 
+@lru_cache(maxsize=WORDS_KEPT)
 def canonical(word: str) -> str:
     """One form for all inflections and for words that say the same."""
     stemmed = stem(word)
@@ -191,7 +204,9 @@ def _tokens(text: str) -> tuple[list[str], list[Token], str]:
     ]
     tokens = [token for chunk in chunks for token in chunk.tokens]
     identifiers = [chunk.identifier for chunk in chunks if chunk.identifier]
-    return identifiers, list(_spell_out(tokens)), "".join(chunk.dense for chunk in chunks)
+    if not _counting().isdisjoint([token.text for token in tokens]):
+        tokens = list(_spell_out(tokens))
+    return identifiers, tokens, "".join([chunk.dense for chunk in chunks])
 
 
 class _Chunk(NamedTuple):
@@ -209,7 +224,7 @@ def _chunk_once(chunk: str) -> _Chunk:
 
 def _chunk(chunk: str) -> _Chunk:
     if chunk.isascii() and chunk.isalpha() and (chunk.islower() or chunk[1:].islower()):
-        return _Chunk("", tuple(_split_word(chunk)), "")  # most are plain words
+        return _plain_word(chunk)  # most are
     bare = chunk.strip(_EDGES)
     if _is_identifier(bare):
         comma = (Token(",", "comma"),) if chunk[-1] in ",;" else ()
@@ -222,6 +237,13 @@ def _chunk(chunk: str) -> _Chunk:
         else:
             tokens.extend(_tokens_of(match))
     return _Chunk("", tuple(tokens), "".join(dense))
+
+
+def _plain_word(word: str) -> _Chunk:
+    lowered = word.lower()
+    if lowered == "cannot":
+        return _Chunk("", tuple(_split_word(word)), "")
+    return _Chunk("", (_word_token(lowered, lowered != word),), "")
 
 
 def _is_identifier(chunk: str) -> bool:
@@ -334,6 +356,18 @@ def _spell_out(tokens: Sequence[Token]) -> Iterator[Token]:
             yield _ordinal_or_same(tokens, index)
     if pending is not None:
         yield Token(str(pending), "number")
+
+
+@cache
+def _counting() -> frozenset[str]:
+    """The words that ``_spell_out`` makes something else of."""
+    named = ("amounts", "ordinal_endings", "day_halves")
+    return frozenset(("one",)).union(
+        _number_words(),
+        counted("compare.scales"),
+        counted("compare.ordinals"),
+        *(word_set(f"compare.{name}") for name in named),
+    )
 
 
 def _value(token: Token) -> int | None:

@@ -296,10 +296,20 @@ def find_card_codes(text: str) -> Iterator[Span]:
 
 
 def find_pins(text: str) -> Iterator[Span]:
+    """The number behind its name, also with what it opens between them or as an answer to it
+    ("the PIN? It's ..."), or before it ("... is the PIN of my card")."""
     names, are = alternatives("secrets.pins"), alternatives("secrets.number_are")
+    mine = alternatives("secrets.whose")
+    opens = r"[ ](?:of|for|to|on|from|für|de|pour)[ ][^\n.:;!?\d]{1,40}?"
+    answers = "[Ii]t['’]?s|[Ii]t is|[Tt]hat['’]?s"
     yield from _first_groups(
-        rf"(?<![A-Za-z-])(?:{names})(?:[ ](?:{are})|[ ]?[:=])[ ]{{0,2}}(\d{{4,8}})"
-        r"(?![\d.,]\d|\d)",
+        rf"(?<![A-Za-z-])(?:{names})(?:{opens})?(?:[ ](?:{are})|[ ]?[:=]|[ ]?[?.!][ ](?:{answers}))"
+        r"[ ]{0,2}(\d{4,8}|\d{1,2}(?:-\d{1,2}){2,3})(?![\d.,:-]\d|\d)",
+        text,
+    )
+    yield from _first_groups(
+        rf"(?<![\w.,:/-])(\d{{4,8}})(?:[ ]?[,–—-]{{1,2}}[ ](?:{answers})|[ ](?:{are}))[ ](?:{mine})"
+        rf"[ ](?:[\w'’-]{{1,20}}[ ]){{0,3}}(?:{names}|pin|passcode|password)(?![A-Za-z])",
         text,
     )
 

@@ -366,7 +366,7 @@ KINDS: tuple[Kind, ...] = (
     ),
     Kind("cookie", ("cookie",), assigned.find_cookies),
     Kind("security_code", (), assigned.find_card_codes, named="secrets.card_code_anchors"),
-    Kind("pin", ("pin",), assigned.find_pins),
+    Kind("pin", ("pin", "code", "combination"), assigned.find_pins),
     Kind("secret_key", (), assigned.find_keys, named="secrets.key_anchors"),
     Kind("secret_token", (), assigned.find_tokens, named="secrets.token_anchors"),
 )

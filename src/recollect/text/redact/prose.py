@@ -1,4 +1,5 @@
-"""Passwords in running text: "the password for the router is ...", "... ist mein Passwort"."""
+"""Passwords in running text: "the password for the router is ...", "... ist mein Passwort", "the
+password? It's ...", and passphrases of several plain words."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from recollect.text.redact.assignments import Span, is_password
-from recollect.text.words import alternatives
+from recollect.text.words import alternatives, word_set
 
 _OF = (
     "for|of|to|on|at|from|für|fürs|zum|zur|vom|von|des|der|im|am|beim|bei"
@@ -29,6 +30,59 @@ def find_spoken_passwords(text: str) -> Iterator[Span]:
             value = text[start:end]
             if _STRONG.match(value.rstrip("!")) and is_password(value) and not _DATE.match(value):
                 yield start, end
+    for match in _plain_word().finditer(text):
+        if _is_word(match[1]):
+            yield match.span(1)
+    for match in _phrases().finditer(text):
+        if _is_phrase(match["words"].lower().split(), least=3 if match["phrase"] else 4):
+            yield match.span("words")
+
+
+def _is_word(value: str) -> bool:
+    """A plain word that ends the sentence and says nothing of the password itself."""
+    said = value.lower()
+    known = any(
+        said in word_set(section)
+        for section in (
+            "secrets.no_secrets",
+            "secrets.said_of",
+            "secrets.not_in_phrases",
+            "search.stop_words",
+        )
+    )
+    return not known and not said.endswith(("ed", "ing", "able", "ible", "ly", "ful", "less"))
+
+
+@cache
+def _plain_word() -> re.Pattern[str]:
+    names = alternatives("secrets.passwords", "en")
+    return re.compile(
+        rf"(?<![A-Za-z])(?:{alternatives('secrets.whose', 'en')})[ ]"
+        rf"(?:[\w'’-]{{1,20}}[ ]){{0,2}}?(?:{names})[ ]is"
+        r"[ ]([A-Za-z]{4,20})(?=[.!]?(?:\s*\Z|\n|[.!][ ]))",
+        re.IGNORECASE,
+    )
+
+
+def _is_phrase(said: list[str], *, least: int) -> bool:
+    """Words that make no sentence: "correct horse battery", not "on the fridge since May"."""
+    if len(said) < least or said[0] in word_set("secrets.no_secrets"):
+        return False
+    return word_set("search.stop_words").isdisjoint(said) and word_set(
+        "secrets.not_in_phrases"
+    ).isdisjoint(said)
+
+
+@cache
+def _phrases() -> re.Pattern[str]:
+    """A passphrase up to the end of its sentence, behind "is", a colon or "use the"."""
+    names = alternatives("secrets.passwords")
+    return re.compile(
+        rf"(?:(?P<phrase>pass[ ]?phrase)|(?:{names}))(?:[ ](?:{_OF})[ ][^\n.:;!?]{{1,40}}?)?"
+        rf"(?:[ ](?:{_IS})[ ]|[ ]?[:=][ ]?|(?<=phrase)[ ])"
+        r"(?P<words>(?:[a-zà-ÿ]{2,14}[ -]){2,8}[a-zà-ÿ]{2,14})(?=[\"'”’]?(?:[.,;!?)\n]|\s*\Z))",
+        re.IGNORECASE,
+    )
 
 
 @cache
@@ -40,6 +94,11 @@ def _patterns() -> tuple[re.Pattern[str], ...]:
         rf"(?:{names})[ ](?:has[ ]been|was|wurde|is)?[ ]?(?:changed|reset|set|geändert)"
         rf"[^\n.:;!?]{{0,30}}?[ ](?:to|in|zu|auf)[ ]{{1,2}}{_VALUE}",
         rf"(?<![^\s\"'“„`(]){_VALUE}[\"'”“’»`)]{{0,2}}[ ](?:is|was|ist|war)[ ](?:{_MINE})[ ]"
+        rf"(?:[\w-]{{1,20}}[ ]){{0,2}}(?:[\w]{{1,12}}-)?(?:{names})",
+        rf"(?:{names})\w{{0,2}}[^\n.:;!?]{{0,40}}[?.!:–—-]{{1,2}}[ \n]{{1,3}}"
+        rf"(?:it['’]?s|it[ ]is|that['’]?s|that[ ]is|it[ ]was|es[ ]ist|c['’]est)[ ]{{1,2}}{_VALUE}",
+        rf"(?<![^\s\"'“„`(]){_VALUE}[\"'”“’»`)]{{0,2}}[ ]?[,–—-]{{1,2}}[ ]"
+        rf"(?:that['’]?s|that[ ]is|which[ ]is|das[ ]ist|c['’]est)[ ](?:{_MINE})[ ]"
         rf"(?:[\w-]{{1,20}}[ ]){{0,2}}(?:[\w]{{1,12}}-)?(?:{names})",
         rf"(?<![A-Za-z])(?:use|with|type|enter|try|mit|nimm|nutze|gib)[ ]{_VALUE}[\"'”’»`)]{{0,2}}"
         rf"[ ](?:as|als)[ ](?:(?:{_MINE})[ ])?(?:[\w-]{{1,20}}[ ])?(?:{names})",

@@ -1,0 +1,306 @@
+"""Near misses: a statement with the words of the question that speaks of another thing. Pure.
+
+"The book club meets on Thursdays" is no answer to when the chess club meets, however near it is by
+words and by meaning. What tells them apart is small, and it is a kind of difference: another
+identifier, number or date; another of a few that exclude each other; somebody else; another word
+beside the same one. Where the question only asks whether something is so, another value is the
+answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
+from itertools import pairwise
+from typing import NamedTuple
+
+from recollect.rank.nearness import is_near
+from recollect.text.analysis import WORDS_KEPT, is_stop_word
+from recollect.text.compare import opposite_words
+from recollect.text.compare.parts import canonical, identifiers, read
+from recollect.text.normal import fold
+from recollect.text.words import groups, meanings, word_set, words
+
+READ_MAX = 600  # characters of a statement that are looked at
+GAP_MAX = 2  # words without content between two that belong together: "contact at the"
+PART_MIN = 4  # letters of a word that is part of a longer one: Rust in rustfmt
+
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_APART = re.compile(r"[.!?;:,()\n](?:\s|$)|[()\n]")
+_ENDS = re.compile(r"[.!?\n]\s")
+_YEAR = re.compile(r"(?:19|20)\d\d\Z")
+_RANGE = re.compile(r"\d\s*(?:-|–|to|until|and|bis)\s*\d")
+
+
+class Word(NamedTuple):
+    """``meant`` is one form for all inflections; ``named``: with a capital that no beginning of
+    a sentence explains; ``dated``: a day, month or season; ``owns``: it ends in 's; ``apart``
+    from the word before it; ``names``: it begins what names something, or goes on with it."""
+
+    text: str
+    meant: str
+    content: bool
+    named: bool
+    dated: bool
+    owns: bool
+    apart: bool
+    names: bool
+
+
+class Beside(NamedTuple):
+    """Where a word stands: behind or before which other, and what is between them."""
+
+    beside: str
+    between: tuple[str, ...]
+    behind: bool
+
+
+class Read(NamedTuple):
+    """A text as it is looked at here."""
+
+    text: str
+    words: tuple[Word, ...]
+    meant: frozenset[str]
+    places: Mapping[Beside, Collection[Word]]  # which words stand there
+    identifiers: frozenset[str]
+    ranges: bool
+
+
+class Apart(NamedTuple):
+    """A word of the question and what the statement has in its place."""
+
+    asked: Word
+    told: str
+
+    def __str__(self) -> str:
+        return f"{self.asked.text}, not {self.told}"
+
+
+def misses(question: str, texts: Sequence[str]) -> list[str]:
+    """For each statement what tells it apart from what the question is about; "" if nothing."""
+    asked = _read(question)
+    if not asked.words:
+        return [""] * len(texts)
+    told = [_read(text) for text in texts]
+    known = frozenset[str]().union(*(one.meant for one in told))
+    return [_why(asked, one, known) if one.words else "" for one in told]
+
+
+def _why(asked: Read, told: Read, known: frozenset[str]) -> str:
+    for apart in _told_apart(asked, told):
+        slip = apart.asked.meant not in known and _is_slip(apart.asked, told)
+        if not slip:
+            return str(apart)
+    return ""
+
+
+def _is_slip(word: Word, told: Read) -> bool:
+    """Is it perhaps only misspelled, or another form? A name has no forms."""
+    return any(is_near(word.text, one.text, forms=not word.named) for one in told.words)
+
+
+def _told_apart(asked: Read, told: Read) -> Iterator[Apart]:
+    missing = [one for one in asked.words if one.content and not _holds(told, one)]
+    if missing:
+        yield from _of_somebody_else(asked, told, missing)
+        yield from _of_another_place(asked, told, missing)
+    if asked.words[0].text in word_set("search.auxiliaries"):
+        return
+    yield from _other_number(asked, told)
+    if missing:
+        yield from _other_of_a_kind(asked, told, missing)
+        yield from _other_beside(asked, told, missing)
+
+
+def _holds(told: Read, word: Word) -> bool:
+    """Itself, as a part of another word or the other way round."""
+    if word.meant in told.meant:
+        return True
+    for other in told.words if len(word.text) >= PART_MIN else ():
+        if word.text in other.text or (len(other.text) >= PART_MIN and other.text in word.text):
+            return True
+    return False
+
+
+def _of_somebody_else(asked: Read, told: Read, missing: Sequence[Word]) -> Iterator[Apart]:
+    """Who is asked about is named and is not in the statement, which names another; or it is of
+    somebody, where somebody of theirs is asked about."""
+    if told.words[0].text in word_set("search.speakers"):
+        return
+    theirs = [one for one in told.words if one.named and one.meant not in asked.meant]
+    theirs += [one for one in told.words[:1] if one.content and one.meant not in asked.meant]
+    for before, word in pairwise(asked.words):
+        if word not in missing:
+            continue
+        subject = word.owns or before.meant in _kin() or before.text in _before_subjects()
+        if theirs and subject and word.named:
+            yield Apart(word, theirs[0].text)
+        if before.owns and word.meant in _kin() and before.meant in told.meant:
+            yield Apart(word, before.text)
+
+
+def _of_another_place(asked: Read, told: Read, missing: Sequence[Word]) -> Iterator[Apart]:
+    """Behind the same preposition stands another name: to Bornholm, not to Gotland."""
+    named_by = word_set("search.before_names")
+    theirs = {
+        before.text: word.text
+        for before, word in pairwise(told.words)
+        if word.named and before.text in named_by and word.meant not in asked.meant
+    }
+    for before, word in pairwise(asked.words) if theirs else ():
+        if word.named and before.text in theirs and word in missing:
+            yield Apart(word, theirs[before.text])
+
+
+def _other_number(asked: Read, told: Read) -> Iterator[Apart]:
+    """Another identifier or year, or another number behind the same word."""
+    ours, theirs = asked.identifiers, told.identifiers
+    if ours and theirs and not ours & theirs:
+        yield Apart(asked.words[0]._replace(text=min(ours)), min(theirs))
+    if told.ranges:
+        return
+    for place, found in asked.places.items():
+        numbers = [one for one in found if one.text.isdigit()] if place.behind else ()
+        others = [one.text for one in told.places.get(place, ()) if one.text.isdigit()]
+        if numbers and others and not any(one.text in others for one in numbers):
+            yield Apart(numbers[0], others[0])
+    years = [one for one in asked.words if _YEAR.match(one.text)]
+    others = [one.text for one in told.words if _YEAR.match(one.text)]
+    if years and others and not any(one.text in others for one in years) and not _spans(told):
+        yield Apart(years[0], others[0])
+
+
+def _spans(told: Read) -> bool:
+    """ "Since 2019" is of all years after it."""
+    return any(one.text in word_set("search.spans") for one in told.words)
+
+
+def _other_of_a_kind(asked: Read, told: Read, missing: Sequence[Word]) -> Iterator[Apart]:
+    """A brother and no sister, the right one and not the left."""
+    for word in missing:
+        for others in _kinds().get(word.meant, ()):
+            theirs = (others & told.meant) - asked.meant
+            if theirs and not (word.dated and _spans(told)):
+                yield Apart(word, min(theirs))
+
+
+def _other_beside(asked: Read, told: Read, missing: Sequence[Word]) -> Iterator[Apart]:
+    """Beside the same word another one, and all else is as in the question: the chess club, not
+    the book club. Only where both name something, as far as can be seen: there are many verbs
+    for the same."""
+    if not _is_one_run(asked, missing):
+        return
+    for place, ours in asked.places.items():
+        theirs = [one for one in told.places.get(place, ()) if one.meant not in asked.meant]
+        for word in ours if theirs else ():
+            both = missing[0].names and theirs[0].names and _tells_which(place)
+            if word in missing and (both or _is_opposite(word, asked, told)):
+                yield Apart(word, theirs[0].text)
+
+
+def _is_opposite(word: Word, asked: Read, told: Read) -> bool:
+    return any(word.text == one for one, _ in opposite_words(read(asked.text), read(told.text)))
+
+
+def _is_one_run(asked: Read, missing: Sequence[Word]) -> bool:
+    places = [number for number, one in enumerate(asked.words) if one in missing]
+    return places[-1] - places[0] < len(places)
+
+
+def _tells_which(place: Beside) -> bool:
+    """What stands before a word, or behind it with a preposition, says which one is meant; and
+    so does what is the best or the next."""
+    return not place.behind or bool(place.between) or _chooses(place.beside)
+
+
+def _read(text: str) -> Read:
+    return _read_once(text[:READ_MAX])
+
+
+@lru_cache(maxsize=500)
+def _read_once(text: str) -> Read:
+    found = tuple(_words(text))
+    places: dict[Beside, list[Word]] = {}
+    for left, between, right in _pairs(found):
+        places.setdefault(Beside(left.meant, between, True), []).append(right)
+        places.setdefault(Beside(right.meant, between, False), []).append(left)
+    meant = frozenset(word.meant for word in found)
+    ranges = _RANGE.search(text) is not None
+    return Read(text, found, meant, places, identifiers(text), ranges)
+
+
+def _words(text: str) -> Iterator[Word]:
+    end, first, names = 0, True, True
+    for match in _WORD.finditer(text):
+        word = _word(match.group())
+        gap = text[end : match.start()]
+        if gap != " ":
+            first = first or _ENDS.search(gap) is not None
+            word = word._replace(apart=_APART.search(gap) is not None)
+        named = word.named and not first
+        if named != word.named or names or named:
+            word = word._replace(named=named, names=names or named)
+        yield word
+        end, first = match.end(), False
+        # Behind "the", "my" or "at" a thing is named; behind a subject or a thing there is a verb.
+        names = word.text not in word_set("search.speakers") and (
+            not word.content or _chooses(word.text)
+        )
+
+
+@lru_cache(maxsize=WORDS_KEPT)
+def _word(written: str) -> Word:
+    """By itself, in the middle of a sentence."""
+    folded = fold(written).replace("’", "'")
+    bare, _, ending = folded.partition("'")
+    content = not (is_stop_word(folded.replace("'", "")) or bare in _empty())
+    dated = bare in meanings("compare.dates")
+    named = content and not dated and written[0].isupper()
+    return Word(bare, canonical(bare), content, named, dated, ending == "s", False, False)
+
+
+def _pairs(found: Sequence[Word]) -> Iterator[tuple[Word, tuple[str, ...], Word]]:
+    """Each word with content and the next one, and what stands between them."""
+    last: Word | None = None
+    between: tuple[str, ...] = ()
+    for word in found:
+        if word.apart:
+            last = None
+        if not word.content:
+            between = (*between, word.text)
+            continue
+        if last is not None and len(between) <= GAP_MAX:
+            yield last, between, word
+        last, between = word, ()
+
+
+@cache
+def _empty() -> frozenset[str]:
+    return word_set("compare.function_words") | word_set("search.asked_by")
+
+
+@cache
+def _before_subjects() -> frozenset[str]:
+    """Behind these stands who or what is asked about: "does Ann", "how much Ramipril"."""
+    return word_set("search.auxiliaries") | word_set("search.asked_by")
+
+
+@cache
+def _kinds() -> Mapping[str, Sequence[frozenset[str]]]:
+    """A word, and those that exclude it."""
+    found: dict[str, list[frozenset[str]]] = {}
+    for line in groups("search.kinds"):
+        kind = frozenset(map(canonical, line))
+        for one in kind:
+            found.setdefault(one, []).append(kind - {one})
+    return found
+
+
+def _chooses(word: str) -> bool:
+    return word in word_set("search.choosing")
+
+
+@cache
+def _kin() -> frozenset[str]:
+    return frozenset(canonical(one) for one in words("search.kin"))

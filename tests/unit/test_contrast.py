@@ -1,0 +1,72 @@
+"""Near misses: what has the words of the question and speaks of another thing."""
+
+from __future__ import annotations
+
+import pytest
+
+from recollect.rank.contrast import misses
+
+APART = (
+    ("When does the rowing club meet?", "The sewing club meets on the first Thursday."),
+    ("Where is the best ramen?", "The best falafel in town is at Noor's."),
+    ("what's the door code at the cottage", "door code at the studio: ask Ines"),
+    ("who is the contact at Lyra", "The contact at Vega is Rosa Idris."),
+    ("When does my aunt Berta arrive?", "My uncle Hugo arrives on Sunday."),
+    ("what does Tilo drink", "Tila drinks nothing but rooibos."),
+    ("does Tila own a kayak", "Tilo owns a kayak since spring"),
+    ("what did Tilo's cousin sell", "Tilo sold his van in May"),
+    ("what does the mail relay v3 listen on", "mail relay v2 listens on port 587"),
+    ("who handles ticket OPS-311", "ticket OPS-310 is handled by Nils"),
+    ("which queue feeds invoices.draft", "the night queue feeds invoices.final"),
+    ("How many chairs did we order in 2021?", "We ordered 40 chairs in 2024."),
+    ("blood pressure in October", "blood pressure was 131/84 in April"),
+    ("When was the left wrist in plaster?", "The right wrist was in plaster last winter."),
+    ("When did he begin fasting?", "stopped fasting after Easter"),
+    ("What does the dog weigh?", "Our cat weighs 4.2 kilos."),
+    ("Wann fährt der Zug nach Genf?", "Der Zug nach Basel fährt um 9:02 Uhr."),
+)
+
+ANSWERS = (
+    ("When does the rowing club meet?", "The rowing club meets at the pier on Sundays."),
+    ("which Postgres version does staging run", "The staging cluster runs Postgres 16.2."),
+    ("until when is my licence valid", "My licence expires in March 2031."),
+    ("Who approves large refunds?", "Lena handles refunds above 200 euros."),
+    ("which day do we sail to Gotland", "we booked the ferry to Gotland for 12 July"),
+    ("Where does Ada work?", "She works at Corvid Labs."),
+    ("Is the stand-up on Friday?", "The stand-up is on Thursday."),
+    ("Do we deploy with v2?", "We deploy with v3."),
+    ("Which parking spot is ours, 14?", "Spots 12 to 18 are ours."),
+    ("Did the rent change in 2023?", "The rent is 900 since 2021."),
+    ("where is Rust formatted", "rustfmt runs in the commit hook"),
+    ("What does Marjana read?", "Marijana reads crime novels."),
+    ("wlan password", "The guest password is on the board. wlan"),
+    ("Wer ist mein Arzt?", "Meine Hausärztin heißt Dr. Seidel."),
+    ("", "Anything at all."),
+    ("When?", ""),
+)
+
+
+@pytest.mark.parametrize(("question", "statement"), APART)
+def test_X21_a_statement_of_another_thing_is_told_apart(question: str, statement: str) -> None:
+    (why,) = misses(question, [statement])
+    assert why
+
+
+@pytest.mark.parametrize(("question", "statement"), ANSWERS)
+def test_X21_what_answers_in_other_words_is_no_near_miss(question: str, statement: str) -> None:
+    assert misses(question, [statement]) == [""]
+
+
+def test_X21_a_name_that_is_known_is_not_the_slip_of_another() -> None:
+    """Alone, Hanson may be misspelled; beside Hansen it is somebody else."""
+    told = ["Hansen moved to Bergen.", "Hanson moved to Leeds."]
+    assert misses("Where did Hanson move?", told[:1]) == [""]
+    first, second = misses("Where did Hanson move?", told)
+    assert first.startswith("hanson, not ")
+    assert second == ""
+
+
+def test_X21_a_long_text_is_read_up_to_a_point() -> None:
+    """A document costs no more than its beginning."""
+    words = "lorem ipsum " * 100_000
+    assert misses("When does the rowing club meet?", [words]) == [""]
