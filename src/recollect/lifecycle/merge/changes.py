@@ -287,6 +287,7 @@ def _is_owner(said: Sequence[str], shared: frozenset[str]) -> bool:
         said[at].endswith("'s")
         and at + 1 < len(said)
         and _plain(said[at + 1]) not in word_set("topics.aspects")
+        and not reading(_plain(said[at + 1]), "past", "participle")  # "Steph's left" has left
         for at in places
     )
 
