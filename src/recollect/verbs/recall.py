@@ -66,9 +66,7 @@ EXPANDED_RECORDS_MAX = 12
 USED_BUFFER_MAX = 1000
 PAST_SHARE = 4
 PAGE = 500
-NATIVE = (
-    "searched by the engine of the store itself: candidates may miss a few, their scores are exact"
-)
+NATIVE = "searched by the engine itself: it may miss a few; the scores of what it found are exact"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
