@@ -21,7 +21,10 @@ from bench.parts import (
     imports,
     learning,
     neighbours,
+    servers,
     sessions,
+    shards,
+    tenants,
 )
 from bench.report import Report, Result, write_json, write_page
 from bench.running import FULL, QUICK, Bench, Sizes, needed_bytes
@@ -37,6 +40,9 @@ PARTS: dict[str, Callable[[Bench], Awaitable[Result]]] = {
     "footprint": footprint.run,
     "growth": growth.run,
     "engines": engines.run,
+    "tenants": tenants.run,
+    "servers": servers.run,
+    "shards": shards.run,
 }
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parent / "docs" / "reference" / "benchmarks.md"

@@ -107,6 +107,11 @@ def _row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
+def nothing_named(title: str) -> Table:
+    """Of a part that needs a server, where there is none."""
+    return Table(title, ("not measured",), [("name a PostgreSQL server with --store",)])
+
+
 def at_most(what: str, value: float, limit: float, show: str = "{:.2f}x") -> Claim:
     return Claim(what, show.format(value), "at most " + show.format(limit), value <= limit)
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from recollect.errors import Invalid
 from recollect.types import (
@@ -36,10 +36,12 @@ from recollect.types import (
     WorkKind,
 )
 
+Made = TypeVar("Made")
 Clock = Callable[[], datetime]
 NewId = Callable[[], str]
 
 BREATH_SECONDS = 0.005
+BESIDE_CHARACTERS = 2_000  # of text that is read on the loop that everybody shares
 
 _left_out: ContextVar[list[str] | None] = ContextVar("left_out", default=None)
 
@@ -74,6 +76,14 @@ class Breath:
         if time.thread_time() - self._since > BREATH_SECONDS:
             await asyncio.sleep(0)
             self._since = time.thread_time()
+
+
+async def beside(characters: int, work: Callable[[], Made]) -> Made:
+    """What work makes that reads so much text: of a long one beside the loop, in a thread that
+    gives way to it every moment. For what is pure and lets no caller wait."""
+    if characters <= BESIDE_CHARACTERS:
+        return work()
+    return await asyncio.to_thread(work)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -302,6 +302,15 @@ def test_K3_the_same_news_teach_nothing_where_nothing_is_known_of_it(
         ("I work at Siemens.", "I got a raise at work."),
         ("I'm a nurse at St Mary's.", "They changed the parking rules at work."),
         ("I bank with Halifax.", "I changed my PIN at Halifax."),
+        ("I have a standing desk.", "Bought a new chair for the desk."),
+        ("I work nights at a bakery.", "My oven broke at the bakery yesterday."),
+        ("I live on the third floor.", "The people on the third floor next door moved out."),
+        ("I'm the drummer in a band called Moth.", "Our bassist left Moth."),
+        ("Our wedding is on June 14.", "Changed the wedding flowers to peonies."),
+        ("My landlord is Mr Ahmed.", "Mr Ahmed replaced the boiler."),
+        ("I teach year 4.", "Changed the seating plan in my year 4 class."),
+        ("My bike is a Trek.", "Had to replace the chain on the Trek."),
+        ("I work from home on Fridays.", "The internet at home died on Friday."),
     ],
 )
 def test_K3_what_happens_to_a_thing_ends_nothing_that_is_said_of_the_speaker(

@@ -1,8 +1,12 @@
-"""What a process has to do for itself where another one does the upkeep of the store."""
+"""What a process does beside its loop, and what it has to do for itself where another one does the
+upkeep of the store."""
 
 from __future__ import annotations
 
 from recollect.memory import AsyncMemory
+from recollect.ports import beside
+
+__all__ = ["beside", "keep_beside"]
 
 
 async def keep_beside(memory: AsyncMemory) -> None:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from recollect.engine import Engine
@@ -29,7 +30,7 @@ from recollect.packet.text import (
     text_section,
 )
 from recollect.packet.window import as_heard, is_claimed, newest_said, window
-from recollect.ports import Store
+from recollect.ports import Store, beside
 from recollect.rank.question import asks_for_several
 from recollect.scopes import root_of
 from recollect.text.inputs import When, one_of, utc_moment
@@ -115,9 +116,28 @@ async def context(engine: Engine, wanted: ContextWish, counter: Counter) -> Pack
     budget = _budget(wanted)
     shape: Shape = one_of(wanted.shape, Shape, "shape")
     gathered = await _gather(engine, wanted)
+    composing = partial(_composed, engine, wanted, counter, gathered, budget, shape)
+    return await beside(_length(gathered.messages), composing)
+
+
+def _length(messages: Iterable[Message]) -> int:
+    return sum(len(message.text) + len(message.original) for message in messages)
+
+
+def _composed(
+    engine: Engine,
+    wanted: ContextWish,
+    counter: Counter,
+    gathered: Gathered,
+    budget: int | None,
+    shape: Shape,
+) -> Packet:
+    prices: dict[int, int] = {}  # each message is weighed several times
 
     def price(message: Message) -> int:
-        return message_cost(engine, message)
+        if id(message) not in prices:
+            prices[id(message)] = message_cost(engine, message)
+        return prices[id(message)]
 
     # Anthropic and Gemini take no system message among the others.
     apart = engine.profile.summary_as_message and shape == "openai" and bool(gathered.summary)
@@ -277,12 +297,15 @@ async def _gather(engine: Engine, wanted: ContextWish) -> Gathered:
         **times,
     )
     answer = await recall(engine, question, count_uses=False)
-    found = _distinct(answer.hits, messages, stable) if query.strip() else []
+    found: list[Hit] = []
+    if query.strip():
+        telling_apart = partial(_distinct, answer.hits, messages, stable)
+        found = await beside(_length(messages), telling_apart)
     if query.strip() and len(found) < FOUND_MAX and len(answer.hits) == 2 * FOUND_MAX and not most:
         # Most of it stands in the window or says the same: look further, which costs more.
         further = replace(question, limit=2 * FOUND_MAX + len(messages), fast=True)
         more = await recall(engine, further, count_uses=False)
-        found = _distinct(more.hits, messages, stable)
+        found = await beside(_length(messages), partial(_distinct, more.hits, messages, stable))
     best = found[: most or FOUND_MAX]
     engine.used.update((root_of(hit.record.scope), hit.record.id) for hit in best)
     # Whoever sets a bar wants nothing below it.

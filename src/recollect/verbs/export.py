@@ -29,7 +29,7 @@ from recollect.engine import (
 from recollect.errors import Invalid, Unavailable
 from recollect.forgotten import NAMESPACE as TOMBSTONE
 from recollect.models.budgets import days_of, kept_until
-from recollect.ports import Breath, Store
+from recollect.ports import Breath, Store, beside
 from recollect.scopes import is_visible
 from recollect.types import (
     AUDIT,
@@ -55,6 +55,7 @@ ENTRIES_PAGE = 20  # an entry may speak of a thousand things
 EVERY_STATUS: tuple[Status, ...] = get_args(Status)
 # Who works on what right now: means nothing in another place or at another time.
 PASSING = ("lease", "work", "budget", MARKS, AUDIT)
+TOUCH_CHARACTERS = 200
 USAGE = "usage"
 
 LAST = "\U0010ffff"  # sorts behind every scope
@@ -99,12 +100,19 @@ class ExportWriting:
         self.hash.update(line)
         self.file.write(line)
 
-    def value(self, value: Value) -> None:
-        self.raw(line_of(value))
+    async def value(self, value: Value) -> None:
+        await beside(_length(value), lambda: self.raw(line_of(value)))
         self.counts[NAMES[type(value)]] += 1
         if self.progress is not None:
             done = self.counts["message"] + self.counts["record"]
             self.progress(done, max(self.total, done))
+
+
+def _length(value: Value) -> int:
+    """About how long its line is."""
+    if isinstance(value, Entry):
+        return TOUCH_CHARACTERS * len(value.touched)
+    return len(getattr(value, "text", "")) + len(getattr(value, "original", ""))
 
 
 async def export_to(
@@ -169,7 +177,7 @@ async def _write_all(
         await _write_items(writing, part)
         await _write_usage(writing, part)
         async for entry in _entries(part):
-            writing.value(entry)
+            await writing.value(entry)
     checksum = writing.hash.hexdigest()
     end = {
         "type": "end",
@@ -190,15 +198,15 @@ async def _write_sessions(writing: ExportWriting, part: ExportPart) -> None:
     async for session in every_session(part.store, part.root):
         if not part.holds(session.scope):
             continue
-        writing.value(replace(session, cursors=dict(sorted(session.cursors.items()))))
+        await writing.value(replace(session, cursors=dict(sorted(session.cursors.items()))))
         key, last = SessionKey(session.scope, session.id), session.last_seq
         breath = Breath()
         async for message in every_message(part.store, key, part.now, until=last):
             await breath.drawn()
-            writing.value(message)
+            await writing.value(message)
         async for summary in every_summary(part.store, key):
             if summary.to_seq <= last:
-                writing.value(summary)
+                await writing.value(summary)
 
 
 async def _write_records(writing: ExportWriting, part: ExportPart) -> None:
@@ -208,7 +216,7 @@ async def _write_records(writing: ExportWriting, part: ExportPart) -> None:
         async for page in _record_pages(part):
             for record in page:
                 await breath.drawn()
-                writing.value(record)
+                await writing.value(record)
             for relation in await _relations_from(part, page):
                 waiting.write(line_of(relation))
                 counted += 1
@@ -254,7 +262,7 @@ async def _write_items(writing: ExportWriting, part: ExportPart) -> None:
     while page := await part.store.items(part.root, None, now=part.now, after=last, limit=PAGE):
         for item in page:
             if part.holds(item.scope) and _travels(item, part):
-                writing.value(item)
+                await writing.value(item)
         last = page[-1]
         if last.namespace == KEPT:  # they go out as entries: on to what comes behind them
             last = replace(last, scope=LAST, key="")
@@ -271,7 +279,7 @@ async def _write_usage(writing: ExportWriting, part: ExportPart) -> None:
             item = Item(
                 scope=part.root, namespace=USAGE, key=key, value=value, expires_at=until, version=1
             )
-            writing.value(item)
+            await writing.value(item)
 
 
 def _travels(item: Item, part: ExportPart) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from recollect.engine import Engine
@@ -14,7 +15,7 @@ from recollect.index.filters import passes
 from recollect.index.vectors import says_nothing
 from recollect.models.calls import sum_of
 from recollect.models.embedder import Embedded
-from recollect.ports import AnswerError, NativeHits, Store, leaving_out
+from recollect.ports import AnswerError, NativeHits, Store, beside, leaving_out
 from recollect.profiles import profile_named
 from recollect.rank.question import parts
 from recollect.rank.rerank import reordered, rerank_prompt
@@ -65,9 +66,7 @@ EXPANDED_RECORDS_MAX = 12
 USED_BUFFER_MAX = 1000
 PAST_SHARE = 4
 PAGE = 500
-NATIVE = (
-    "searched by the engine of the store itself: candidates may miss a few, their scores are exact"
-)
+NATIVE = "searched by the engine itself: it may miss a few; the scores of what it found are exact"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -269,7 +268,9 @@ async def _ranked_in(
     if NATIVE not in notes and any(isinstance(one, NativeHits) for one in hits):
         notes.append(NATIVE)
     each = zip(hits, questions, strict=True)
-    ranked = of_equal_say([rank(found, about) for found, (_, about) in each])
+    ranked = of_equal_say(
+        [await beside(len(about.text), partial(rank, found, about)) for found, (_, about) in each]
+    )
     best: dict[str, Candidate] = {}
     for candidate in (*ranked, *await _brought_along(store, query, root, ranked, asked)):
         known = best.get(candidate.record.id)

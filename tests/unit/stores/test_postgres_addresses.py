@@ -13,7 +13,9 @@ from recollect import Memory
 from recollect.errors import Incompatible, Invalid, RecollectError, Unavailable
 from recollect.interfaces.cli import main
 from recollect.stores.postgres import PostgresStore, migrate
+from recollect.stores.postgres.pool import ThreadPool
 from recollect.testing.values import make_batch, make_message, make_record
+from recollect.verbs.recall import NATIVE
 from recollect.wiring.stores import scheme_of, without_password
 from tests import postgres
 
@@ -298,10 +300,10 @@ def test_the_size_from_which_on_the_database_searches(address: str) -> None:
         for number in range(3):
             memory.remember(f"Ann has cat number {number}", scope="user:ann")
         little = memory.recall("cat", scope="user:ann")
-        assert not any("engine itself" in note for note in little.notes)
+        assert not any(NATIVE in note for note in little.notes)
     with Memory.open(f"{address}?native_above=2", embedder="hashing", background=False) as memory:
         much = memory.recall("cat", scope="user:ann")
-        assert any("engine itself" in note for note in much.notes)
+        assert any(NATIVE in note for note in much.notes)
         texts = {hit.record.text for hit in little.hits}
         assert {hit.record.text for hit in much.hits} == texts
     assert "native_above" in str(refusal(f"{address}?native_above=many"))
@@ -332,3 +334,33 @@ def test_X2_the_databases_own_defaults_change_nothing(address: str, level: str) 
         finally:
             reset = "ALTER DATABASE {} RESET default_transaction_isolation"
             db.execute(sql.SQL(reset).format(name))
+
+
+def test_X2_a_failed_commit_leaves_no_statement_that_nobody_prepared(address: str) -> None:
+    """What stands behind it in a pipeline is never prepared; the driver believes it is."""
+    behind = "SELECT %s::text"
+
+    def work(db: psycopg.Connection[tuple[object, ...]], fails: bool) -> None:
+        db.execute("CREATE TEMP TABLE IF NOT EXISTS t (a int UNIQUE DEFERRABLE INITIALLY DEFERRED)")
+        with db.pipeline():
+            db.execute("BEGIN")
+            if fails:
+                db.execute("INSERT INTO t VALUES (1), (1)")
+            db.execute("SELECT %s::int", (1,)).fetchall()
+            db.execute("COMMIT")
+            db.execute(behind, ("not prepared",))
+
+    async def use() -> None:
+        store = await PostgresStore.open(address)
+        pool = ThreadPool(store._place, 1, "test")
+        for _ in range(2):
+            await pool.run(lambda db: work(db, fails=False))
+        for _ in range(6):
+            with pytest.raises(RecollectError, match="duplicate key"):
+                await pool.run(lambda db: work(db, fails=True))
+        rows = await pool.run(lambda db: db.execute(behind, ("well",)).fetchall())
+        assert rows == [("well",)]
+        pool.close()
+        await store.close()
+
+    asyncio.run(use())

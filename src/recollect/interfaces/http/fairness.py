@@ -25,7 +25,7 @@ from recollect.interfaces.http.callers import CALLER
 from recollect.interfaces.http.guards import App, Message, Receive, Scope, Send
 from recollect.settings import Settings
 
-INLINE_BYTES = 4 << 10  # of a body that is answered on the loop that everybody shares
+INLINE_BYTES = 4 << 10  # of a body or a query that is answered on the loop that everybody shares
 LARGE_BYTES = 64 << 10  # of a body that takes one of a tenant's few places
 LARGE_MAX = 8
 NOTICE_BYTES_MAX = 4096
@@ -117,7 +117,8 @@ class Fair:
         # What calls off waits for nobody: not for the very work that it is to end.
         if scope["path"].startswith(WATCHING) or _is_notice(scope, body):
             return await self._app(scope, receiving, sending)
-        if shares.annex is not None and len(body) > INLINE_BYTES:
+        asked = max(len(body), len(scope["query_string"]))
+        if shares.annex is not None and asked > INLINE_BYTES:
             said, answer = await shares.annex.answer(tenants[0], _header(scope), body)
             return await _send(said, answer, sending)
         limited = _limited(shares.seconds, scope["method"])

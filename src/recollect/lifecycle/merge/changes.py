@@ -14,6 +14,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from recollect.lifecycle.merge.odds import UNLIKELY, features, weighed
+from recollect.lifecycle.merge.theme import is_another
 from recollect.lifecycle.merge.topic import Topic, said_by, shared_dense, shared_words, topic_of
 from recollect.text.analysis import stem, words
 from recollect.text.claims.changes import ChangeCue, change_in
@@ -111,6 +112,8 @@ def evidence(
     shared = shared_words(new, old)
     if new.kin and old.kin and not _same_people(new, old, shared):
         return {}
+    if not _of_same_type(new, old) and is_another(new, old, shared):
+        return {}
     alone = not _fields(new, old) and not _about(new, old, shared)
     against = {
         "kin alone": bool(new.kin) and new.kin == old.kin and alone,
@@ -174,6 +177,8 @@ def _is_told_of_it(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
     to what belongs to it, and nothing to what was said."""
     if language_of(new.said):
         return False
+    if not _of_same_type(new, old) and is_another(new, old, shared):
+        return True
     said = expanded(new.said).split()
     if _is_instance(new) or (shared and _is_owner(said, shared)) or _BACK.search(new.said):
         return True
@@ -228,7 +233,7 @@ def _is_instance(new: Topic) -> bool:
 
 
 _RETURN = re.compile(r"\bback (?:on|in|at|to|with) (?:the |my |our )?([\w'-]+)", re.IGNORECASE)
-_FROM = re.compile(r"\b(?:from|in|at|on|of|for|with)\b")
+_FROM = re.compile(r"\b(?:along|around|at|behind|by|for|from|in|near|of|on|opposite|with)\b")
 _AT = re.compile(r"\bat\b")  # "moved the notes from Evernote" changes where they are
 
 
@@ -282,6 +287,7 @@ def _is_owner(said: Sequence[str], shared: frozenset[str]) -> bool:
         said[at].endswith("'s")
         and at + 1 < len(said)
         and _plain(said[at + 1]) not in word_set("topics.aspects")
+        and not reading(_plain(said[at + 1]), "past", "participle")  # "Steph's left" has left
         for at in places
     )
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import blake2b
 
 from recollect.errors import Invalid
-from recollect.ports import Breath
+from recollect.ports import BESIDE_CHARACTERS, Breath, beside
 from recollect.text import analysis
 
 DIMENSIONS = 384
@@ -51,12 +51,13 @@ class HashingEmbedder:
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """One vector per text, of length 1 (or 0, see above)."""
-        if len(texts) <= FEW:
+        length = sum(map(len, texts))
+        if len(texts) <= FEW and length <= BESIDE_CHARACTERS:
             return [self.vector(text) for text in texts]
         vectors, breath = [], Breath()
         for text in texts:
             await breath.drawn()
-            vectors.append(self.vector(text))
+            vectors.append(await beside(len(text), partial(self.vector, text)))
         return vectors
 
     def vector(self, text: str) -> list[float]:

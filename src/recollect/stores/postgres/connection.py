@@ -46,7 +46,8 @@ _PREPARE = (
     " set_config('synchronous_commit', CASE current_setting('synchronous_commit')"
     " WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, false),"
     " set_config('lock_timeout', %s, false), set_config('timezone', 'UTC', false),"
-    " set_config('jit', 'off', false)"
+    " set_config('jit', 'off', false),"
+    " (SELECT relkind::text FROM pg_class WHERE oid = to_regclass(%s))"
 )
 
 
@@ -120,11 +121,37 @@ def connect(place: DatabasePlace) -> Db:
         db.adapters.register_loader("json", AsTextLoader)
         db.adapters.register_loader("json", AsTextBinaryLoader)
         db.prepare_threshold = 3
-        db.execute(_PREPARE, (SCHEMA, f"{LOCK_SECONDS}s"))
+        row = db.execute(_PREPARE, (SCHEMA, f"{LOCK_SECONDS}s", f"{SCHEMA}.record")).fetchone()
+        if row is not None and row[-1] == "p":
+            db.cursor_factory = SpreadCursor
+            db.execute("SET enable_partitionwise_join = on")  # a join is asked of the shard
     except BaseException:
         db.close()
         raise
     return db
+
+
+class SpreadCursor(psycopg.Cursor[tuple[Any, ...]]):
+    """Where the tables are spread over servers (see spread.py). The front knows none of their
+    keys: their own server replaces the row that is there already."""
+
+    def execute(self, query: Any, params: Any = None, **rest: Any) -> Any:
+        return super().execute(_replacing(query), params, **rest)
+
+    def executemany(self, query: Any, params_seq: Any, **rest: Any) -> None:
+        super().executemany(_replacing(query), params_seq, **rest)
+
+
+_CONFLICT = re.compile(r" ON CONFLICT \((?:root|scope)[\w, ]*\)\s+DO UPDATE SET [\w.,= ]+")
+
+
+def _replacing(query: Any) -> Any:
+    return _CONFLICT.sub("", query) if isinstance(query, str) else query
+
+
+def is_spread(db: Db) -> bool:
+    """Is this the front of a store that is spread over servers?"""
+    return db.cursor_factory is SpreadCursor
 
 
 def is_lost(db: Db) -> bool:
@@ -154,11 +181,16 @@ def select(db: Db, sql: str, *given: Any) -> list[tuple[Any, ...]]:
     return db.execute(sql, given).fetchall()
 
 
-def roll_back(db: Db) -> None:
-    """Whatever was begun; a broken connection has nothing left of it."""
-    if not db.closed and db.info.transaction_status != pq.TransactionStatus.IDLE:
-        with contextlib.suppress(psycopg.Error):
-            db.execute("ROLLBACK")
+def roll_back(db: Db, *, failed: bool = False) -> None:
+    """Whatever was begun; a broken connection has nothing left of it. ``failed``: in a pipeline,
+    so that statements behind the wrong one were never prepared, though the driver believes it:
+    a transaction that is rolled back makes it prepare them anew."""
+    if db.closed:
+        return
+    with contextlib.suppress(psycopg.Error):
+        if failed and db.info.transaction_status == pq.TransactionStatus.IDLE:
+            db.execute("BEGIN")
+        db.rollback()
 
 
 def hashes_of(terms: bytes) -> list[int]:

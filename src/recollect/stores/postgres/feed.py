@@ -8,7 +8,7 @@ from typing import Any
 
 from recollect.index.codes import NEVER_ENDS
 from recollect.ports import FeedChanges, FeedRecord, FeedStamps, note_left_out
-from recollect.stores.postgres.connection import Db, select, vector_of
+from recollect.stores.postgres.connection import Db, is_spread, select, vector_of
 from recollect.stores.postgres.erase import EVERYTHING
 from recollect.stores.postgres.held import RECORD_COLUMNS, is_as_written, told_record
 from recollect.types import Record
@@ -21,6 +21,12 @@ _COLUMNS = (
     f" coalesce(retired_at, {NEVER_ENDS}), coalesce(valid_from, -{NEVER_ENDS} - 1),"
     f" coalesce(valid_to, {NEVER_ENDS}), coalesce(expires_at, {NEVER_ENDS}), words,"
     " author, session, session_scope, labels, terms"
+)
+
+
+_ITS_VECTOR = (
+    "embedding.root = record.root AND embedding.scope = record.scope AND embedding.space = %s"
+    " AND embedding.record = record.key"
 )
 
 
@@ -78,17 +84,17 @@ class PostgresFeed:
             yield from self._parts(f"{sql} AND record = ANY(%s)", [*given, some])
 
     def records(self, keys: Sequence[int], space: str) -> Mapping[int, FeedRecord]:
-        vector = "NULL::bytea"
+        vector, source = "NULL::bytea", "record"
         given: list[Any] = [self._root, list(keys)]
         if space:
-            vector = (
-                "(SELECT vector_send(vector) FROM embedding WHERE embedding.root = record.root"
-                " AND embedding.scope = record.scope AND embedding.space = %s"
-                " AND embedding.record = record.key)"
-            )
-            given = [space, *given]
+            vector, given = "vector_send(embedding.vector)", [space, *given]
+            if is_spread(self._db):  # one question to the shard
+                source = f"record LEFT JOIN embedding ON {_ITS_VECTOR}"
+            else:  # along the index, whatever the planner believes
+                vector = f"(SELECT {vector} FROM embedding WHERE {_ITS_VECTOR})"
         sql = (
-            f"SELECT key, {vector}, {RECORD_COLUMNS} FROM record WHERE root = %s AND key = ANY(%s)"
+            f"SELECT key, {vector}, {RECORD_COLUMNS} FROM {source}"
+            " WHERE record.root = %s AND key = ANY(%s)"
         )
         with self._db.pipeline():
             asked = self._db.execute(sql, given, binary=True)

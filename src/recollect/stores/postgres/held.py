@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from recollect.index.codes import code, micros, moment_or_none
+from recollect.index.derived import label_of
 from recollect.stores.commit import Held, Needs
-from recollect.stores.postgres.connection import Db, columns, from_text
+from recollect.stores.postgres.connection import Db, columns, from_text, is_spread
 from recollect.stores.rows import (
     CHECKSUM_BYTES,
     RECORD,
@@ -33,6 +35,8 @@ ITEM = "scope, namespace, key, value, expires_at, version"
 _MAKE_ROOT = "INSERT INTO root (name) VALUES (%s) ON CONFLICT DO NOTHING"
 # Locked until the transaction ends: what follows sees every commit to the root before this one.
 _LOCK_ROOT = "SELECT head, stamp, made FROM root WHERE name = %s FOR UPDATE"
+# What a shard shows is of the moment in which it is first asked: so those who wait, wait before.
+_WAIT_AT_FRONT = "SELECT pg_advisory_xact_lock(%s)"
 _NUMBER = "SELECT seq FROM journal WHERE root = %s AND batch = %s"
 # Ids are looked up in every root (they are unique), hashes in their own.
 _RECORDS = f"SELECT {RECORD_COLUMNS} FROM record WHERE id = ANY(%s)"
@@ -65,6 +69,9 @@ _SPACE = "SELECT dimensions FROM space WHERE name = %s"
 _SWEEP = "SELECT EXISTS (SELECT 1 FROM record WHERE root = %s AND expires_at <= %s)"
 
 
+_UNIQUE = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[47][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
+
+
 @dataclass(slots=True)
 class Numbers:
     """The counters of a root while it is locked, and what else the writing needs."""
@@ -81,9 +88,12 @@ def read(db: Db, batch: Batch, needs: Needs, numbers: Numbers | None) -> tuple[H
     asked for, and nothing waits for another. ``numbers``: those of the root, if an earlier batch
     of the same transaction has locked it."""
     root = needs.root
+    if is_spread(db) and not numbers:
+        db.execute(_WAIT_AT_FRONT, (label_of(root) >> 1,))
     lock = None if numbers else db.execute(_LOCK_ROOT, (root,))
     number = db.execute(_NUMBER, (root, needs.batch))
-    asked = {name: db.execute(*one) for name, one in _questions(batch, needs).items()}
+    questions = _questions(batch, needs, spread=is_spread(db))
+    asked = {name: db.execute(*one) for name, one in questions.items()}
     locked = lock.fetchall() if lock else []
     found = number.fetchall()
     answers = {name: cursor.fetchall() for name, cursor in asked.items()}
@@ -96,11 +106,13 @@ def read(db: Db, batch: Batch, needs: Needs, numbers: Numbers | None) -> tuple[H
     return held, numbers
 
 
-def _questions(batch: Batch, needs: Needs) -> Mapping[str, tuple[Any, Sequence[Any]]]:
+def _questions(
+    batch: Batch, needs: Needs, *, spread: bool
+) -> Mapping[str, tuple[Any, Sequence[Any]]]:
     root = needs.root
     asked: dict[str, tuple[Any, Sequence[Any]]] = {}
     if needs.records:
-        asked["records"] = (_RECORDS, (list(needs.records),))
+        asked["records"] = _by_id(_RECORDS, needs.records, root, spread)
     if needs.hashes:
         asked["twins"] = (_TWINS, (*_turned(needs.hashes), root))
     if needs.sessions:
@@ -108,7 +120,7 @@ def _questions(batch: Batch, needs: Needs) -> Mapping[str, tuple[Any, Sequence[A
     if needs.messages:
         asked["messages"] = (_MESSAGES, (*_turned(needs.messages), root))
     if needs.summaries:
-        asked["summaries"] = (_SUMMARIES, (list(needs.summaries),))
+        asked["summaries"] = _by_id(_SUMMARIES, needs.summaries, root, spread)
     if needs.items:
         asked["items"] = (_ITEMS, (*_turned(needs.items), root))
     if needs.relations:
@@ -116,11 +128,34 @@ def _questions(batch: Batch, needs: Needs) -> Mapping[str, tuple[Any, Sequence[A
             (source, code(RELATIONS, kind), target) for source, kind, target in needs.relations
         ]
         asked["relations"] = (_RELATIONS, (*_turned(edges), root))
+    if spread:  # a shard takes a list, but no join with it: else all rows would come to the front
+        for name, (column, values) in _narrowed(needs).items():
+            if name in asked:
+                sql, given = asked[name]
+                asked[name] = (f"{sql} AND {column} = ANY(%s)", (*given, values))
     if needs.space:
         asked["space"] = (_SPACE, (needs.space,))
     if batch.sweep:
         asked["sweep"] = (_SWEEP, (root, micros(batch.at)))
     return asked
+
+
+def _narrowed(needs: Needs) -> Mapping[str, tuple[str, list[str]]]:
+    return {
+        "twins": ("hash", [hash_ for _, hash_ in needs.hashes]),
+        "sessions": ("id", [one.id for one in needs.sessions]),
+        "messages": ("id", [id_ for _, _, id_ in needs.messages]),
+        "items": ("key", [key for _, _, key in needs.items]),
+        "relations": ("source", [source for source, _, _ in needs.relations]),
+    }
+
+
+def _by_id(sql: str, ids: Sequence[str], root: str, spread: bool) -> tuple[str, tuple[Any, ...]]:
+    """In every root. Where roots are spread over servers nobody asks all of them for an id that
+    was made to be the only one."""
+    if spread and all(map(_UNIQUE.fullmatch, ids)):
+        return f"{sql} AND root = %s", (list(ids), root)
+    return sql, (list(ids),)
 
 
 def _turned(rows: Iterable[Sequence[Any]]) -> list[list[Any]]:

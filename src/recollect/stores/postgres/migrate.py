@@ -26,6 +26,7 @@ from recollect.stores.postgres.connection import (
     connect,
     from_text,
     hashes_of,
+    is_spread,
     roll_back,
     select,
 )
@@ -65,6 +66,12 @@ def bring_up_to_date(place: DatabasePlace) -> Db:
     try:
         _check_server(db, place)
         if not _is_current(db, place):
+            if is_spread(db):
+                raise Incompatible(
+                    f"{place.name} is spread over shards and cannot be changed by itself; open "
+                    "every shard with this version, make a new front with "
+                    "recollect.stores.postgres.spread.spread, or go on with the older recollect"
+                )
             _migrate(db, place)
         _check_analyser(db)
     except BaseException:

@@ -108,6 +108,10 @@ class ThreadPool:
         except psycopg.errors.ReadOnlySqlTransaction:
             db.close()  # another server takes writes now
             raise
+        except psycopg.Error:
+            call.ends()
+            roll_back(db, failed=True)
+            raise
         finally:
             call.ends()
             roll_back(db)

@@ -115,7 +115,7 @@ class CommitQueue:
         try:
             self._transaction(db, jobs)
         except psycopg.Error as error:
-            roll_back(db)
+            roll_back(db, failed=True)
             if isinstance(error, errors.ReadOnlySqlTransaction):
                 db.close()  # another server takes writes now
             if db.closed:
@@ -128,7 +128,7 @@ class CommitQueue:
             try:
                 self._transaction(db, [job])
             except psycopg.Error as error:
-                roll_back(db)
+                roll_back(db, failed=True)
                 if db.closed:
                     raise
                 if isinstance(error, AGAIN) and attempt < TRIES:

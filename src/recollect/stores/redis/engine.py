@@ -131,8 +131,9 @@ class RedisEngine:
         what = "e" if changes.entered else "u" if changes.used else "m" if root else ""
         args = [root, self._channel(root), what, *_written(changes)]
         args += self._near(root, changes)
+        source = scripts.ERASE if any(one.new is None for one in changes.near) else scripts.WRITE
         with speaking_of(self.name, writing=True):
-            done = await self.script(self.client, scripts.WRITE, keys, args)
+            done = await self.script(self.client, source, keys, args)
         if self.cluster and done and what:
             await self._tell_news(root, what)
         return bool(done)

@@ -42,7 +42,7 @@ def _said(error: Exception, name: str, writing: bool) -> RecollectError:
             return Denied(f"{name} does not allow this user what recollect needs: {said}")
         case OutOfMemoryError():
             return Unavailable(
-                f"{name} is full; raise its maxmemory or erase something", lasting=True
+                f"{name} is full; raise its maxmemory, or forget something", lasting=True
             )
         case BusyLoadingError():
             return Unavailable(f"{name} is loading its data; try again", retry_after=1)
@@ -58,6 +58,9 @@ def _said(error: Exception, name: str, writing: bool) -> RecollectError:
                 outcome_unknown=writing,
                 retry_after=1,
             )
-    if "MISCONF" in said:
-        return Unavailable(f"{name} cannot write to its disk: {said}", lasting=True)
+    if "MISCONF" in said:  # what follows is the server's reason, and perhaps which command it was
+        why = said.partition("MISCONF")[2].partition("script:")[0].strip(" .,')")
+        return Unavailable(
+            f"{name} cannot write to its disk ({why}); free some space", lasting=True
+        )
     return Unavailable(f"{name} says: {said}", outcome_unknown=writing and "CLUSTERDOWN" in said)

@@ -138,6 +138,8 @@ if ARGV[3] ~= '' then
 end
 return 1
 """
+# The same for what drops records: a server that is full must be able to forget.
+ERASE = "#!lua flags=allow-oom\n" + WRITE
 
 # KEYS: due, roots, space. ARGV: the space that is asked for. If it is another than the last time,
 # something may be due in every root.

@@ -19,7 +19,7 @@ from recollect.errors import Unavailable
 from recollect.index import search as indexed
 from recollect.index.cache import IndexCache, IsLittle
 from recollect.index.filters import check_asked, is_walk
-from recollect.ports import Capabilities, Clock, note_left_out
+from recollect.ports import BESIDE_CHARACTERS, Capabilities, Clock, note_left_out
 from recollect.stores.rows import damaged
 from recollect.stores.sqlite import due, reads, walk
 from recollect.stores.sqlite.connection import (
@@ -173,9 +173,11 @@ class SqliteStore:
             feed = SqliteFeed(db, self._local.seen)
             return indexed.search(feed, self._cache, asked), feed.damaged
 
-        found = self._indexed_here(
-            lambda feed, is_little: indexed.search_if_ready(feed, self._cache, asked, is_little)
-        )
+        found = None
+        if len(asked.text) <= BESIDE_CHARACTERS:
+            found = self._indexed_here(
+                lambda feed, is_little: indexed.search_if_ready(feed, self._cache, asked, is_little)
+            )
         if found is None:
             found = await self._read_at_once(search)
         hits, damaged_ids = found

@@ -13,6 +13,8 @@ MOVED = re.compile(r"\bmoved\b|can be retried|read or write conflict")
 _REFUSED = re.compile(r"(?i)authentication|not allowed|permission|unauthori[sz]ed|invalid auth")
 _AWAY = re.compile(r"(?i)connect|closed|refused|timed out|reset|unreachable|no route|broken pipe")
 
+_FULL = re.compile(r"(?i)no space left|no storage space|fsync failed|disk quota")
+
 
 @contextmanager
 def speaking_of(name: str, *, writing: bool = False) -> Iterator[None]:
@@ -30,6 +32,12 @@ def _said(error: Exception, name: str, writing: bool) -> RecollectError:
     said = " ".join(str(error).split())[:200] or type(error).__name__
     if _REFUSED.search(said):
         return Denied(f"{name} refuses the user or the password; correct them in the URL")
+    if _FULL.search(said):  # what the engine had begun to write may be found when it is opened
+        return Unavailable(
+            f"no space left for {name}; free some, then open it again",
+            outcome_unknown=writing,
+            lasting=True,
+        )
     if isinstance(error, OSError | TimeoutError) or _AWAY.search(said):
         return Unavailable(
             f"cannot reach {name}; is it running, and is the address right?",

@@ -45,7 +45,13 @@ def people_words() -> frozenset[str]:
 def values_in(text: str) -> Iterator[tuple[str, str]]:
     """Values of which a statement has one where another has another, each with its kind."""
     for kind in _kinds_of_values().found(text):
-        yield from ((kind, fold(found[0])) for found in _value(kind).finditer(text))
+        for found in _value(kind).finditer(text):
+            yield kind, _same_value(kind, fold(found[0]).strip(" .,:;"))
+
+
+def _same_value(kind: str, value: str) -> str:
+    """ "Fridays" are a Friday too."""
+    return value.removesuffix("s") if kind == "day" and value.endswith("days") else value
 
 
 @cache

@@ -24,7 +24,7 @@ from recollect.verbs.import_.file import ExportLine, lines_of, survey
 from recollect.verbs.import_.logs import END_OF_SESSION, import_logs
 from recollect.verbs.import_.rest import import_items
 from recollect.verbs.import_.run import ImportReport, ImportRun, root_of_value
-from recollect.verbs.import_.secrets import clean_message, clean_record
+from recollect.verbs.import_.secrets import clean_record
 
 LINES_PER_COMMIT = 100
 BYTES_PER_COMMIT = 4 << 20
@@ -241,7 +241,7 @@ def _same_root(one: Message | Record, other: Message | Record) -> bool:
 
 
 async def _bury_messages(run: ImportRun, messages: list[Message]) -> None:
-    safe = [clean_message(message, run.engine.redactor) for message in messages]
+    safe = [await run.cleaned(message) for message in messages]
     buried = await run.stones[root_of(messages[0].scope)].messages(safe)
     for message in messages:
         if (SessionKey(message.scope, message.session), message.id) in buried:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from recollect.changes import Change, EdgeKey, edge_key
-from recollect.ports import Breath
+from recollect.ports import Breath, beside
 from recollect.text.trust import SUSPICION
 from recollect.types import LIVE, TRUST_OF_SOURCE, Find, Record, Relation, Where
 from recollect.verbs.import_.file import ExportLine
@@ -62,7 +63,7 @@ async def _planned(
     for line in lines:
         if isinstance(line.value, Record):
             await breath.drawn()
-            records.append(run.believed(clean_record(line.value, engine.redactor)))
+            records.append(await beside(line.size, partial(_taken, run, line.value)))
     ids = list(dict.fromkeys(record.id for record in records))
     found = await engine.store.records(root, ids, now=engine.now())
     known = {record.id: record.text for record in found}
@@ -85,6 +86,10 @@ async def _planned(
         else:
             _write_or_merge(run, plan, line, record, equals)
     return plan
+
+
+def _taken(run: ImportRun, record: Record) -> Record:
+    return run.believed(clean_record(record, run.engine.redactor))
 
 
 async def _why_not(run: ImportRun, record: Record, asked: dict[tuple[str, str], bool]) -> str:

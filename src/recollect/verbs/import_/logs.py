@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 
 from recollect.changes import retried
 from recollect.engine import every_message
@@ -17,7 +18,7 @@ from recollect.errors import Conflict, Invalid
 from recollect.forgotten import key_of
 from recollect.packet.buffers import buffer_policy
 from recollect.packet.policy import policy_of
-from recollect.ports import Breath
+from recollect.ports import Breath, beside
 from recollect.text.trust import suspicion, texts_in
 from recollect.types import CursorMove, Message, Session, SessionKey, Summary
 from recollect.verbs.import_.file import ExportLine
@@ -34,7 +35,7 @@ from recollect.verbs.import_.run import (
     root_of_value,
     skipped,
 )
-from recollect.verbs.import_.secrets import clean_message, clean_session, clean_summary
+from recollect.verbs.import_.secrets import clean_session, clean_summary
 
 PAGE = 500
 END_OF_SESSION = "end of session"  # the type of a line of our own, behind a session's last
@@ -155,7 +156,7 @@ async def _look(run: ImportRun, root: str, lines: Sequence[ExportLine]) -> Here:
             found = await store.messages(key, now=now, ids=ids, limit=len(ids))
             known |= {key_of(message): message for message in found}
     stones = await run.stones_of(root)
-    safe = [clean_message(message, run.engine.redactor) for message in messages]
+    safe = [await run.cleaned(message) for message in messages] if stones else []
     return Here(
         sessions=sessions,
         messages=known,
@@ -203,7 +204,7 @@ async def _plan_message(run: ImportRun, plan: LogPlan, line: ExportLine, message
         same = known.seq == message.seq
         log.numbered = log.numbered and same
         log.present += same and (key, message.id) in plan.here.messages
-        text = clean_message(message, run.engine.redactor).text
+        text = (await run.cleaned(message)).text
         plan.outcomes.append(skipped(line, KNOWN if known.text == text else OTHER))
         return
     reason = await _why_not(run, plan, message)
@@ -213,7 +214,7 @@ async def _plan_message(run: ImportRun, plan: LogPlan, line: ExportLine, message
     log.numbered = log.numbered and message.seq > log.last
     seq = message.seq if log.numbered else 0
     log.last = seq or log.last + 1
-    safe = clean_message(message, run.engine.redactor)
+    safe = await run.cleaned(message)
     plan.messages[key, message.id] = replace(run.believed(safe), seq=seq)
     plan.fresh[key] = plan.fresh.get(key, 0) + bool(seq)
     notes = [] if seq else ["appended: the session has other messages here"]
@@ -254,7 +255,8 @@ async def _plan_summary(run: ImportRun, plan: LogPlan, line: ExportLine, summary
     if reason:
         plan.outcomes.append(skipped(line, reason))
         return
-    plan.summaries[summary.id] = clean_summary(summary, run.engine.redactor)
+    cleaning = partial(clean_summary, summary, run.engine.redactor)
+    plan.summaries[summary.id] = await beside(len(summary.text), cleaning)
     plan.outcomes.append(run.stored(line, summary.id))
 
 

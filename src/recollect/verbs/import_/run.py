@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TypeVar
 
 from recollect.changes import Change
@@ -12,6 +13,7 @@ from recollect.engine import Engine
 from recollect.errors import Conflict, Invalid
 from recollect.forgotten import Forgotten, Tombstones
 from recollect.lifecycle.status import held
+from recollect.ports import beside
 from recollect.scopes import parse_scope, root_of
 from recollect.text.inputs import MESSAGE_BYTES_MAX, RECORD_BYTES_MAX, clean_name, clean_text, share
 from recollect.text.trust import strong_suspicion
@@ -30,6 +32,7 @@ from recollect.types import (
 )
 from recollect.types.serial import TYPES, Value
 from recollect.verbs.import_.file import ExportLine
+from recollect.verbs.import_.secrets import clean_message
 from recollect.verbs.statement import doubt_of
 
 Believed = TypeVar("Believed", Message, Record)
@@ -145,6 +148,11 @@ class ImportRun:
         if (scope, author) not in asked:
             asked[scope, author] = await self.engine.persists(scope, (author,))
         return asked[scope, author]
+
+    async def cleaned(self, message: Message) -> Message:
+        """Without secrets; a long one is looked through beside the loop."""
+        length = len(message.text) + len(message.original)
+        return await beside(length, partial(clean_message, message, self.engine.redactor))
 
     def believed(self, value: Believed) -> Believed:
         """A message or record as far as this import believes it: what a file says of its own

@@ -16,7 +16,7 @@ from starlette.responses import Response
 
 from recollect.errors import Invalid
 from recollect.interfaces.caller import Caller
-from recollect.interfaces.http.answers import answer
+from recollect.interfaces.http.answers import answer_beside
 from recollect.interfaces.http.bodies import BODY
 from recollect.interfaces.http.callers import caller_of
 from recollect.interfaces.http.idempotency import once
@@ -113,7 +113,7 @@ class CallWriting:
         self.caller.memory.engine.allow(self.right)
         await self.caller.before_write()
         if self.key is None:
-            return answer(await write(self.caller.memory))
+            return await answer_beside(await write(self.caller.memory))
         return await once(self.request, self.caller, self.key, write)
 
     def given(self, asked: RequestBody) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header
@@ -14,13 +15,20 @@ from recollect.errors import NotFound
 from recollect.interfaces.answers import LIST_NAMES, QUESTIONS, kind_of
 from recollect.interfaces.caller import Caller
 from recollect.interfaces.http import models
-from recollect.interfaces.http.answers import answer, etag_of, matches
+from recollect.interfaces.http.answers import (
+    answer,
+    answer_beside,
+    etag_of,
+    length_of,
+    matches,
+)
 from recollect.interfaces.http.examples import example_of
 from recollect.interfaces.http.openapi import about
 from recollect.interfaces.http.routes.calls import Asking, CallWriting, VerbRoute, may, router_of
 from recollect.interfaces.http.shapes import object_of, page_of, shape_of
 from recollect.interfaces.render import as_json
 from recollect.memory.arguments import VerbSpec, verb_spec
+from recollect.memory.beside import beside
 from recollect.types import Message, Packet, Record
 from recollect.types.pages import Page
 
@@ -112,17 +120,22 @@ def _writing(spec: VerbSpec) -> Endpoint:
 def _asking(spec: VerbSpec) -> Endpoint:
     async def endpoint(asked: models.RequestBody, caller: Caller) -> Response:
         found = await getattr(caller.memory, spec.name)(**asked.given())
-        headers = {"ETag": etag_of(found)} if isinstance(found, Packet) else {}
-        return answer(_wrapped(spec, found), headers=headers)
+        headers = {"ETag": await _etag(found)} if isinstance(found, Packet) else {}
+        return await answer_beside(_wrapped(spec, found), headers=headers)
 
     return endpoint
 
 
 def _listing(spec: VerbSpec) -> Endpoint:
     async def endpoint(caller: Caller, **said: Any) -> Response:
-        return answer(_wrapped(spec, await getattr(caller.memory, spec.name)(**said)))
+        found = await getattr(caller.memory, spec.name)(**said)
+        return await answer_beside(_wrapped(spec, found))
 
     return endpoint
+
+
+async def _etag(packet: Packet) -> str:
+    return await beside(length_of(packet), partial(etag_of, packet))
 
 
 def _wrapped(spec: VerbSpec, found: Any) -> Any:
@@ -144,10 +157,10 @@ async def _confirm(asked: Any, writing: CallWriting) -> Response:
 
 async def _get_context(caller: Caller, if_none_match: str | None = None, **said: Any) -> Response:
     packet = await caller.memory.context(**said)
-    headers = {"ETag": etag_of(packet), "Cache-Control": "private, no-cache"}
+    headers = {"ETag": await _etag(packet), "Cache-Control": "private, no-cache"}
     if if_none_match is not None and matches(if_none_match, headers["ETag"]):
         return Response(status_code=304, headers=headers)
-    return answer(packet, headers=headers)
+    return await answer_beside(packet, headers=headers)
 
 
 def _described_get_context() -> Endpoint:

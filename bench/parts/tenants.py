@@ -1,0 +1,87 @@
+"""Many tenants in one store: opening it, a round of upkeep with work due in one of them, and a
+recall of one, beside a store that has this tenant alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from bench.filling import NOW, batch_of
+from bench.report import Claim, Result, Table, ms, times
+from bench.running import Bench
+from bench.timing import Times
+from recollect.memory import AsyncMemory
+from recollect.ports import Store
+from recollect.types import Batch, Item
+from recollect.upkeep.loop import one_round
+from recollect.wiring import open_engine
+
+RECORDS = 100
+ROUNDS = 15
+RATIO_MAX = 1.2
+WHAT = ("opening", "a round of upkeep, work due in one", "recall of one")
+
+
+async def run(bench: Bench) -> Result:
+    """As many tenants as the size has records of others, a hundred each."""
+    count = max(10, bench.sizes.others // RECORDS)
+    tables, claims = [], []
+    with bench.desk() as desk:
+        measured = {}
+        for name, tenants in (("alone", 1), ("many", count)):
+            bench.say(f"tenants: {name}")
+            measured[name] = await _measured(bench, desk / f"{name}.db", tenants)
+    rows = []
+    for what, alone, many in zip(WHAT, measured["alone"], measured["many"], strict=True):
+        ratio = many.median / alone.median
+        rows.append((what, ms(alone.median), ms(many.median), times(ratio)))
+        claim = f"{what}, {count:,} tenants beside one"
+        claims.append(Claim(claim, times(ratio), f"<= {RATIO_MAX}x", ratio <= RATIO_MAX))
+    columns = ("", "one tenant alone", f"among {count:,}", "ratio")
+    tables.append(Table("Tenants", columns, rows, f"{RECORDS} records each, in a SQLite file."))
+    return Result("tenants", tables, claims)
+
+
+async def _measured(bench: Bench, file: Path, tenants: int) -> tuple[Times, Times, Times]:
+    opening, upkeep, recall = Times(), Times(), Times()
+    async with await _opened(file) as memory:
+        await _fill(bench, memory.engine.store, tenants)
+        await one_round(memory.engine)
+    for _ in range(ROUNDS):
+        with opening.one():
+            memory = await _opened(file)
+        await memory.close()
+    questions = bench.corpus.questions(ROUNDS)
+    async with await _opened(file) as memory:
+        store = memory.engine.store
+        await memory.recall(questions[0].text, scope=_tenant(tenants // 2))
+        for number, question in enumerate(questions):
+            with recall.one():
+                await memory.recall(question.text, scope=_tenant(tenants // 2))
+            await store.commit(_due(number, _tenant(tenants // 2)))
+            with upkeep.one():
+                await one_round(memory.engine)
+    return opening, upkeep, recall
+
+
+async def _opened(file: Path) -> AsyncMemory:
+    return AsyncMemory(await open_engine(str(file), embedder="none"))
+
+
+def _tenant(number: int) -> str:
+    return f"user:tenant{number}"
+
+
+async def _fill(bench: Bench, store: Store, tenants: int) -> None:
+    """All have the same records: what is measured does not depend on what they say."""
+    [(first, chunk)] = bench.corpus.records(0, RECORDS, RECORDS)
+    for number in range(tenants):
+        bench.count("tenants", number, tenants)
+        batch = batch_of(_tenant(number), first, chunk)
+        await store.commit(replace(batch, vectors={}, space=""))
+
+
+def _due(number: int, scope: str) -> Batch:
+    """Something that has expired by now."""
+    item = Item(scope=scope, namespace="bench", key=str(number), value=number, expires_at=NOW)
+    return Batch(id=f"due-{number}", root=scope, at=NOW, reason="bench", items=(item,))

@@ -1,0 +1,113 @@
+"""What a change happened to: the thing that was bought, changed or replaced, or that broke.
+
+Two statements often share a word that says only where, for what or by whom something happened: "a
+new chair for the desk", "my oven broke at the bakery", "Mr Ahmed replaced the boiler". Whoever has
+the desk, the bakery or the landlord still has them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from recollect.lifecycle.merge.topic import Topic
+from recollect.text.analysis import stem
+from recollect.text.claims.clauses import expanded
+from recollect.text.claims.fields import fields_of
+from recollect.text.normal import fold
+from recollect.text.words import word_set
+
+# What ends the words for a thing: a preposition, a conjunction, a time.
+_EDGE = re.compile(
+    r"[,.;:!?()]|\b(?:about|after|and|around|as|at|because|before|but|by|during|for|from|in|into|near"
+    r"|of|off|on|onto|outside|over|since|so|than|that|then|to|until|when|where|which|while|who|with"
+    r"|again|ago|already|earlier|finally|instead|just|last|lately|next|now|recently|the other|this"
+    r"|though|today|tomorrow|tonight|too|yesterday)\b",
+    re.IGNORECASE,
+)
+_ON_A_THING = re.compile(
+    r"(?:to )?(?:bought|changed|get|got|has|have|moved|ordered|painted|rearranged|replaced?"
+    r"|swapped|updated|upgraded)(?: (?:a|an|another|my|our|some|the))*(?: new)?\s*\Z",
+    re.IGNORECASE,
+)
+_BY_ITSELF = re.compile(
+    r"\b(?:broke(?: down)?|burnt? down|closed|crashed|died|expired|moved (?:away|out))\Z",
+    re.IGNORECASE,
+)
+_BY_A_PERSON = re.compile(r"(?:joined|left|quit|resigned|retired)\b", re.IGNORECASE)
+_LEADING = frozenset(
+    "a an another and but because her his its my new our so some that the their these this those"
+    " your has have had is was are were got just finally been also both all".split()
+)
+_SPEAKERS = frozenset("i we me us it he she they that this you there everyone somebody".split())
+
+
+def is_another(new: Topic, old: Topic, shared: Collection[str]) -> bool:
+    """Whether a change happened to something else than what the known statement is about, and
+    what both name only stands beside it."""
+    if not shared or new.kin or new.dense:
+        return False
+    before, thing, edge, after = _parted(new)
+    if _BY_A_PERSON.match(new.change.cue) and _subject_is_another(before, old, shared):
+        return True  # "our bassist left Moth", and I am its drummer
+    if not thing:
+        by_itself = _BY_ITSELF.search(new.change.cue) is not None
+        return by_itself and _subject_is_another(before, old, shared)
+    if not _ON_A_THING.match(new.change.cue) or edge == "from":  # "moved all from Evernote"
+        return False
+    if _is_meant(thing[-1], old, shared) or (new.names - old.names) & set(after):
+        return False
+    beside = {word for word in thing[:-1] if _is_in(word, shared)}
+    if beside or edge in ("of", "for"):  # "the wedding date", "a password for Netflix"
+        return thing[-1] not in word_set("topics.aspects")
+    return True
+
+
+def _subject_is_another(before: list[str], old: Topic, shared: Collection[str]) -> bool:
+    """ "The people next door moved out": nobody said that of themselves."""
+    return bool(
+        before and before[-1] not in _SPEAKERS and not _is_meant(before[-1], old, shared, aspects=1)
+    )
+
+
+def _is_meant(word: str, old: Topic, shared: Collection[str], *, aspects: int = 0) -> bool:
+    """Whether a word for what changed is about what is known: the same word, or the same field
+    of a life ("a new job" and where somebody works)."""
+    named = _is_in(word, shared) or stem(word) in old.words
+    return (
+        named
+        or bool(fields_of(word) & old.fields)
+        or bool(aspects and word in word_set("topics.aspects"))
+    )
+
+
+def _is_in(word: str, shared: Collection[str]) -> bool:
+    return word in shared or stem(word) in shared
+
+
+def _parted(new: Topic) -> tuple[list[str], list[str], str, list[str]]:
+    """Who or what did it, or it happened to; the thing; the word behind that; the rest."""
+    said = expanded(new.said)
+    at = said.find(new.change.cue)
+    if at < 0:
+        return [], [], "", []
+    end = at + len(new.change.cue)
+    clause = re.split(r"[,.;:!?]", said[:at])[-1]
+    if clause.strip() or new.change.cue.split()[0].casefold() not in _LEADING:
+        who = clause
+    else:  # the cue has its subject in it: "My oven broke"
+        who = " ".join(new.change.cue.split()[:-1])
+    edge = _EDGE.search(said, end)
+    thing = said[end : edge.start()] if edge else said[end:]
+    rest = said[edge.end() :] if edge else ""
+    subject = _EDGE.split(who.strip(), maxsplit=1)[0]
+    return _nouns(subject), _nouns(thing), edge[0].casefold() if edge else "", _plain(rest)
+
+
+def _nouns(text: str) -> list[str]:
+    return [word for word in _plain(text) if word not in _LEADING]
+
+
+def _plain(text: str) -> list[str]:
+    found = (fold(word).strip("\"'()").removesuffix("'s") for word in text.split())
+    return [word.strip(".,;:!?") for word in found if any(map(str.isalnum, word))]
