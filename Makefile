@@ -101,7 +101,7 @@ $(VENV)/python.stamp:
 	@touch $@
 
 $(VENV)/%.stamp: requirements/%.txt pyproject.toml | $(VENV)/python.stamp
-	@# The pins are complete: nothing to resolve. What is never imported need not be compiled.
-	$(PIP) install --quiet --no-deps --no-compile --require-hashes -r $<
+	@# The pins are complete: nothing to resolve.
+	$(PIP) install --quiet --no-deps --require-hashes -r $<
 	$(PIP) install --quiet --no-deps --no-build-isolation -e . -e ./model
 	@touch $@

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import socket
 import statistics
@@ -153,15 +154,21 @@ def test_O8_a_hook_is_quick_because_it_imports_next_to_nothing(agent: Agent) -> 
     assert modules.isdisjoint(heavy)
     bare, hook = [], []
     for _ in range(7):
-        begun = time.perf_counter()
+        begun = of_children()
         subprocess.run([sys.executable, "-IS", "-c", "pass"], check=True, timeout=60)
-        bare.append(time.perf_counter() - begun)
-        begun = time.perf_counter()
+        bare.append(of_children() - begun)
+        begun = of_children()
         done = run_client(event, agent.env)
-        hook.append(time.perf_counter() - begun)
+        hook.append(of_children() - begun)
         assert (done.returncode, done.stdout) == (0, "")
     more = statistics.median(hook) - statistics.median(bare)
-    assert more < 0.5, f"{more * 1000:.0f} ms more than `python -c pass`"
+    assert more < 0.2, f"{more * 1000:.0f} ms of CPU more than `python -c pass`"
+
+
+def of_children() -> float:
+    """CPU of processes that have ended: a busy machine lengthens the time, not this."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 BAD = ["", "nonsense", "[]", "{}", '{"hook_event_name": "Stop"}', '{"hook_event_name": "Other"}',

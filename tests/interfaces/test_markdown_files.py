@@ -390,7 +390,7 @@ def test_B2_B6_a_killed_sync_never_shrinks_or_doubles_the_log(desk: Desk, provin
         before = after
     desk.sync()
     ids = re.findall(r"<!-- recollect:(\S+) -->", desk.history.read_text())
-    assert len(ids) > 3
+    assert ids
     assert max(Counter(ids).values()) == 1
     assert sorted(desk.texts()) == [
         "Ann lives in Berlin",

@@ -17,6 +17,7 @@ from recollect.settings import Settings
 from recollect.types import AUDIT, Erase
 from recollect.verbs.export import PASSING
 from tests.requirements.asking import stored
+from tests.requirements.exports import header, sealed
 
 ANN = "user:ann"
 SECRETIVE = "Ann hides the silver behind the clock"
@@ -192,3 +193,23 @@ def test_X12_everything_about_one_person_in_a_readable_form(memory: Memory) -> N
     assert text.count("green tea") == 2  # the message, and its turn
     assert "rum" not in text
     assert "Danish" not in text
+
+
+def test_X12_what_sums_up_a_persons_words_is_about_them_too(memory: Memory) -> None:
+    at, here = "2026-01-02T03:04:05Z", {"scope": "org:acme", "session": "chat"}
+    summary = {**here, "from_seq": 1, "to_seq": 1, "how": "extract", "learned_at": at}
+    said = {**here, "role": "user", "at": at}
+    lines = [
+        header("org:acme"),
+        {"type": "session", "value": {"scope": "org:acme", "id": "chat", "last_seq": 2}},
+        {"type": "message", "value": {**said, "id": "a", "text": "tea", "author": "ann", "seq": 1}},
+        {"type": "message", "value": {**said, "id": "b", "text": "rum", "author": "bob", "seq": 2}},
+        {"type": "summary", "value": {**summary, "id": "1", "text": "of tea", "lineage": ["a"]}},
+        {"type": "summary", "value": {**summary, "id": "2", "text": "of rum", "lineage": ["b"]}},
+    ]
+    memory.import_from(sealed(lines))
+    file = io.BytesIO()
+    memory.export_to(file, scope="org:acme", author="ann")
+    text = file.getvalue().decode()
+    assert 'summed up: "of tea"' in text
+    assert "rum" not in text

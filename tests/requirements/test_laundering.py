@@ -210,6 +210,26 @@ def test_X9_an_imported_summary_or_state_gives_no_orders(memory: Memory) -> None
     assert HOSTILE not in memory.context(session="s", query="hello", scope=ANN).text
 
 
+@pytest.mark.parametrize("depth", [65, 300, 900, 5_000])
+def test_X12_deep_arguments_of_a_call_do_not_stop_their_session(depth: int) -> None:
+    """Every packet of the session failed from then on."""
+    call = {"id": "t", "type": "function", "function": {"name": "f", "arguments": "[" * depth}}
+    nested = "[" * depth + "]" * depth
+    said = [
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "t", "content": nested},
+        {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]},
+        {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {"r": nested}}}]},
+    ]
+    for arguments in ("[" * depth, nested):
+        call["function"] = {"name": "f", "arguments": arguments}
+        with Memory.open("dict:", embedder="hashing", background=False) as memory:
+            memory.observe("s", said, scope=ANN)
+            for shape in get_args(Shape):
+                packet = memory.context(session="s", query="hello", scope=ANN, shape=shape)
+                assert json.dumps(packet.messages)
+
+
 @pytest.mark.parametrize("value", [7, True, {"a": 1}, [1, None], "x", 1e300])
 def test_X9_whatever_stands_in_a_records_data_nobodys_packet_fails(value: Any) -> None:
     """One record whose triggers were a number made every context of its scope fail."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 import pytest
 
 from recollect import Memory
+from recollect.packet.text import quoted
 from recollect.text.trust import without_recalled
 from tests.requirements.conftest import OpenMemory
 
@@ -31,7 +32,9 @@ def test_X9_a_packet_that_comes_back_is_no_turn_and_teaches_nothing(
     memory.maintain()
     assert recalled(memory) == before
     [kept] = memory.context(session="chat", scope=SCOPE, shape="openai").messages
-    assert kept["content"] == packet.text
+    # An answer without its call cannot go out as a tool's: it is quoted, and says whose it is.
+    said = packet.text if role != "tool" else f"[said by a tool] {quoted(packet.text)}"
+    assert kept["content"] == said
 
 
 def test_X9_what_the_user_says_after_a_packet_is_searchable_and_learned(memory: Memory) -> None:

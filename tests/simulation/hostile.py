@@ -8,10 +8,21 @@ import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib import import_module
 from io import BytesIO
+from pathlib import Path
+from typing import Any, get_args
 
+from recollect.adapters.importers import ODD, READERS
+from recollect.adapters.importers.markdown import front_matter, statements
+from recollect.adapters.importers.values import ReaderWish
 from recollect.errors import RecollectError
+from recollect.interfaces.http.bodies import trouble_with
+from recollect.interfaces.markdown.pages import parse
+from recollect.interfaces.mcp.stdio import what_is_wrong
 from recollect.memory import AsyncMemory
+from recollect.types import Shape as PacketShape
+from recollect.wiring.configuration import from_file
 
 # What patterns begin with, in one piece each.
 PIECES = (
@@ -62,6 +73,7 @@ def shapes() -> Iterator[Shape]:
 
 
 Say = Callable[[AsyncMemory, str, str], Awaitable[object]]  # in a scope of its own
+Read = Callable[[str, Path], object]  # with a folder for files
 
 
 async def _import(memory: AsyncMemory, text: str, scope: str) -> object:
@@ -89,6 +101,38 @@ async def _packed(memory: AsyncMemory, text: str, scope: str) -> object:
     return await memory.context(session="s", query=text[:500], scope=scope)
 
 
+async def _edited(memory: AsyncMemory, text: str, scope: str) -> object:
+    receipt = await memory.remember("one fact", scope=scope)
+    return await memory.edit(receipt.items[0].id, text)
+
+
+async def _disputed(memory: AsyncMemory, text: str, scope: str) -> object:
+    receipt = await memory.remember("one fact", scope=scope)
+    return await memory.dispute(receipt.items[0].id, text=text)
+
+
+async def _ended(memory: AsyncMemory, text: str, scope: str) -> object:
+    await memory.observe("s", ["hello"], scope=scope)
+    return await memory.end("s", outcome=text, scope=scope)
+
+
+async def _of_providers(memory: AsyncMemory, text: str, scope: str) -> object:
+    result = {"type": "tool_result", "tool_use_id": "t", "content": text}
+    call = {"id": "t", "type": "function", "function": {"name": "f", "arguments": text}}
+    said: list[dict[str, Any]] = [
+        {"role": "assistant", "content": text, "tool_calls": [call]},
+        {"role": "user", "content": [result, {"type": "text", "text": text}]},
+        {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {"a": text}}}]},
+        {"type": "function_call_output", "call_id": "t", "output": text},
+        {"type": "tool", "content": text, "tool_call_id": "t"},
+        {"kind": "request", "parts": [{"part_kind": "user-prompt", "content": text}]},
+    ]
+    await memory.observe("s", said, scope=scope)
+    for shape in get_args(PacketShape):
+        await memory.context(session="s", query="what?", scope=scope, shape=shape)
+    return None
+
+
 VERBS: dict[str, Say] = {
     "remember": lambda memory, text, scope: memory.remember(text, scope=scope),
     "remember twice": _twice,
@@ -108,7 +152,87 @@ VERBS: dict[str, Say] = {
     "import_from": _import,
     "maintain": _learned,
     "context of a session": _packed,
+    "edit": _edited,
+    "dispute": _disputed,
+    "set_state": lambda memory, text, scope: memory.set_state("s", {"a": text}, scope=scope),
+    "end": _ended,
+    "why_not": lambda memory, text, scope: memory.why_not("nobody", text, scope=scope),
+    "tags": lambda memory, text, scope: memory.remember(
+        f"a fact of {scope}", tags=text[:2_000].split(), scope=scope
+    ),
+    "a session's name": lambda memory, text, scope: memory.observe(text, ["hello"], scope=scope),
+    "where": lambda memory, text, scope: memory.recall(
+        "fact", where={"tags": {"any": [text]}, "data.a": text}, scope=scope
+    ),
+    "a scope's name": lambda memory, text, scope: memory.recall("x", scope=f"{scope}:{text}"),
+    "messages of providers": _of_providers,
 }
+
+
+# What is read before any verb sees it: bodies, lines, files.
+
+
+def _body(text: str, _: Path) -> object:
+    for body in (text.encode("utf-8", "replace"), json.dumps({"query": text}).encode()):
+        trouble_with(body)
+        trouble_with(b'{"query": "' + body)
+    return None
+
+
+def _line(text: str, _: Path) -> object:
+    call = {"name": "memory_save", "arguments": {"text": text}}
+    said = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+    return what_is_wrong(text), what_is_wrong(json.dumps(said))
+
+
+def _settings(text: str, folder: Path) -> object:
+    file = folder / "config.toml"
+    for written in (text, f"scope = {json.dumps(text)}", f'scope = "{text}'):
+        file.write_text(written, "utf-8")
+        with suppress(RecollectError):
+            from_file({"RECOLLECT_CONFIG": str(file)})
+    return None
+
+
+def _foreign(kind: str, ending: str) -> Read:
+    """A file of another program that holds it, and one that is nothing else."""
+
+    def read(text: str, folder: Path) -> object:
+        file = folder / f"file{ending}"
+        module, _, name = READERS[kind].partition(":")
+        reader = getattr(import_module(module), name)
+        inside: list[object] = [{"memory": text, "text": text, "content": text, "mapping": {}}]
+        for written in (text, json.dumps(inside), json.dumps(inside[0]) + "\n", f"text\n{text}\n"):
+            file.write_text(written, "utf-8")
+            with suppress(RecollectError, *ODD):
+                list(reader(ReaderWish(path=file)))
+        return None
+
+    return read
+
+
+READS: dict[str, Read] = {
+    "a body": _body,
+    "a line of MCP": _line,
+    "settings": _settings,
+    "a page of Markdown": lambda text, _: (parse(text), front_matter(f"---\n{text}")),
+    "a page of Markdown, with its own text": lambda text, _: list(statements(text)),
+    **{
+        f"a file of {kind}": _foreign(kind, ending)
+        for kind, ending in (
+            ("mem0", ".json"), ("memory-json", ".json"), ("chatgpt", ".json"), ("claude", ".json"),
+            ("letta", ".json"), ("graphiti", ".json"), ("csv", ".csv"), ("jsonl", ".jsonl"),
+            ("markdown", ".md"),
+        )
+    },
+}  # fmt: skip
+
+
+def cost_of_reading(read: Read, text: str, folder: Path) -> float:
+    begun = time.process_time()
+    with suppress(RecollectError):
+        read(text, folder)
+    return time.process_time() - begun
 
 
 async def cost(memory: AsyncMemory, say: Say, text: str, scope: str) -> float:

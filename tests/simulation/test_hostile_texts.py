@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import asyncio
 from itertools import count
+from pathlib import Path
 
 import pytest
 
 from recollect.memory import AsyncMemory
-from tests.simulation.hostile import SHAPES, VERBS, Shape, cost, shapes
+from tests.simulation.hostile import (
+    READS,
+    SHAPES,
+    VERBS,
+    Shape,
+    cost,
+    cost_of_reading,
+    shapes,
+)
 
 TIMES_MAX = 2.6
 SIZE = 8_000  # and twice that
+READ_SIZE = 100_000
 TELLING_SECONDS = 0.05  # what takes less says more about the machine than about the text
 ROUNDS = 5
 SAMPLE = 25  # every so many shapes, in a quick run
@@ -51,6 +61,25 @@ def test_X12_there_are_two_hundred_shapes() -> None:
 def test_X12_a_hostile_text_takes_linear_time(verb: str, proving: bool) -> None:
     chosen = list(shapes())[:: 1 if proving else SAMPLE]
     assert asyncio.run(measured(chosen, [verb])) == []
+
+
+@pytest.mark.parametrize("what", READS)
+def test_X12_a_hostile_file_or_body_takes_linear_time(
+    what: str, proving: bool, tmp_path: Path
+) -> None:
+    read, wrong = READS[what], []
+    read("a first one, to load what is needed", tmp_path)
+    for shape in list(shapes())[:: 1 if proving else 4 * SAMPLE]:
+        best = [float("inf"), float("inf")]
+        for _ in range(ROUNDS):
+            for place, size in enumerate((READ_SIZE, 2 * READ_SIZE)):
+                spent = cost_of_reading(read, shape.text(size), tmp_path)
+                best[place] = min(best[place], spent)
+            if best[1] < 2 * TELLING_SECONDS or best[1] / best[0] < TIMES_MAX:
+                break
+        else:
+            wrong.append(f"{best[1] / best[0]:.1f} times for {shape} ({best[1]:.2f} s)")
+    assert wrong == []
 
 
 @pytest.mark.parametrize("text", ["&#65;", "on Monday ", 'said: "', "Ann and ", "&lt;"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.rank.contrast import misses
+from recollect.rank.contrast import misses, second_hops
 
 APART = (
     ("When does the rowing club meet?", "The sewing club meets on the first Thursday."),
@@ -64,6 +64,26 @@ def test_X21_a_name_that_is_known_is_not_the_slip_of_another() -> None:
     first, second = misses("Where did Hanson move?", told)
     assert first.startswith("hanson, not ")
     assert second == ""
+
+
+HOPS = (
+    ("Where does Tom's sister live?", "Clara is Tom's sister.", "Clara lives in Porto.", True),
+    ("What is our landlord's phone number?", "Our landlord is Mr. Feld.",
+     "The phone number of Mr. Feld is 0341 5566.", True),
+    ("When does my dentist close?", "Dr. Varga's practice closes at noon.",
+     "My dentist is Dr. Varga.", True),
+    ("Where does Tom's sister live?", "Clara is Tom's sister.", "Bea lives in Ghent.", False),
+    ("Where does Tom's sister live?", "Clara is Tom's sister.", "Clara likes jazz.", False),
+    ("Where does Clara live?", "Clara lives in Porto.", "Porto lies on the Douro.", False),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("question", "first", "other", "goes_on"), HOPS)
+def test_X21_a_second_hit_goes_on_by_a_name_of_the_first(
+    question: str, first: str, other: str, goes_on: bool
+) -> None:
+    """Only where the first leaves something open that the second has."""
+    assert bool(second_hops(question, [first], [other])[0]) == goes_on
 
 
 def test_X21_a_long_text_is_read_up_to_a_point() -> None:

@@ -224,9 +224,9 @@ def test_X9_an_attack_is_found_in_a_long_page() -> None:
     ],
 )
 def test_X9_no_text_takes_long(hostile: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     suspicion(hostile)
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 def test_alternatives_are_split_outside_of_parentheses_and_classes_only() -> None:

@@ -28,6 +28,8 @@ _OURS = {"id", "at", "timestamp", "created_at", "author"}
 _NAME = re.compile(r"[^a-zA-Z0-9_-]")
 _ID = re.compile(r"[a-zA-Z0-9_-]{1,40}")
 _NAME_MAX = 64
+_BRACKETS = re.compile(r"[\[\]{}]")
+DEPTH_MAX = 64
 
 
 @dataclass(slots=True, kw_only=True)
@@ -115,11 +117,21 @@ def _told(part: Part, named: Mapping[int, str]) -> Part:
 
 def _as_json(arguments: str) -> str:
     """As they are if they are JSON, and else as a string of it: nothing ends the quotation."""
+    known = _loaded(arguments or "{}") is not None
+    return arguments if known else json.dumps(arguments, ensure_ascii=False)
+
+
+def _loaded(text: str) -> Any:
+    """What it says in JSON; None if it says nothing there, or is nested deeper than anybody who
+    reads or writes it could follow."""
+    depth = deepest = 0
+    for sign in _BRACKETS.findall(text):
+        depth += 1 if sign in "[{" else -1
+        deepest = max(deepest, depth)
     try:
-        json.loads(arguments or "{}")
+        return json.loads(text) if deepest <= DEPTH_MAX else None
     except (ValueError, RecursionError):
-        return json.dumps(arguments, ensure_ascii=False)
-    return arguments
+        return None
 
 
 def _parts(message: Message) -> list[Part]:
@@ -315,10 +327,8 @@ def _gemini_name(name: str) -> str:
 
 
 def _response(part: Part) -> Dict:
-    try:
-        given = json.loads(part.text)
-    except ValueError:
-        given = part.text
+    given = _loaded(part.text)
+    given = part.text if given is None else given
     return given if isinstance(given, dict) else {"result": given}
 
 
@@ -409,10 +419,8 @@ def _joined(parts: Iterable[Part]) -> str:
 
 
 def _arguments(part: Part) -> Dict:
-    try:
-        given = json.loads(part.arguments or "{}")
-    except ValueError:
-        given = part.arguments
+    given = _loaded(part.arguments or "{}")
+    given = part.arguments if given is None else given
     return given if isinstance(given, dict) else {"arguments": given}
 
 

@@ -10,7 +10,7 @@ answer.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from functools import cache, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -24,6 +24,7 @@ from recollect.text.words import groups, meanings, word_set, words
 
 READ_MAX = 600  # characters of a statement that are looked at
 GAP_MAX = 2  # words without content between two that belong together: "contact at the"
+TITLE_MAX = 3  # letters of an abbreviation before a name
 PART_MIN = 4  # letters of a word that is part of a longer one: Rust in rustfmt
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
@@ -85,6 +86,30 @@ def misses(question: str, texts: Sequence[str]) -> list[str]:
     told = [_read(text) for text in texts]
     known = frozenset[str]().union(*(one.meant for one in told))
     return [_why(asked, one, known) if one.words else "" for one in told]
+
+
+def second_hops(question: str, first: Sequence[str], others: Sequence[str]) -> list[str]:
+    """For each of the others the name by which it goes on where the first hits end: they name
+    somebody whom the question does not, and leave a word of it open that stands beside that
+    name. "Where does Tom's sister live?": Clara is his sister, and Clara lives in Porto."""
+    asked, there = _read(question), [_read(text) for text in first]
+    open_ = [
+        one for one in asked.words if one.content and not any(_holds(told, one) for told in there)
+    ]
+    names = {one.meant for told in there for one in _named(told)} - asked.meant
+    if not open_ or not names:
+        return [""] * len(others)
+    return [_bridge(told, open_, names) for told in map(_read, others)]
+
+
+def _bridge(told: Read, open_: Sequence[Word], names: Set[str]) -> str:
+    shared = [one.text for one in _named(told) if one.meant in names]
+    return shared[0] if shared and any(_holds(told, one) for one in open_) else ""
+
+
+def _named(told: Read) -> list[Word]:
+    """With the first word, which may be a name: what is shared with another is hardly chance."""
+    return [one for one in told.words if one.named or (one is told.words[0] and one.content)]
 
 
 def _why(asked: Read, told: Read, known: frozenset[str]) -> str:
@@ -231,18 +256,19 @@ def _read_once(text: str) -> Read:
 
 
 def _words(text: str) -> Iterator[Word]:
-    end, first, names = 0, True, True
+    end, first, names, title = 0, True, True, False
     for match in _WORD.finditer(text):
         word = _word(match.group())
         gap = text[end : match.start()]
         if gap != " ":
-            first = first or _ENDS.search(gap) is not None
+            first = first or (_ENDS.search(gap) is not None and not title)
             word = word._replace(apart=_APART.search(gap) is not None)
         named = word.named and not first
         if named != word.named or names or named:
             word = word._replace(named=named, names=names or named)
         yield word
         end, first = match.end(), False
+        title = match.group()[0].isupper() and len(match.group()) <= TITLE_MAX  # Mr. and Dr.
         # Behind "the", "my" or "at" a thing is named; behind a subject or a thing there is a verb.
         names = word.text not in word_set("search.speakers") and (
             not word.content or _chooses(word.text)

@@ -13,7 +13,7 @@ from datetime import datetime
 
 from recollect.index.vectors import is_name
 from recollect.profiles import Cuts, Profile
-from recollect.rank.contrast import misses
+from recollect.rank.contrast import misses, second_hops
 from recollect.rank.fusion import fused
 from recollect.rank.nearness import held_nearly, is_english, uncertain_words
 from recollect.rank.question import (
@@ -41,6 +41,7 @@ SPREAD_SHARE = 0.03  # of the best score, for each better hit of the session
 SPREAD_AMONG = 60
 WISHES = frozenset(("preference", "user_request"))  # types
 WISH_LIFT = 2.0  # standard deviations of similarity from which a wish counts whole
+HOPS_FROM = 3  # of more first hits nobody needs to go on
 CONTRAST_AMONG = 20  # the first hits; hardly anybody asks for more
 LIFT_LEAST = 1.0  # standard deviations of similarity below which a few words in common say little
 COVERAGE_MOST = 0.5  # the share of the words that is more than a few
@@ -197,7 +198,31 @@ def standing_out(candidates: Candidates, asked: Asked) -> Candidates:
     best = max(candidate.score for candidate in candidates)
     several = asks_for_several(asked.text)
     clear = [one for one in candidates if one.score >= _least(one, best, cuts, several)]
-    return _of_what_is_asked(clear, asked)
+    return _with_second_hops(_of_what_is_asked(clear, asked), candidates, asked)
+
+
+def _with_second_hops(kept: Candidates, candidates: Candidates, asked: Asked) -> Candidates:
+    """And what goes on where the first hits end, by a name that only they have."""
+    first = [one for one in kept if one.record.type != "turn"]
+    if not 0 < len(first) <= HOPS_FROM:
+        return kept
+    there = {one.record.id for one in kept}
+    others = [
+        one
+        for one in candidates[:CONTRAST_AMONG]
+        if one.record.type != "turn" and one.hit.coverage > 0 and one.record.id not in there
+    ]
+    if not others:
+        return kept
+    named = second_hops(asked.text, list(map(_told, first)), list(map(_told, others)))
+    further = [(one, name) for one, name in zip(others, named, strict=True) if name]
+    for one, name in further:
+        one.add("hop", 0.0, name)
+    return sorted([*kept, *(one for one, _ in further)], key=order)
+
+
+def _told(candidate: Candidate) -> str:
+    return " ".join((candidate.record.text, *candidate.record.tags))
 
 
 def _of_what_is_asked(candidates: Candidates, asked: Asked) -> Candidates:
@@ -205,7 +230,7 @@ def _of_what_is_asked(candidates: Candidates, asked: Asked) -> Candidates:
     told = [one for one in candidates[:CONTRAST_AMONG] if one.record.type != "turn"]
     if not told:
         return candidates
-    texts = [" ".join((one.record.text, *one.record.tags)) for one in told]
+    texts = list(map(_told, told))
     apart: set[str] = set()
     single = len(query_terms(asked.text)) == 1
     for one, why in zip(told, misses(asked.text, texts), strict=True):

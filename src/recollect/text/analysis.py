@@ -19,6 +19,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from recollect.text.normal import compatible, fold
@@ -158,7 +159,9 @@ def document_terms(text: str, author: str) -> list[str]:
     if asks(text):
         found.append(QUESTION)
     written = list(words(text))
-    if not text.isascii() or languages_of(text, written):  # a note in plain letters says nothing
+    told = languages_of(text, written)
+    # English has none; and a note in plain letters that nothing tells the language of.
+    if told != (ENGLISH,) and (told or not text.isascii()):
         found += [STEM + one for stems in _stems_of(text, written) for one in stems]
     return found
 
@@ -173,7 +176,7 @@ def _stems_of(text: str, found: Sequence[str]) -> list[list[str]]:
 
 def length_of(found: Sequence[str]) -> int:
     """How many words a record has, of its ``document_terms``: stems are further names of them."""
-    return sum(not one.startswith(STEM) for one in found)
+    return len([one for one in found if not one.startswith(STEM)])
 
 
 @lru_cache(maxsize=64)  # a question is looked at several times, and then never again
@@ -291,11 +294,8 @@ def is_small(word: str, languages_: Sequence[str]) -> bool:
 def languages_of(text: str, found: Sequence[str]) -> tuple[str, ...]:
     """Those that most small words among a text's folded words speak for; () if none does."""
     table = _small_words()
-    votes: Counter[str] = Counter()
-    for word in found[:READ_WORDS_MAX]:
-        told = table.get(word)
-        if told:
-            votes.update(told)
+    told = [table[word] for word in found[:READ_WORDS_MAX] if word in table]
+    votes = Counter(chain.from_iterable(told))
     if not text.isascii():
         votes.update(_LETTERS[letter] for letter in {*text.lower()} & _LETTERS.keys())
     if not votes:

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from datetime import datetime
 from typing import IO
 
-from recollect.engine import Engine, every_message, every_record, every_session
+from recollect.engine import Engine, every_message, every_record, every_session, every_summary
 from recollect.packet.text import quoted
 from recollect.ports import Store
 from recollect.text.inputs import clean_name
@@ -32,7 +32,8 @@ async def disclose(
     descend: bool,
     author: str,
 ) -> Receipt:
-    """Markdown: sessions with their messages, then memories with where they come from."""
+    """Markdown: sessions with their messages and what sums those up, then memories with where they
+    come from."""
     who = clean_name(author, "author")
     parts = await parts_of(engine, scope, descend=descend)
     with target_opened(target) as file:
@@ -84,6 +85,9 @@ async def _messages(write: object, part: ExportPart, who: str) -> dict[SessionKe
                 write()
             found.setdefault(key, set()).add(message.id)
             write(_said(message))
+        async for summary in every_summary(part.store, key):
+            if found.get(key, set()) & set(summary.lineage):
+                write(f"- {_when(summary.learned_at)}, summed up: {quoted(summary.text)}")
     return found
 
 

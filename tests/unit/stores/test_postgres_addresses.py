@@ -15,6 +15,7 @@ from recollect.interfaces.cli import main
 from recollect.stores.postgres import PostgresStore, migrate
 from recollect.stores.postgres.pool import ThreadPool
 from recollect.testing.values import make_batch, make_message, make_record
+from recollect.verbs.recall import NATIVE
 from recollect.wiring.stores import scheme_of, without_password
 from tests import postgres
 
@@ -299,10 +300,10 @@ def test_the_size_from_which_on_the_database_searches(address: str) -> None:
         for number in range(3):
             memory.remember(f"Ann has cat number {number}", scope="user:ann")
         little = memory.recall("cat", scope="user:ann")
-        assert not any("engine itself" in note for note in little.notes)
+        assert not any(NATIVE in note for note in little.notes)
     with Memory.open(f"{address}?native_above=2", embedder="hashing", background=False) as memory:
         much = memory.recall("cat", scope="user:ann")
-        assert any("engine itself" in note for note in much.notes)
+        assert any(NATIVE in note for note in much.notes)
         texts = {hit.record.text for hit in little.hits}
         assert {hit.record.text for hit in much.hits} == texts
     assert "native_above" in str(refusal(f"{address}?native_above=many"))

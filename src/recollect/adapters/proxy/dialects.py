@@ -115,7 +115,7 @@ class Listening:
             return
         try:
             event = json.loads(line[5:])
-        except ValueError:
+        except (ValueError, RecursionError):
             return
         if isinstance(event, dict):
             self._text += _delta(event, self.dialect)
@@ -126,7 +126,7 @@ class Listening:
             return {"role": "assistant", "content": self._text} if self._text else None
         try:
             whole = json.loads(self._held)
-        except ValueError:
+        except (ValueError, RecursionError):
             return None
         if not isinstance(whole, dict):
             return None

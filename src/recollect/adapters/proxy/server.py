@@ -42,6 +42,7 @@ def _listening(port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((HOST, port))
+        listener.listen()  # before its address is told: whoever connects at once waits, unrefused
     except (OSError, OverflowError) as error:
         listener.close()
         raise Unavailable(

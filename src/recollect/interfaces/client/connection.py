@@ -110,7 +110,7 @@ class Connection:
             raise error_of(response.status_code, response.content, response.headers)
         try:
             return json.loads(response.content)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise Incompatible(f"{self.url} does not answer in JSON; is it recollect?") from None
 
     async def _tried(
@@ -180,7 +180,7 @@ def _is_here(host: str) -> bool:
 def _is_ours(body: bytes) -> bool:
     try:
         said = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return isinstance(said, dict) and said.get("status") in ("ok", "degraded")
 

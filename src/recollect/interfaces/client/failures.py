@@ -34,7 +34,7 @@ def error_of(status: int, body: bytes, headers: Mapping[str, str]) -> RecollectE
     """The error that an answer with this status stands for."""
     try:
         problem = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         problem = None
     if not isinstance(problem, dict) or "detail" not in problem:
         return _foreign(status)

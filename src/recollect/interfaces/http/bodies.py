@@ -18,6 +18,7 @@ OPEN_BYTES = 16 << 10  # of a body that anybody may send, without a key
 BESIDE_BYTES = PIECE_BYTES = 64 << 10
 BODY = "recollect.body"  # in a request's scope: all of it, unless it is streamed
 JSON, LINES = "application/json", "application/x-ndjson"
+TEXT = "text/markdown; charset=utf-8"
 FORM = "application/x-www-form-urlencoded"
 _ELSE = bytes(set(range(256)) - set(b'"[]{},'))
 

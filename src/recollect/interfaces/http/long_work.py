@@ -20,6 +20,7 @@ from recollect.access.shares import Company, TenantPlaces, tenants_of
 from recollect.errors import Conflict, NotFound, RecollectError
 from recollect.interfaces.caller import Caller
 from recollect.interfaces.http.answers import json_bytes, outward
+from recollect.interfaces.http.bodies import LINES
 from recollect.interfaces.http.pace import Pace
 from recollect.interfaces.http.problems import body_of, described, told
 from recollect.interfaces.render import as_json
@@ -64,6 +65,7 @@ class Job:
     receipt: Any = None  # as JSON
     problem: dict[str, Any] | None = None
     file: IO[bytes] | None = None
+    media: str = LINES  # what the file is
     here: bool = True
     tenants: tuple[str, ...] = ()
     changed: asyncio.Event = field(default_factory=asyncio.Event)
@@ -167,15 +169,16 @@ class Jobs:
             raise NotFound(f"there is no work {id_!r}, or it ended long ago")
         return job
 
-    async def file_of(self, caller: Caller, id_: str) -> IO[bytes]:
-        """What an export wrote. One that may hold what was forgotten since is gone."""
+    async def file_of(self, caller: Caller, id_: str) -> tuple[IO[bytes], str]:
+        """What an export wrote, and of which type it is. One that may hold what was forgotten since
+        is gone."""
         job = await self.get(caller, id_)
         if job.file is None or job.state != "done":
             raise NotFound(f"work {id_!r} has written no file, or not yet")
         if await self._book.forgotten(job.bound) != job.forgotten:
             job.drop()
             raise NotFound(f"something was forgotten since work {id_!r} began; export again")
-        return job.file
+        return job.file, job.media
 
     async def all_of(self, caller: Caller) -> list[Job]:
         await self._forget_old()

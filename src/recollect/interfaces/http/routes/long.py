@@ -18,7 +18,7 @@ from recollect.errors import Denied, Invalid, NotFound
 from recollect.interfaces.caller import Caller
 from recollect.interfaces.http import models
 from recollect.interfaces.http.answers import answer
-from recollect.interfaces.http.bodies import LINES
+from recollect.interfaces.http.bodies import LINES, TEXT
 from recollect.interfaces.http.examples import JOB
 from recollect.interfaces.http.long_work import REVOKED_SECONDS, Job, Jobs, Work
 from recollect.interfaces.http.openapi import about
@@ -98,13 +98,14 @@ async def doctor(request: Request, caller: Asking) -> Response:
 @router.post("/export", **_BEGUN)
 @takes(asked=models.body_of("export_to"))
 async def export(asked: Any, request: Request, caller: Asking) -> Response:
-    """Write everything the key may see, or some scopes, as JSON lines; fetch them from the
-    work's `file`."""
+    """Write everything the key may see, or some scopes, as JSON lines, or all that is kept about
+    one author as text for people to read; fetch it from the work's `file`."""
     caller.memory.engine.allow("export")
 
     async def work(job: Job) -> Receipt:
-        job.file = _spool()
-        return await caller.memory.export_to(job.file, progress=job.counted, **asked.given())
+        job.file, said = _spool(), asked.given()
+        job.media = TEXT if said.get("author") else LINES
+        return await caller.memory.export_to(job.file, progress=job.counted, **said)
 
     return await _begun(request, caller, "export", work)
 
@@ -175,8 +176,8 @@ async def work_events(id: str, request: Request, caller: Asking) -> Response:
 @router.get("/work/{id}/file", response_class=StreamingResponse, responses={200: _LINES})
 async def work_file(id: str, request: Request, caller: Asking) -> Response:
     """What an export wrote."""
-    file = await _jobs(request).file_of(caller, id)
-    return StreamingResponse(_read(file, _jobs(request), caller), media_type=LINES)
+    file, media = await _jobs(request).file_of(caller, id)
+    return StreamingResponse(_read(file, _jobs(request), caller), media_type=media)
 
 
 def _jobs(request: Request) -> Jobs:
