@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 from recollect.adapters.importers import ODD, READERS
 from recollect.adapters.importers.markdown import front_matter, statements
@@ -119,7 +119,7 @@ async def _ended(memory: AsyncMemory, text: str, scope: str) -> object:
 async def _of_providers(memory: AsyncMemory, text: str, scope: str) -> object:
     result = {"type": "tool_result", "tool_use_id": "t", "content": text}
     call = {"id": "t", "type": "function", "function": {"name": "f", "arguments": text}}
-    said = [
+    said: list[dict[str, Any]] = [
         {"role": "assistant", "content": text, "tool_calls": [call]},
         {"role": "user", "content": [result, {"type": "text", "text": text}]},
         {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {"a": text}}}]},

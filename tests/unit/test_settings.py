@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from recollect import Invalid, Memory
 from recollect.profiles import PROFILES, profile_named
 from recollect.settings import Settings, active_profile
 from recollect.wiring import store_address
+from recollect.wiring.configuration import from_file, own_types_from
 
 
 def test_profiles_hold_the_numbers_of_their_specifications() -> None:
@@ -93,3 +95,26 @@ def test_unknown_stores_are_refused(address: str) -> None:
 
     with pytest.raises(RecollectError):
         Memory.open(address)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a." * 100_000, "longer than"),
+        ("scope = 1\n" * 30_000, "longer than"),
+        ("scope = " + "[" * 1_900, "is not TOML"),
+        ("scope = " + "{a=" * 600, "is not TOML"),
+    ],
+)
+def test_X12_a_file_that_no_person_wrote_is_refused_at_once(
+    tmp_path: Path, text: str, said: str
+) -> None:
+    """A name of 100,000 dots took minutes, and brackets a trace."""
+    file = tmp_path / "config.toml"
+    file.write_text(text)
+    begun = time.thread_time()
+    with pytest.raises(Invalid, match=said):
+        from_file({"RECOLLECT_CONFIG": str(file)})
+    with pytest.raises(Invalid):
+        own_types_from(file)
+    assert time.thread_time() - begun < 1

@@ -19,6 +19,7 @@ from recollect.types.own import OwnTypes, own_types_of
 
 VARIABLE = f"{PREFIX}CONFIG"
 FILE = "config.toml"
+LINE_CHARACTERS_MAX, FILE_CHARACTERS_MAX = 2_000, 200_000
 
 _NAMES = tuple(field.name for field in fields(Settings))
 
@@ -86,8 +87,6 @@ def config_folder(environ: Mapping[str, str], platform: str = sys.platform) -> P
 def from_file(environ: Mapping[str, str]) -> dict[str, str]:
     """What the file says, under the names of the environment; {} if there is none. One that was
     named must be there."""
-    import tomllib
-
     path = config_file(environ)
     try:
         text = path.read_text("utf-8")
@@ -100,10 +99,25 @@ def from_file(environ: Mapping[str, str]) -> dict[str, str]:
     except (OSError, UnicodeDecodeError) as error:
         raise Invalid(f"cannot read {path}: {error}") from None
     try:
-        found = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        found = _loaded(text)
+    except ValueError as error:
         raise Invalid(f"{path} is not TOML: {error}") from None
     return {PREFIX + name.upper(): _text(path, name, value) for name, value in found.items()}
+
+
+def _loaded(text: str) -> dict[str, Any]:
+    """ValueError if it is no TOML, or none that a person wrote: the time for a name with dots in it
+    grows with the square of its length."""
+    longest = max(map(len, text.split("\n")))
+    if longest > LINE_CHARACTERS_MAX or len(text) > FILE_CHARACTERS_MAX:
+        raise ValueError(
+            f"it is longer than {FILE_CHARACTERS_MAX:,} characters, or a line of it than "
+            f"{LINE_CHARACTERS_MAX:,}"
+        )
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
 
 
 def _text(path: Path, name: str, value: object) -> str:
@@ -142,7 +156,7 @@ def own_types_from(given: Mapping[str, Any] | StorePath) -> OwnTypes:
     if not str(given):
         return OwnTypes()
     try:
-        return own_types_of(tomllib.loads(Path(given).read_text("utf-8")))
+        return own_types_of(_loaded(Path(given).read_text("utf-8")))
     except OSError as error:
         raise Invalid(f"cannot read own types from {given}: {error.strerror}") from None
     except (ValueError, UnicodeDecodeError) as error:
