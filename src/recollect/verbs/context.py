@@ -133,12 +133,13 @@ def _composed(
     budget: int | None,
     shape: Shape,
 ) -> Packet:
-    prices: dict[int, int] = {}  # each message is weighed several times
+    # Each message is weighed several times. One that is kept here keeps its id to itself.
+    prices: dict[int, tuple[Message, int]] = {}
 
     def price(message: Message) -> int:
         if id(message) not in prices:
-            prices[id(message)] = message_cost(engine, message)
-        return prices[id(message)]
+            prices[id(message)] = (message, message_cost(engine, message))
+        return prices[id(message)][1]
 
     # Anthropic and Gemini take no system message among the others.
     apart = engine.profile.summary_as_message and shape == "openai" and bool(gathered.summary)
