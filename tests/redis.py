@@ -8,6 +8,7 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -69,6 +70,16 @@ class Server:
             self._process.kill()
             self._process.wait()
             self._process = None
+
+    @contextmanager
+    def hanging(self) -> Iterator[None]:
+        """It takes connections, and answers nothing."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self._process.send_signal(signal.SIGCONT)
 
     def stop(self) -> None:
         if self._process is not None:

@@ -1,5 +1,7 @@
 """The contract on SurrealDB, embedded: in a folder, and in memory."""
 
+from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -7,6 +9,7 @@ import pytest
 from recollect.ports import Store
 from recollect.stores.surreal import SurrealStore
 from recollect.testing import StoreContract
+from recollect.testing.clauses.commits import WritingClauses
 from recollect.testing.clauses.erasure import EraseClauses
 from recollect.testing.clauses.quality import QualityClauses
 from recollect.testing.clauses.scopes import ScopeClauses
@@ -22,6 +25,7 @@ from recollect.testing.clauses.truth import TruthClauses
 from recollect.testing.harness import Contract
 from recollect.types import Hit, Search
 from tests import keyspace
+from tests.surreal import StandIn
 
 
 class TestSurrealStore(StoreContract):
@@ -78,3 +82,27 @@ class TestAllOfNativeSurrealStore(
     TruthClauses,
 ):
     """The others, which take longer."""
+
+
+_numbers = count(1)
+
+
+@pytest.fixture(scope="module")
+def stand_in() -> Iterator[StandIn]:
+    server = StandIn()
+    yield server
+    server.stop()
+
+
+class TestSurrealOverSocket(WritingClauses):
+    """Against a stand-in: the protocol of a server, and the engine of the client's package."""
+
+    @pytest.fixture(autouse=True)
+    def _give_it_a_database(self, stand_in: StandIn) -> None:
+        self.address = f"{stand_in.url}/test/d{next(_numbers)}"
+
+    async def open_store(self) -> Store:
+        return await SurrealStore.open(self.address)
+
+    async def open_second(self, store: Store) -> Store:  # noqa: ARG002
+        return await SurrealStore.open(self.address)

@@ -93,9 +93,11 @@ def test_later_sets_have_texts_of_their_own_and_two_halves() -> None:
         everything = load_all(name)
         texts = Counter(one.text for one in everything)
         assert [text for text, times in texts.items() if times > 1] == [], name
-        halves = Counter(one.half for one in everything if one.later == "third")
-        assert set(halves) == {"third, tune", "third, held"}, name
-        assert min(halves.values()) >= 0.4 * sum(halves.values()), name
+        for later in ("third", "fourth"):
+            halves = Counter(one.half for one in everything if one.later == later)
+            assert set(halves) == {f"{later}, tune", f"{later}, held"}, name
+            least = 0.4 if later == "third" else 0.25  # few corrections: the hash was not even
+            assert min(halves.values()) >= least * sum(halves.values()), name
 
 
 def test_what_is_expected_was_said(cases: dict[SetName, list[Case]]) -> None:

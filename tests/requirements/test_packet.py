@@ -215,3 +215,12 @@ def test_A7_X23_the_packet_keeps_its_promises(seed: int, tokens: int) -> None:
                 assert "newest words" in str(packet.messages)
             again = memory.context(session="s", scope=ANN, tokens=tokens, shape=shape)  # type: ignore[arg-type]
             assert again.stable_text == packet.stable_text
+
+
+def test_X23_what_says_nothing_by_itself_takes_no_line(memory: Memory) -> None:
+    for text in ("My boat is called Petrel.", "Got it.", "Good call, noted!", "Ok."):
+        memory.observe("chat", [{"role": "user", "content": text}], scope="user:ann")
+    packet = memory.context(query="boat", scope="user:ann")
+    assert "Petrel" in packet.text
+    for small in ("Got it", "Good call", "Ok."):
+        assert small not in packet.text

@@ -8,17 +8,21 @@ import random
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import httpx2
 import pytest
 
 from recollect.errors import Unavailable
 from recollect.ports import Store
 from recollect.stores.redis import RedisStore
+from recollect.stores.redis import store as redis_store
 from recollect.testing.values import NOW, ROOT, make_batch, make_item, make_message, make_record
 from tests.redis import Cluster, own_server
+from tests.serving import served
 
 TIMES = 20
 TIMES_PROVING = 200
@@ -111,6 +115,7 @@ def test_X2_a_connection_cut_between_commit_and_answer_applies_it_once(proving: 
 WRITER = """
 import asyncio, sys
 from recollect.stores.redis import RedisStore
+from recollect.stores.redis import store as redis_store
 from recollect.testing.values import make_batch, make_item, make_message, make_record
 
 async def main(address, name):
@@ -212,6 +217,38 @@ def test_X2_a_killed_server_loses_nothing_acknowledged(proving: bool) -> None:
 
     try:
         asyncio.run(work())
+    finally:
+        server.remove()
+
+
+def test_X2_a_server_that_hangs_is_given_up_and_comes_back_by_itself(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The API says 503 and when to come again, health says so, and nothing piles up."""
+    monkeypatch.setattr(redis_store, "SECONDS", 0.5)
+    server = own_server("--appendfsync", "no")
+    try:
+        with served(server.url) as api, httpx2.Client(base_url=api.url, timeout=60) as client:
+            client.headers["Authorization"] = f"Bearer {api.key('user:ann')}"
+
+            def remember(text: str) -> httpx2.Response:
+                return client.post("/v1/remember", json={"text": text, "scope": "user:ann"})
+
+            assert remember("Ann has a cat").status_code == 200
+            with server.hanging():
+                for _ in range(2):
+                    answer = remember("Ann has a dog")
+                    assert answer.status_code == 503, answer.text
+                    assert int(answer.headers["Retry-After"]) >= 1
+                health = client.get("/health")
+                assert health.status_code == 503
+                assert health.json()["status"] == "unavailable"
+            deadline = time.monotonic() + 20
+            while remember("Ann has a horse").status_code != 200:
+                assert time.monotonic() < deadline
+                time.sleep(0.1)
+            found = client.post("/v1/recall", json={"query": "Ann", "scope": "user:ann"}).text
+            assert "cat" in found
     finally:
         server.remove()
 

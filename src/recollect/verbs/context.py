@@ -33,6 +33,7 @@ from recollect.packet.window import as_heard, is_claimed, newest_said, window
 from recollect.ports import Store, beside
 from recollect.rank.question import asks_for_several
 from recollect.scopes import root_of
+from recollect.text.claims.gate import is_small_talk
 from recollect.text.inputs import When, one_of, utc_moment
 from recollect.text.tokens import Counter
 from recollect.text.trust import without_recalled
@@ -132,12 +133,13 @@ def _composed(
     budget: int | None,
     shape: Shape,
 ) -> Packet:
-    prices: dict[int, int] = {}  # each message is weighed several times
+    # Each message is weighed several times. One that is kept here keeps its id to itself.
+    prices: dict[int, tuple[Message, int]] = {}
 
     def price(message: Message) -> int:
         if id(message) not in prices:
-            prices[id(message)] = message_cost(engine, message)
-        return prices[id(message)]
+            prices[id(message)] = (message, message_cost(engine, message))
+        return prices[id(message)][1]
 
     # Anthropic and Gemini take no system message among the others.
     apart = engine.profile.summary_as_message and shape == "openai" and bool(gathered.summary)
@@ -248,13 +250,19 @@ def _chosen(gathered: Gathered, kept: Sequence[Message]) -> ShownMemories:
     )
     for place, hits in places:
         for hit in hits:
-            reason = said.repeats(hit.record)
+            reason = said.repeats(hit.record) or _says_nothing(hit)
             if not reason:
                 said.add(hit.record)
                 place.append(hit)
             elif reason != "said already":
                 shown.missed.append(left_out(hit, reason))
     return shown
+
+
+def _says_nothing(hit: Hit) -> str:
+    """ "Got it." costs a line that a memory could have."""
+    small = hit.record.type == "turn" and is_small_talk(hit.record.text)
+    return "nothing is said by it" if small else ""
 
 
 def _precedence(hit: Hit) -> tuple[bool, bool]:

@@ -62,6 +62,11 @@ def scheme_of(address: str) -> str:
     if colon and scheme in BUILT_IN:
         return scheme
     if "://" not in address:
+        start = address.partition("//")[0].removesuffix(":")
+        if "//" in address and start in EXTRAS:  # a path would be made with a password in its name
+            raise Invalid(
+                f"{start}// is no address: a colon is missing or misplaced; write {start}://"
+            )
         return "sqlite"
     brought = _brought()
     if scheme in brought:

@@ -78,10 +78,10 @@ def test_X13_export_and_import_travel_over_http(
         pieces = (lines.content[i : i + 5000] for i in range(0, len(lines.content), 5000))
         job = finished(there, begun(there.post("/v1/import", content=pieces, headers=LINES)))
         assert job["state"] == "done"
-        items = job["receipt"]["items"]
-        assert {i["status"] for i in items if i["id"] in ("message", "session")} == {"stored"}
-        # What this server folds of it before the file comes to it, it has already.
-        assert {i["status"] for i in items} <= {"stored", "skipped"}
+        told = [item["status"] for item in job["receipt"]["items"]]
+        # What this server makes of it before the file comes to that, it has already.
+        assert set(told) <= {"stored", "skipped"}
+        assert told.count("stored") > 300
         # Everything the file has: either server may have learned more from it meanwhile.
         wanted = {
             json.loads(line)["value"]["id"]

@@ -46,10 +46,17 @@ def test_an_address_with_a_mistake_is_refused(address: str, said: str) -> None:
     assert said in str(error)
 
 
-def test_nobody_there() -> None:
-    error = refusal(f"redis://ann:{SECRET}@127.0.0.1:{free_port()}")
+@pytest.mark.parametrize("scheme", ["redis", "rediss", "redis+cluster", "rediss+cluster"])
+def test_nobody_there(scheme: str) -> None:
+    error = refusal(f"{scheme}://ann:{SECRET}@127.0.0.1:{free_port()}")
     assert isinstance(error, Unavailable)
-    assert "cannot reach redis://127.0.0.1" in str(error)
+    assert f"cannot reach {scheme}://127.0.0.1" in str(error)
+
+
+def test_a_colon_is_missing() -> None:
+    with pytest.raises(Invalid, match="write redis://") as error:
+        Memory.open(f"redis//ann:{SECRET}@host")
+    assert SECRET not in str(error.value)
 
 
 def test_a_wrong_password() -> None:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from pathlib import Path
 
 import pytest
 
 from recollect import Memory
-from recollect.errors import Invalid, RecollectError, Unavailable
-from recollect.stores.surreal import SurrealStore
+from recollect.errors import Denied, Invalid, RecollectError, Unavailable
+from recollect.stores.surreal import SurrealStore, engine
 from recollect.testing.values import NOW, ROOT, make_record, make_relation, one_record, put, unit
 from recollect.types import Erase
 from tests.redis import free_port
+from tests.surreal import StandIn
 
 SECRET = "hunter2secret"
 
@@ -105,3 +107,48 @@ def test_L1_the_tables_of_the_document_are_there() -> None:
         await store.close()
 
     asyncio.run(work())
+
+
+def test_X2_a_server_that_is_slow_or_gone_is_told_and_comes_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Against a stand-in. Those who wait are all told in time, and nothing piles up."""
+    monkeypatch.setattr(engine, "SECONDS", 0.5)
+    server = StandIn()
+
+    async def one(store: SurrealStore, name: str) -> str:
+        try:
+            await put(store, make_record(name))
+        except Unavailable as error:
+            return f"away {error.retry_after}"
+        return "kept"
+
+    async def back(store: SurrealStore, name: str) -> None:
+        deadline = time.monotonic() + 20
+        while await one(store, name) != "kept":
+            assert time.monotonic() < deadline
+            await asyncio.sleep(0.05)
+
+    async def work() -> None:
+        store = await SurrealStore.open(server.url)
+        assert await one(store, "a") == "kept"
+        server.silent = True
+        began = time.monotonic()
+        told = await asyncio.gather(*(one(store, f"b{number}") for number in range(8)))
+        assert set(told) == {"away 1"}
+        assert time.monotonic() - began < 15
+        server.silent = False
+        await back(store, "c")
+        server.hang_up()
+        await back(store, "d")
+        there = await store.records(None, ["a", "c", "d"], now=NOW)
+        assert {record.id for record in there} == {"a", "c", "d"}
+        await store.close()
+
+    try:
+        asyncio.run(work())
+        wrong = refusal(server.url.replace(":hunter2secret@", ":another@"))
+        assert isinstance(wrong, Denied)
+        assert "correct them in the URL" in str(wrong)
+    finally:
+        server.stop()

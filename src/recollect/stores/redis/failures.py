@@ -29,7 +29,7 @@ def speaking_of(name: str, *, writing: bool = False) -> Iterator[None]:
         yield
     except RecollectError:
         raise
-    except (RedisError, OSError) as error:
+    except (RedisError, RedisClusterException, OSError) as error:
         raise _said(error, name, writing) from error
 
 

@@ -102,8 +102,9 @@ def _named(url: SplitResult) -> str:
     return urlunsplit((url.scheme, host + port, url.path, "", ""))
 
 
-def engine_at(address: str, *, seconds: float = SECONDS) -> tuple[NearEngine, dict[str, str]]:
+def engine_at(address: str, *, seconds: float | None = None) -> tuple[NearEngine, dict[str, str]]:
     """Not connected yet, and the options of its address. Invalid: that is no such address."""
+    seconds = SECONDS if seconds is None else seconds
     url, options = _parts(address)
     cluster = url.scheme.partition("+")[2] == "cluster"
     plain = urlunsplit((url.scheme.partition("+")[0], url.netloc, url.path, "", ""))

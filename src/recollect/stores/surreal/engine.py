@@ -8,8 +8,9 @@ of each other, so one lock surrounds everything that this process does.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -17,13 +18,16 @@ from typing import Any
 
 from surrealdb import RecordID
 
+from recollect.errors import RecollectError, Unavailable
 from recollect.index.codes import micros
 from recollect.stores.keyspace.engine import Ask, Get, KeyChanges, KeyNews, KeySpan, Pairs
 from recollect.stores.keyspace.keys import HEADER
-from recollect.stores.surreal.failures import MOVED, speaking_of
+from recollect.stores.surreal.failures import MOVED, is_away, speaking_of
 from recollect.stores.surreal.tables import memory_statements
 
 POLL_SECONDS = 0.05
+SECONDS = 10.0  # that an answer of a server may take
+GOODBYE_SECONDS = 0.1
 IN_USE_MS = 60_000  # as on Redis: whoever has asked for an id writes it soon, or not at all
 NEVER = -(2**62)
 
@@ -48,8 +52,13 @@ class SurrealEngine:
     """``recollect.stores.keyspace.engine.KeyEngine``. ``db`` is an open connection; ``alone``: no
     other process can reach what it holds."""
 
-    def __init__(self, db: Any, *, name: str, alone: bool) -> None:
+    def __init__(
+        self, db: Any, *, name: str, alone: bool, again: Callable[[], Awaitable[Any]] | None = None
+    ) -> None:
+        """``again``: connects anew to a server, when the connection was lost."""
         self.db = db
+        self._again = again
+        self._lost = False
         self.name = name
         self._alone = alone
         self._lock = asyncio.Lock()
@@ -57,14 +66,47 @@ class SurrealEngine:
         self._space: str | None = None
         self._closed = False
 
-    async def ask(self, text: str, given: dict[str, Any] | None = None) -> Any:
-        with speaking_of(self.name):
-            return await self.db.query(text, given or {})
+    async def ask(
+        self, text: str, given: dict[str, Any] | None = None, *, writing: bool = False
+    ) -> Any:
+        with speaking_of(self.name, writing=writing):
+            if self._again is None:
+                return await self.db.query(text, given or {})
+            try:
+                async with asyncio.timeout(SECONDS):
+                    if self._lost:
+                        await self._let_go()
+                        self.db = await self._again()
+                        self._lost = False
+                    return await self.db.query(text, given or {})
+            except Exception as error:
+                self._lost = is_away(error)
+                raise
+
+    async def _let_go(self) -> None:
+        """Of a connection that is of no use any more; who is gone is not waited for."""
+        with contextlib.suppress(Exception):
+            async with asyncio.timeout(GOODBYE_SECONDS):
+                await self.db.close()
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """One after the other. Who waits for a server that does not answer waits no longer than
+        for an answer, so that nothing piles up."""
+        try:
+            async with asyncio.timeout(SECONDS if self._again else None):
+                await self._lock.acquire()
+        except TimeoutError:
+            raise Unavailable(f"{self.name} is too slow; try again", retry_after=1) from None
+        try:
+            yield
+        finally:
+            self._lock.release()
 
     # Keys
 
     async def read(self, root: str, asks: Sequence[Ask]) -> Answers:
-        async with self._lock:
+        async with self.turn():
             return await self._read(root, asks)
 
     async def _read(self, root: str, asks: Sequence[Ask]) -> Answers:
@@ -103,7 +145,7 @@ class SurrealEngine:
     async def begin(
         self, root: str, asks: Sequence[Ask], ids: Sequence[str]
     ) -> tuple[Answers, dict[str, str]]:
-        async with self._lock:
+        async with self.turn():
             answers = await self._read(root, asks)
             if not ids:
                 return answers, {}
@@ -116,7 +158,7 @@ class SurrealEngine:
             return answers, {**dict.fromkeys(ids, ""), **owners}
 
     async def write(self, root: str, changes: KeyChanges) -> bool:
-        async with self._lock:
+        async with self.turn():
             done = await self._write(root, changes, Statements())
         if done and (changes.entered or changes.used):
             self._changed.set()
@@ -131,17 +173,16 @@ class SurrealEngine:
     async def _written(
         self, text: str, given: dict[str, Any], root: str, changes: KeyChanges
     ) -> bool:
-        with speaking_of(self.name, writing=True):
-            try:
-                await self.db.query(text, given)
-            except Exception as error:
-                if MOVED.search(str(error)) is None:
-                    raise
-                new = changes.puts.get(HEADER)
-                if new is None:
-                    return False
-                [header] = await self._read(root, [Get(HEADER)])
-                return header == new
+        try:
+            await self.ask(text, given, writing=True)
+        except RecollectError as error:
+            if MOVED.search(str(error.__cause__)) is None:
+                raise
+            new = changes.puts.get(HEADER)
+            if new is None:
+                return False
+            [header] = await self._read(root, [Get(HEADER)])
+            return header == new
         return True
 
     async def _owners(self, ids: Sequence[str]) -> dict[str, str]:
@@ -150,13 +191,13 @@ class SurrealEngine:
         return {row["name"]: row["root"] for row in rows}
 
     async def owners(self, ids: Sequence[str]) -> dict[str, str]:
-        async with self._lock:
+        async with self.turn():
             return await self._owners(ids) if ids else {}
 
     async def take_over(self, id_: str, old: str, new: str, *, at_once: bool) -> bool:
         now = int(time.time() * 1000)
         before = now if at_once else now - IN_USE_MS
-        async with self._lock:
+        async with self.turn():
             rows = await self.ask(
                 "UPDATE $claim SET root = $new, at = $now WHERE root = $old AND at <= $before",
                 {
@@ -172,7 +213,7 @@ class SurrealEngine:
     async def release(self, root: str, ids: Sequence[str]) -> None:
         claims = [RecordID("claim", [_hex(one)]) for one in ids]
         if claims:
-            async with self._lock:
+            async with self.turn():
                 await self.ask(
                     "DELETE $claims WHERE root = $root", {"claims": claims, "root": root}
                 )
@@ -197,7 +238,7 @@ class SurrealEngine:
     # What is known about all roots
 
     async def _names(self, text: str, **given: Any) -> list[str]:
-        async with self._lock:
+        async with self.turn():
             rows = await self.ask(text, given)
         return [row["name"] for row in rows]
 
@@ -210,7 +251,7 @@ class SurrealEngine:
 
     async def busy(self, now: datetime, space: str) -> list[str]:
         if space != self._space:  # something may be due in every root
-            async with self._lock:
+            async with self.turn():
                 await self.ask("UPDATE about SET due = $never RETURN NONE", {"never": NEVER})
             self._space = space
         text = "SELECT name FROM about WHERE due != NONE AND due <= $now ORDER BY name"
@@ -219,7 +260,7 @@ class SurrealEngine:
     async def rest(self, root: str, header: bytes, until: datetime | None) -> None:
         due = "NONE" if until is None else str(micros(until))
         text = f"UPDATE $about SET due = {due} WHERE {_header_of(root)} = $header RETURN NONE"
-        async with self._lock:
+        async with self.turn():
             await self.ask(text, {"about": _about(root), "header": header})
 
     async def settle(self, root: str, header: bytes, until: datetime, *, news: bool) -> None:
@@ -228,7 +269,7 @@ class SurrealEngine:
             f" news = $news OR {_header_of(root)} != $header RETURN NONE"
         )
         given = {"about": _about(root), "until": micros(until), "news": news, "header": header}
-        async with self._lock:
+        async with self.turn():
             await self.ask(text, given)
 
     async def unsettled(self, now: datetime, *, news: bool, limit: int) -> list[str]:

@@ -28,6 +28,12 @@ def speaking_of(name: str, *, writing: bool = False) -> Iterator[None]:
         raise _said(error, name, writing) from error
 
 
+def is_away(error: Exception) -> bool:
+    """Is nobody there, or has the connection been lost?"""
+    said = f"{type(error).__name__} {error}"
+    return isinstance(error, OSError | TimeoutError) or _AWAY.search(said) is not None
+
+
 def _said(error: Exception, name: str, writing: bool) -> RecollectError:
     said = " ".join(str(error).split())[:200] or type(error).__name__
     if _REFUSED.search(said):
@@ -38,7 +44,7 @@ def _said(error: Exception, name: str, writing: bool) -> RecollectError:
             outcome_unknown=writing,
             lasting=True,
         )
-    if isinstance(error, OSError | TimeoutError) or _AWAY.search(said):
+    if is_away(error):
         return Unavailable(
             f"cannot reach {name}; is it running, and is the address right?",
             outcome_unknown=writing,

@@ -14,7 +14,7 @@ postings of our own. Both are written in the same block as the keys, as far as t
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from typing import Any
@@ -70,8 +70,16 @@ class SurrealNear(SurrealEngine):
 
     table_above = TABLE_ABOVE
 
-    def __init__(self, db: Any, *, name: str, alone: bool, begins: bool) -> None:
-        super().__init__(db, name=name, alone=alone)
+    def __init__(
+        self,
+        db: Any,
+        *,
+        name: str,
+        alone: bool,
+        begins: bool,
+        again: Callable[[], Awaitable[Any]] | None = None,
+    ) -> None:
+        super().__init__(db, name=name, alone=alone, again=again)
         self._begins = begins
         self._quiet: set[str] = set()  # roots of which nothing is kept, as long as we are alone
         self.wanted: dict[tuple[str, str, str], None] = {}  # root, space, scope: tables to build
@@ -124,7 +132,7 @@ class SurrealNear(SurrealEngine):
     async def build(self, root: str, space: str, scope: str) -> bool:
         """Some more words of a root, or vectors of a scope if they are named. True: that was all.
         Nothing of it is lost if it never goes on."""
-        async with self._lock:
+        async with self.turn():
             self._quiet.discard(root)
             if scope:
                 return await self._build_table(root, space, scope)
@@ -226,7 +234,7 @@ class SurrealNear(SurrealEngine):
             f" WHERE e <|{most},{max(EF, most)}|> $q)"
             for scope in scopes
         ]
-        async with self._lock:
+        async with self.turn():
             try:
                 answers = await self.ask(
                     f"RETURN [{', '.join(parts)}]", {"q": numbers_of(asked).tolist()}

@@ -6,6 +6,7 @@ import asyncio
 import fcntl
 import logging
 import os
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
@@ -20,6 +21,7 @@ from recollect.stores.keyspace.engine import Get
 from recollect.stores.keyspace.keys import HEADER, Header
 from recollect.stores.keyspace.near import NearSearch, NearStore, search_in
 from recollect.stores.keyspace.words import ALL, REACHED, reached_in
+from recollect.stores.surreal.engine import SECONDS
 from recollect.stores.surreal.failures import speaking_of
 from recollect.stores.surreal.near import SurrealNear
 from recollect.stores.surreal.tables import DEFINED
@@ -56,7 +58,8 @@ class SurrealStore(NearStore):
             return await cls._embedded(scheme, address, options, cache_bytes)
         url = urlsplit(address)
         name, endpoint, place = _named(url), _endpoint(url), _place(url)
-        with speaking_of(name):
+
+        async def connected() -> Any:
             db: Any = AsyncSurreal(endpoint)
             await db.connect()
             try:
@@ -67,7 +70,12 @@ class SurrealStore(NearStore):
             except BaseException:
                 await db.close()
                 raise
-        return await cls._made(db, name, "server", options, cache_bytes)
+            return db
+
+        with speaking_of(name):
+            async with asyncio.timeout(SECONDS):
+                db = await connected()
+        return await cls._made(db, name, "server", options, cache_bytes, connected)
 
     @classmethod
     async def _embedded(
@@ -93,10 +101,18 @@ class SurrealStore(NearStore):
 
     @classmethod
     async def _made(
-        cls, db: Any, name: str, kind: str, options: dict[str, str], cache_bytes: int
+        cls,
+        db: Any,
+        name: str,
+        kind: str,
+        options: dict[str, str],
+        cache_bytes: int,
+        again: Callable[[], Awaitable[Any]] | None = None,
     ) -> SurrealStore:
         search, above = search_in(options)
-        engine = SurrealNear(db, name=name, alone=kind != "server", begins=search == "native")
+        engine = SurrealNear(
+            db, name=name, alone=again is None, begins=search == "native", again=again
+        )
         try:
             for line in filter(None, map(str.strip, DEFINED.splitlines())):
                 await engine.ask(line)

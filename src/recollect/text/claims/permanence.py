@@ -46,7 +46,8 @@ def is_lasting(text: str) -> bool:
     if pattern("lasting.asks").match(words):
         return False
     if english < 2 and not pattern("lasting.english").match(text) and is_turn(text):
-        return _elliptic(words, True) or _foreign(text)
+        supposed = cues("lasting.hypothetical").search(words) or is_figurative(words)
+        return not supposed and (_elliptic(words, True) or _foreign(text))
     return _may_be(words) and _is_statement(words)
 
 
