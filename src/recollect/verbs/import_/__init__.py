@@ -10,6 +10,7 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from typing import IO
 
 from recollect.access.seal import check_signature
@@ -27,6 +28,7 @@ from recollect.verbs.import_.run import ImportReport, ImportRun, root_of_value
 from recollect.verbs.import_.secrets import clean_record
 
 LINES_PER_COMMIT = 100
+LINES_AT_ONCE = 8
 BYTES_PER_COMMIT = 4 << 20
 
 Source = str | os.PathLike[str] | IO[bytes]
@@ -156,11 +158,18 @@ def _end(session: ExportLine) -> ExportLine:
     return ExportLine(number=session.number, type=END_OF_SESSION, size=0, value=session.value)
 
 
+async def _read_beside(lines: Iterator[ExportLine]) -> AsyncIterator[ExportLine]:
+    """A few at a time, read beside the loop: one may speak of a thousand things."""
+    while some := await asyncio.to_thread(list, islice(lines, LINES_AT_ONCE)):
+        for line in some:
+            yield line
+
+
 async def _chunks(run: ImportRun, lines: Iterable[ExportLine]) -> AsyncIterator[list[ExportLine]]:
     """Lines that can be written together, each checked by itself."""
     chunk: list[ExportLine] = []
     size, breath = 0, Breath()
-    for line in lines:
+    async for line in _read_beside(iter(lines)):
         await breath.drawn()
         if not _admitted(run, line):
             continue
