@@ -370,3 +370,28 @@ def test_L6_a_later_wish_about_answers_takes_the_place_of_the_earlier(
     assert "short" not in texts(memory, clock)
     say(memory, clock, "no emojis please", "you can use emojis again, always use them in answers")
     assert "no emojis" not in texts(memory, clock)
+
+
+def test_K2_what_is_said_already_is_not_corrected_into_nonsense(
+    memory: Memory, clock: MovableClock
+) -> None:
+    say(memory, clock, "I live in Rome.", "I moved to Hamburg.")
+    say(memory, clock, "Not Rome, Hamburg.", pause=MINUTE)
+    assert texts(memory, clock) == "Ann moved to Hamburg."
+
+
+@pytest.mark.parametrize(
+    ("first", "later", "gone", "stays"),
+    [
+        ("I work at Boots.", "I work at Boot.", "Boots", "Boot."),
+        ("My cat is called Mica.", "My cat is called Micas.", "Mica.", "Micas"),
+        ("My sister's name is Maria.", "My sister's name is Marie.", "Maria", "Marie"),
+    ],
+)
+def test_K3_a_name_has_no_other_forms(
+    memory: Memory, clock: MovableClock, first: str, later: str, gone: str, stays: str
+) -> None:
+    say(memory, clock, first, later)
+    told = texts(memory, clock)
+    assert stays in told
+    assert gone not in told

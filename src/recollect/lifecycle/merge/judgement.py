@@ -422,7 +422,8 @@ def same_slot(record: Record, claim: Claim, known: Record, other: Claim) -> bool
 
 def conflict(claim: Claim, other: Claim) -> str:
     """Why two claims about the same slot cannot both hold; "" if they can."""
-    ours, theirs = _words_of(claim.value), _words_of(other.value)
+    named = claim.slot in _NAMING
+    ours, theirs = _words_of(claim.value, named=named), _words_of(other.value, named=named)
     if ours == theirs:
         return "" if claim.negated == other.negated else "the opposite is known"
     # "hamburg" and "hamburg, near the port" are no two homes.
@@ -443,5 +444,10 @@ def _on_other_days(value: str, other: str) -> bool:
     return bool(ours and theirs and ours != theirs)
 
 
-def _words_of(value: str) -> frozenset[str]:
-    return frozenset(map(canonical, words(value))) or frozenset({value})
+# Their values are names, and a name has no other forms: Boots is not Boot.
+_NAMING = frozenset(("employer", "home", "name"))
+
+
+def _words_of(value: str, *, named: bool = False) -> frozenset[str]:
+    found = words(value) if named else map(canonical, words(value))
+    return frozenset(found) or frozenset({value})

@@ -29,6 +29,7 @@ LEAD_WORDS_MAX = 4
 _TITLE = r"(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)(?<!\bProf)"  # no end of a sentence
 _SENTENCE = re.compile(rf"{_TITLE}[.!?;。！？；]+(?:\s+|\Z)|\n+|(?<=\w)\?\s")
 _SEGMENT = re.compile(rf",\s+|，|\s[-–—]+\s|—|{_TITLE}[.!?;。！？；]+(?:\s+|\Z)|\n+|:\s+|：")
+_DENIED = re.compile(r"(?:not|nicht|kein|pas|no|non|ni)\b", re.IGNORECASE)
 _EDGES = " \t.,;:!?\"'()*~«»“”„。，！？、"
 
 
@@ -82,6 +83,10 @@ def amendment_in(
     if again is not None:
         return again
     for fix in _fixes(text, rest, marked):
+        if _DENIED.match(fix.new):
+            continue  # what it is not is no value
+        if just_said and _is_said(fix, just_said[0].text):
+            return None
         # "My dog's name is Max, not Rex" is said whole: no words to put into another sentence.
         lessons = read(fix.new) if pattern("corrections.clause").match(fix.new) else ()
         for before in recent if fix.sure or fix.old else just_said:
@@ -93,6 +98,12 @@ def amendment_in(
             if found and fold(found) != fold(before.text):
                 return Amendment(found, before)
     return Amendment("", just_said[0]) if marked and just_said and len(rest) > 1 else None
+
+
+def _is_said(fix: Fix, before: str) -> bool:
+    """ "Not Rome, Hamburg" behind "I moved to Hamburg": nothing is to be mended there."""
+    old, new = fold(fix.old), fold(fix.new)
+    return bool(old) and not old.startswith("?") and new in fold(before) and old not in fold(before)
 
 
 def without_marks(text: str) -> tuple[bool, str]:

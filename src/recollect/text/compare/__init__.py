@@ -160,9 +160,21 @@ def _symbol(a: TextParts, b: TextParts) -> str:
 
 
 def _name(a: TextParts, b: TextParts) -> str:
-    only_a = a.names - b.names - b.content_set
-    only_b = b.names - a.names - a.content_set
+    only_a, only_b = _only_named(a, b), _only_named(b, a)
     return _against("name", only_a, only_b) if only_a or only_b else ""
+
+
+def _only_named(a: TextParts, b: TextParts) -> set[str]:
+    """Names of one that the other has neither as a name nor as a plain word. A name has no other
+    forms: Boots is not Boot; but two words for the same thing are one."""
+    plain = b.content_set - {form for name, form in b.written.items() if form == stem(name)}
+    return {
+        name
+        for name, form in a.written.items()
+        if name not in b.written
+        and form not in plain
+        and (form == stem(name) or form not in b.names)
+    }
 
 
 def _content(a: TextParts, b: TextParts) -> str:

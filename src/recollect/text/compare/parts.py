@@ -95,8 +95,13 @@ class TextParts:
         return frozenset(fold(found).strip(_EDGES) for found in _QUOTED.findall(self._plain))
 
     @cached_property
-    def names(self) -> frozenset[str]:
+    def written(self) -> dict[str, str]:
+        """Each name as it is written, but for its capital, and in the form that ``content`` has."""
         return _names(self._tokens)
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        return frozenset(self.written.values())
 
     @cached_property
     def persons(self) -> frozenset[str]:
@@ -397,9 +402,9 @@ def _ordinal_or_same(tokens: Sequence[Token], index: int) -> Token:
     return token
 
 
-def _names(tokens: Sequence[Token]) -> frozenset[str]:
+def _names(tokens: Sequence[Token]) -> dict[str, str]:
     """Words with a capital that the beginning of a sentence does not explain."""
-    found: set[str] = set()
+    found: dict[str, str] = {}
     beginning = True
     for index, token in enumerate(tokens):
         follower = tokens[index + 1] if index + 1 < len(tokens) else None
@@ -408,9 +413,9 @@ def _names(tokens: Sequence[Token]) -> frozenset[str]:
         is_letter = len(token.text) == 1 and not beginning
         is_name = token.capital and (_is_content(token) or is_letter)
         if is_name and (in_sequence or not beginning):
-            found.add(_canonical_of(token))
+            found[token.text] = _canonical_of(token)
         beginning = token.kind == "stop"
-    return frozenset(found)
+    return found
 
 
 def _negated(tokens: Sequence[Token], dense: str) -> tuple[str, ...]:
