@@ -13,6 +13,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from recollect import Memory
 from recollect.access.quotas import Buckets, TooMany
 from recollect.access.shares import (
     COMPANY_PATIENCE_SECONDS,
@@ -507,3 +508,20 @@ def test_what_takes_too_long_is_stopped_for_good(tmp_path: Path) -> None:
             while small.status_code == 503 and time.monotonic() - begun < 60:  # a busy machine
                 small = client.post("/v1/remember", json={"text": "still here"})
             assert small.status_code == 200
+
+
+def test_A15_a_helper_writes_into_no_other_file_of_that_name(tmp_path: Path) -> None:
+    """A large write must not be acknowledged into what somebody put in the store's place."""
+    with started(tmp_path, "--embedder", "hashing") as server:
+        key = {"Authorization": f"Bearer {server.snippets['key']}"}
+        with httpx2.Client(base_url=server.address, headers=key, timeout=60) as client:
+            assert client.post("/v1/remember", json={"text": "small"}).status_code == 200
+            [file] = tmp_path.rglob("*.db")
+            put = tmp_path / "put.file"
+            with Memory.open(str(put), embedder="hashing", background=False) as other:
+                other.remember("somebody else's")
+            put.replace(file)
+            for text in ("The boat is called Petrel", "&#65;" * 30_000):
+                answer = client.post("/v1/remember", json={"text": text})
+                assert answer.status_code == 503, answer.text
+                assert "replaced" in answer.json()["detail"]

@@ -84,12 +84,14 @@ class Annex:
         self._free: list[Helper] = []
         self._size = size
         self._turns = FairTurns(size)
+        self._store: object = None
 
     @asynccontextmanager
     async def running(self, memory: AsyncMemory, company: Company) -> AsyncIterator[Annex]:
         """As long as the server runs, with those who use it. Upkeep has a helper for itself; what
         only the server sees is done here."""
         self._turns = FairTurns(self._size, company=company)
+        self._store = memory.engine.store
         work = (self._keep(), self._sweep(), keep_beside(memory))
         tasks = [asyncio.create_task(one) for one in work]
         try:
@@ -131,7 +133,23 @@ class Annex:
             helper = self._free.pop()
             if helper.is_alive:
                 return helper
-        return await Helper.started(self._options, upkeep=False)
+        return await self._started(upkeep=False)
+
+    async def _started(self, *, upkeep: bool) -> Helper:
+        """A new helper opens what has the store's name now. Where that is no longer the server's
+        own file it must not: what it acknowledged would be in another store."""
+        self._check()
+        helper = await Helper.started(self._options, upkeep=upkeep)
+        try:
+            self._check()
+        except Unavailable:
+            await helper.stop()
+            raise
+        return helper
+
+    def _check(self) -> None:
+        if trouble := getattr(self._store, "trouble", ""):
+            raise Unavailable(trouble, lasting=True)
 
     async def _sweep(self) -> None:
         while True:
@@ -148,7 +166,7 @@ class Annex:
         while True:
             helper: Helper | None = None
             try:
-                helper = await Helper.started(self._options, upkeep=True)
+                helper = await self._started(upkeep=True)
                 pause = 1.0
                 await helper.process.wait()
             except Unavailable:
