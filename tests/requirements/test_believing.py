@@ -395,3 +395,20 @@ def test_K3_a_name_has_no_other_forms(
     told = texts(memory, clock)
     assert stays in told
     assert gone not in told
+
+
+@pytest.mark.parametrize(
+    ("first", "later"),
+    [
+        ("The sun of shelf 1 weighs 1 pounds", "The ink of shelf 3 weighs 3 pounds"),
+        ("The kitchen light was switched off.", "The garage light was switched off."),
+        ("We settled on Tailwind for styling.", "We settled on Playwright for tests."),
+        ("The meeting with Lena slipped to Thursday.", "The meeting with Tom slipped to Friday."),
+        ("Team Red has new hours: 9 to 5.", "Team Blue has new hours: 10 to 6."),
+        ("We moved the frontend repo to GitLab.", "We moved the backend repo to GitHub."),
+    ],
+)
+def test_K3_the_same_change_of_two_things_is_two(memory: Memory, first: str, later: str) -> None:
+    memory.remember(first, scope=ANN)
+    [item] = memory.remember(later, scope=ANN).items
+    assert (item.status, item.reason) == ("stored", "")

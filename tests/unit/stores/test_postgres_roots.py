@@ -75,14 +75,14 @@ def _live(memory: Memory, root: str) -> None:
     memory.observe("chat", ["I moved to Oslo", "I have a cat"], scope=root)
     memory.observe("chat", "wait for it", scope=root, pending=True)
     told = memory.remember("The deploy is on Friday", scope=mine, tags=["release"])
-    memory.remember("The deploy is on Monday", scope=mine, tags=["release"])
+    later = memory.remember("The deploy is on Monday", scope=mine, tags=["release"])
     memory.recall("when is the deploy", scope=mine)
     memory.confirm(memory.context(session="chat", scope=mine, query="deploy"))
     memory.end("chat", scope=root)
     memory.records(scope=root)
     memory.changes(scope=root)
     memory.history(told.items[0].id)
-    memory.undo(told.change)
+    memory.undo(later.change)
     memory.forget(session="chat", scope=root)
 
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from recollect.lifecycle.merge.odds import UNLIKELY, features, weighed
-from recollect.lifecycle.merge.theme import is_another
+from recollect.lifecycle.merge.theme import are_parallel, is_another
 from recollect.lifecycle.merge.topic import Topic, said_by, shared_dense, shared_words, topic_of
 from recollect.text.analysis import stem, words
 from recollect.text.claims.changes import ChangeCue, change_in
@@ -112,6 +112,8 @@ def evidence(
     shared = shared_words(new, old)
     if new.kin and old.kin and not _same_people(new, old, shared):
         return {}
+    if are_parallel(new, old):
+        return {}
     if not _of_same_type(new, old) and is_another(new, old, shared):
         return {}
     alone = not _fields(new, old) and not _about(new, old, shared)
@@ -177,6 +179,8 @@ def _is_told_of_it(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
     to what belongs to it, and nothing to what was said."""
     if language_of(new.said):
         return False
+    if are_parallel(new, old):
+        return True
     if not _of_same_type(new, old) and is_another(new, old, shared):
         return True
     said = expanded(new.said).split()
@@ -329,7 +333,7 @@ def _plain(word: str) -> str:
 
 def _turned(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
     """Whether a turn in a field of a life is told to what was so in it."""
-    fields = new.events & old.fields
+    fields = new.events & (old.fields - old.events)  # what was a turn itself is no state
     return is_single(fields & _fields(new, old)) or bool(fields and _about(new, old, shared))
 
 

@@ -63,6 +63,33 @@ def is_another(new: Topic, old: Topic, shared: Collection[str]) -> bool:
     return True
 
 
+_MOVED = re.compile(r"(\w+) (.+) to\s*", re.IGNORECASE)  # "moved the frontend repo to"
+_OF_WHAT = re.compile(r"\b(for|with|of) ((?:[\w'-]+ ?){1,4})", re.IGNORECASE)
+
+
+def are_parallel(new: Topic, old: Topic) -> bool:
+    """Whether both tell the same change of two things: "the kitchen light was switched off" and
+    "the garage light was switched off", "Tailwind for styling" and "Playwright for tests"."""
+    cue = new.change.cue.casefold()
+    moved, before = (_MOVED.fullmatch(one.change.cue) for one in (new, old))
+    if moved and before and fold(moved[1]) == fold(before[1]):
+        return _tell_apart(moved[2], before[2])
+    if not cue or cue != old.change.cue.casefold():
+        return False
+    ours, theirs = (expanded(one.said).casefold().partition(cue) for one in (new, old))
+    if _tell_apart(ours[0], theirs[0]):
+        return True
+    of_ours, of_theirs = (dict(_OF_WHAT.findall(one[2])) for one in (ours, theirs))
+    return any(_tell_apart(of_ours[one], of_theirs[one]) for one in of_ours.keys() & of_theirs)
+
+
+def _tell_apart(ours: str, theirs: str) -> bool:
+    """Whether each has a word that the other has not."""
+    said, known = ({stem(word) for word in _nouns(one)} for one in (ours, theirs))
+    said, known = said - _SPEAKERS, known - _SPEAKERS
+    return bool(said - known) and bool(known - said)
+
+
 def _subject_is_another(before: list[str], old: Topic, shared: Collection[str]) -> bool:
     """ "The people next door moved out": nobody said that of themselves."""
     return bool(
