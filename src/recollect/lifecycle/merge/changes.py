@@ -14,7 +14,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from recollect.lifecycle.merge.odds import UNLIKELY, features, weighed
-from recollect.lifecycle.merge.theme import are_parallel, is_another
+from recollect.lifecycle.merge.theme import are_parallel, is_another, of_two_things
 from recollect.lifecycle.merge.topic import Topic, said_by, shared_dense, shared_words, topic_of
 from recollect.text.analysis import stem, words
 from recollect.text.claims.changes import ChangeCue, change_in
@@ -112,7 +112,7 @@ def evidence(
     shared = shared_words(new, old)
     if new.kin and old.kin and not _same_people(new, old, shared):
         return {}
-    if are_parallel(new, old):
+    if are_parallel(new, old) or of_two_things(new, old):
         return {}
     if not _of_same_type(new, old) and is_another(new, old, shared):
         return {}
@@ -179,7 +179,7 @@ def _is_told_of_it(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
     to what belongs to it, and nothing to what was said."""
     if language_of(new.said):
         return False
-    if are_parallel(new, old):
+    if are_parallel(new, old) or of_two_things(new, old):
         return True
     if not _of_same_type(new, old) and is_another(new, old, shared):
         return True

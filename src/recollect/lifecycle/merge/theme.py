@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from functools import lru_cache
 
 from recollect.lifecycle.merge.topic import Topic
 from recollect.text.analysis import stem
-from recollect.text.claims.clauses import expanded
+from recollect.text.claims.clauses import expanded, reading
 from recollect.text.claims.fields import fields_of
 from recollect.text.normal import fold
 from recollect.text.words import word_set
+
+SHORT = 4  # letters: "red" is no verb
 
 # What ends the words for a thing: a preposition, a conjunction, a time.
 _EDGE = re.compile(
@@ -61,6 +64,52 @@ def is_another(new: Topic, old: Topic, shared: Collection[str]) -> bool:
     if beside or edge in ("of", "for"):  # "the wedding date", "a password for Netflix"
         return thing[-1] not in word_set("topics.aspects")
     return True
+
+
+_PERSONAL = _SPEAKERS | frozenset("my our mine ours these those he's she's it's your".split())
+_AUXILIARY = frozenset(
+    "am are be can cannot could did do does had has have is may might must shall should was were"
+    " will would".split()
+)
+_JOINTS = re.compile(
+    r"\b(?:a|an|and|at|by|for|from|in|new|of|on|or|our|the|this|to|with)\b", re.IGNORECASE
+)
+_OURS = re.compile(r"\b(?:I|me|my|we|us|our)\b")
+SUBJECT_WORDS_MAX = 8
+
+
+def of_two_things(new: Topic, old: Topic) -> bool:
+    """Whether two statements have subjects of their own, and each subject has a word that the
+    other statement has not: what becomes of the docs site changes nothing of the blog."""
+    ours, theirs = _subject_of(new.said), _subject_of(old.said)
+    if not ours or not theirs or _OURS.search(new.said):  # "Facilities put us on the fifth"
+        return False
+    said, known = ({stem(word) for word in _plain(one.said)} for one in (new, old))
+    return bool(ours - known) and bool(theirs - said)
+
+
+@lru_cache(maxsize=4000)
+def _subject_of(said: str) -> frozenset[str]:
+    """The stems of the words before the verb; empty for what somebody says of themselves."""
+    found: list[str] = []
+    for word in _plain(expanded(said))[:SUBJECT_WORDS_MAX]:
+        if not found and word in _PERSONAL:
+            return frozenset()
+        if found and _is_verb(word, found[-1]):
+            return frozenset(stem(one) for one in found if not _JOINTS.fullmatch(one))
+        found.append(word)
+    named = [one for one in found if not _JOINTS.fullmatch(one)]
+    if named and reading(named[0], "base", "past", "participle"):  # "cut over to Postgres"
+        return frozenset()
+    return frozenset(map(stem, named[:1]))  # no verb that is known: what it begins with
+
+
+def _is_verb(word: str, before: str) -> bool:
+    if word in _AUXILIARY or reading(word, "third", "past"):
+        return True
+    if word.endswith("ed") and len(word) > SHORT:
+        return True
+    return before.endswith("s") and bool(reading(word, "base"))
 
 
 _MOVED = re.compile(r"(\w+) (.+) to\s*", re.IGNORECASE)  # "moved the frontend repo to"
