@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
@@ -412,3 +413,26 @@ def test_K3_the_same_change_of_two_things_is_two(memory: Memory, first: str, lat
     memory.remember(first, scope=ANN)
     [item] = memory.remember(later, scope=ANN).items
     assert (item.status, item.reason) == ("stored", "")
+
+
+def facts_of(whom: str) -> list[str]:
+    """Eighty things, none of which says anything of another."""
+    file = Path(__file__).with_name(f"facts_of_a_{whom}.txt")
+    return file.read_text("utf-8").splitlines()
+
+
+def test_K3_what_a_team_notes_of_many_things_stays_each(memory: Memory) -> None:
+    noted = facts_of("team")
+    for text in noted:
+        [item] = memory.remember(text, scope="org:acme").items
+        assert (item.status, item.reason) == ("stored", ""), text
+    page = memory.records(scope="org:acme", statuses=["active"], limit=200)
+    assert len(page.items) == len(noted)
+
+
+def test_K3_what_a_person_tells_of_many_things_ends_none_of_them(
+    memory: Memory, clock: MovableClock
+) -> None:
+    say(memory, clock, *facts_of("person"), pause=timedelta(days=1))
+    gone = memory.records(scope=ANN, statuses=["superseded"], limit=200).items
+    assert [one.text for one in gone if one.type != "profile" and not one.derived_from] == []

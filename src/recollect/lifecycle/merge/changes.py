@@ -114,6 +114,8 @@ def evidence(
         return {}
     if are_parallel(new, old) or of_two_things(new, old):
         return {}
+    if new.change.kind == "turns" and not shared and not new.events & old.fields:
+        return {}  # a turn in another field of a life
     if not _of_same_type(new, old) and is_another(new, old, shared):
         return {}
     alone = not _fields(new, old) and not _about(new, old, shared)

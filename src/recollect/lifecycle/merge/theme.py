@@ -37,6 +37,7 @@ _BY_ITSELF = re.compile(
     r"\b(?:broke(?: down)?|burnt? down|closed|crashed|died|expired|moved (?:away|out))\Z",
     re.IGNORECASE,
 )
+_FURTHER = re.compile(r"\b(?:second|third|fourth|fifth)\b", re.IGNORECASE)
 _BY_A_PERSON = re.compile(r"(?:joined|left|quit|resigned|retired)\b", re.IGNORECASE)
 _LEADING = frozenset(
     "a an another and but because her his its my new our so some that the their these this those"
@@ -53,6 +54,8 @@ def is_another(new: Topic, old: Topic, shared: Collection[str]) -> bool:
     before, thing, edge, after = _parted(new)
     if _BY_A_PERSON.match(new.change.cue) and _subject_is_another(before, old, shared):
         return True  # "our bassist left Moth", and I am its drummer
+    if _FURTHER.search(new.change.cue) and old.names and not dict(old.values).get("number"):
+        return True  # a second cat is not the one that is called Olive
     if not thing:
         by_itself = _BY_ITSELF.search(new.change.cue) is not None
         return by_itself and _subject_is_another(before, old, shared)

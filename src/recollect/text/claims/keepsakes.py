@@ -32,7 +32,13 @@ from recollect.text.claims.rewrite import (
     without_pointers,
 )
 from recollect.text.claims.sentences import Sentence
-from recollect.text.claims.statements import Utterance, entities_in, is_unreal, with_subject
+from recollect.text.claims.statements import (
+    Utterance,
+    entities_in,
+    is_unreal,
+    told_by,
+    with_subject,
+)
 from recollect.text.dates import Span, told_times
 from recollect.text.words import pattern, word_set
 
@@ -106,9 +112,9 @@ def _lesson(text: str, said: Utterance, *, whole: bool = True) -> Lesson:
     clause = _clause(text, said) if whole else None
     written = _third_person(clause, spans, said) if clause else ""
     change = is_turn(text)
-    begins = [span.start for span in spans if span.relation in ("", "since") and not span.about]
+    begins = [span for span in spans if span.relation in ("", "since") and not span.about]
     dated_change = change or any(span.relation == "since" for span in spans)
-    start = begins[0] if begins and dated_change and begins[0] <= said.at else None
+    first = begins[0] if begins and dated_change and begins[0].start <= said.at else None
     return Lesson(
         text=written or framed(_tidied(text), said.speaker, spans),
         messages=(said.message,),
@@ -117,8 +123,8 @@ def _lesson(text: str, said: Utterance, *, whole: bool = True) -> Lesson:
         importance=IMPORTANCE,
         tags=(KEPT,),
         entities=entities_in(text, None, said.speaker),
-        valid_from=start,
-        changed_by=said.at if start else None,
+        valid_from=first.start if first else None,
+        changed_by=told_by(first, said) if first else None,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cache
 
 from recollect.text.claims.clauses import (
@@ -301,6 +301,7 @@ def _written(
     return sentence(clause, dated(tail, spans), said.speaker, added)
 
 
+NEWS = timedelta(days=62)
 _TIMELESS = ("plan", "goal", "habit", "birthday", "is")
 
 
@@ -320,7 +321,7 @@ def _event_lesson(
         entities=entities_in(text, clause, said.speaker),
         valid_from=begins,
         valid_to=ends,
-        changed_by=said.at if begins and begins <= said.at else None,
+        changed_by=_told_late(begins, spans, said) if begins and begins <= said.at else None,
         change=change,
     )
 
@@ -376,6 +377,19 @@ def _changed_by(
     if clause.predicate.tense in ("present", "perfect"):
         return said.at
     return min(max(span.end for span in spans if span.start == begins), said.at)
+
+
+def _told_late(begins: datetime, spans: Sequence[Span], said: Utterance) -> datetime:
+    return told_by(
+        max((one for one in spans if one.start == begins), key=lambda one: one.end), said
+    )
+
+
+def told_by(span: Span, said: Utterance) -> datetime:
+    """By when what is told had surely happened. News of a short while ago are told as news; what
+    happened in a year long past had happened at the end of it, and changes nothing said since."""
+    is_old = span.explicit_year and span.relation != "since" and span.end < said.at - NEWS
+    return span.end if is_old else said.at
 
 
 def _items(found: Finding) -> list[tuple[str, Claim]]:
