@@ -32,7 +32,7 @@ TINY = Sizes(
 )
 
 
-SLOW = ("http",)  # starts eight servers; left to `make test-long`
+SLOW = ("http", "servers", "shards")  # they start servers; left to `make test-long`
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from tests.redis import fresh_address
 
 
 def _lengths(proving: bool) -> settings:
-    examples, steps = (1500, 60) if proving else (30, 30)
+    examples, steps = (1500, 60) if proving else (20, 30)
     return settings(
         max_examples=examples,
         stateful_step_count=steps,

@@ -510,7 +510,7 @@ def test_what_takes_too_long_is_stopped_for_good(tmp_path: Path) -> None:
             assert small.status_code == 200
 
 
-def test_A15_a_helper_writes_into_no_other_file_of_that_name(tmp_path: Path) -> None:
+def test_X2_a_helper_writes_into_no_other_file_of_that_name(tmp_path: Path) -> None:
     """A large write must not be acknowledged into what somebody put in the store's place."""
     with started(tmp_path, "--embedder", "hashing") as server:
         key = {"Authorization": f"Bearer {server.snippets['key']}"}
