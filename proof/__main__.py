@@ -10,7 +10,7 @@ from proof import load
 from proof.families import FAMILIES
 from proof.ledger import Ledger, commit_now, latest
 from proof.page import write
-from proof.runner import run
+from proof.runner import again, run
 
 
 def main() -> int:
@@ -18,13 +18,16 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=240.0, help="how long in all")
     parser.add_argument("--family", action="append", choices=[one.name for one in FAMILIES])
     parser.add_argument("--page", action="store_true", help="only write the page of the last run")
+    parser.add_argument("--again", action="store_true", help="only try what broke in the last run")
     options = parser.parse_args()
-    if options.page:
+    if options.page or options.again:
         found = next(latest(), None)
         if found is None:
             parser.error("nothing was proved yet; run `make proof` first")
+        held = again(FAMILIES, found, commit_now()) if options.again else True
+        found.save(at=found.at)
         print(write(FAMILIES, found))
-        return 0
+        return 0 if held else 1
     chosen = [one for one in FAMILIES if not options.family or one.name in options.family]
     load.PLAN.fit(options.minutes, len(chosen))
     ledger = Ledger.of(commit_now())

@@ -41,9 +41,9 @@ class Ledger:
         entries = {name: Entry(**entry) for name, entry in found["entries"].items()}
         return cls(commit=commit, at=found["at"], entries=entries)
 
-    def save(self, folder: Path = FOLDER) -> Path:
+    def save(self, folder: Path = FOLDER, at: str = "") -> Path:
         """Whole or not at all: a proof may be stopped at any moment."""
-        self.at = datetime.now(UTC).isoformat(timespec="seconds")
+        self.at = at or datetime.now(UTC).isoformat(timespec="seconds")
         folder.mkdir(parents=True, exist_ok=True)
         file = folder / f"{self.commit}.json"
         beside = file.with_suffix(".part")

@@ -18,7 +18,7 @@ are those of its last run and of the commit that is named. A check that cannot f
 before a family counts, a line of the code is broken on purpose, and the family has to notice.
 
 `make proof` goes on where it stopped and adds to the figures of the same commit; `PROOF=10` gives
-it ten minutes, `FAMILY=fuzz` runs one family. The ledger is JSON: `proof/results/`.
+it ten minutes, `FAMILY=fuzz` runs one family, and `python -m proof --again` tries what broke once more. The ledger is JSON: `proof/results/`.
 """
 
 
@@ -36,7 +36,7 @@ def _lines(families: list[ProofFamily], ledger: Ledger) -> Iterator[str]:
         caught = entry.mutant_caught_after
         noticed = f"after {caught} trial{'' if caught == 1 else 's'}" if caught else "**no**"
         tried = f"{entry.units:,} {family.unit}"
-        cells = (family.promise, tried, f"{family.target:,}", str(len(entry.broken)), noticed)
+        cells = (family.promise, tried, f"{family.target:,}", _broken(entry), noticed)
         yield f"| {' | '.join(cells)} |"
     yield ""
     yield from _takes(families, ledger)
@@ -55,7 +55,8 @@ def _lines(families: list[ProofFamily], ledger: Ledger) -> Iterator[str]:
             yield f"- not promised: {what}; {why}"
         for one in entry.broken[:10]:
             yield ""
-            yield f"- **broken**, seed {one['seed']}: `{one['said']}`"
+            mended = f", mended in `{one['mended']}`" if "mended" in one else ""
+            yield f"- **broken**{mended}, seed {one['seed']}: `{one['said']}`"
         yield ""
 
 
@@ -81,3 +82,11 @@ def _takes(families: list[ProofFamily], ledger: Ledger) -> Iterator[str]:
 def write(families: Iterable[ProofFamily], ledger: Ledger) -> Path:
     PAGE.write_text(page(families, ledger).rstrip() + "\n", "utf-8")
     return PAGE
+
+
+def _broken(entry: Entry) -> str:
+    """How many, and whether the same trials hold by now."""
+    still = sum("mended" not in one for one in entry.broken)
+    if still or not entry.broken:
+        return str(len(entry.broken))
+    return f"{len(entry.broken)}, mended since"

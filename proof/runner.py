@@ -59,6 +59,19 @@ def catch(family: ProofFamily) -> int:
     return 0
 
 
+def again(families: Iterable[ProofFamily], ledger: Ledger, commit: str) -> bool:
+    """Try once more what broke; what holds now is noted as mended. False if anything does not."""
+    held = True
+    for family in families:
+        for one in ledger.entries.get(family.name, Entry()).broken:
+            _, broken = attempt(family, int(one["seed"]))
+            if not broken:
+                one.setdefault("mended", commit)
+            held = held and not broken
+            _say(family, f"seed {one['seed']}: {broken or 'holds'}")
+    return held
+
+
 def attempt(family: ProofFamily, seed: int) -> tuple[Entry, str]:
     """One trial in a folder of its own: what it did, and what broke."""
     done = Entry()

@@ -17,7 +17,7 @@ from proof.families import FAMILIES
 from proof.family import HIGHEST, Broken, ProofFamily, Trial
 from proof.ledger import Entry, Ledger
 from proof.page import page
-from proof.runner import attempt, catch, run
+from proof.runner import again, attempt, catch, run
 
 QUICK = [one for one in FAMILIES if one.name in ("faults", "histories", "fuzz", "erasure")]
 
@@ -92,6 +92,17 @@ def test_a_family_whose_mutant_is_not_noticed_proves_nothing(tmp_path: Path) -> 
         mutant=harmless, mutant_said="none", mutant_tries=2,
     )  # fmt: skip
     assert not run([blind], Ledger(commit="abc"), 5, tmp_path)
+
+
+def test_what_broke_is_tried_again_and_noted_when_it_holds() -> None:
+    ledger = Ledger(commit="abc")
+    ledger.entries["toy"] = Entry(units=2, broken=[{"seed": 1, "said": "lost"}])
+    with TOY.mutant():
+        assert not again([TOY], ledger, "later")
+    assert "mended" not in page([TOY], ledger)
+    assert again([TOY], ledger, "later")
+    assert "| 1, mended since |" in page([TOY], ledger)
+    assert "**broken**, mended in `later`, seed 1" in page([TOY], ledger)
 
 
 def _sum(seed: int, _: Path) -> Trial:
