@@ -129,7 +129,8 @@ def are_parallel(new: Topic, old: Topic) -> bool:
     if not cue or cue != old.change.cue.casefold():
         return False
     ours, theirs = (expanded(one.said).casefold().partition(cue) for one in (new, old))
-    if _tell_apart(ours[0], theirs[0]):
+    who, whom = _subject_of(new.said), _subject_of(old.said)
+    if who - whom and whom - who:
         return True
     of_ours, of_theirs = (dict(_OF_WHAT.findall(one[2])) for one in (ours, theirs))
     return any(_tell_apart(of_ours[one], of_theirs[one]) for one in of_ours.keys() & of_theirs)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import cache, lru_cache
 
+from recollect.text.analysis import stem
 from recollect.text.analysis import words as words_in
 from recollect.text.claims.changes import change_in
 from recollect.text.claims.clauses import Speaker, clause_in, expanded, without_opening
@@ -175,15 +176,11 @@ def _tidings(message: Message, found: Sequence[Lesson]) -> list[Lesson]:
 
 def _tells_more(text: str, found: Sequence[Lesson]) -> bool:
     """Whether a part of a sentence tells a change, and no lesson has its words."""
-    known = {word for lesson in found for word in words_in(lesson.text)}
-    known |= word_set("search.stop_words")
+    known = {stem(word) for lesson in found for word in words_in(lesson.text)}
+    small = word_set("search.stop_words")
     for part in pattern("statements.joined_verbs").split(text):
-        new = [word for word in words_in(part) if word not in known]
-        if (
-            new
-            and change_in(part).kind
-            and len(new) * 2 >= len(set(words_in(part)) - word_set("search.stop_words"))
-        ):
+        new = [word for word in words_in(part) if word not in small and stem(word) not in known]
+        if new and change_in(part).kind and len(new) * 2 >= len(set(words_in(part)) - small):
             return True
     return False
 
