@@ -18,7 +18,8 @@ are those of its last run and of the commit that is named. A check that cannot f
 before a family counts, a line of the code is broken on purpose, and the family has to notice.
 
 `make proof` goes on where it stopped and adds to the figures of the same commit; `PROOF=10` gives
-it ten minutes, `FAMILY=fuzz` runs one family, and `python -m proof --again` tries what broke once more. The ledger is JSON: `proof/results/`.
+it ten minutes, `FAMILY=fuzz` runs one family, and `python -m proof --again` tries what broke once
+more. The ledger is JSON: `proof/results/`.
 """
 
 
