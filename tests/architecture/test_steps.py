@@ -29,7 +29,7 @@ LIMITS = {
     "observe": (14, 45),
     "learn": (90, 99),
     "recall": (5, 40),
-    "context": (14, 54),
+    "context": (14, 55),
     "forget": (40, 51),
     "idle": (4, 20),
 }
