@@ -123,7 +123,7 @@ class SqliteFeed:
         return Saved(stamp, rows, self._saved_rows(pk, parts), ())
 
     def _saved_rows(
-        self, scope: int, parts: Sequence[snapshots.Part]
+        self, scope: int, parts: Sequence[snapshots.SavedPart]
     ) -> Iterator[bytes | Sequence[Sequence[Any]]]:
         *gaps, behind = snapshots.gaps(self._db, scope, parts)
         for one, (first, last) in zip(parts, gaps, strict=True):

@@ -30,7 +30,7 @@ ROWS_LEAST = 2000  # of a scope: fewer are read as quickly
 BEHIND_MAX = 5000  # rows that may have come since, or a tenth of all if that is less
 
 
-class Part(NamedTuple):
+class SavedPart(NamedTuple):
     """All of it but the body."""
 
     pk: int
@@ -41,19 +41,19 @@ class Part(NamedTuple):
     checksum: int
 
 
-class Plan(NamedTuple):
+class SavePlan(NamedTuple):
     """What is to be done for one part of an index."""
 
     scope: int
     stamp: int  # as of which the parts that stay are right
-    kept: Sequence[Part]
+    kept: Sequence[SavedPart]
     spans: Sequence[tuple[int, int]]  # of keys: to be written
 
 
 # Reading
 
 
-def fitting(db: apsw.Connection, scope: int, part: str, newest: int) -> list[Part]:
+def fitting(db: apsw.Connection, scope: int, part: str, newest: int) -> list[SavedPart]:
     """In the order of their keys. ``newest``: the scope's stamp."""
     rows = select(
         db,
@@ -63,27 +63,27 @@ def fitting(db: apsw.Connection, scope: int, part: str, newest: int) -> list[Par
         part,
         FORM,
     )
-    found: list[Part] = []
+    found: list[SavedPart] = []
     for *values, seal in rows:
-        one = Part(*values)
+        one = SavedPart(*values)
         apart = not found or found[-1].last < one.first
         if apart and one.stamp <= newest and seal == seal_of(scope, part, one):
             found.append(one)
     return found
 
 
-def seal_of(scope: int, part: str, one: Part) -> int:
+def seal_of(scope: int, part: str, one: SavedPart) -> int:
     told = (scope, part, one.first, one.last, one.rows, one.stamp, FORM, one.checksum)
     return crc32(repr(told).encode())
 
 
-def body_of(db: apsw.Connection, one: Part) -> bytes | None:
+def body_of(db: apsw.Connection, one: SavedPart) -> bytes | None:
     """None if it is not as it was written."""
     body = db.execute("SELECT body FROM snapshot WHERE pk = ?", (one.pk,)).get
     return body if isinstance(body, bytes) and crc32(body) == one.checksum else None
 
 
-def gaps(db: apsw.Connection, scope: int, parts: Sequence[Part]) -> list[tuple[int, int]]:
+def gaps(db: apsw.Connection, scope: int, parts: Sequence[SavedPart]) -> list[tuple[int, int]]:
     """Between which keys the parts tell nothing of rows that are there: one gap before each part
     and one behind them all, each perhaps empty. What changed behind the oldest stamp is read
     anyway, so that nothing else behind the last part makes an empty gap of it."""
@@ -129,12 +129,12 @@ def save(
                 if index is None or part not in index.saved_parts:
                     return
                 body, rows = index.saved(part, first, last)
-                made = Part(0, first, last, rows, index.stamp, crc32(body))
+                made = SavedPart(0, first, last, rows, index.stamp, crc32(body))
             write(_putting(plan.scope, part, made, body)).result()
         write(_stamping(plan, part)).result()
 
 
-def _plan(db: apsw.Connection, scope: str, part: str, keys: Array) -> Plan | None:
+def _plan(db: apsw.Connection, scope: str, part: str, keys: Array) -> SavePlan | None:
     """None if there is not enough to do yet. ``keys``: of all records, ascending."""
     rows_max = VECTORS_MAX if part else ROWS_MAX
     rows = select(db, "SELECT pk, stamp FROM scope WHERE path = ?", scope)
@@ -156,7 +156,7 @@ def _plan(db: apsw.Connection, scope: str, part: str, keys: Array) -> Plan | Non
         for start in range(begin, end, rows_max):
             spans.append((int(keys[start]), int(keys[min(start + rows_max, end) - 1])))
         begin = end if one is None else int(np.searchsorted(keys, one.last, side="right"))
-    return Plan(pk, newest, kept, spans)
+    return SavePlan(pk, newest, kept, spans)
 
 
 def changed_keys(db: apsw.Connection, scope: int, after: int) -> Array:
@@ -165,13 +165,13 @@ def changed_keys(db: apsw.Connection, scope: int, after: int) -> Array:
     return np.array([key for (key,) in rows], dtype=np.int64)
 
 
-def _within(keys: Array, one: Part) -> int:
+def _within(keys: Array, one: SavedPart) -> int:
     """How many of these ascending keys it covers."""
     first, end = np.searchsorted(keys, one.first), np.searchsorted(keys, one.last, side="right")
     return int(end - first)
 
 
-def _putting(scope: int, part: str, made: Part, body: bytes) -> Work:
+def _putting(scope: int, part: str, made: SavedPart, body: bytes) -> Work:
     def put(db: apsw.Connection) -> None:
         with _transaction(db):
             # What was erased since the index took it in must not come back by it.
@@ -193,7 +193,7 @@ def _putting(scope: int, part: str, made: Part, body: bytes) -> Work:
     return put
 
 
-def _stamping(plan: Plan, part: str) -> Work:
+def _stamping(plan: SavePlan, part: str) -> Work:
     """The parts that stay are right as of a later stamp too."""
 
     def put(db: apsw.Connection) -> None:
