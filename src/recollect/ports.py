@@ -65,6 +65,16 @@ def note_left_out(ids: Iterable[str]) -> None:
         noted.extend(ids)
 
 
+def leaves_out(name: str) -> bool:
+    """For a store: does whoever asks leave out what is not as it was written? Then that is noted
+    by its name; if not, it is an error."""
+    noted = _left_out.get()
+    if noted is None:
+        return False
+    noted.append(name)
+    return True
+
+
 class Breath:
     """For whoever does much at once on a loop that others share: asked between two small steps,
     it lets the others go on every few milliseconds."""
