@@ -99,7 +99,8 @@ _SEALED = {
     " WHERE cursor.session = session.pk))",
     "summary": "session, id, from_seq, to_seq, how, learned_at, lineage, text",
     "relation": "(SELECT id FROM record WHERE pk = relation.source),"
-    " (SELECT id FROM record WHERE pk = relation.target), kind, learned_at, retired_at, version, lineage",
+    " (SELECT id FROM record WHERE pk = relation.target), kind, learned_at, retired_at, version,"
+    " lineage",
     "item": "namespace, key, value, expires_at, version",
 }
 
