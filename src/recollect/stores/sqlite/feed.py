@@ -8,7 +8,7 @@ from typing import Any
 import apsw
 
 from recollect.index.codes import NEVER_ENDS
-from recollect.ports import FeedChanges, FeedRecord, FeedStamps, Saved
+from recollect.ports import FeedChanges, FeedRecord, FeedStamps, SavedIndex
 from recollect.stores.rows import RECORD_WITH_SCOPE, is_sound, to_json
 from recollect.stores.sqlite import snapshots
 from recollect.stores.sqlite.connection import select
@@ -110,7 +110,7 @@ class SqliteFeed:
                 str(keys[start : start + CHUNK]),
             )
 
-    def saved(self, scope: str, part: str) -> Saved | None:
+    def saved(self, scope: str, part: str) -> SavedIndex | None:
         pk = self._scopes[scope]
         parts = snapshots.fitting(self._db, pk, part, self._stamps[scope])
         if not parts:
@@ -119,8 +119,8 @@ class SqliteFeed:
         if part:
             bodies = (snapshots.body_of(self._db, one) for one in parts)
             sound = (body for body in bodies if body is not None)
-            return Saved(stamp, rows, sound, snapshots.changed_keys(self._db, pk, stamp))
-        return Saved(stamp, rows, self._saved_rows(pk, parts), ())
+            return SavedIndex(stamp, rows, sound, snapshots.changed_keys(self._db, pk, stamp))
+        return SavedIndex(stamp, rows, self._saved_rows(pk, parts), ())
 
     def _saved_rows(
         self, scope: int, parts: Sequence[snapshots.SavedPart]

@@ -10,6 +10,7 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from datetime import datetime
 from typing import TypeVar
 
@@ -389,7 +390,8 @@ class SqliteStore:
 
         self._check_open()
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._readers, speaking)
+        # In its context: what is left out there is noted for whoever asks here.
+        return await loop.run_in_executor(self._readers, copy_context().run, speaking)
 
     def _connection(self) -> apsw.Connection:
         """This thread's own connection; it sees whatever any process has committed."""
