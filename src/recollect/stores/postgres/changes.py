@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from recollect.index.codes import code, micros, micros_or_none
+from recollect.index.codes import code, micros
 from recollect.stores.commit import Changes
 from recollect.stores.postgres import erase
 from recollect.stores.postgres.connection import Db, PackedVector, hashes_of, to_text
-from recollect.stores.postgres.held import Numbers
+from recollect.stores.postgres.held import ITEM, RELATION, Numbers
 from recollect.stores.prepared import Prepared
 from recollect.stores.rows import (
+    CHECKSUM_BYTES,
     MESSAGE_COLUMNS,
     RECORD_BIRTH,
     RECORD_CHANGES,
-    RELATIONS,
+    SESSION_COLUMNS,
     SUMMARY_COLUMNS,
     TOUCHES,
+    item_row,
     lineage_rows,
     message_row,
     plain,
+    relation_row,
     session_row,
     summary_row,
     to_json,
@@ -46,28 +49,29 @@ _RECORD = _insert(
     ),
 )
 _TERMS = RECORD_BIRTH.index("terms")
+_CHECKSUM = RECORD_BIRTH.index("checksum")
 _SINGLE = 1 + RECORD_CHANGES.index("single")  # in a row for the next statement
 _RECORD_CHANGED = (
-    f"UPDATE record SET changed = %s, {', '.join(f'{name} = %s' for name in RECORD_CHANGES)}"
-    " WHERE root = %s AND id = %s"
+    f"UPDATE record SET changed = %s, {', '.join(f'{name} = %s' for name in RECORD_CHANGES)},"
+    # What never changes keeps its own half.
+    f" checksum = substring(checksum FOR {CHECKSUM_BYTES}) || %s WHERE root = %s AND id = %s"
 )
 _LINEAGE = _insert("lineage", "root, source, ref, record", " ON CONFLICT DO NOTHING")
 _SESSION = _upsert(
     "session",
-    "root, scope, id, last_seq, cursors, behind, channel, policy, state, started_at, ended_at,"
-    " version",
+    f"root, behind, scope, {SESSION_COLUMNS}, cursors, checksum",
     "root, scope, id",
 )
 _MESSAGE = _insert("message", f"root, scope, session, {MESSAGE_COLUMNS}, checksum")
-_SUMMARY = _insert("summary", f"root, scope, session, {SUMMARY_COLUMNS}")
+_SUMMARY = _insert("summary", f"root, scope, session, {SUMMARY_COLUMNS}, checksum")
 _RELATION = _upsert(
     "relation",
-    "root, source, kind, target, scope, learned_at, retired_at, version, lineage",
+    f"root, {RELATION}",
     "root, source, kind, target",
 )
 _ITEM = _upsert(
     "item",
-    "root, namespace, scope, key, version, expires_at, value",
+    f"root, {ITEM}",
     "root, namespace, scope, key",
 )
 _EMBEDDING = (
@@ -119,8 +123,8 @@ def write(db: Db, prepared: Prepared, changes: Changes, numbers: Numbers) -> Non
     _write_sessions(db, changes, root)
     _write_records(db, prepared, changes, numbers)
     _write_vectors(db, prepared, changes, numbers)
-    _many(db, _RELATION, _relation_rows(changes, root))
-    _many(db, _ITEM, _item_rows(changes, root))
+    _many(db, _RELATION, ((root, *relation_row(one)) for one in changes.relations.values()))
+    _many(db, _ITEM, ((root, *item_row(one)) for one in changes.items.values()))
     if changes.used:
         at = micros(changes.batch.at)
         ids, times = [*changes.used], [*changes.used.values()]
@@ -151,16 +155,14 @@ def _write_sessions(db: Db, changes: Changes, root: str) -> None:
     _many(db, _MESSAGE, messages)
     summaries = []
     for summary in changes.summaries:
-        *row, text = summary_row(summary)
-        summaries.append((root, summary.scope, plain(summary.session), *row, to_text(text)))
+        *row, text, checksum = summary_row(summary)
+        summaries.append((root, *row, to_text(text), checksum))
     _many(db, _SUMMARY, summaries)
 
 
 def _session_row(one: Session, root: str) -> tuple[Any, ...]:
-    cursors = {plain(reader): seq for reader, seq in one.cursors.items()}
-    behind = any(seq < one.last_seq for seq in cursors.values())
-    key = (root, one.scope, plain(one.id))
-    return (*key, one.last_seq, to_json(cursors), behind, *session_row(one))
+    behind = any(seq < one.last_seq for seq in one.cursors.values())
+    return (root, behind, *session_row(one))
 
 
 def _write_records(db: Db, prepared: Prepared, changes: Changes, numbers: Numbers) -> None:
@@ -178,7 +180,8 @@ def _write_records(db: Db, prepared: Prepared, changes: Changes, numbers: Number
             rows = lineage_rows(0, numbers.made, record)
             lineage += [(root, *row[1:]) for row in rows]
         else:
-            changed.append((stamp, *ready.changes, root, id_))
+            state = ready.birth[_CHECKSUM][CHECKSUM_BYTES:]
+            changed.append((stamp, *ready.changes, state, root, id_))
     # Of one text one record may live in a scope: first those that make room for it.
     changed.sort(key=lambda row: row[_SINGLE])
     _many(db, _RECORD_CHANGED, changed)
@@ -206,27 +209,6 @@ def _write_vectors(db: Db, prepared: Prepared, changes: Changes, numbers: Number
     old = [id_ for id_ in changes.vectors if id_ not in changes.made]
     if old:
         db.execute(_EMBEDDED, (space, numbers.stamp, root, old, space, numbers.stamp))
-
-
-def _relation_rows(changes: Changes, root: str) -> Iterator[tuple[Any, ...]]:
-    for one in changes.relations.values():
-        yield (
-            root,
-            one.source,
-            code(RELATIONS, one.kind),
-            one.target,
-            one.scope,
-            micros(one.learned_at),
-            micros_or_none(one.retired_at),
-            one.version,
-            to_json(one.lineage),
-        )
-
-
-def _item_rows(changes: Changes, root: str) -> Iterator[tuple[Any, ...]]:
-    for one in changes.items.values():
-        key = (root, plain(one.namespace), one.scope, plain(one.key))
-        yield (*key, one.version, micros_or_none(one.expires_at), to_json(one.value))
 
 
 def _write_entry(db: Db, changes: Changes, entry: Entry) -> None:
