@@ -27,6 +27,7 @@ _CHAT_WORD = re.compile(rf"(?<![\w'])(?:{'|'.join(_CHAT)})(?![\w'])")
 _FIGURE_IN = re.compile(r"\d|[A-ZÀ-Ý]\w+")
 _ANY_NAME = re.compile(r"(?P<what>[A-ZÀ-Ý][\w'-]+) (?P<rest>[a-z]+\b.*)", re.DOTALL)
 _MEASURED = re.compile(r"(?:takes?|costs?|holds?|seats?|weighs?|runs?|has|have|is|are) .*\d")
+_REPORTS = re.compile(r"\b(?:article|book|film|movie|post|paper|study|show|character)s?\b")
 _DENSE = re.compile("[\u3400-\u9fff]")
 
 
@@ -49,6 +50,19 @@ def is_lasting(text: str) -> bool:
         supposed = cues("lasting.hypothetical").search(words) or is_figurative(words)
         return not supposed and (_elliptic(words, True) or _foreign(text))
     return _may_be(words) and _is_statement(words)
+
+
+@lru_cache(maxsize=1000)
+def is_vital(text: str) -> bool:
+    """Whether it tells what somebody must not be given or needs to be well: never too little to
+    keep, whatever its form."""
+    if language_of(text):
+        return False
+    words = spelled(text)
+    if not pattern("lasting.health").search(words) or _REPORTS.search(words):
+        return False
+    whose = pattern("lasting.somebody").search(words) or pattern("lasting.kin").match(words)
+    return bool(whose) and _may_be(words)
 
 
 def is_tiding(text: str) -> bool:
