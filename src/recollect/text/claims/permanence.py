@@ -163,8 +163,24 @@ def _is_statement(words: str) -> bool:
     if found:
         return _said_of_named(words, found["rest"], strong)
     if found := pattern("lasting.thing").match(words):
-        return _said_of_thing(words, found["what"], found["rest"], strong)
-    return _elliptic(words, strong)
+        return _said_of_thing(words, found["what"], found["rest"], strong) or _is_telling(words)
+    return _elliptic(words, strong) or _is_telling(words)
+
+
+_VALUE = re.compile(r"\d|(?<=[a-z,] )[A-ZÀ-Ý][\w-]+")
+_THE = re.compile(r"(?:the|an?|this|that|these|those|your)\b", re.IGNORECASE)
+
+
+def _is_telling(words: str) -> bool:
+    """A plain statement of the present with a number, a name or a time in it."""
+    if pattern("lasting.pronoun").match(words) or pattern("lasting.anybody").match(words):
+        return False
+    timed = pattern("lasting.timed").search(words)
+    if pattern("lasting.texts").match(words) or (_THE.match(words) and not timed):
+        return False  # "the recipe needs two eggs", "the Eiffel Tower is 330 metres tall"
+    return (
+        bool(timed or _VALUE.search(words)) and pattern("lasting.tells").search(words) is not None
+    )
 
 
 @cache
