@@ -56,6 +56,7 @@ from recollect.types import (
 # However many vectors look alike, at most this many more are compared exactly.
 EXACT_MAX = 4096
 READ_AT_ONCE = 1000
+FEW_ROWS = 4096  # to which it does not pay to look at the best of them only
 # Up to so many rows a search takes about a millisecond.
 READY_ROWS_MAX = 20_000
 READY_RECORDS_MAX = 100  # of a listing: each is decoded
@@ -385,10 +386,11 @@ def _near(shares: Sequence[Share], query: Search) -> tuple[dict[int, Array], Spr
         products = probe.products(vectors, rows, share.index.size)
         scanned.append(_Scanned(place, rows, products, vectors.scales[: share.index.size]))
     spread = _spread([one.products for one in scanned])
-    # Whatever is off by how much: none that is lower than this can be among the best.
-    far_off = 2 * max((float(probe.doubt(one.scales.max())) for one in scanned), default=0.0)
-    floor = _kth_largest([one.products for one in scanned], query.limit) - far_off
-    scanned = [one.from_(floor) for one in scanned]
+    if sum(len(one.rows) for one in scanned) > FEW_ROWS:
+        # Whatever is off by how much: none that is lower than this can be among the best.
+        far_off = 2 * max(float(probe.doubt(one.scales.max())) for one in scanned)
+        floor = _kth_largest([one.products for one in scanned], query.limit) - far_off
+        scanned = [one.from_(floor) for one in scanned]
     doubts = [probe.doubt(one.scales[one.rows]) for one in scanned]
     # The best that surely are as high as this make room for no row that surely is lower.
     surely = [one.products - doubt for one, doubt in zip(scanned, doubts, strict=True)]
@@ -501,5 +503,8 @@ def _similarities(vectors: Sequence[Vector | None], query: Search) -> Array:
     matrix = np.frombuffer(b"".join(held), dtype="<f4").reshape(len(held), -1).astype(np.float64)
     matrix *= np.frombuffer(query.vector, dtype="<f4").astype(np.float64)
     # Row by row, not as a matrix product: equal vectors must get equal numbers.
-    similarity[[vector is not None for vector in vectors]] = matrix.sum(axis=1)
+    exact: Array = matrix.sum(axis=1)
+    if len(held) == len(vectors):
+        return exact
+    similarity[[vector is not None for vector in vectors]] = exact
     return similarity

@@ -276,10 +276,10 @@ async def _ranked_in(
     hidden = await spoken_over(store, query.where, root, [one.record for one in joined])
     seen = [one for one in joined if one.record.id not in hidden] if hidden else joined
     # Once more, for what came along; and where facts are preferred, for what that made room for.
-    again = (
-        joined is not ranked or asked.prefer_facts
-    ) and "one_per_source" in asked.profile.stages
-    return one_per_source(seen, asked) if again else seen
+    again = joined is not ranked or asked.prefer_facts
+    if again and "one_per_source" in asked.profile.stages:
+        return one_per_source(seen, asked)
+    return seen
 
 
 def _joined(candidates: Iterable[Candidate]) -> list[Candidate]:
