@@ -28,6 +28,11 @@ from recollect.types import Batch, Record, SessionKey
 
 # What ``as_record`` reads.
 RECORD_COLUMNS = "record.checksum, record.scope, " + columns("record", RECORD.split(", "))
+# Beside a record: its vector of one space.
+ITS_VECTOR = (
+    "embedding.root = record.root AND embedding.scope = record.scope AND embedding.space = %s"
+    " AND embedding.record = record.key"
+)
 SESSION = "session.scope, session.cursors, " + columns("session", SESSION_COLUMNS.split(", "))
 RELATION = "scope, source, target, kind, learned_at, retired_at, version, lineage"
 ITEM = "scope, namespace, key, value, expires_at, version"
