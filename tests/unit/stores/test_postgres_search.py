@@ -45,7 +45,8 @@ async def _compare(store: PostgresStore, reference: DictStore, asked: Search) ->
     """The same scores to the last digits: so they counted the same."""
     right = {hit.record.id: hit for hit in await reference.search(asked)}
     found = {hit.record.id: hit for hit in await store.search(asked)}
-    assert found.keys() == right.keys() and right
+    assert right
+    assert found.keys() == right.keys()
     for id_, hit in found.items():
         assert hit.keyword == pytest.approx(right[id_].keyword, abs=1e-9)
 
@@ -101,7 +102,7 @@ def test_L1_lifts_come_from_a_sample_where_there_is_much(address: str) -> None:
 def test_L1_places_of_a_sample_lie_everywhere() -> None:
     sizes = {"a": ScopeSize(900, 1, 1, 1800), "b": ScopeSize(100, 1, 101, 200)}
     places = ScopeSizes(sizes, 1000, 2).places(200)
-    assert len(places) == 200 and len(set(places)) == 200
+    assert len(places) == len(set(places)) == 200
     assert sum(scope == "a" for scope, _ in places) == 180
     assert all(sizes[scope].first <= key <= sizes[scope].last for scope, key in places)
     assert len({key // 180 for scope, key in places if scope == "a"}) == 10
