@@ -109,7 +109,7 @@ _ROOT = "UPDATE root SET head = %s, stamp = %s, made = %s, news = news OR %s WHE
 _SPACE = "INSERT INTO space (name, dimensions) VALUES (%s, %s)"
 
 
-class Written(NamedTuple):
+class WrittenBatch(NamedTuple):
     """A batch on its way into the tables, with the counters of its root."""
 
     prepared: Prepared
@@ -126,7 +126,7 @@ _LISTED = (_SCOPES, _JOURNAL, _TOUCH)
 Rows = dict[str, list[Any]]  # by statement
 
 
-def write(db: Db, all_: Sequence[Written]) -> None:
+def write(db: Db, all_: Sequence[WrittenBatch]) -> None:
     """The caller has begun a transaction in a pipeline, and commits. Nothing is waited for. Batches
     of several roots are written together, one of each."""
     rows: Rows = {sql: [] for sql in _STATEMENTS}
@@ -143,7 +143,7 @@ def write(db: Db, all_: Sequence[Written]) -> None:
                 cursor.executemany(sql, found)
 
 
-def _write_one(db: Db, rows: Rows, one: Written) -> None:
+def _write_one(db: Db, rows: Rows, one: WrittenBatch) -> None:
     """What it erases, at once; all else into ``rows``."""
     changes, numbers, root = one.changes, one.numbers, one.changes.batch.root
     searched = bool(
@@ -192,7 +192,7 @@ def _session_row(one: Session, root: str) -> tuple[Any, ...]:
     return (*key, one.last_seq, to_json(cursors), behind, *session_row(one))
 
 
-def _add_records(rows: Rows, one: Written) -> None:
+def _add_records(rows: Rows, one: WrittenBatch) -> None:
     prepared, changes, numbers = one
     root, stamp = changes.batch.root, numbers.stamp
     changed = []
@@ -220,7 +220,7 @@ def _add_records(rows: Rows, one: Written) -> None:
     rows[_SCOPES] += [{"root": root, "path": path, "stamp": stamp} for path in sorted(scopes)]
 
 
-def _add_vectors(rows: Rows, one: Written) -> None:
+def _add_vectors(rows: Rows, one: WrittenBatch) -> None:
     """Those of records that were there before, and the space of all."""
     prepared, changes, numbers = one
     if not changes.vectors:

@@ -46,7 +46,7 @@ class ScopeSizes(NamedTuple):
         return found
 
 
-class _Counted(NamedTuple):
+class _KeptSizes(NamedTuple):
     stamps: tuple[Any, ...]  # of the scopes, when they were counted
     since: int  # at that time; and it holds until the next record expires
     until: int
@@ -58,7 +58,7 @@ class SizeCache:
     every record that is made or erased there, in whatever process."""
 
     def __init__(self) -> None:
-        self._kept: dict[tuple[object, ...], _Counted] = {}
+        self._kept: dict[tuple[object, ...], _KeptSizes] = {}
 
     def ask(self, db: Db, where: Where) -> Any:
         """Send the question that ``told`` needs the answer of."""
@@ -83,5 +83,5 @@ class SizeCache:
         until = min((row[-1] for row in rows if row[-1] is not None), default=NEVER_ENDS)
         if len(self._kept) >= KEPT_MAX:
             self._kept.clear()
-        self._kept[key] = _Counted(stamped[0], now, until, sizes)
+        self._kept[key] = _KeptSizes(stamped[0], now, until, sizes)
         return sizes

@@ -17,7 +17,7 @@ from psycopg import errors
 
 from recollect.errors import Conflict, Invalid, Unavailable
 from recollect.stores.commit import Changes, decide
-from recollect.stores.postgres.changes import Written, write
+from recollect.stores.postgres.changes import WrittenBatch, write
 from recollect.stores.postgres.connection import DatabasePlace, Db, is_spread, roll_back
 from recollect.stores.postgres.failures import AGAIN, RETRY_SECONDS, translated
 from recollect.stores.postgres.held import Numbers, read
@@ -268,7 +268,7 @@ class CommitQueue:
         or why not."""
         self.trips += 1
         answers: list[tuple[PostgresCommit, Changes | int | Exception]] = []
-        written: list[Written] = []
+        written: list[WrittenBatch] = []
         found = read(db, [job.prepared.batch for job in jobs], numbers)
         for job, held in zip(jobs, found, strict=True):
             if held is None:
@@ -281,7 +281,7 @@ class CommitQueue:
             except (Conflict, Invalid) as error:
                 answers.append((job, error))
                 continue
-            written.append(Written(job.prepared, changes, numbers[job.root]))
+            written.append(WrittenBatch(job.prepared, changes, numbers[job.root]))
             answers.append((job, changes))
         write(db, written)
         return answers
