@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from recollect.index.codes import code, micros, micros_or_none
+from recollect.index.codes import code, micros
 from recollect.stores.commit import Changes
 from recollect.stores.postgres import erase
 from recollect.stores.postgres.connection import Db, PackedHashes, PackedVector, to_text
-from recollect.stores.postgres.held import Numbers
+from recollect.stores.postgres.held import ITEM, RELATION, Numbers
 from recollect.stores.prepared import Prepared
 from recollect.stores.rows import (
+    CHECKSUM_BYTES,
     MESSAGE_COLUMNS,
     RECORD_BIRTH,
     RECORD_CHANGES,
-    RELATIONS,
+    SESSION_COLUMNS,
     SUMMARY_COLUMNS,
     TOUCHES,
+    item_row,
     lineage_rows,
     message_row,
     plain,
+    relation_row,
     session_row,
     summary_row,
     to_json,
@@ -46,28 +49,29 @@ _RECORD = _insert(
     ),
 )
 _TERMS = RECORD_BIRTH.index("terms")
+_CHECKSUM = RECORD_BIRTH.index("checksum")
 _SINGLE = 1 + RECORD_CHANGES.index("single")  # in a row for the next statement
 _RECORD_CHANGED = (
-    f"UPDATE record SET changed = %s, {', '.join(f'{name} = %s' for name in RECORD_CHANGES)}"
-    " WHERE root = %s AND id = %s"
+    f"UPDATE record SET changed = %s, {', '.join(f'{name} = %s' for name in RECORD_CHANGES)},"
+    # What never changes keeps its own half.
+    f" checksum = substring(checksum FOR {CHECKSUM_BYTES}) || %s WHERE root = %s AND id = %s"
 )
 _LINEAGE = _insert("lineage", "root, source, ref, record", " ON CONFLICT DO NOTHING")
 _SESSION = _upsert(
     "session",
-    "root, scope, id, last_seq, cursors, behind, channel, policy, state, started_at, ended_at,"
-    " version",
+    f"root, behind, scope, {SESSION_COLUMNS}, cursors, checksum",
     "root, scope, id",
 )
 _MESSAGE = _insert("message", f"root, scope, session, {MESSAGE_COLUMNS}, checksum")
-_SUMMARY = _insert("summary", f"root, scope, session, {SUMMARY_COLUMNS}")
+_SUMMARY = _insert("summary", f"root, scope, session, {SUMMARY_COLUMNS}, checksum")
 _RELATION = _upsert(
     "relation",
-    "root, source, kind, target, scope, learned_at, retired_at, version, lineage",
+    f"root, {RELATION}",
     "root, source, kind, target",
 )
 _ITEM = _upsert(
     "item",
-    "root, namespace, scope, key, version, expires_at, value",
+    f"root, {ITEM}",
     "root, namespace, scope, key",
 )
 _EMBEDDING = _insert("embedding", "root, scope, space, record, small, vector")
@@ -160,8 +164,8 @@ def _write_one(db: Db, rows: Rows, one: WrittenBatch) -> None:
     _add_sessions(rows, changes, root)
     _add_records(rows, one)
     _add_vectors(rows, one)
-    rows[_RELATION] += _relation_rows(changes, root)
-    rows[_ITEM] += _item_rows(changes, root)
+    rows[_RELATION] += ((root, *relation_row(edge)) for edge in changes.relations.values())
+    rows[_ITEM] += ((root, *item_row(item)) for item in changes.items.values())
     if changes.used:
         at = micros(changes.batch.at)
         ids, times = [*changes.used], [*changes.used.values()]
@@ -180,16 +184,13 @@ def _add_sessions(rows: Rows, changes: Changes, root: str) -> None:
         place = (root, one.scope, one.session)
         rows[_MESSAGE].append((*place, *row, to_text(text), to_text(original), checksum))
     for summary in changes.summaries:
-        *row, text = summary_row(summary)
-        place = (root, summary.scope, plain(summary.session))
-        rows[_SUMMARY].append((*place, *row, to_text(text)))
+        *row, text, checksum = summary_row(summary)
+        rows[_SUMMARY].append((root, *row, to_text(text), checksum))
 
 
 def _session_row(one: Session, root: str) -> tuple[Any, ...]:
-    cursors = {plain(reader): seq for reader, seq in one.cursors.items()}
-    behind = any(seq < one.last_seq for seq in cursors.values())
-    key = (root, one.scope, plain(one.id))
-    return (*key, one.last_seq, to_json(cursors), behind, *session_row(one))
+    behind = any(seq < one.last_seq for seq in one.cursors.values())
+    return (root, behind, *session_row(one))
 
 
 def _add_records(rows: Rows, one: WrittenBatch) -> None:
@@ -212,7 +213,8 @@ def _add_records(rows: Rows, one: WrittenBatch) -> None:
                 key = (root, record.scope, space, numbers.made)
                 rows[_EMBEDDING].append((*key, prepared.small[id_], PackedVector(vector)))
         else:
-            changed.append((stamp, *ready.changes, root, id_))
+            state = ready.birth[_CHECKSUM][CHECKSUM_BYTES:]
+            changed.append((stamp, *ready.changes, state, root, id_))
     rows[_RECORD_CHANGED] += sorted(changed, key=lambda row: row[_SINGLE])
     scopes = {record.scope for record in changes.records.values()}
     if changes.entry is not None and changes.vectors:
@@ -235,27 +237,6 @@ def _add_vectors(rows: Rows, one: WrittenBatch) -> None:
         rows[_EMBEDDING_ANEW].append((space, prepared.small[id_], vector, root, id_))
     if old:
         rows[_EMBEDDED].append((space, numbers.stamp, root, old, space, numbers.stamp))
-
-
-def _relation_rows(changes: Changes, root: str) -> Iterator[tuple[Any, ...]]:
-    for one in changes.relations.values():
-        yield (
-            root,
-            one.source,
-            code(RELATIONS, one.kind),
-            one.target,
-            one.scope,
-            micros(one.learned_at),
-            micros_or_none(one.retired_at),
-            one.version,
-            to_json(one.lineage),
-        )
-
-
-def _item_rows(changes: Changes, root: str) -> Iterator[tuple[Any, ...]]:
-    for one in changes.items.values():
-        key = (root, plain(one.namespace), one.scope, plain(one.key))
-        yield (*key, one.version, micros_or_none(one.expires_at), to_json(one.value))
 
 
 def _add_entry(rows: Rows, changes: Changes, entry: Entry) -> None:

@@ -10,12 +10,7 @@ from recollect.index.codes import NEVER_ENDS
 from recollect.ports import FeedChanges, FeedRecord, FeedStamps, note_left_out
 from recollect.stores.postgres.connection import Db, is_spread, select, vector_of
 from recollect.stores.postgres.erase import EVERYTHING
-from recollect.stores.postgres.held import (
-    ITS_VECTOR,
-    RECORD_COLUMNS,
-    is_as_written,
-    told_record,
-)
+from recollect.stores.postgres.held import ITS_VECTOR, RECORD_COLUMNS, sound_record
 from recollect.types import Record
 
 CHUNK = 8192
@@ -101,8 +96,8 @@ class PostgresFeed:
             rows = asked.fetchall()
         found = {}
         for key, vector, *row in rows:
-            record = told_record(row)
-            if record is None or not is_as_written(row, record):
+            record = sound_record(row)
+            if record is None:
                 self.damaged.append(str(row[2]))
                 note_left_out(self.damaged[-1:])
                 continue

@@ -21,12 +21,7 @@ from recollect.index.derived import TERM, hash_of, label_of
 from recollect.ports import NativeArms, NativeHit, note_left_out
 from recollect.scopes import root_of
 from recollect.stores.postgres.connection import Db, PackedVector, is_spread, select, vector_of
-from recollect.stores.postgres.held import (
-    ITS_VECTOR,
-    RECORD_COLUMNS,
-    is_as_written,
-    told_record,
-)
+from recollect.stores.postgres.held import ITS_VECTOR, RECORD_COLUMNS, sound_record
 from recollect.stores.postgres.pool import LONG_SECONDS, ThreadPool
 from recollect.stores.postgres.sizes import ScopeSizes, SizeCache
 from recollect.stores.postgres.walk import visible
@@ -214,8 +209,8 @@ def _hits(rows: Sequence[tuple[Any, ...]], asked: Search) -> dict[int, NativeHit
     """By key, with their exact similarity."""
     found: dict[int, NativeHit] = {}
     for key, vector, *row in rows:
-        record = told_record(row)
-        if record is not None and is_as_written(row, record):
+        record = sound_record(row)
+        if record is not None:
             found[key] = NativeHit(record, _product(vector, asked.vector))
         else:
             note_left_out([str(row[2])])

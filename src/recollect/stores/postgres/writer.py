@@ -273,6 +273,9 @@ class CommitQueue:
         for job, held in zip(jobs, found, strict=True):
             if held is None:
                 continue
+            if isinstance(held, Unavailable):
+                answers.append((job, held))
+                continue
             if held.number is not None:
                 answers.append((job, held.number))
                 continue
