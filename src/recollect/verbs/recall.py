@@ -100,11 +100,13 @@ async def recall(engine: Engine, question: Question, *, count_uses: bool = True)
     engine = as_profile(engine, question.profile)
     with leaving_out() as damaged:
         answer = await _recalled(engine, question, count_uses=count_uses)
-    if not damaged:
-        return answer
-    named = ", ".join(list(dict.fromkeys(damaged))[:10])
-    note = f"damaged, and left out: {named}; run `recollect doctor --heal`"
-    return replace(answer, notes=(*answer.notes, note))
+    return replace(answer, notes=(*answer.notes, *damage_notes(damaged))) if damaged else answer
+
+
+def damage_notes(names: Sequence[str]) -> list[str]:
+    """What to say of rows that were left out because they are not as they were written."""
+    named = ", ".join(list(dict.fromkeys(names))[:10])
+    return [f"damaged, and left out: {named}; run `recollect doctor --heal`"] if names else []
 
 
 async def _recalled(engine: Engine, question: Question, *, count_uses: bool) -> Answer:

@@ -13,11 +13,13 @@ from recollect.index.derived import labels_blob, quantised, terms_blob
 from recollect.stores.report import Defect, DoctorReport
 from recollect.stores.rows import (
     MESSAGE_COLUMNS,
+    NAME_IN_ROW,
     RECORD_WITH_SCOPE,
+    SEALED_KINDS,
+    is_as_sealed,
     is_sound,
+    is_sound_message,
     lineage_rows,
-    message_checksum,
-    message_of,
     read_record,
     record_of,
 )
@@ -38,6 +40,7 @@ from recollect.stores.sqlite.rebuild import (
     rebuild_lineage,
     rebuild_terms,
     rebuild_vectors,
+    sealed_rows,
 )
 
 
@@ -139,6 +142,11 @@ def _rows(db: apsw.Connection) -> Iterator[Defect]:
     bad = tuple(_bad_messages(db))
     if bad:
         yield Defect(part="rows", text="messages that are not as they were written", ids=bad)
+    for what, plural in SEALED_KINDS.items():
+        rows = sealed_rows(db, what)
+        bad = tuple(NAME_IN_ROW[what](row) for _, row in rows if not is_as_sealed(row))
+        if bad:
+            yield Defect(part="rows", text=f"{plural} that are not as they were written", ids=bad)
 
 
 def _bad_records(db: apsw.Connection) -> Iterator[str]:
@@ -157,20 +165,15 @@ def _bad_records(db: apsw.Connection) -> Iterator[str]:
 
 
 def _bad_messages(db: apsw.Connection) -> Iterator[str]:
-    columns = ", ".join(f"message.{name}" for name in MESSAGE_COLUMNS.split(", "))
+    columns = ", ".join(f"message.{name}" for name in (*MESSAGE_COLUMNS.split(", "), "checksum"))
     sql = (
-        f"SELECT message.pk, message.checksum, scope.path, session.id, {columns} FROM message"
+        f"SELECT message.pk, scope.path, session.id, {columns} FROM message"
         " JOIN session ON session.pk = message.session JOIN scope ON scope.pk = session.scope"
         " WHERE message.pk > ? ORDER BY message.pk LIMIT ?"
     )
     for rows in pages(db, sql):
-        for _, checksum, scope, session, *values in rows:
-            try:
-                message = message_of(scope, session, values)
-                sound = message_checksum(message, message.seq) == checksum
-            except Exception:  # as above
-                sound = False
-            if not sound:
+        for _, scope, session, *values in rows:
+            if not is_sound_message(scope, session, values):
                 yield str(values[1])
 
 

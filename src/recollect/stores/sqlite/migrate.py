@@ -23,7 +23,10 @@ from recollect.stores.sqlite.rebuild import rebuild_terms
 from recollect.text import analysis
 
 # What SQL alone cannot say, in the same transaction.
-_STEPS: dict[int, Callable[[apsw.Connection], None]] = {2: upgrade.move_items}
+_STEPS: dict[int, Callable[[apsw.Connection], None]] = {
+    2: upgrade.move_items,
+    4: upgrade.seal_rows,
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from datetime import datetime
 from typing import TypeVar
 
@@ -21,7 +22,7 @@ from recollect.index.cache import IndexCache, IsLittle
 from recollect.index.filters import check_asked, is_walk
 from recollect.ports import BESIDE_CHARACTERS, Capabilities, Clock, note_left_out
 from recollect.stores.rows import damaged
-from recollect.stores.sqlite import due, reads, walk
+from recollect.stores.sqlite import due, reads, snapshots, walk
 from recollect.stores.sqlite.connection import (
     check_library,
     connect,
@@ -142,6 +143,14 @@ class SqliteStore:
     async def scrub(self) -> bool:
         done: bool = await asyncio.shield(asyncio.wrap_future(self._writer.run(truncate_log)))
         return done
+
+    async def save_indexes(self) -> None:
+        """What this process has built to search by, for those that come after it; see
+        ``snapshots``."""
+        for scope in self._cache.scopes():
+            await self._on_reader_thread(
+                lambda: snapshots.save(self._connection(), self._cache, self._writer.run, scope)  # noqa: B023
+            )
 
     async def close(self) -> None:
         if self._closed:
@@ -381,7 +390,8 @@ class SqliteStore:
 
         self._check_open()
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._readers, speaking)
+        # In its context: what is left out there is noted for whoever asks here.
+        return await loop.run_in_executor(self._readers, copy_context().run, speaking)
 
     def _connection(self) -> apsw.Connection:
         """This thread's own connection; it sees whatever any process has committed."""

@@ -47,17 +47,18 @@ END;
 
 -- A session with its readers: {"reader": position}.
 CREATE TEMP VIEW talk AS
-SELECT 0 AS scope, '' AS id, 0 AS last_seq, '{}' AS cursors, '' AS channel, '' AS policy,
-       '{}' AS state, 0 AS started_at, 0 AS ended_at, 0 AS version;
+SELECT 0 AS scope, '' AS id, 0 AS last_seq, '' AS channel, '' AS policy, '{}' AS state,
+       0 AS started_at, 0 AS ended_at, 0 AS version, '{}' AS cursors, x'' AS checksum;
 
 CREATE TEMP TRIGGER talk_put INSTEAD OF INSERT ON talk BEGIN
-  INSERT INTO session (scope, id, last_seq, channel, policy, state, started_at, ended_at, version)
+  INSERT INTO session (scope, id, last_seq, channel, policy, state, started_at, ended_at, version,
+                       checksum)
     VALUES (NEW.scope, NEW.id, NEW.last_seq, NEW.channel, NEW.policy, NEW.state, NEW.started_at,
-            NEW.ended_at, NEW.version)
+            NEW.ended_at, NEW.version, NEW.checksum)
     ON CONFLICT (scope, id) DO UPDATE SET
       last_seq = excluded.last_seq, channel = excluded.channel, policy = excluded.policy,
       state = excluded.state, started_at = excluded.started_at, ended_at = excluded.ended_at,
-      version = excluded.version;
+      version = excluded.version, checksum = excluded.checksum;
   INSERT OR REPLACE INTO cursor
     SELECT session.pk, reader.key, reader.value, reader.value < NEW.last_seq
     FROM session CROSS JOIN json_each(NEW.cursors) AS reader
