@@ -85,7 +85,7 @@ def _tls_remedy(said: str) -> str:
         return "write the name that is in its certificate, or give it one with this name"
     if "root certificate file" in said or "could not read root certificate" in said:
         return "sslrootcert= has to name the file of the authority's certificate"
-    if "certificate verify failed" in said:
+    if "certificate verify failed" in said or "signature failure" in said:
         return "its certificate is of no authority that sslrootcert= names; name the right one"
     if "does not support ssl" in said:
         return "switch TLS on there (ssl = on), or take sslmode= out of the address"

@@ -30,13 +30,13 @@ def speaking_of(name: str, *, writing: bool = False, opening: bool = False) -> I
     except RecollectError:
         raise
     except (RedisError, RedisClusterException, OSError) as error:
-        said = _said(error, name, writing)
+        said = _said(error, name, writing, opening)
         if opening or not isinstance(said, Denied):
             raise said from error
         raise Unavailable(str(said), lasting=True) from error  # its users are refused nothing
 
 
-def _said(error: Exception, name: str, writing: bool) -> RecollectError:
+def _said(error: Exception, name: str, writing: bool, opening: bool) -> RecollectError:
     said = str(error).partition("\n")[0][:200]
     match error:
         case AuthenticationError() | AuthorizationError():
@@ -52,8 +52,9 @@ def _said(error: Exception, name: str, writing: bool) -> RecollectError:
         case ReadOnlyError():
             return Unavailable(f"{name} is a replica and takes no writes; name its master")
         case TimeoutError():
+            tls = "; is that its port for TLS?" if opening and name.startswith("rediss") else ""
             return Unavailable(
-                f"{name} does not answer in time",
+                f"{name} does not answer in time{tls}",
                 outcome_unknown=writing,
                 retry_after=1,
                 slow=True,
