@@ -149,7 +149,8 @@ def _is_statement(words: str) -> bool:
         told = strong and pattern("lasting.they").match(words.lower())
         return bool(told or pattern("lasting.only_us").match(words))
     if found := pattern("lasting.speaker").match(words):
-        return _said_of_speaker(found["rest"])
+        passes = _AT_IT.match(found["rest"]) or _is_under_way(found["rest"])
+        return _said_of_speaker(found["rest"]) or (not passes and _is_telling(words))
     if found := pattern("lasting.own").match(words):
         if pattern("lasting.reported").match(found["rest"]):
             return bool(pattern("lasting.professional").match(found["what"]))
@@ -167,8 +168,17 @@ def _is_statement(words: str) -> bool:
     return _elliptic(words, strong) or _is_telling(words)
 
 
+# What somebody is at, has to do or has just done.
+_AT_IT = re.compile(
+    r"(?:\w+ )?(?:need|want|will|have to|have got to|have (?:just )?\w+(?:ed|en))\b"
+)
 _VALUE = re.compile(r"\d|(?<=[a-z,] )[A-ZÀ-Ý][\w-]+")
 _THE = re.compile(r"(?:the|an?|this|that|these|those|your)\b", re.IGNORECASE)
+
+
+def _is_under_way(rest: str) -> bool:
+    found = pattern("lasting.progressive").match(rest)
+    return found is not None and found[1] not in word_set("lasting.going_on")
 
 
 def _is_telling(words: str) -> bool:
