@@ -86,10 +86,12 @@ class Gated:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extraction:
     """The lessons in some messages, and why the other messages gave none (by message id).
-    ``tidings`` are worth keeping only where they change something that is known."""
+    ``tidings`` are worth keeping only where they change something that is known, ``unread`` only
+    where something else than their form says that they last."""
 
     lessons: tuple[Lesson, ...] = ()
     tidings: tuple[Lesson, ...] = ()
+    unread: tuple[tuple[str, Lesson], ...] = ()  # the sentence as it was said, and its lesson
     skipped: Mapping[str, str] = field(default_factory=dict)
 
 

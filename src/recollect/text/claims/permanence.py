@@ -52,6 +52,14 @@ def is_lasting(text: str) -> bool:
     return _may_be(words) and _is_statement(words)
 
 
+def may_last(text: str) -> bool:
+    """Whether nothing in an English sentence says that it passes, asks, supposes or jokes, though
+    no form of it says that it lasts."""
+    if language_of(text) or pattern("lasting.asks").match(spelled(text)):
+        return False
+    return _may_be(spelled(text)) and not is_ruled_out(text)
+
+
 @lru_cache(maxsize=1000)
 def is_vital(text: str) -> bool:
     """Whether it tells what somebody must not be given or needs to be well: never too little to

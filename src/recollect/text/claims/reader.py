@@ -26,6 +26,7 @@ from recollect.text.claims.foreign import foreign_findings, language_of, tells_o
 from recollect.text.claims.gate import NO_WORDS, gate
 from recollect.text.claims.keepsakes import continued, kept, kept_as_said, tiding
 from recollect.text.claims.lessons import KEPT, Claim, Extraction, Lesson
+from recollect.text.claims.permanence import may_last
 from recollect.text.claims.requests import (
     decision_in,
     remembered,
@@ -45,6 +46,7 @@ from recollect.types import Message
 LESSONS_A_MESSAGE_MAX = 12
 CORRECTED_WORDS_MAX = 16
 TIDING_SENTENCES_MAX = 4
+UNREAD_SENTENCES_MAX = 8
 NOTHING = "nothing to learn"
 
 _NAMELESS = frozenset(("user", "human", "the user", "me"))
@@ -60,6 +62,7 @@ class TurnReading:
         self._last: dict[str, str] = {}  # the last message of each author
         self._lessons: list[Lesson] = []
         self._tidings: list[Lesson] = []
+        self._unread: list[tuple[str, Lesson]] = []
         self._skipped: dict[str, str] = {}
         for message in earlier[-LOOK_BACK:]:
             if message.role == "user" and self._is_heard(message):
@@ -71,6 +74,7 @@ class TurnReading:
             found = self._lessons_of(message)
             self._lessons += found
             self._tidings += _tidings(message, found)
+            self._unread += _unread(message, found)
             reason = "" if found else NOTHING
         if reason:
             self._skipped[message.id] = reason
@@ -98,6 +102,7 @@ class TurnReading:
         return Extraction(
             lessons=tuple(self._lessons),
             tidings=tuple(self._tidings),
+            unread=tuple(self._unread),
             skipped=dict(self._skipped),
         )
 
@@ -152,7 +157,10 @@ def _read(message: Message, told: list[Told], previous: str) -> list[Lesson]:
         before = sentence.text
         lessons += found
         if found or _may_be_corrected(sentence):
-            told.append(Told(sentence.text, tuple(found), message.id))
+            lasting = found or _unread_lessons(
+                sentence, said
+            )  # which may be learned by its meaning
+            told.append(Told(sentence.text, tuple(lasting), message.id))
     return lessons
 
 
@@ -172,6 +180,30 @@ def _tidings(message: Message, found: Sequence[Lesson]) -> list[Lesson]:
     whole = "" if found else text.strip(" .!")
     parts = [whole] if whole else [one.text for one in told if _tells_more(one.text, found)]
     return [lesson for part in parts if (lesson := tiding(part, said))]
+
+
+def _unread(message: Message, found: Sequence[Lesson]) -> list[tuple[str, Lesson]]:
+    """The sentences of a person's message that no rule reads, as they were said."""
+    text = plain(own_words(message.text)) if message.role == "user" else ""
+    if not text or _whole_task().match(text) or any(one.corrects for one in found):
+        return []
+    told = sentences(text)
+    if len(told) > UNREAD_SENTENCES_MAX:
+        return []
+    said = _said(message)
+    return [
+        (one.text, lesson)
+        for one in told
+        if not _sentence_lessons(one, said)
+        for lesson in _unread_lessons(one, said)
+    ]
+
+
+def _unread_lessons(sentence: Sentence, said: Utterance) -> list[Lesson]:
+    """The lesson of a sentence that no rule reads, if nothing in it says that it passes."""
+    if sentence.question or is_unreal(sentence.text) or not may_last(sentence.text):
+        return []
+    return [kept_as_said(sentence.text, said)]
 
 
 def _tells_more(text: str, found: Sequence[Lesson]) -> bool:

@@ -14,6 +14,7 @@ from recollect.models.prompts import extract as extract_prompt
 from recollect.ports import AnswerError, Store
 from recollect.scopes import root_of
 from recollect.text.claims import Extraction, Gated, TurnReading, gate
+from recollect.text.claims.lessons import Lesson
 from recollect.types import (
     Message,
     ReceiptItem,
@@ -33,6 +34,7 @@ from recollect.upkeep.learn.lanes import (
     Turns,
     next_turns,
 )
+from recollect.upkeep.learn.lasting import lasting_in
 from recollect.upkeep.learn.writer import extract_of, write
 from recollect.upkeep.leases import failed, note_place, noted_place
 from recollect.upkeep.questions import Answered, asked_once
@@ -99,7 +101,7 @@ async def _learn_session(
                 return
             learned = answered.made
         else:
-            learned = await by_rules(turns)
+            learned = await by_rules(engine, turns)
         change = done.changes.get(root_of(key.scope)) or engine.new_id()
         try:
             written = await write(engine, turns, learned, episode=episode, change=change)
@@ -126,7 +128,7 @@ async def _read_ahead(engine: Engine, store: Store, key: SessionKey, done: Learn
         turns = await _without_opted_out(engine, turns)
         change = done.changes.get(root_of(key.scope)) or engine.new_id()
         try:
-            learned = await by_rules(turns)
+            learned = await by_rules(engine, turns)
             written = await write(engine, turns, learned, episode=None, change=change)
         except (Conflict, Invalid):
             return  # the next round looks again
@@ -190,15 +192,31 @@ SEARCH_CHARACTERS_MAX = 2000
 UNTOLD = "the model found nothing in it"
 
 
-async def by_rules(turns: Turns) -> Learned:
-    """What the rules find; it costs nothing."""
+async def by_rules(engine: Engine, turns: Turns) -> Learned:
+    """What the rules find, and what is lasting by its meaning; no language model is asked."""
     found = await _read_by_rules(turns)
-    sure = [LearnCandidate(lesson=lesson, how="rules") for lesson in found.lessons]
+    kept = [*found.lessons, *await _lasting(engine, turns, found.unread)]
+    sure = [LearnCandidate(lesson=lesson, how="rules") for lesson in kept]
     news = [LearnCandidate(lesson=one, how="rules", if_news=True) for one in found.tidings]
+    taught = {id_ for lesson in kept for id_ in lesson.messages}
+    skipped = {id_: why for id_, why in found.skipped.items() if id_ not in taught}
     return Learned(
         candidates=(*news, *sure),  # what replaces comes before what is only beside it
-        skipped={**found.skipped, **turns.unheard},
+        skipped={**skipped, **turns.unheard},
     )
+
+
+async def _lasting(
+    engine: Engine, turns: Turns, unread: Sequence[tuple[str, Lesson]]
+) -> list[Lesson]:
+    """Of what no rule reads, what the vectors of the model in the box say lasts."""
+    tells = lasting_in(engine.embedder.space) if unread and engine.embedder else None
+    if tells is None or await engine.vector_trouble():
+        return []
+    texts = [text for text, _ in unread]
+    embedded = await engine.embed_texts(texts, root=root_of(turns.session.scope))
+    pairs = zip(unread, embedded.vectors, strict=True)
+    return [lesson for (_, lesson), vector in pairs if vector is not None and tells.holds(vector)]
 
 
 async def _read_by_rules(turns: Turns) -> Extraction:
