@@ -410,6 +410,27 @@ class Feed(Protocol):
         ...
 
 
+class SavedIndex(NamedTuple):
+    """What a store kept of a search index: all that there was of one part of it at ``stamp``."""
+
+    stamp: int
+    rows: int  # about how many
+    # In the order of the keys: what ``ScopeIndex.saved`` made, or, where that is lost, the rows.
+    parts: Iterable[bytes | Sequence[Sequence[Any]]]
+    changed: Iterable[int]  # of vectors: the keys of what changed behind the stamp
+
+
+@runtime_checkable
+class SavedFeed(Feed, Protocol):
+    """A feed of a store that keeps search indexes beside its rows, so that a process need not
+    build them; see ``recollect.index.snapshot``."""
+
+    def saved(self, scope: str, part: str) -> SavedIndex | None:
+        """One part, for ``part`` "" the words and columns, else the vectors of a space; None if
+        there is none that fits. Of vectors some parts may be missing."""
+        ...
+
+
 class NativeHit(NamedTuple):
     """A record that an engine found by itself."""
 

@@ -69,6 +69,16 @@ class IndexCache:
             )
         )
 
+    def scopes(self) -> list[str]:
+        """Whose indexes are here."""
+        with self._guard:
+            return list(self._indexes)
+
+    def held(self, scope: str) -> ScopeIndex | None:
+        """The scope's index as it is. The caller holds the lock of the root."""
+        with self._guard:
+            return self._indexes.get(scope, (None, 0))[0]
+
     def _drop(self, scope: str) -> None:
         with self._guard:
             _, size = self._indexes.pop(scope, (None, 0))

@@ -69,11 +69,21 @@ def merged(segments: Sequence[Segment]) -> Segment:
     return Segment(hashes, offsets, rows, counts)
 
 
+def _some(segment: Segment, place: Array) -> Segment:
+    rows = place[segment.rows]
+    kept = rows >= 0
+    ends = np.append(0, np.cumsum(kept))[segment.offsets]
+    hashes = segment.hashes[np.diff(ends) > 0]
+    offsets = np.append(0, ends[1:][np.diff(ends) > 0])
+    return Segment(hashes, offsets, rows[kept].astype(np.int32), segment.counts[kept])
+
+
 class Postings:
     """A large segment and small ones behind it, for what came later."""
 
     def __init__(self) -> None:
         self._segments: list[Segment] = []
+        self._large = 1  # so many of them, the first ones, are not merged for every little one
 
     @property
     def nbytes(self) -> int:
@@ -81,15 +91,31 @@ class Postings:
 
     def append(self, segment: Segment) -> None:
         self._segments.append(segment)
-        main, *tail = self._segments
-        if sum(len(one.rows) for one in tail) > max(TAIL_MIN, len(main.rows) // 10):
+        large, tail = self._segments[: self._large], self._segments[self._large :]
+        entries = sum(len(one.rows) for one in large)
+        if sum(len(one.rows) for one in tail) > max(TAIL_MIN, entries // 10):
             self.compact()
         elif len(tail) >= SEGMENTS_MAX:
-            self._segments = [main, merged(tail)]
+            self._segments = [*large, merged(tail)]
 
     def compact(self) -> None:
         if len(self._segments) > 1:
             self._segments = [merged(self._segments)]
+        self._large = 1
+
+    def take(self, segments: Sequence[Segment]) -> None:
+        """The first ones, as they are if they are few: merging takes longer than all the rest of
+        taking in what was saved."""
+        self._segments += segments
+        self._large = max(1, len(segments))
+        if len(segments) > SEGMENTS_MAX:
+            self.compact()
+
+    def some(self, place: Array) -> Segment:
+        """The words of some rows, numbered anew: ``place`` has the new number of every row, and
+        -1 for the others. The order of rows must stay."""
+        found = [_some(segment, place) for segment in self._segments]
+        return found[0] if len(found) == 1 else merged(found)
 
     def extend(self, segments: Sequence[Segment]) -> None:
         """Add many at once."""

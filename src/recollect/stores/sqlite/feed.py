@@ -8,8 +8,9 @@ from typing import Any
 import apsw
 
 from recollect.index.codes import NEVER_ENDS
-from recollect.ports import FeedChanges, FeedRecord, FeedStamps
+from recollect.ports import FeedChanges, FeedRecord, FeedStamps, SavedIndex
 from recollect.stores.rows import RECORD_WITH_SCOPE, is_sound, to_json
+from recollect.stores.sqlite import snapshots
 from recollect.stores.sqlite.connection import select
 from recollect.stores.sqlite.seen import ConnectionView, RowOnce, SeenRecords
 
@@ -45,6 +46,7 @@ class SqliteFeed:
         self._db = db
         self._seen = seen or ConnectionView(SeenRecords())
         self._scopes: dict[str, int] = {}
+        self._stamps: dict[str, int] = {}
         self._space: int | None = None
         self.damaged: list[str] = []  # records that were left out: they are not as written
 
@@ -64,7 +66,8 @@ class SqliteFeed:
         if rows and rows[-1][0] is None:
             _, self._space, dimensions = rows.pop()
         self._scopes = {path: pk for path, pk, _ in rows}
-        return FeedStamps({path: stamp for path, _, stamp in rows}, dimensions)
+        self._stamps = {path: stamp for path, _, stamp in rows}
+        return FeedStamps(self._stamps, dimensions)
 
     def changes(self, scope: str, after: int) -> FeedChanges:
         pk = self._scopes[scope]
@@ -94,17 +97,43 @@ class SqliteFeed:
             )
         )
 
-    def _all(self, scope: int) -> Iterator[Sequence[Sequence[Any]]]:
-        """In the order in which the rows lie in the file."""
-        keys = sorted(
-            key for (key,) in select(self._db, "SELECT pk FROM record WHERE scope = ?", scope)
-        )
+    def _all(
+        self, scope: int, first: int = 0, last: int = 2**62
+    ) -> Iterator[Sequence[Sequence[Any]]]:
+        """Those with keys from ``first`` to ``last``, in the order in which they lie there."""
+        sql = "SELECT pk FROM record WHERE scope = ? AND +pk BETWEEN ? AND ?"
+        keys = sorted(key for (key,) in select(self._db, sql, scope, first, last))
         for start in range(0, len(keys), CHUNK):
             yield select(
                 self._db,
                 f"SELECT {_COLUMNS} FROM record WHERE pk IN {_KEYS} ORDER BY pk",
                 str(keys[start : start + CHUNK]),
             )
+
+    def saved(self, scope: str, part: str) -> SavedIndex | None:
+        pk = self._scopes[scope]
+        parts = snapshots.fitting(self._db, pk, part, self._stamps[scope])
+        if not parts:
+            return None
+        stamp, rows = min(one.stamp for one in parts), sum(one.rows for one in parts)
+        if part:
+            bodies = (snapshots.body_of(self._db, one) for one in parts)
+            sound = (body for body in bodies if body is not None)
+            return SavedIndex(stamp, rows, sound, snapshots.changed_keys(self._db, pk, stamp))
+        return SavedIndex(stamp, rows, self._saved_rows(pk, parts), ())
+
+    def _saved_rows(
+        self, scope: int, parts: Sequence[snapshots.SavedPart]
+    ) -> Iterator[bytes | Sequence[Sequence[Any]]]:
+        *gaps, behind = snapshots.gaps(self._db, scope, parts)
+        for one, (first, last) in zip(parts, gaps, strict=True):
+            yield from self._all(scope, first, last) if first <= last else ()
+            body = snapshots.body_of(self._db, one)
+            if body is None:
+                yield from self._all(scope, one.first, one.last)
+            else:
+                yield body
+        yield from self._all(scope, *behind) if behind[0] <= behind[1] else ()
 
     def vectors(
         self, scope: str, space: str, keys: Sequence[int] | None

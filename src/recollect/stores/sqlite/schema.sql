@@ -205,6 +205,33 @@ CREATE TABLE erased (
   PRIMARY KEY (scope, stamp, record)
 ) STRICT, WITHOUT ROWID;
 
+-- The search index of a scope as it was at a stamp (docs/adr/0018). part: '' for words and columns,
+-- else the space of small vectors; of the records from key first to last, which are so many rows.
+-- form: how the body is laid out. checksum: of the body. seal: of all the rest. Derived: whatever
+-- does not fit is passed over.
+CREATE TABLE snapshot (
+  pk       INTEGER PRIMARY KEY,
+  scope    INTEGER NOT NULL REFERENCES scope (pk),
+  part     TEXT NOT NULL,
+  first    INTEGER NOT NULL,
+  last     INTEGER NOT NULL,
+  rows     INTEGER NOT NULL,
+  stamp    INTEGER NOT NULL,
+  form     INTEGER NOT NULL,
+  checksum INTEGER NOT NULL,
+  seal     INTEGER NOT NULL,
+  body     BLOB NOT NULL
+) STRICT;
+CREATE INDEX snapshot_of_scope ON snapshot (scope, part, first);
+
+-- What is erased leaves no piece of itself in a part; what is to be loaded anew has none.
+CREATE TRIGGER record_erased AFTER DELETE ON record BEGIN
+  DELETE FROM snapshot WHERE scope = OLD.scope AND first <= OLD.pk AND last >= OLD.pk;
+END;
+CREATE TRIGGER scope_renewed AFTER INSERT ON erased WHEN NEW.record = 0 BEGIN
+  DELETE FROM snapshot WHERE scope = NEW.scope;
+END;
+
 CREATE TABLE item (
   root       INTEGER NOT NULL REFERENCES root (pk),
   namespace  TEXT NOT NULL,

@@ -23,7 +23,7 @@ from recollect.index.cache import IndexCache, IsLittle
 from recollect.index.filters import check_asked, is_walk
 from recollect.ports import BESIDE_CHARACTERS, Capabilities, Clock, note_left_out
 from recollect.stores.rows import damaged
-from recollect.stores.sqlite import due, reads, walk
+from recollect.stores.sqlite import due, reads, snapshots, walk
 from recollect.stores.sqlite.connection import (
     check_library,
     connect,
@@ -173,7 +173,18 @@ class SqliteStore:
     def _may_wipe(self, now: float) -> bool:
         at, took = self._wiped
         often = took > WIPE_SECONDS and now - at < WIPE_PAUSE * took
-        return not often and os.path.getsize(self._path) <= WIPE_BYTES_MAX
+        try:
+            return not often and os.path.getsize(self._path) <= WIPE_BYTES_MAX
+        except OSError:  # the next write says what became of the file
+            return False
+
+    async def save_indexes(self) -> None:
+        """What this process has built to search by, for those that come after it; see
+        ``snapshots``."""
+        for scope in self._cache.scopes():
+            await self._on_reader_thread(
+                lambda: snapshots.save(self._connection(), self._cache, self._writer.run, scope)  # noqa: B023
+            )
 
     async def close(self) -> None:
         if self._closed:
