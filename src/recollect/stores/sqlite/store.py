@@ -151,6 +151,7 @@ class SqliteStore:
     async def commit(self, batch: Batch) -> int:
         number = await self._writer.commit(batch)
         if batch.erase:
+            self._uncleared = True
             self._seen.let_go()
         return number
 
@@ -161,13 +162,14 @@ class SqliteStore:
 
     async def scrub(self) -> bool:
         """A large file is written anew only seldom, because nobody else writes meanwhile."""
-        done: bool = await asyncio.shield(asyncio.wrap_future(self._writer.run(truncate_log)))
         began = time.monotonic()
-        self._uncleared = not done or not self._may_wipe(began)
-        if not self._uncleared:
+        if self._uncleared and self._may_wipe(began):
             work = self._writer.run(wipe_pages)
             self._uncleared = not await asyncio.shield(asyncio.wrap_future(work))
             self._wiped = began, time.monotonic() - began
+            if not self._uncleared:
+                return True
+        done: bool = await asyncio.shield(asyncio.wrap_future(self._writer.run(truncate_log)))
         return done
 
     def _may_wipe(self, now: float) -> bool:
