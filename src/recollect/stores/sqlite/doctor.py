@@ -42,6 +42,7 @@ from recollect.stores.sqlite.rebuild import (
     rebuild_vectors,
     sealed_rows,
 )
+from recollect.stores.sqlite.writer import wipe_pages
 
 
 def check(path: str | os.PathLike[str]) -> DoctorReport:
@@ -78,7 +79,8 @@ def _examined(path: str) -> tuple[int, int, tuple[Defect, ...]]:
 
 
 def rebuild(path: str | os.PathLike[str]) -> None:
-    """Make words, labels, small vectors, lineage and SQLite's own indexes anew."""
+    """Make words, labels, small vectors, lineage and SQLite's own indexes anew, and write the file
+    so that nothing is left where nothing is any more."""
     name = os.fspath(path)
     _must_exist(name)
     check_library()
@@ -93,6 +95,7 @@ def rebuild(path: str | os.PathLike[str]) -> None:
             rebuild_cursors(db)
             db.execute("REINDEX")
             db.execute("COMMIT")
+            wipe_pages(db)
         finally:
             roll_back(db)
             db.close()
