@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from recollect.index.codes import code, micros
+from recollect.index.derived import quantised
 from recollect.stores.commit import Changes
 from recollect.stores.postgres import erase
 from recollect.stores.postgres.connection import Db, PackedVector, hashes_of, to_text
@@ -122,7 +123,7 @@ def write(db: Db, prepared: Prepared, changes: Changes, numbers: Numbers) -> Non
     erase.remove(db, changes, numbers)
     _write_sessions(db, changes, root)
     _write_records(db, prepared, changes, numbers)
-    _write_vectors(db, prepared, changes, numbers)
+    _write_vectors(db, changes, numbers)
     _many(db, _RELATION, ((root, *relation_row(one)) for one in changes.relations.values()))
     _many(db, _ITEM, ((root, *item_row(one)) for one in changes.items.values()))
     if changes.used:
@@ -194,7 +195,7 @@ def _write_records(db: Db, prepared: Prepared, changes: Changes, numbers: Number
         db.execute(_SCOPES, (root, stamp, sorted(scopes)))
 
 
-def _write_vectors(db: Db, prepared: Prepared, changes: Changes, numbers: Numbers) -> None:
+def _write_vectors(db: Db, changes: Changes, numbers: Numbers) -> None:
     if not changes.vectors:
         return
     root, space = changes.batch.root, changes.batch.space
@@ -202,7 +203,7 @@ def _write_vectors(db: Db, prepared: Prepared, changes: Changes, numbers: Number
         dimensions = len(next(iter(changes.vectors.values()))) // 4
         db.execute(_SPACE, (plain(space), dimensions))
     rows = (
-        (space, prepared.small[id_], PackedVector(vector), root, id_)
+        (space, quantised(vector), PackedVector(vector), root, id_)
         for id_, vector in changes.vectors.items()
     )
     _many(db, _EMBEDDING, rows)
