@@ -24,9 +24,9 @@ from recollect.stores.postgres.connection import (
     SCHEMA,
     DatabasePlace,
     Db,
+    PackedHashes,
     connect,
     from_text,
-    hashes_of,
     is_spread,
     roll_back,
     select,
@@ -282,7 +282,7 @@ def _write_words(db: Db, root: str, stamp: int, rows: list[tuple[Any, ...]]) -> 
     for key, text, author, tags, data in rows:
         words, terms = terms_blob(from_text(text), author)
         labels = labels_blob(json.loads(tags), json.loads(data))
-        new.append((words, terms, hashes_of(terms), labels, stamp, root, key))
+        new.append((words, terms, PackedHashes(terms), labels, stamp, root, key))
     with db.cursor() as cursor:
         cursor.executemany(
             "UPDATE record SET words = %s, terms = %s, hashes = %s, labels = %s, changed = %s"

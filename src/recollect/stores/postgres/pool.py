@@ -41,6 +41,7 @@ class ThreadPool:
 
     def __init__(self, place: DatabasePlace, size: int, name: str) -> None:
         self._place = place
+        self.size = size
         self._threads = ThreadPoolExecutor(size, thread_name_prefix=f"recollect-{name}")
         self._local = threading.local()
         self._guard = threading.Lock()
