@@ -114,7 +114,13 @@ class Postings:
     def some(self, place: Array) -> Segment:
         """The words of some rows, numbered anew: ``place`` has the new number of every row, and
         -1 for the others. The order of rows must stay."""
-        found = [_some(segment, place) for segment in self._segments]
+        wanted = np.flatnonzero(place >= 0)
+        first, last = wanted[0], wanted[-1]
+        found = [
+            _some(segment, place)
+            for segment in self._segments
+            if len(segment.rows) and segment.rows.max() >= first and segment.rows.min() <= last
+        ]
         return found[0] if len(found) == 1 else merged(found)
 
     def extend(self, segments: Sequence[Segment]) -> None:
