@@ -203,7 +203,7 @@ class Store(Protocol):
         every root (for a caller who may see them all)."""
         ...
 
-    async def search(self, asked: Search) -> list[Hit]:
+    async def search(self, asked: Search) -> Sequence[Hit]:
         """The best ``limit`` of each arm, every hit with the raw scores of both, nothing if it
         has neither words nor a vector. Word statistics are those of the rows that its scopes
         can see, whatever else the filter says."""

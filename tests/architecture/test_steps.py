@@ -29,8 +29,8 @@ OPENS = str(PACKAGE / "stores" / "sqlite" / "connection.py")
 LIMITS = {
     "observe": (14, 45),
     "learn": (90, 99),
-    "recall": (5, 40),
-    "context": (14, 54),
+    "recall": (3, 42),
+    "context": (11, 56),
     "forget": (40, 51),
     "idle": (4, 20),
 }

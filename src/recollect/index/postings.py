@@ -128,6 +128,18 @@ class Postings:
         self._segments += segments
         self.compact()
 
+    def find_all(self, hashes: Sequence[int]) -> list[list[tuple[Array, Array]]]:
+        """The same for each of several words."""
+        found: list[list[tuple[Array, Array]]] = [[] for _ in hashes]
+        wanted = np.array(hashes, dtype=np.uint64)
+        for segment in self._segments if hashes else ():
+            places = segment.hashes.searchsorted(wanted)
+            held = segment.hashes.take(places, mode="clip") == wanted
+            for number in np.flatnonzero(held).tolist():
+                start, end = segment.offsets[places[number] : places[number] + 2].tolist()
+                found[number].append((segment.rows[start:end], segment.counts[start:end]))
+        return found
+
     def find(self, hash_: int) -> Iterator[tuple[Array, Array]]:
         """Rows that hold the word, and how often; in parts."""
         for segment in self._segments:

@@ -499,10 +499,10 @@ class FolderStore:
 
     # Searching
 
-    async def search(self, asked: Search) -> list[Hit]:
+    async def search(self, asked: Search) -> Sequence[Hit]:
         return await asyncio.to_thread(self._searched, asked)
 
-    def _searched(self, asked: Search) -> list[Hit]:
+    def _searched(self, asked: Search) -> Sequence[Hit]:
         with self._lock:
             roots = self._open_roots()
             if not check_asked(asked) or not (asked.text or asked.vector is not None):

@@ -12,20 +12,20 @@ from recollect.engine import Engine
 from recollect.errors import Invalid, Unavailable
 from recollect.index.conditions import conditions_of
 from recollect.index.filters import passes
+from recollect.index.found import FoundHits
 from recollect.index.vectors import says_nothing
 from recollect.models.calls import sum_of
 from recollect.models.embedder import Embedded
 from recollect.ports import AnswerError, NativeHits, Store, beside, leaving_out
 from recollect.profiles import profile_named
+from recollect.rank.candidates import Candidate, order
 from recollect.rank.question import parts
 from recollect.rank.rerank import reordered, rerank_prompt
 from recollect.rank.stages import (
     Asked,
-    Candidate,
     above_threshold,
     of_equal_say,
     one_per_source,
-    order,
     rank,
     related,
     replacing,
@@ -132,7 +132,7 @@ async def _recalled(engine: Engine, question: Question, *, count_uses: bool) -> 
             seen = replace(where, scopes=scopes)
             here = [(replace(one, where=seen), about) for one, about in questions]
             found += await _ranked_in(store, here, root, notes)
-    compared = any(candidate.hit.similarity is not None for candidate in found)
+    compared = any(candidate.similarity is not None for candidate in found)
     if vector and not compared and await engine.vector_trouble():
         # Another process moved the store to a new space a moment ago.
         return await _recalled(engine, question, count_uses=count_uses)
@@ -273,29 +273,43 @@ async def _ranked_in(
     ranked = of_equal_say(
         [await beside(len(about.text), partial(rank, found, about)) for found, (_, about) in each]
     )
+    along = await _brought_along(store, query, root, ranked, asked)
+    joined = _joined([*ranked, *along]) if along or len(questions) > 1 else ranked
+    hidden = await spoken_over(store, query.where, root, [one.record for one in joined])
+    seen = [one for one in joined if one.record.id not in hidden] if hidden else joined
+    # Once more, for what came along; and where facts are preferred, for what that made room for.
+    again = joined is not ranked or asked.prefer_facts
+    if again and "one_per_source" in asked.profile.stages:
+        return one_per_source(seen, asked)
+    return seen
+
+
+def _joined(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Each record once, with its best score."""
     best: dict[str, Candidate] = {}
-    for candidate in (*ranked, *await _brought_along(store, query, root, ranked, asked)):
+    for candidate in candidates:
         known = best.get(candidate.record.id)
         if known is None or known.score < candidate.score:
             best[candidate.record.id] = candidate
-    records = [candidate.record for candidate in best.values()]
-    hidden = await spoken_over(store, query.where, root, records)
-    seen = [candidate for id_, candidate in best.items() if id_ not in hidden]
-    return one_per_source(seen, asked) if "one_per_source" in asked.profile.stages else seen
+    return list(best.values())
 
 
-async def hits_of(store: Store, query: Search, root: str) -> list[Hit]:
+async def hits_of(store: Store, query: Search, root: str) -> Sequence[Hit]:
     """Without words and meaning: the newest. What begins nobody knows when is not said of a time
     before it was told, and what was not believed at ``known_at`` not of our books then."""
+    hits: Sequence[Hit]
     if query.text or query.vector is not None:
         hits = await store.search(query)
     else:
         newest = Listing(where=query.where, limit=query.limit)
         hits = [Hit(record=record) for record in await store.listing(newest)]
-    left_out = await untold(store, query.where, root, [hit.record for hit in hits])
+    if query.where.as_of is None and query.where.known_at is None:
+        return hits
+    left_out = await untold(store, query.where, root, FoundHits.of(hits).records)
     if not left_out:
         return hits  # as it came: it may say that the engine itself searched
-    return type(hits)(hit for hit in hits if hit.record.id not in left_out)
+    told = [hit for hit in hits if hit.record.id not in left_out]
+    return NativeHits(told) if isinstance(hits, NativeHits) else told
 
 
 async def untold(

@@ -56,6 +56,7 @@ class SeenRecord:
     answer: FeedRecord
     size: int
     looked: tuple[int, int]  # whose look found it so, and which
+    used: bool = False  # since it was last to go
 
 
 Key = tuple[int, int | None]  # a record's, and that of the space of its vector
@@ -66,7 +67,7 @@ class SeenRecords:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._held: OrderedDict[Key, SeenRecord] = OrderedDict()  # those last used go last
+        self._held: OrderedDict[Key, SeenRecord] = OrderedDict()  # those that came last go last
         self._bytes = 0
 
     def unchanged(
@@ -74,11 +75,12 @@ class SeenRecords:
     ) -> dict[int, FeedRecord]:
         found: dict[int, FeedRecord] = {}
         with self._lock:
+            held_of = self._held.get
             for key in keys:
-                held = self._held.get((key, space))
+                held = held_of((key, space))
                 if held is not None and held.looked == look:
                     found[key] = held.answer
-                    self._held.move_to_end((key, space))
+                    held.used = True
         return found
 
     def same(self, key: Key, row: Row, look: tuple[int, int]) -> FeedRecord | None:
@@ -95,8 +97,12 @@ class SeenRecords:
             self._held[key] = record
             self._bytes += record.size - (old.size if old else 0)
             while self._bytes > RECORDS_BYTES_MAX:
-                _, gone = self._held.popitem(last=False)
-                self._bytes -= gone.size
+                first, gone = self._held.popitem(last=False)
+                if gone.used and gone is not record:  # it goes when it is the first again
+                    gone.used = False
+                    self._held[first] = gone
+                else:
+                    self._bytes -= gone.size
 
     def let_go(self) -> None:
         """Of all: something was erased."""

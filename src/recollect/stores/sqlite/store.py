@@ -173,12 +173,12 @@ class SqliteStore:
 
         return self._read_here(read) if len(ids) <= RECORDS_READ_HERE else await self._read(read)
 
-    async def search(self, asked: Search) -> list[Hit]:
+    async def search(self, asked: Search) -> Sequence[Hit]:
         if not check_asked(asked) or not (asked.text or asked.vector is not None):
             self._check_open()
             return []
 
-        def search(db: apsw.Connection) -> tuple[list[Hit], list[str]]:
+        def search(db: apsw.Connection) -> tuple[Sequence[Hit], list[str]]:
             feed = SqliteFeed(db, self._local.seen)
             return indexed.search(feed, self._cache, asked), feed.damaged
 
@@ -194,8 +194,8 @@ class SqliteStore:
         return hits
 
     def _indexed_here(
-        self, read: Callable[[SqliteFeed, IsLittle], list[T] | None]
-    ) -> tuple[list[T], list[str]] | None:
+        self, read: Callable[[SqliteFeed, IsLittle], T | None]
+    ) -> tuple[T, list[str]] | None:
         """On the caller's thread, if that is quicker than the way to another one; and the ids of
         what is damaged. At first without a transaction: mostly nothing has changed."""
         with speaking_of(self._path):
