@@ -23,6 +23,7 @@ RECORDS_MAX = 100_000
 SCOPES = 100
 ROOT = "org:bench"
 TOP = 10
+TIMED_MAX = 30  # questions whose time is taken; all count for what is found
 RECALL_MIN = 0.95
 ASKED: dict[
     str, tuple[dict[str, object], dict[str, object]]
@@ -79,7 +80,7 @@ async def _measured(
                     Contender(name, answer_async=partial(_found, store, scope=asked))
                     for name, store in (("native", native), ("exact", exact))
                 ],
-                questions,
+                questions[:TIMED_MAX],
                 bench.sizes.rounds,
             )
     where = "one scope" if scopes == 1 else f"{scopes} scopes"

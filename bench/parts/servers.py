@@ -26,6 +26,7 @@ WRITERS = 32
 SECONDS = 8.0
 RECORDS_MAX = 100_000
 SCOPES = 100
+QUESTIONS_MAX = 30
 ROOT = "org:bench"
 BARE = "recollect_bench"
 
@@ -130,7 +131,7 @@ async def _searches(
     bench: Bench, address: str, scopes: int, tables: list[Table], claims: list[Claim]
 ) -> None:
     count = min(bench.sizes.hybrid, RECORDS_MAX)
-    questions = bench.corpus.questions(bench.sizes.questions)
+    questions = bench.corpus.questions(min(bench.sizes.questions, QUESTIONS_MAX))
     store = await PostgresStore.open(with_options(address, native_above=1))
     bare = await asyncio.to_thread(_bare_table, bench, address, count, scopes)
     try:

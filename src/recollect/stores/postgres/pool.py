@@ -121,7 +121,9 @@ class ThreadPool:
 
     def _too_slow(self, why: str) -> Unavailable:
         return Unavailable(
-            f"{self._place.name} is too slow: {why}; try again", retry_after=RETRY_SECONDS
+            f"{self._place.name} is too slow: {why}; try again",
+            retry_after=RETRY_SECONDS,
+            slow=True,
         )
 
     def _connected(self) -> bool:

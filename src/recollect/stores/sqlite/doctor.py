@@ -44,6 +44,7 @@ from recollect.stores.sqlite.rebuild import (
     rebuild_vectors,
     sealed_rows,
 )
+from recollect.stores.sqlite.writer import wipe_pages
 
 
 def check(path: str | os.PathLike[str]) -> DoctorReport:
@@ -80,8 +81,9 @@ def _examined(path: str) -> tuple[int, int, tuple[Defect, ...]]:
 
 
 def rebuild(path: str | os.PathLike[str]) -> None:
-    """Make words, labels, lineage and SQLite's own indexes anew, and drop vectors that are not as
-    they were written: upkeep makes others."""
+    """Make words, labels, lineage and SQLite's own indexes anew, drop vectors that are not as they
+    were written, since upkeep makes others, and write the file so that nothing is left where nothing
+    is any more."""
     name = os.fspath(path)
     _must_exist(name)
     check_library()
@@ -96,6 +98,7 @@ def rebuild(path: str | os.PathLike[str]) -> None:
             rebuild_cursors(db)
             db.execute("REINDEX")
             db.execute("COMMIT")
+            wipe_pages(db)
         finally:
             roll_back(db)
             db.close()

@@ -302,6 +302,16 @@ def _in_our_words(error: Exception, path: str) -> Exception:
         return translated
 
 
+def wipe_pages(db: apsw.Connection) -> bool:
+    """Write the file anew and empty its log: what was moved within a page leaves bytes where
+    nothing is any more. False as for ``truncate_log``, or without room for a copy."""
+    try:
+        db.execute("VACUUM")
+    except (apsw.FullError, apsw.BusyError, apsw.LockedError):
+        return False
+    return truncate_log(db)
+
+
 def truncate_log(db: apsw.Connection) -> bool:
     """Move the log into the file and empty it, so that no erased byte stays in it. False if a
     reader still holds an old snapshot open."""
