@@ -82,8 +82,8 @@ def _examined(path: str) -> tuple[int, int, tuple[Defect, ...]]:
 
 def rebuild(path: str | os.PathLike[str]) -> None:
     """Make words, labels, lineage and SQLite's own indexes anew, drop vectors that are not as they
-    were written, since upkeep makes others, and write the file so that nothing is left where nothing
-    is any more."""
+    were written, since upkeep makes others, and write the file so that nothing is left where
+    nothing is any more."""
     name = os.fspath(path)
     _must_exist(name)
     check_library()
