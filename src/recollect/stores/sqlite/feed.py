@@ -8,6 +8,7 @@ from typing import Any
 import apsw
 
 from recollect.index.codes import NEVER_ENDS
+from recollect.index.derived import all_quantised
 from recollect.ports import FeedChanges, FeedRecord, FeedStamps, SavedIndex
 from recollect.stores.rows import RECORD_WITH_SCOPE, is_sound, to_json
 from recollect.stores.sqlite import snapshots
@@ -15,6 +16,7 @@ from recollect.stores.sqlite.connection import select
 from recollect.stores.sqlite.seen import ConnectionView, RowOnce, SeenRecords
 
 CHUNK = 8192
+VECTORS_AT_ONCE = 1024  # so that they are rounded while they lie in the processor's cache
 LITTLE = 32  # rows
 EVERYTHING = 0  # as the key of an erased record: load the scope anew
 
@@ -26,6 +28,10 @@ _COLUMNS = (
     " author, session, session_scope, labels, terms"
 )
 _KEYS = "(SELECT value FROM json_each(?))"
+_VECTORS = (
+    f"SELECT record, f32 FROM vector WHERE record IN {_KEYS}"
+    " AND space = (SELECT pk FROM space WHERE name = ?)"
+)
 _WHOLE = (
     f"SELECT record.pk, vector.f32, {RECORD_WITH_SCOPE} FROM record"
     " JOIN scope ON scope.pk = record.scope"
@@ -148,15 +154,15 @@ class SqliteFeed:
     def vectors(
         self, scope: str, space: str, keys: Sequence[int] | None
     ) -> Iterable[Sequence[tuple[int, bytes]]]:
-        where = " WHERE scope = ? AND space = (SELECT pk FROM space WHERE name = ?)"
-        sql = f"SELECT record, i8 FROM quantised{where}"
-        bindings: list[Any] = [self._scopes[scope], space]
         if keys is None:
-            yield from _parts(self._db.execute(f"{sql} ORDER BY record", bindings))
-            return
-        for start in range(0, len(keys), CHUNK):
-            some = [*bindings, str(list(keys[start : start + CHUNK]))]
-            yield from _parts(self._db.execute(f"{sql} AND record IN {_KEYS}", some))
+            rows = select(self._db, "SELECT pk FROM record WHERE scope = ?", self._scopes[scope])
+            keys = sorted(key for (key,) in rows)
+        for start in range(0, len(keys), VECTORS_AT_ONCE):
+            some = str(list(keys[start : start + VECTORS_AT_ONCE]))
+            found = select(self._db, _VECTORS, some, space)
+            if found:
+                numbers, vectors = zip(*found, strict=True)
+                yield list(zip(numbers, all_quantised(vectors), strict=True))
 
     def records(self, keys: Sequence[int], space: str) -> Mapping[int, FeedRecord]:
         number = self._space if space else None
