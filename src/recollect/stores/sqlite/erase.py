@@ -107,8 +107,7 @@ def _drop_space(db: apsw.Connection, name: str, keys: Keys) -> None:
     scopes = "(SELECT pk FROM scope WHERE root = ?1)"
     for sql in (
         "DELETE FROM vector WHERE space = ?2 AND record IN"
-        f" (SELECT record FROM quantised WHERE scope IN {scopes} AND space = ?2)",
-        f"DELETE FROM quantised WHERE scope IN {scopes} AND space = ?2",
+        f" (SELECT pk FROM record WHERE scope IN {scopes})",
         f"UPDATE record SET space = NULL WHERE scope IN {scopes} AND space = ?2",
     ):
         db.execute(sql, (keys.root, space))

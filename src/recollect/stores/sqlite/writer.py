@@ -156,7 +156,7 @@ class Writer:
         """Compute all that needs no lock; its size in bytes."""
         try:
             with speaking_of(self._path):
-                job.prepared = prepare(job.batch)
+                job.prepared = prepare(job.batch, small=False)
         except Exception as error:
             job.answer = error
             return 0
