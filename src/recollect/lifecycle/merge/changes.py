@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from recollect.lifecycle.merge.focus import touches
+from recollect.lifecycle.merge.focus import restates, touches
 from recollect.lifecycle.merge.odds import UNLIKELY, features, weighed
 from recollect.lifecycle.merge.theme import are_parallel, is_another, of_two_things
 from recollect.lifecycle.merge.topic import Topic, said_by, shared_dense, shared_words, topic_of
@@ -147,6 +147,15 @@ def is_touched(text: str, speaker: str, known: str, known_speaker: str, cue: str
         and _OWN.match(new.said) is not None
         and _OWN.match(old.said) is not None
     )
+
+
+def is_restated(text: str, speaker: str, known: str, known_speaker: str) -> bool:
+    """Whether a statement says the same of the same with another value, in no words of change."""
+    new, old = topic_of(text, speaker), topic_of(known, known_speaker)
+    shared = shared_words(new, old)
+    if _is_over(old) or not _same_people(new, old, shared):
+        return False
+    return restates(new, old, shared)
 
 
 def _without_subject(topic: Topic) -> Topic:

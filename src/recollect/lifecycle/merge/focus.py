@@ -91,6 +91,45 @@ def _concerns(part: str, said: frozenset[str], new: Topic) -> bool:
     return bool({kind for kind, _ in values_in(part)} & {kind for kind, _ in new.values})
 
 
+_COUNTED = re.compile(r"(?:(\w+) )?(\d[\d.,]*)(?: ?([^\W\d_]+))?")
+
+
+def restates(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
+    """Whether a statement gives another day, time or number where the known one has one, and most
+    of what it says of it is said there too: "the bowls is on Tuesdays" to Thursdays."""
+    if new.dense or old.dense or language_of(new.said) or not shared or old.pending:
+        return False
+    if _is_of_another(new, old, new.names & _stems(" ".join(new.said.split()[:2]))):
+        return False
+    for part in _END.split(expanded(new.said)):
+        said = _stems(part) - _units() - _times() - _people(new)
+        if not said & shared or len(said & shared) * 2 < len(said - shared):
+            continue
+        if _counted(part) & _counted(old.said):
+            return False  # the same number of the same is in both
+        ours, theirs = _kinds(part), _kinds(old.said)
+        if (ours & theirs) or {what for what, _ in _counted(part)} & {
+            what for what, _ in _counted(old.said)
+        }:
+            return True
+    return False
+
+
+def _kinds(text: str) -> frozenset[str]:
+    """The kinds of values that say when."""
+    return frozenset(kind for kind, _ in values_in(text) if kind in ("day", "time"))
+
+
+def _counted(text: str) -> frozenset[tuple[str, str]]:
+    """Numbers with what they count, or what has them: "8 units", "port 5433"."""
+    return frozenset(
+        (stem(fold(word)), number.rstrip(".,"))
+        for before, number, behind in _COUNTED.findall(text)
+        for word in (before, behind)
+        if word and word not in word_set("search.stop_words")
+    )
+
+
 def _clause(said: str, cue: str) -> str:
     """The clause that has the words of the change, and the next one where it says nothing else."""
     text = expanded(said)

@@ -7,7 +7,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal
 
-from recollect.lifecycle.merge.changes import concern, denies, is_touched, replaces, share_topic
+from recollect.lifecycle.merge.changes import (
+    concern,
+    denies,
+    is_restated,
+    is_touched,
+    replaces,
+    share_topic,
+)
 from recollect.lifecycle.merge.focus import is_partly
 from recollect.lifecycle.merge.odds import LIKELY
 from recollect.lifecycle.merge.texts import adds_words, clash, is_hedged, says_more
@@ -146,6 +153,10 @@ def _is_touched(record: Record, known: Record) -> bool:
     return is_touched(record.text, record.author, known.text, known.author, _cue(record))
 
 
+def _is_restated(record: Record, known: Record) -> bool:
+    return is_restated(record.text, record.author, known.text, known.author)
+
+
 def _own(record: Record, known: Sequence[Known]) -> list[Record]:
     """What its author has told of themselves and theirs."""
     return [
@@ -171,17 +182,22 @@ def _unplaced(record: Record, known: Sequence[Known]) -> tuple[Record, ...]:
     """The known records that a change is most likely about, though that is not sure."""
     if record.kind != "semantic" or record.status == "quarantined":
         return ()
-    own = _own(record, known)
-    weights = {
-        one.id: concern(record.text, record.author, one.text, one.author, _cue(record))
-        for one in own
+    own = [
+        one
+        for one in _own(record, known)
         if one.type != "user_request"
         and _reached(record) > one.at
         and set(one.lineage).isdisjoint(record.lineage)
-        and (len(own) <= FEW or _is_touched(record, one))
+    ]
+    weights = {
+        one.id: concern(record.text, record.author, one.text, one.author, _cue(record))
+        for one in own
+        if len(own) <= FEW or _is_touched(record, one)
     }
-    likely = [one.record for one in known if weights.get(one.record.id, 0.0) >= LIKELY]
-    return tuple(sorted(likely, key=lambda one: -weights[one.id])[:DOUBTED_MAX])
+    likely = [one for one in own if weights.get(one.id, 0.0) >= LIKELY]
+    if not likely:
+        likely = [one for one in own if _is_restated(record, one)]
+    return tuple(sorted(likely, key=lambda one: -weights.get(one.id, 0.0))[:DOUBTED_MAX])
 
 
 _BY_WEIGHT: tuple[VerdictKind, ...] = ("enriches", "duplicate")
