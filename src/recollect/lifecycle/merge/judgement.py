@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal
 
-from recollect.lifecycle.merge.changes import concern, denies, replaces, share_topic
+from recollect.lifecycle.merge.changes import (
+    concern,
+    denies,
+    replaces,
+    share_topic,
+    tells_bare_value,
+)
 from recollect.lifecycle.merge.odds import LIKELY
 from recollect.lifecycle.merge.texts import adds_words, clash, is_hedged, says_more
 from recollect.text.analysis import words
@@ -23,7 +30,8 @@ from recollect.text.claims.lessons import (
 )
 from recollect.text.compare import are_long, difference
 from recollect.text.compare.parts import canonical, read
-from recollect.text.words import counted, word_set
+from recollect.text.dates import told_times
+from recollect.text.words import counted, pattern, word_set
 from recollect.types import Record
 
 # "outdated": about an earlier time than a known record that has replaced it since.
@@ -150,6 +158,8 @@ def _unplaced(record: Record, known: Sequence[Known]) -> tuple[Record, ...]:
         and set(one.record.lineage).isdisjoint(record.lineage)
     }
     likely = [one.record for one in known if weights.get(one.record.id, 0.0) >= LIKELY]
+    if len(likely) > DOUBTED_MAX and tells_bare_value(record):
+        return ()  # it may be a value of anything
     return tuple(sorted(likely, key=lambda one: -weights[one.id])[:DOUBTED_MAX])
 
 
@@ -302,7 +312,25 @@ _BESIDE: tuple[set[str], ...] = ({"job", "employer"}, {"job", "field"}, {"employ
 
 def _reached(record: Record) -> datetime:
     """When what the record tells had surely begun."""
-    return max(record.at, _noted(record, CHANGED_BY) or record.at)
+    noted = _noted(record, CHANGED_BY)
+    if noted is None and record.valid_from is None and (year := _past_year(record)):
+        return year
+    return max(record.at, noted or record.at)
+
+
+def _past_year(record: Record) -> datetime | None:
+    """The end of a year long past in which a text says that it happened, where nobody said when
+    it was true: "sold my motorcycle in 2022" changes nothing that was told since."""
+    if pattern("statements.now").search(record.text):
+        return None
+    for span in told_times(record.text[:DATED_MAX], record.at):
+        if span.explicit_year and not span.relation and span.end < record.at - RECENTLY:
+            return span.end
+    return None
+
+
+_DEATH = re.compile(r"\b(?:died|passed away|is dead|was put (?:down|to sleep)|was killed)\b")
+DATED_MAX = 400  # characters: what is longer tells more than one thing
 
 
 def _noted(record: Record, name: str) -> datetime | None:
@@ -329,7 +357,8 @@ def _fate(record: Record, known: Record, against: _Against, *, corrects: bool) -
         return "new"  # one of them is not true yet: both hold
     reached = _reached(record)
     if against.is_change and reached <= known.at:
-        return "new"  # it tells of a time before
+        # It tells of a time before; but who died then does not live now.
+        return "contradicts" if _DEATH.search(record.text) else "new"
     if _is_overtaken(known, record) or _is_overtaken(record, known):
         return "contradicts"
     if record.trust < known.trust or not (against.is_same_slot or corrects):

@@ -84,7 +84,7 @@ SUBJECT_WORDS_MAX = 8
 def of_two_things(new: Topic, old: Topic) -> bool:
     """Whether two statements have subjects of their own, and each subject has a word that the
     other statement has not: what becomes of the docs site changes nothing of the blog."""
-    ours, theirs = _subject_of(new.said), _subject_of(old.said)
+    ours, theirs = subject_of(new.said), subject_of(old.said)
     if not ours or not theirs or _OURS.search(new.said):  # "Facilities put us on the fifth"
         return False
     said, known = ({stem(word) for word in _plain(one.said)} for one in (new, old))
@@ -92,7 +92,7 @@ def of_two_things(new: Topic, old: Topic) -> bool:
 
 
 @lru_cache(maxsize=4000)
-def _subject_of(said: str) -> frozenset[str]:
+def subject_of(said: str) -> frozenset[str]:
     """The stems of the words before the verb; empty for what somebody says of themselves."""
     found: list[str] = []
     for word in _plain(expanded(said))[:SUBJECT_WORDS_MAX]:
@@ -102,9 +102,15 @@ def _subject_of(said: str) -> frozenset[str]:
             return frozenset(stem(one) for one in found if not _JOINTS.fullmatch(one))
         found.append(word)
     named = [one for one in found if not _JOINTS.fullmatch(one)]
-    if named and reading(named[0], "base", "past", "participle"):  # "cut over to Postgres"
-        return frozenset()
+    if named and (reading(named[0], "base", "past", "participle") or named[0].endswith("ed")):
+        return frozenset()  # "cut over to Postgres"
     return frozenset(map(stem, named[:1]))  # no verb that is known: what it begins with
+
+
+def subject_fields(topic: Topic) -> frozenset[str]:
+    """The fields that the words before the verb belong to."""
+    words = _plain(expanded(topic.said))[:SUBJECT_WORDS_MAX]
+    return fields_of(" ".join(word for word in words if stem(word) in subject_of(topic.said)))
 
 
 def _is_verb(word: str, before: str) -> bool:
@@ -119,6 +125,39 @@ _MOVED = re.compile(r"(\w+) (.+) to\s*", re.IGNORECASE)  # "moved the frontend r
 _OF_WHAT = re.compile(r"\b(for|with|of) ((?:[\w'-]+ ?){1,4})", re.IGNORECASE)
 
 
+_GIVEN = re.compile(r"(?:gave|handed|passed|moved|stuck|put) (.+) (?:to|into|onto|on)\s*", re.IGNORECASE)
+_ON_ITS_OWN = re.compile(
+    r"(?:re(?:named|placed|designed|painted|wrote|written|built)|changed|up(?:graded|dated)|migrated"
+    r"|g[ai]ven? up|quit|stopped|dropped|cancel+ed|removed|hired|sold|swapped)\Z",
+    re.IGNORECASE,
+)
+_ANYTHING = frozenset("everything all it them things stuff lot most one ones bit".split())
+
+
+def has_its_own_thing(new: Topic, old: Topic) -> bool:
+    """Whether a change names what changed, and the known statement says nothing of that: "moved
+    the loot table to the wiki" to who uses OBS, "gave up ballet" to how old she is."""
+    given = _GIVEN.fullmatch(new.change.cue)
+    if given:
+        thing = _nouns(given[1])
+    else:
+        _, thing, _, _ = _parted(new)
+        thing = thing if _ON_ITS_OWN.search(new.change.cue) else []
+    if not thing or thing[0].endswith("ing") or set(thing) & (_ANYTHING | word_set("topics.aspects")):
+        return False
+    known = {stem(word) for word in _plain(old.said)}
+    if any(stem(word) in known or _is_part_of(word, known) for word in thing):
+        return False
+    return not fields_of(" ".join(thing)) & (old.fields - _VAGUE)
+
+
+_VAGUE = frozenset(("meeting", "price", "read", "plan", "taste"))  # half of all statements are
+
+
+def _is_part_of(word: str, known: Collection[str]) -> bool:
+    return len(word) > SHORT and any(one.startswith(word[:SHORT + 1]) for one in known)
+
+
 def are_parallel(new: Topic, old: Topic) -> bool:
     """Whether both tell the same change of two things: "the kitchen light was switched off" and
     "the garage light was switched off", "Tailwind for styling" and "Playwright for tests"."""
@@ -129,7 +168,7 @@ def are_parallel(new: Topic, old: Topic) -> bool:
     if not cue or cue != old.change.cue.casefold():
         return False
     ours, theirs = (expanded(one.said).casefold().partition(cue) for one in (new, old))
-    who, whom = _subject_of(new.said), _subject_of(old.said)
+    who, whom = subject_of(new.said), subject_of(old.said)
     if who - whom and whom - who:
         return True
     of_ours, of_theirs = (dict(_OF_WHAT.findall(one[2])) for one in (ours, theirs))
