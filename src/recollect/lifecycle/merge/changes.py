@@ -16,8 +16,10 @@ from itertools import pairwise
 from recollect.lifecycle.merge.odds import LIKELY, UNLIKELY, features, is_meant, weighed
 from recollect.lifecycle.merge.theme import (
     are_parallel,
+    gives_its_own_thing,
     has_its_own_thing,
     is_another,
+    is_of_a_part,
     of_two_things,
     subject_fields,
     subject_of,
@@ -190,6 +192,8 @@ def evidence(
         return {}  # a turn in another field of a life
     if not _of_same_type(new, old) and is_another(new, old, shared):
         return {}
+    if "tool" in new.fields & old.fields and not shared and not _same_kind_of_thing(new, old):
+        return {}
     alone = not _fields(new, old) and not _about(new, old, shared)
     against = {
         "kin alone": bool(new.kin) and new.kin == old.kin and alone,
@@ -216,22 +220,51 @@ def _is_beside(new: Topic, old: Topic) -> bool:
     if language_of(new.said) or new.dense or new.pronoun or _of_same_type(new, old):
         return False
     shared = shared_words(new, old) - _verbs_of(new)
-    people = new.kin | {new.begins, new.subject, old.subject, old.begins} | _TITLES
-    people |= {stem(one) for one in people} | new.mentions | old.mentions
-    told = new.events & old.fields
-    if shared - people - new.names:
+    if not shared and has_its_own_thing(new, old):
+        return True
+    if new.events & old.fields or old.pending:
         return False
     if not shared:
-        others = not new.kin and not _OWN_WORDS.search(new.said) and bool(subject_of(new.said))
-        named = old.begins and not old.kin and old.begins not in new.names
-        apart = not subject_fields(new) & old.fields and (others or bool(named))
-        return apart or has_its_own_thing(new, old)
-    if told or pattern("changes.gone").search(new.change.cue) or old.pending:
+        stranger = new.begins and not new.kin and not _OWN_WORDS.search(new.said)
+        where = {"home"} if _is_of_a_thing(new) else set()  # what a thing moved to is no home
+        if is_single(_fields(new, old) - where) and not stranger:
+            return False
+        return bool(stranger) or _of_other_things(new, old)
+    if gives_its_own_thing(new, old) or is_of_a_part(new, shared):
+        return True
+    gone = not _MOVED_TO.match(new.change.cue) and pattern("changes.gone").search(new.change.cue)
+    if shared - _people_of(new, old) or gone:
         return False
     if _IS_NAMED.search(old.said) and new.names - old.names:
         return False  # who somebody is, and somebody else's name
-    fields = _fields(new, old) - {"doctor", "lead", "name", "meeting", "price"}
-    return not fields and (has_its_own_thing(new, old) or bool(new.fields and old.fields))
+    if _fields(new, old) - {"doctor", "lead", "name", "meeting", "price"}:
+        return False
+    return has_its_own_thing(new, old) or (new.change.kind == "changes" and bool(new.fields))
+
+
+def _people_of(new: Topic, old: Topic) -> frozenset[str]:
+    names = {new.begins, new.subject, old.subject, old.begins}
+    if new.begins in _TITLES:
+        names |= set(subject_of(new.said))
+    return new.kin | names | {stem(one) for one in names} | new.mentions | old.mentions | _TITLES
+
+
+def _of_other_things(new: Topic, old: Topic) -> bool:
+    """Whether nothing is named in both, and one of them has a subject of its own."""
+    if subject_fields(new) & old.fields:
+        return False
+    named = old.begins and not old.kin and not new.names & {old.begins}
+    return _is_of_a_thing(new) or bool(named and new.change.kind == "may change")
+
+
+def _is_of_a_thing(new: Topic) -> bool:
+    """ "The server moved": neither the speaker nor anybody of theirs."""
+    thing = not new.kin and _THE.match(new.said) and not _OWN_WORDS.search(new.said)
+    return bool(thing and subject_of(new.said))
+
+
+_THE = re.compile(r"(?:The|the) [a-z]")
+_MOVED_TO = re.compile(r"(?:has |have )?moved(?! (?:out|away))", re.IGNORECASE)
 
 
 _CHANGED_FROM = re.compile(

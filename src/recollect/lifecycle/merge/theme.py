@@ -131,19 +131,37 @@ _ON_ITS_OWN = re.compile(
     r"|g[ai]ven? up|quit|stopped|dropped|cancel+ed|removed|hired|sold|swapped)\Z",
     re.IGNORECASE,
 )
-_ANYTHING = frozenset("everything all it them things stuff lot most one ones bit".split())
+_ANYTHING = _SPEAKERS | frozenset("everything all them him her things stuff most one".split())
 
 
 def has_its_own_thing(new: Topic, old: Topic) -> bool:
-    """Whether a change names what changed, and the known statement says nothing of that: "moved
-    the loot table to the wiki" to who uses OBS, "gave up ballet" to how old she is."""
+    """Whether a change names what changed, and the known statement says nothing of that: "gave up
+    ballet" to how old she is."""
+    if gives_its_own_thing(new, old):
+        return True
+    return bool(_ON_ITS_OWN.search(new.change.cue)) and _is_unknown(_parted(new)[1], old)
+
+
+def gives_its_own_thing(new: Topic, old: Topic) -> bool:
+    """ "Moved the loot table to the wiki" to who runs the wiki."""
     given = _GIVEN.fullmatch(new.change.cue)
-    if given:
-        thing = _nouns(given[1])
-    else:
-        _, thing, _, _ = _parted(new)
-        thing = thing if _ON_ITS_OWN.search(new.change.cue) else []
-    if not thing or thing[0].endswith("ing") or set(thing) & (_ANYTHING | word_set("topics.aspects")):
+    return given is not None and _is_unknown(_nouns(given[1]), old)
+
+
+def is_of_a_part(new: Topic, shared: Collection[str]) -> bool:
+    """ "The plugin index moved" to how plugins are signed: both name what it is the index of."""
+    said = _plain(expanded(new.said))[:SUBJECT_WORDS_MAX]
+    subject = [word for word in said if stem(word) in subject_of(new.said)]
+    if said[:1] != ["the"] or len(subject) < 2 or subject[-1] in word_set("topics.aspects"):
+        return False
+    return not _is_in(subject[-1], shared) and any(_is_in(word, shared) for word in subject[:-1])
+
+
+def _is_unknown(thing: list[str], old: Topic) -> bool:
+    """Whether a statement neither has the words for a thing nor is of its field of a life."""
+    if not thing or thing[0].endswith("ing") or set(thing) & _ANYTHING:
+        return False
+    if len(thing) == 1 and thing[0] in word_set("topics.aspects"):
         return False
     known = {stem(word) for word in _plain(old.said)}
     if any(stem(word) in known or _is_part_of(word, known) for word in thing):

@@ -30,6 +30,8 @@ _WHERE = re.compile(
     r"(?<!work )(?<!works )(?<!working )(?<!back )(?<!Back )\b(?:at|around|outside|after|before|during)"
     r" (?:work|home|school)\b(?! (?:for|as)\b)"
 )
+_YEAR = re.compile(r"(?:19|20)\d\d")  # two things of one year have nothing in common
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
 _NAMED_KIN = re.compile(r",? ([^\W\d_a-z][\w'-]+)")
 STEM_LEAST, STEM_MOST = 5, 40  # letters; nobody's word is longer
 
@@ -81,8 +83,8 @@ def topic_of(text: str, speaker: str) -> Topic:
 def _topic_of(text: str, speaker: str) -> Topic:
     said = said_by(text, speaker)
     own = {fold(part) for part in speaker.split()} | {"user"}
-    told = _WHERE.sub("there", said)
-    lowered = [word for word in words(told) if word not in own and not word.isdigit()]
+    told = _THOUSANDS.sub("", _WHERE.sub("there", said))
+    lowered = [word for word in words(told) if word not in own and not _YEAR.fullmatch(word)]
     names = (
         {fold(name).strip(".'-") for name in _NAME.findall(said)}
         - own

@@ -249,9 +249,11 @@ def _bare_fixes(sentences: Sequence[str], rest: str, marked: bool) -> Iterator[F
 
 def _is_told_of_somebody(value: str) -> bool:
     """ "Arjen lives in Rotterdam" is no other name for him."""
-    who, _, rest = value.partition(" ")
-    verb, _, tail = rest.partition(" ")
-    return who[:1].isupper() and bool(tail) and bool(reading(verb, "third", "past"))
+    found = _WHO_DID.match(value)
+    return found is not None and bool(reading(found[1], "third", "past"))
+
+
+_WHO_DID = re.compile(r"(?:[A-ZÀ-Ý][\w'.-]* ){1,3}([a-z]+) \S")
 
 
 def _is_bare(value: str) -> bool:
