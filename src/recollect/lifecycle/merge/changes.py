@@ -123,7 +123,9 @@ def is_bare(new: Topic) -> bool:
     """ "Down to 85", "slipped to the 17th", "moved over to Zen": a new value, and no word of what
     it is a value of."""
     said = {stem(_plain(word)) for word in new.change.cue.split()}
-    left = new.words - said - new.names - word_set("changes.bare") - {value for _, value in new.values}
+    left = (
+        new.words - said - new.names - word_set("changes.bare") - {value for _, value in new.values}
+    )
     if new.kin or new.change.kind == "ends" or left - {_plain(word) for word in new.names}:
         return False
     if new.names and (" from " in new.said or _fields_but_events(new)):
@@ -132,7 +134,7 @@ def is_bare(new: Topic) -> bool:
 
 
 def _fields_but_events(topic: Topic) -> frozenset[str]:
-    return topic.fields - topic.events
+    return topic.fields - topic.events - {"home"}  # "moved over to" is no home
 
 
 def _measured(topic: Topic) -> dict[str, str]:
@@ -147,8 +149,10 @@ def _fits_bare(new: Topic, old: Topic) -> bool:
     if _is_over(old):
         return False
     if new.names:
-        return bool(old.names) and bool(old.fields & word_set("topics.switched")) and not (
-            new.names & old.names
+        return (
+            bool(old.names)
+            and bool(old.fields & word_set("topics.switched"))
+            and not (new.names & old.names)
         )
     ours, theirs = _measured(new), _measured(old)
     both = [kind for kind in ours if kind in theirs and ours[kind] != theirs[kind]]
@@ -209,8 +213,12 @@ def _verbs_of(new: Topic) -> frozenset[str]:
     return frozenset(stem(word) for word in said if word.endswith("ed"))
 
 
-_OWN_WORDS = re.compile(r"\b(?:I|me|my|we|us|our|mine|ours|it|he|she|they|him|her|them)\b", re.IGNORECASE)
-_IS_NAMED = re.compile(r"\b(?:is|are|called|named) (?:(?:an?|the) )?(?:[A-ZÀ-Ý][\w'.-]* ?){1,3}\W*\Z")
+_OWN_WORDS = re.compile(
+    r"\b(?:I|me|my|we|us|our|mine|ours|it|he|she|they|him|her|them)\b", re.IGNORECASE
+)
+_IS_NAMED = re.compile(
+    r"\b(?:is|are|called|named) (?:(?:an?|the) )?(?:[A-ZÀ-Ý][\w'.-]* ?){1,3}\W*\Z"
+)
 _TITLES = frozenset(("dr", "mr", "mrs", "ms", "miss", "prof", "sir"))
 
 
@@ -220,17 +228,20 @@ def _is_beside(new: Topic, old: Topic) -> bool:
     if language_of(new.said) or new.dense or new.pronoun or _of_same_type(new, old):
         return False
     shared = shared_words(new, old) - _verbs_of(new)
-    if not shared and has_its_own_thing(new, old):
+    told = new.events & old.fields
+    if not shared and told <= {"name"} and has_its_own_thing(new, old):
         return True
-    if new.events & old.fields or old.pending:
+    if told or old.pending:
         return False
     if not shared:
-        stranger = new.begins and not new.kin and not _OWN_WORDS.search(new.said)
-        where = {"home"} if _is_of_a_thing(new) else set()  # what a thing moved to is no home
+        stranger = _is_of_a_stranger(new)
+        where = {"home"} if _is_of_a_thing(new) else set()  # nor where a thing moved to
         if is_single(_fields(new, old) - where) and not stranger:
             return False
-        return bool(stranger) or _of_other_things(new, old)
-    if gives_its_own_thing(new, old) or is_of_a_part(new, shared):
+        return stranger or _of_other_things(new, old)
+    if gives_its_own_thing(new, old):
+        return True
+    if is_of_a_part(new, shared) and not new.fields & old.fields:
         return True
     gone = not _MOVED_TO.match(new.change.cue) and pattern("changes.gone").search(new.change.cue)
     if shared - _people_of(new, old) or gone:
@@ -257,6 +268,19 @@ def _of_other_things(new: Topic, old: Topic) -> bool:
     return _is_of_a_thing(new) or bool(named and new.change.kind == "may change")
 
 
+def _is_of_a_stranger(new: Topic) -> bool:
+    """ "Jack moved up a group": somebody with a name did something."""
+    if not new.begins or new.kin or fields_of(new.begins) or _OWN_WORDS.search(new.said):
+        return False
+    found = _NAME_AND_VERB.match(new.said)
+    return found is not None and bool(
+        found[1] in ("is", "has", "was") or reading(found[1], "third", "past")
+    )
+
+
+_NAME_AND_VERB = re.compile(r"\W*(?:[A-ZÀ-Ý][\w'-]+ ){1,3}([a-z]+)")
+
+
 def _is_of_a_thing(new: Topic) -> bool:
     """ "The server moved": neither the speaker nor anybody of theirs."""
     thing = not new.kin and _THE.match(new.said) and not _OWN_WORDS.search(new.said)
@@ -268,7 +292,8 @@ _MOVED_TO = re.compile(r"(?:has |have )?moved(?! (?:out|away))", re.IGNORECASE)
 
 
 _CHANGED_FROM = re.compile(
-    r"\b(?:switch|swap|chang|migrat|convert|upgrad|mov)\w* (?:over )?from (?:the |my |our )?([A-ZÀ-Ý][\w.'-]*)"
+    r"\b(?:switch|swap|chang|migrat|convert|upgrad|mov)\w* (?:over )?from (?:the |my |our )?"
+    r"([A-ZÀ-Ý][\w.'-]*)"
 )
 
 
@@ -382,7 +407,8 @@ def _is_told_of_it(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
 
 
 _WEAK = re.compile(
-    r"(?:was|were|got|been) |cancel|called|closed|crashed|left|shut|paused|on hold|ran |(?:called|rained|cried|is|are|was|were) off\b"
+    r"(?:was|were|got|been) |cancel|called|closed|crashed|left|shut|paused|on hold|ran "
+    r"|(?:called|rained|cried|is|are|was|were) off\b"
 )
 _ONCE = re.compile(
     r"\b(?:today|yesterday|tonight|last night|this (?:time|morning|afternoon|evening|once)"
@@ -391,14 +417,16 @@ _ONCE = re.compile(
     re.IGNORECASE,
 )
 _FAILED = re.compile(
-    r"\W*(?:my|our|the) (?:\w+ )?(?:train|bus|flight|ferry|tram|class|lesson|session|meeting|game|match"
-    r"|practice|lecture|call|appointment)s? (?:was|were|got) .*\bon \d{4}-\d\d-\d\d",
+    r"\W*(?:my|our|the) (?:\w+ )?(?:train|bus|flight|ferry|tram|class|lesson|session|meeting|game"
+    r"|match|practice|lecture|call|appointment)s? (?:was|were|got) .*\bon \d{4}-\d\d-\d\d",
     re.IGNORECASE,
 )
 _BACK = re.compile(r"\bbut \w+(?: \w+)? (?:\w+ )?back\b|\bturned up again\b")
 _SOME = re.compile(r"\W*(?:one|two|some|half|a few|most) of (?:my|our|the)\b", re.IGNORECASE)
 _LESS = re.compile(r"\bdown to\b|\bleft\b|\bonly\b|\bjust\b")
-_LOST_ONE = re.compile(r"died|passed away|sold|rehomed|ran away|stolen|\\bleft\\b|moved out|dropped out")
+_LOST_ONE = re.compile(
+    r"died|passed away|sold|rehomed|ran away|stolen|\\bleft\\b|moved out|dropped out"
+)
 
 
 def _is_one_less(new: Topic, old: Topic) -> bool:
@@ -412,9 +440,9 @@ _OBJECT = frozenset("the a an my our their his her its one some another".split()
 def _is_instance(new: Topic) -> bool:
     """ "The 7:10 was cancelled this morning": what failed once goes on."""
     weak = new.change.kind == "ends" and _WEAK.search(new.change.cue)
-    return bool(weak and (_ONCE.search(new.said) or _FAILED.match(new.said))) and not pattern("changes.gone").search(
-        new.change.cue.replace("left", "")
-    )
+    return bool(weak and (_ONCE.search(new.said) or _FAILED.match(new.said))) and not pattern(
+        "changes.gone"
+    ).search(new.change.cue.replace("left", ""))
 
 
 _RETURN = re.compile(r"\bback (?:on|in|at|to|with) (?:the |my |our )?([\w'-]+)", re.IGNORECASE)

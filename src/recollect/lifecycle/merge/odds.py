@@ -158,7 +158,7 @@ def _is_other(new: Topic, old: Topic) -> bool:
 def is_meant(pronoun: str, old: Topic) -> bool:
     """Whether "he" or "she" may be whom a known statement is about."""
     if not old.kin:
-        return "pet" in old.fields and not old.said.startswith("I ") or bool(old.begins)
+        return ("pet" in old.fields and not old.said.startswith("I ")) or bool(old.begins)
     others = word_set("topics.women") if pronoun == "he" else word_set("topics.men")
     return not old.kin & others and not old.kin & _SEVERAL
 

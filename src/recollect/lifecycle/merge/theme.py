@@ -125,13 +125,18 @@ _MOVED = re.compile(r"(\w+) (.+) to\s*", re.IGNORECASE)  # "moved the frontend r
 _OF_WHAT = re.compile(r"\b(for|with|of) ((?:[\w'-]+ ?){1,4})", re.IGNORECASE)
 
 
-_GIVEN = re.compile(r"(?:gave|handed|passed|moved|stuck|put) (.+) (?:to|into|onto|on)\s*", re.IGNORECASE)
+_GIVEN = re.compile(
+    r"(?:gave|handed|passed|moved|stuck|put) (.+) (?:to|into|onto|on)\s*", re.IGNORECASE
+)
 _ON_ITS_OWN = re.compile(
     r"(?:re(?:named|placed|designed|painted|wrote|written|built)|changed|up(?:graded|dated)|migrated"
-    r"|g[ai]ven? up|quit|stopped|dropped|cancel+ed|removed|hired|sold|swapped)\Z",
+    r"|g[ai]ven? up|quit|stopped|removed|hired)\Z",
     re.IGNORECASE,
 )
-_ANYTHING = _SPEAKERS | frozenset("everything all them him her things stuff most one".split())
+_ANYTHING = _SPEAKERS | frozenset(
+    "everything all them him her things stuff most one over back up down on off in out across"
+    " ourselves myself itself themselves himself herself".split()
+)
 
 
 def has_its_own_thing(new: Topic, old: Topic) -> bool:
@@ -173,7 +178,7 @@ _VAGUE = frozenset(("meeting", "price", "read", "plan", "taste"))  # half of all
 
 
 def _is_part_of(word: str, known: Collection[str]) -> bool:
-    return len(word) > SHORT and any(one.startswith(word[:SHORT + 1]) for one in known)
+    return len(word) > SHORT and any(one.startswith(word[: SHORT + 1]) for one in known)
 
 
 def are_parallel(new: Topic, old: Topic) -> bool:

@@ -27,7 +27,8 @@ _BOTH_PARENTS = re.compile(
 )
 # Where something happened says nothing of what is so there: "They changed the menu at work".
 _WHERE = re.compile(
-    r"(?<!work )(?<!works )(?<!working )(?<!back )(?<!Back )\b(?:at|around|outside|after|before|during)"
+    r"(?<!work )(?<!works )(?<!working )(?<!back )(?<!Back )"
+    r"\b(?:at|around|outside|after|before|during)"
     r" (?:work|home|school)\b(?! (?:for|as)\b)"
 )
 _YEAR = re.compile(r"(?:19|20)\d\d")  # two things of one year have nothing in common
@@ -135,7 +136,9 @@ def _claimed(text: str, speaker: str) -> frozenset[str]:
 
 
 _PRONOUN = re.compile(r"\W*(he|she)(?:'s|'d)?\b", re.IGNORECASE)
-_OBJECT = re.compile(r"\W*(?:we )?(?:moved|put|took|got|had|switched|rehomed) (him|her)\b", re.IGNORECASE)
+_OBJECT = re.compile(
+    r"\W*(?:we )?(?:moved|put|took|got|had|switched|rehomed) (him|her)\b", re.IGNORECASE
+)
 
 
 def _pronoun(said: str) -> str:

@@ -214,7 +214,9 @@ def _said_of_speaker(rest: str) -> bool:
     return bool(tail) and (bool(told) or _is_usual(verb, tail))
 
 
-_LONG = re.compile(r"(?:look after|care for|rely on|put aside|set aside|split) (?!it\b|that\b|this\b)")
+_LONG = re.compile(
+    r"(?:look after|care for|rely on|put aside|set aside|split) (?!it\b|that\b|this\b)"
+)
 _VERB = re.compile(r"[a-z]+(?:-[a-z]+)?(?<!ing)(?<![^e]ed)(?:(?<!ly)|(?<=pply)|(?<=fly)|(?<=rely))")
 _POINTED_AT = re.compile(r"(?:it|that|this|these|those|them|him|there|up|off|out|the)\b")
 
