@@ -229,6 +229,8 @@ def _is_beside(new: Topic, old: Topic) -> bool:
         return False
     shared = shared_words(new, old) - _verbs_of(new)
     told = new.events & old.fields
+    if not shared and _is_of_hours(new, old):
+        return True
     if not shared and told <= {"name"} and has_its_own_thing(new, old):
         return True
     if told or old.pending:
@@ -251,6 +253,18 @@ def _is_beside(new: Topic, old: Topic) -> bool:
     if _fields(new, old) - {"doctor", "lead", "name", "meeting", "price"}:
         return False
     return has_its_own_thing(new, old) or (new.change.kind == "changes" and bool(new.fields))
+
+
+def _is_of_hours(new: Topic, old: Topic) -> bool:
+    """When somebody works now says nothing of what they are; whether they work at all, it does."""
+    work = _fields(new, old)
+    return (
+        "hours" in new.fields - old.fields
+        and work <= {"work"}
+        and not states_of("work") & old.words
+        and bool(work)
+        and not new.names - old.names
+    )
 
 
 def _people_of(new: Topic, old: Topic) -> frozenset[str]:

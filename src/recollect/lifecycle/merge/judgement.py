@@ -285,10 +285,16 @@ def _against(record: Record, known: Record) -> _Against:
             return _Against("", is_same_slot=False)
     if reason := _changed(record, claim, known, other):
         return _Against(reason, is_same_slot=True, is_change=True)
-    if claim is not None and other is not None and not same_slot(record, claim, known, other):
+    apart = claim is not None and other is not None and _are_apart(record, claim, known, other)
+    if apart:
         return _Against("", is_same_slot=False)
     reason = clash(record.text, known.text) if _same_speaker(record, known) else ""
     return _Against(reason, is_same_slot=False)
+
+
+def _are_apart(record: Record, claim: Claim, known: Record, other: Claim) -> bool:
+    """Two slots, or one on two days."""
+    return not same_slot(record, claim, known, other) or _on_other_days(claim.value, other.value)
 
 
 def _changed(record: Record, claim: Claim | None, known: Record, other: Claim | None) -> str:
