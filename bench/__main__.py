@@ -20,6 +20,7 @@ from bench.parts import (
     hybrid,
     imports,
     learning,
+    native,
     neighbours,
     servers,
     sessions,
@@ -42,6 +43,7 @@ PARTS: dict[str, Callable[[Bench], Awaitable[Result]]] = {
     "engines": engines.run,
     "tenants": tenants.run,
     "servers": servers.run,
+    "native": native.run,
     "shards": shards.run,
 }
 HERE = Path(__file__).resolve().parent

@@ -10,14 +10,15 @@ from recollect.testing.values import ROOT
 
 
 async def damage(store: Store, old: str, new: str) -> bool:
-    """Put ``new`` for ``old`` into every record and message of the root that clauses use."""
+    """Put ``new`` for ``old`` into everything that is kept of the root that clauses use."""
     engine: KeyEngine = cast(Any, store)._engine
-    ids, messages = cast(
-        list[Pairs], await engine.read(ROOT, [KeySpan(b"a\0", b"a\1"), KeySpan(b"o\0", b"o\1")])
-    )
+    kinds = ("a", "o", "u", "t", "b", "e", "f")
+    spans = [KeySpan(f"{kind}\0".encode(), f"{kind}\1".encode()) for kind in kinds]
+    ids, *others = cast(list[Pairs], await engine.read(ROOT, spans))
     places = [place for _, place in ids]
     bodies = await engine.read(ROOT, [Get(place) for place in places]) if places else []
-    found = [*zip(places, cast(list[bytes], bodies), strict=True), *messages]
+    rest = [pair for pairs in others for pair in pairs]
+    found = [*zip(places, cast(list[bytes], bodies), strict=True), *rest]
     puts = {at: raw.replace(old.encode(), new.encode()) for at, raw in found}
     assert any(puts[at] != raw for at, raw in found)
     return await engine.write(ROOT, KeyChanges(puts=puts))

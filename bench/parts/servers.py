@@ -13,20 +13,20 @@ from typing import Any
 import numpy as np
 import psycopg
 
-from bench.filling import GivenVectors, batch_of, fill, query_of
+from bench.filling import batch_of, fill, query_of
+from bench.places import fresh, kind_of, with_options
 from bench.report import Claim, Result, Table, at_least, at_most, ms, nothing_named, times
 from bench.running import Bench
 from bench.texts import Question
 from bench.timing import Contender, race
-from recollect.memory import AsyncMemory
 from recollect.ports import Store
 from recollect.stores.postgres import PostgresStore
-from recollect.wiring import open_engine
 
 WRITERS = 32
 SECONDS = 8.0
 RECORDS_MAX = 100_000
 SCOPES = 100
+QUESTIONS_MAX = 30
 ROOT = "org:bench"
 BARE = "recollect_bench"
 
@@ -35,12 +35,14 @@ async def run(bench: Bench) -> Result:
     tables: list[Table] = []
     claims: list[Claim] = []
     for address in bench.stores:
-        if address.startswith("postgres"):
+        if kind_of(address) == "postgresql":
             bench.say("servers: commits")
-            await _commits(bench, address, tables, claims)
+            with fresh(address) as place:
+                await _commits(bench, place, tables, claims)
             for scopes in (1, SCOPES):
                 bench.say(f"servers: native search, {scopes} scopes")
-                await _searches(bench, address, scopes, tables, claims)
+                with fresh(address) as place:
+                    await _searches(bench, place, scopes, tables, claims)
     return Result("servers", tables or [nothing_named("PostgreSQL beside itself")], claims)
 
 
@@ -56,13 +58,9 @@ async def _commits(bench: Bench, address: str, tables: list[Table], claims: list
     bare = await asyncio.to_thread(_bare_rate, address, chunks)
     with _connected(address) as db:
         db.execute(f"DROP TABLE {BARE}")
-    memory = AsyncMemory(await open_engine(address, embedder="none"))
     try:
         ours = await _our_rate(store, chunks)
-        for number in range(WRITERS):
-            await memory.forget(scope=f"user:writer{number}", descend=True)
     finally:
-        await memory.close()
         await store.close()
     rows = [("bare INSERT transaction", f"{bare:.0f}", "1.00x")]
     rows.append(("commit of one record with its vector", f"{ours:.0f}", times(ours / bare)))
@@ -133,9 +131,8 @@ async def _searches(
     bench: Bench, address: str, scopes: int, tables: list[Table], claims: list[Claim]
 ) -> None:
     count = min(bench.sizes.hybrid, RECORDS_MAX)
-    questions = bench.corpus.questions(bench.sizes.questions)
-    engine = await open_engine(f"{address}?native_above=1", embedder=GivenVectors.of(questions))
-    memory, store = AsyncMemory(engine), engine.store
+    questions = bench.corpus.questions(min(bench.sizes.questions, QUESTIONS_MAX))
+    store = await PostgresStore.open(with_options(address, native_above=1))
     bare = await asyncio.to_thread(_bare_table, bench, address, count, scopes)
     try:
         each = count // scopes
@@ -145,7 +142,9 @@ async def _searches(
 
         async def native(question: Question) -> object:
             query = query_of(question, asked)
-            return await store.search(replace(query, limit=10))
+            found = await store.search(replace(query, limit=10))
+            assert len(found) >= 10, "it found nothing"
+            return found
 
         found = await race(
             [
@@ -155,10 +154,8 @@ async def _searches(
             questions,
             bench.sizes.rounds,
         )
-        await memory.forget(scope=ROOT, descend=True)
     finally:
-        await memory.close()
-        bare.execute(f"DROP TABLE {BARE}")
+        await store.close()
         bare.close()
     ratio = found["native"].median / found["bare"].median
     rows = [(name, ms(one.median), ms(one.p95)) for name, one in found.items()]

@@ -10,14 +10,11 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
-from urllib.parse import urlsplit, urlunsplit
-
-import psycopg
-from psycopg import sql
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 from bench.filling import batch_of, query_of
+from bench.places import databases, kind_of
 from bench.report import Result, Table, ms, nothing_named, times
 from bench.running import Bench
 from bench.timing import Times
@@ -36,8 +33,8 @@ WRITES = 0.3  # of all calls
 async def run(bench: Bench) -> Result:
     tables = []
     for address in bench.stores:
-        if address.startswith("postgres"):
-            with _databases(address) as (plain, front, shards):
+        if kind_of(address) == "postgresql":
+            with databases(address, 2 + SHARDS) as (plain, front, *shards):
                 await asyncio.to_thread(spread, front, shards)
                 measured = {}
                 for name, one in (("one database", plain), (f"{SHARDS} shards", front)):
@@ -60,25 +57,6 @@ def _table(measured: dict[str, tuple[float, Times, Times]]) -> Table:
     )
     columns = ("store", "calls a second", "ratio", "search", "commit")
     return Table("Shards", columns, rows, note)
-
-
-@contextmanager
-def _databases(address: str) -> Iterator[tuple[str, str, list[str]]]:
-    names = [f"bench_{time.time_ns()}_{number}" for number in range(2 + SHARDS)]
-    with psycopg.connect(address, autocommit=True) as db:
-        for name in names:
-            db.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
-        try:
-            plain, front, *shards = (_named(address, name) for name in names)
-            yield plain, front, shards
-        finally:
-            for name in names:
-                drop = sql.SQL("DROP DATABASE {} WITH (FORCE)")
-                db.execute(drop.format(sql.Identifier(name)))
-
-
-def _named(address: str, database: str) -> str:
-    return urlunsplit(urlsplit(address)._replace(path=f"/{database}"))
 
 
 @asynccontextmanager

@@ -1,12 +1,14 @@
 """Many tenants in one store: opening it, a round of upkeep with work due in one of them, and a
-recall of one, beside a store that has this tenant alone."""
+recall of one, beside a store that has this tenant alone. In a file, and on servers that ``--store``
+names."""
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
-from pathlib import Path
 
-from bench.filling import NOW, batch_of
+from bench.filling import AT_ONCE, NOW, batch_of
+from bench.places import fresh, kind_of
 from bench.report import Claim, Result, Table, ms, times
 from bench.running import Bench
 from bench.timing import Times
@@ -19,40 +21,60 @@ from recollect.wiring import open_engine
 RECORDS = 100
 ROUNDS = 15
 RATIO_MAX = 1.2
+SIZES = (("alone", 1), ("many", 0))  # how many tenants; 0: as many as the size says
 WHAT = ("opening", "a round of upkeep, work due in one", "recall of one")
 
 
 async def run(bench: Bench) -> Result:
     """As many tenants as the size has records of others, a hundred each."""
     count = max(10, bench.sizes.others // RECORDS)
-    tables, claims = [], []
+    tables: list[Table] = []
+    claims: list[Claim] = []
     with bench.desk() as desk:
         measured = {}
-        for name, tenants in (("alone", 1), ("many", count)):
+        for name, tenants in SIZES:
             bench.say(f"tenants: {name}")
-            measured[name] = await _measured(bench, desk / f"{name}.db", tenants)
+            measured[name] = await _measured(bench, str(desk / f"{name}.db"), tenants or count)
+    _tell("in a SQLite file", count, measured, tables, claims)
+    for address in bench.stores:
+        measured = {}
+        for name, tenants in SIZES:
+            bench.say(f"tenants: {name}, {kind_of(address)}")
+            with fresh(address) as place:
+                measured[name] = await _measured(bench, place, tenants or count)
+        _tell(f"on {kind_of(address)}", count, measured, tables, claims)
+    return Result("tenants", tables, claims)
+
+
+def _tell(
+    where: str,
+    count: int,
+    measured: dict[str, tuple[Times, Times, Times]],
+    tables: list[Table],
+    claims: list[Claim],
+) -> None:
     rows = []
     for what, alone, many in zip(WHAT, measured["alone"], measured["many"], strict=True):
         ratio = many.median / alone.median
         rows.append((what, ms(alone.median), ms(many.median), times(ratio)))
-        claim = f"{what}, {count:,} tenants beside one"
+        claim = f"{what}, {count:,} tenants {where} beside one"
         claims.append(Claim(claim, times(ratio), f"<= {RATIO_MAX}x", ratio <= RATIO_MAX))
     columns = ("", "one tenant alone", f"among {count:,}", "ratio")
-    tables.append(Table("Tenants", columns, rows, f"{RECORDS} records each, in a SQLite file."))
-    return Result("tenants", tables, claims)
+    title = "Tenants" if not tables else f"Tenants {where}"
+    tables.append(Table(title, columns, rows, f"{RECORDS} records each, {where}."))
 
 
-async def _measured(bench: Bench, file: Path, tenants: int) -> tuple[Times, Times, Times]:
+async def _measured(bench: Bench, place: str, tenants: int) -> tuple[Times, Times, Times]:
     opening, upkeep, recall = Times(), Times(), Times()
-    async with await _opened(file) as memory:
+    async with await _opened(place) as memory:
         await _fill(bench, memory.engine.store, tenants)
         await one_round(memory.engine)
     for _ in range(ROUNDS):
         with opening.one():
-            memory = await _opened(file)
+            memory = await _opened(place)
         await memory.close()
     questions = bench.corpus.questions(ROUNDS)
-    async with await _opened(file) as memory:
+    async with await _opened(place) as memory:
         store = memory.engine.store
         await memory.recall(questions[0].text, scope=_tenant(tenants // 2))
         for number, question in enumerate(questions):
@@ -64,8 +86,8 @@ async def _measured(bench: Bench, file: Path, tenants: int) -> tuple[Times, Time
     return opening, upkeep, recall
 
 
-async def _opened(file: Path) -> AsyncMemory:
-    return AsyncMemory(await open_engine(str(file), embedder="none"))
+async def _opened(place: str) -> AsyncMemory:
+    return AsyncMemory(await open_engine(place, embedder="none"))
 
 
 def _tenant(number: int) -> str:
@@ -75,10 +97,11 @@ def _tenant(number: int) -> str:
 async def _fill(bench: Bench, store: Store, tenants: int) -> None:
     """All have the same records: what is measured does not depend on what they say."""
     [(first, chunk)] = bench.corpus.records(0, RECORDS, RECORDS)
-    for number in range(tenants):
-        bench.count("tenants", number, tenants)
-        batch = batch_of(_tenant(number), first, chunk)
-        await store.commit(replace(batch, vectors={}, space=""))
+    for start in range(0, tenants, AT_ONCE):
+        bench.count("tenants", start, tenants)
+        some = range(start, min(start + AT_ONCE, tenants))
+        batches = (batch_of(_tenant(number), first, chunk) for number in some)
+        await asyncio.gather(*(store.commit(replace(one, vectors={}, space="")) for one in batches))
 
 
 def _due(number: int, scope: str) -> Batch:

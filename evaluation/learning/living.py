@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from evaluation.learning.cases import Case
 from recollect import AsyncMemory
 from recollect.ports import Embedder
-from recollect.types import Record, ReviewItem
+from recollect.types import Record, ReviewItem, Type
 from recollect.wiring import read_settings
 
 SCOPE = "user:evaluated"
@@ -70,14 +70,15 @@ async def live(case: Case, embedder: Embedder | None) -> Lived:
             now[0] += MOMENT
             await memory.maintain()
             if turn.role == "user":
-                known.append(await _beliefs(memory, now[0]))
+                known.append(await believed(memory, now[0]))
     finally:
         await memory.close()
     return Lived(first=known[1], before=known[-2], after=known[-1])
 
 
-async def _beliefs(memory: AsyncMemory, now: datetime) -> list[Belief]:
-    page = await memory.records(scope=SCOPE, descend=True, limit=LIST_MAX)
+async def believed(memory: AsyncMemory, now: datetime, types: Sequence[Type] = ()) -> list[Belief]:
+    """What is kept of what was said, also what is over."""
+    page = await memory.records(scope=SCOPE, descend=True, types=types, limit=LIST_MAX)
     doubted = _under_review(await memory.review(scope=SCOPE))
     return [
         Belief(

@@ -55,7 +55,8 @@ class Conflict(RecollectError):
 
 class Unavailable(RecollectError):
     """A disk, file lock, service or model failed. ``retry_after``: in how many seconds it may
-    work again, if the other side said so. ``lasting``: not before somebody changes something."""
+    work again, if the other side said so. ``lasting``: not before somebody changes something.
+    ``slow``: it is there, but does not answer in time."""
 
     exit_code = 6
 
@@ -66,11 +67,13 @@ class Unavailable(RecollectError):
         outcome_unknown: bool = False,
         retry_after: float | None = None,
         lasting: bool = False,
+        slow: bool = False,
     ) -> None:
         super().__init__(message)
         self.outcome_unknown = outcome_unknown
         self.retry_after = retry_after
         self.lasting = lasting
+        self.slow = slow
 
 
 class Incompatible(RecollectError):

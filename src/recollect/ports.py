@@ -65,6 +65,16 @@ def note_left_out(ids: Iterable[str]) -> None:
         noted.extend(ids)
 
 
+def leaves_out(name: str) -> bool:
+    """For a store: does whoever asks leave out what is not as it was written? Then that is noted
+    by its name; if not, it is an error."""
+    noted = _left_out.get()
+    if noted is None:
+        return False
+    noted.append(name)
+    return True
+
+
 class Breath:
     """For whoever does much at once on a loop that others share: asked between two small steps,
     it lets the others go on every few milliseconds."""
@@ -193,7 +203,7 @@ class Store(Protocol):
         every root (for a caller who may see them all)."""
         ...
 
-    async def search(self, asked: Search) -> list[Hit]:
+    async def search(self, asked: Search) -> Sequence[Hit]:
         """The best ``limit`` of each arm, every hit with the raw scores of both, nothing if it
         has neither words nor a vector. Word statistics are those of the rows that its scopes
         can see, whatever else the filter says."""
@@ -397,6 +407,27 @@ class Feed(Protocol):
 
     def records(self, keys: Sequence[int], space: str) -> Mapping[int, FeedRecord]:
         """Records by key, with their vectors of a space (none, if it has no name)."""
+        ...
+
+
+class SavedIndex(NamedTuple):
+    """What a store kept of a search index: all that there was of one part of it at ``stamp``."""
+
+    stamp: int
+    rows: int  # about how many
+    # In the order of the keys: what ``ScopeIndex.saved`` made, or, where that is lost, the rows.
+    parts: Iterable[bytes | Sequence[Sequence[Any]]]
+    changed: Iterable[int]  # of vectors: the keys of what changed behind the stamp
+
+
+@runtime_checkable
+class SavedFeed(Feed, Protocol):
+    """A feed of a store that keeps search indexes beside its rows, so that a process need not
+    build them; see ``recollect.index.snapshot``."""
+
+    def saved(self, scope: str, part: str) -> SavedIndex | None:
+        """One part, for ``part`` "" the words and columns, else the vectors of a space; None if
+        there is none that fits. Of vectors some parts may be missing."""
         ...
 
 

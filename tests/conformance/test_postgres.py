@@ -23,6 +23,7 @@ from recollect.testing.clauses.surroundings import SurroundingsClauses
 from recollect.testing.clauses.times import TwoAxesClauses
 from recollect.testing.statemachine import store_machine
 from tests import postgres
+from tests.conformance.test_sqlite import KEPT_IN
 
 
 class TestPostgresStore(StoreContract):
@@ -38,8 +39,12 @@ class TestPostgresStore(StoreContract):
 
     async def damage(self, store: Store, old: str, new: str) -> bool:  # noqa: ARG002
         with psycopg.connect(self.address, autocommit=True) as db:
-            for table in ("record", "message"):
-                db.execute(f"UPDATE recollect.{table} SET text = %s WHERE text = %s", (new, old))
+            for table, column in KEPT_IN:
+                db.execute(
+                    f"UPDATE recollect.{table} SET {column} = replace({column}::text, %s, %s)"
+                    f"::{'text' if column == 'text' else 'json'} WHERE {column}::text LIKE %s",
+                    (old, new, f"%{old}%"),
+                )
         return True
 
     async def open_second(self, store: Store) -> Store:  # noqa: ARG002

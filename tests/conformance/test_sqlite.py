@@ -7,6 +7,16 @@ from recollect.ports import Store
 from recollect.stores.sqlite import SqliteStore
 from recollect.testing import StoreContract
 
+# Where a text may be kept.
+KEPT_IN = (
+    ("record", "text"),
+    ("message", "text"),
+    ("summary", "text"),
+    ("session", "state"),
+    ("relation", "lineage"),
+    ("item", "value"),
+)
+
 
 class TestSqliteStore(StoreContract):
     @pytest.fixture(autouse=True)
@@ -25,8 +35,9 @@ class TestSqliteStore(StoreContract):
     async def damage(self, store: Store, old: str, new: str) -> bool:  # noqa: ARG002
         db = apsw.Connection(str(self.path))
         db.set_busy_timeout(5000)
-        for table in ("record", "message"):
-            db.execute(f"UPDATE {table} SET text = ? WHERE text = ?", (new, old))
+        for table, column in KEPT_IN:
+            changed = f"UPDATE {table} SET {column} = replace({column}, ?2, ?1)"
+            db.execute(f"{changed} WHERE instr({column}, ?2)", (new, old))
         db.close()
         return True
 

@@ -16,6 +16,7 @@ from evaluation.baselines import BM25, SUM, VECTORS
 from evaluation.sets import SETS
 from recollect.models.providers.minilm import weights
 from recollect.rank import stages
+from recollect.rank.candidates import Candidate
 
 DATA = Path(__file__).parent / "data"
 MINILM = Path(sys.prefix) / "models" / "minilm"  # where the tests of the model keep it
@@ -87,7 +88,7 @@ def test_X17_a_broken_ranking_fails_the_comparison(
     assert run(DATA, *options) == GOOD
     assert "not worse than the run of" in capsys.readouterr().out
 
-    def worst_first(candidate: stages.Candidate) -> tuple[float, str]:
+    def worst_first(candidate: Candidate) -> tuple[float, str]:
         return (candidate.score, candidate.record.id)
 
     monkeypatch.setattr(stages, "order", worst_first)

@@ -371,13 +371,21 @@ asyncio.run(main())
 """
 
 
+def ids_in(history: str) -> list[str]:
+    return re.findall(r"<!-- recollect:(\S+) -->", history)
+
+
 def test_B2_B6_a_killed_sync_never_shrinks_or_doubles_the_log(desk: Desk, proving: bool) -> None:
     desk.window(8)
     desk.remember("Ann lives in Berlin", "Bob likes chess", "Carl plays the flute")
     desk.sync()
     dice = random.Random(20261115)
     before = desk.history.read_text()
-    for kill in range(40 if proving else 6):
+    ids: list[str] = []
+    for kill in range(40):
+        # A busy machine needs more of them until enough is folded.
+        if not proving and kill >= 6 and len(ids) > 3:
+            break
         command = [sys.executable, "-c", SYNCING, str(desk.path), f"run {kill}"]
         syncing = subprocess.Popen(command, stdout=subprocess.PIPE)
         assert syncing.stdout is not None
@@ -388,9 +396,10 @@ def test_B2_B6_a_killed_sync_never_shrinks_or_doubles_the_log(desk: Desk, provin
         after = desk.history.read_text()
         assert after.startswith(before[: before.rfind("\n") + 1])
         before = after
+        ids = ids_in(after)
     desk.sync()
-    ids = re.findall(r"<!-- recollect:(\S+) -->", desk.history.read_text())
-    assert ids
+    ids = ids_in(desk.history.read_text())
+    assert len(ids) > 3
     assert max(Counter(ids).values()) == 1
     assert sorted(desk.texts()) == [
         "Ann lives in Berlin",

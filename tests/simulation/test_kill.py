@@ -88,7 +88,10 @@ def test_X2_nothing_acknowledged_is_lost_when_the_writer_is_killed(
     dice = random.Random(20261115)
     messages: list[str] = []
     records: list[str] = []
-    for kill in range(500 if proving else 6):
+    for kill in range(500):
+        # A busy machine needs more of them until enough is acknowledged.
+        if not proving and kill >= 6 and len(messages) > 15:
+            break
         writer = start_writer(file, f"k{kill}", 100_000)
         assert writer.stdout is not None
         assert writer.stdout.readline() == b"ready\n"
@@ -100,7 +103,7 @@ def test_X2_nothing_acknowledged_is_lost_when_the_writer_is_killed(
         new_messages, new_records = acknowledged(first + said)
         messages += new_messages
         records += new_records
-    assert len(messages) > 3
+    assert len(messages) > 15
     check_everything(file, messages, records)
 
 

@@ -291,7 +291,12 @@ def test_X2_a_server_that_hangs_is_given_up_and_comes_back_by_itself(
                     assert answer.status_code == 503
                     assert int(answer.headers["Retry-After"]) >= 1
                     assert PASSWORD not in answer.text
-                assert client.get("/health").status_code == 503
+                health = client.get("/health")
+                assert health.status_code == 503
+                assert health.json()["store"] == "slow"
+                assert "is too slow" in health.json()["why"]
+                nobody = httpx2.get(f"{server.url}/health", timeout=30).json()
+                assert nobody == {**health.json(), "why": ""}  # since the same moment
             deadline = time.monotonic() + 20
             while remember("Ann has a horse").status_code != 200:
                 assert time.monotonic() < deadline

@@ -243,6 +243,10 @@ def test_X2_a_server_that_hangs_is_given_up_and_comes_back_by_itself(
                 health = client.get("/health")
                 assert health.status_code == 503
                 assert health.json()["status"] == "unavailable"
+                assert health.json()["store"] == "slow"
+                assert "does not answer in time" in health.json()["why"]
+                nobody = httpx2.get(f"{api.url}/health", timeout=60).json()
+                assert nobody == {**health.json(), "why": ""}  # since the same moment
             deadline = time.monotonic() + 20
             while remember("Ann has a horse").status_code != 200:
                 assert time.monotonic() < deadline

@@ -6,11 +6,13 @@ from datetime import UTC, datetime
 
 import pytest
 
+from recollect.index.found import FoundHits
 from recollect.index.spread import Spread
 from recollect.profiles import PROFILES
+from recollect.rank.candidates import Candidate
 from recollect.rank.fusion import fused
 from recollect.rank.question import asks_for_the_assistant, names, parts, periods
-from recollect.rank.stages import Asked, Candidate, of_equal_say, rank
+from recollect.rank.stages import Asked, of_equal_say, rank
 from recollect.testing.values import NOW, make_record
 from recollect.text.analysis import asks
 from recollect.types import Hit
@@ -23,7 +25,8 @@ def hit(id_: str = "a", **fields: object) -> Hit:
 
 
 def scores(*hits: Hit, weight: float = WEIGHT) -> list[float]:
-    return [parts.words + parts.meaning for parts in fused(hits, weight)]
+    parts = fused(FoundHits.of(hits), weight)
+    return [float(score) for score in parts.words + parts.meaning]
 
 
 def test_M5_the_best_score_is_its_calibrated_relevance() -> None:

@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 import pytest
 
 from recollect.profiles import PROFILES
-from recollect.rank.stages import Asked, Candidate, one_per_source
+from recollect.rank.candidates import Candidate
+from recollect.rank.stages import Asked, one_per_source
 from recollect.types import Hit, Record
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)

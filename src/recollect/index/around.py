@@ -99,7 +99,7 @@ def _counts(parts: Parts, rows: Array) -> Array:
     counts = np.zeros(len(rows))
     for owners, times in parts:
         if len(owners):
-            place = np.minimum(np.searchsorted(owners, rows), len(owners) - 1)
+            place = np.minimum(owners.searchsorted(rows), len(owners) - 1)
             held = owners[place] == rows
             counts[held] = times[place[held]]
     return counts

@@ -34,6 +34,11 @@ class IndexCache:
             index, _ = self._indexes.get(scope, (None, 0))
         if index is None or index.is_worn:
             index = ScopeIndex(scope)
+        elif index.stamp == stamp and (not space or index.vectors(space) is not None):
+            with self._guard:  # as it was: its size, too
+                if scope in self._indexes:
+                    self._indexes.move_to_end(scope)
+                    return index
         try:
             if index.stamp != stamp:
                 index.refresh(feed, stamp)
@@ -68,6 +73,16 @@ class IndexCache:
                 for index in indexes
             )
         )
+
+    def scopes(self) -> list[str]:
+        """Whose indexes are here."""
+        with self._guard:
+            return list(self._indexes)
+
+    def held(self, scope: str) -> ScopeIndex | None:
+        """The scope's index as it is. The caller holds the lock of the root."""
+        with self._guard:
+            return self._indexes.get(scope, (None, 0))[0]
 
     def _drop(self, scope: str) -> None:
         with self._guard:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -77,7 +78,12 @@ class RowFilter:
 
 
 def _table(names: Sequence[str], asked: Sequence[str]) -> Array:
-    """For each code: was it asked for?"""
+    """For each code: was it asked for? Not to be written to."""
+    return _table_once(tuple(names), tuple(asked))
+
+
+@lru_cache(maxsize=64)
+def _table_once(names: tuple[str, ...], asked: tuple[str, ...]) -> Array:
     table = np.zeros(256, dtype=bool)
     table[[code(names, name) for name in asked]] = True
     return table

@@ -51,6 +51,8 @@ def distinct(values: Array) -> Array:
 
 def merged(segments: Sequence[Segment]) -> Segment:
     """One segment that says the same. Rows of a later segment must lie behind earlier ones."""
+    if len(segments) == 1:
+        return segments[0]
     hashes = distinct(np.concatenate([segment.hashes for segment in segments]))
     sizes = np.zeros(len(hashes), dtype=np.int64)
     for segment in segments:
@@ -69,11 +71,21 @@ def merged(segments: Sequence[Segment]) -> Segment:
     return Segment(hashes, offsets, rows, counts)
 
 
+def _some(segment: Segment, place: Array) -> Segment:
+    rows = place[segment.rows]
+    kept = rows >= 0
+    ends = np.append(0, np.cumsum(kept))[segment.offsets]
+    hashes = segment.hashes[np.diff(ends) > 0]
+    offsets = np.append(0, ends[1:][np.diff(ends) > 0])
+    return Segment(hashes, offsets, rows[kept].astype(np.int32), segment.counts[kept])
+
+
 class Postings:
     """A large segment and small ones behind it, for what came later."""
 
     def __init__(self) -> None:
         self._segments: list[Segment] = []
+        self._large = 1  # so many of them, the first ones, are not merged for every little one
 
     @property
     def nbytes(self) -> int:
@@ -81,20 +93,54 @@ class Postings:
 
     def append(self, segment: Segment) -> None:
         self._segments.append(segment)
-        main, *tail = self._segments
-        if sum(len(one.rows) for one in tail) > max(TAIL_MIN, len(main.rows) // 10):
+        large, tail = self._segments[: self._large], self._segments[self._large :]
+        entries = sum(len(one.rows) for one in large)
+        if sum(len(one.rows) for one in tail) > max(TAIL_MIN, entries // 10):
             self.compact()
         elif len(tail) >= SEGMENTS_MAX:
-            self._segments = [main, merged(tail)]
+            self._segments = [*large, merged(tail)]
 
     def compact(self) -> None:
         if len(self._segments) > 1:
             self._segments = [merged(self._segments)]
+        self._large = 1
+
+    def take(self, segments: Sequence[Segment]) -> None:
+        """The first ones, as they are if they are few: merging takes longer than all the rest of
+        taking in what was saved."""
+        self._segments += segments
+        self._large = max(1, len(segments))
+        if len(segments) > SEGMENTS_MAX:
+            self.compact()
+
+    def some(self, place: Array) -> Segment:
+        """The words of some rows, numbered anew: ``place`` has the new number of every row, and
+        -1 for the others. The order of rows must stay."""
+        wanted = np.flatnonzero(place >= 0)
+        first, last = wanted[0], wanted[-1]
+        found = [
+            _some(segment, place)
+            for segment in self._segments
+            if len(segment.rows) and segment.rows.max() >= first and segment.rows.min() <= last
+        ]
+        return merged(found) if found else segment_of([b""], 0)
 
     def extend(self, segments: Sequence[Segment]) -> None:
         """Add many at once."""
         self._segments += segments
         self.compact()
+
+    def find_all(self, hashes: Sequence[int]) -> list[list[tuple[Array, Array]]]:
+        """The same for each of several words."""
+        found: list[list[tuple[Array, Array]]] = [[] for _ in hashes]
+        wanted = np.array(hashes, dtype=np.uint64)
+        for segment in self._segments if hashes else ():
+            places = segment.hashes.searchsorted(wanted)
+            held = segment.hashes.take(places, mode="clip") == wanted
+            for number in np.flatnonzero(held).tolist():
+                start, end = segment.offsets[places[number] : places[number] + 2].tolist()
+                found[number].append((segment.rows[start:end], segment.counts[start:end]))
+        return found
 
     def find(self, hash_: int) -> Iterator[tuple[Array, Array]]:
         """Rows that hold the word, and how often; in parts."""

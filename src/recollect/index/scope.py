@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from recollect.index.codes import NEVER_BEGAN, NEVER_ENDS, SOURCES, TYPES, code
 from recollect.index.keys import KeyRows
-from recollect.index.postings import Postings, Segment, segment_of
+from recollect.index.postings import Postings, Segment, distinct, segment_of
+from recollect.index.snapshot import narrowed, packed, shortened, unpacked
 from recollect.index.turns import TurnChains
-from recollect.ports import Feed, IndexRow
+from recollect.ports import Feed, IndexRow, SavedFeed
 
 Array = NDArray[Any]
 
@@ -141,14 +142,28 @@ class ScopeIndex:
         return self._vectors.get(space)
 
     def load_vectors(self, feed: Feed, space: str) -> None:
-        if space not in self._vectors:
-            for part in feed.vectors(self.scope, space, None):
-                self._write_vectors(space, part)
+        if space in self._vectors:
+            return
+        saved = feed.saved(self.scope, space) if isinstance(feed, SavedFeed) else None
+        keys = None
+        if saved is not None:
+            known = np.zeros(self.size, dtype=bool)
+            for part in saved.parts:
+                if isinstance(part, bytes):
+                    known[self._take_vectors(space, part)] = True
+            known[self.rows_of(np.array(saved.changed, dtype=np.int64))] = False
+            if space in self._vectors:
+                self._vectors[space].held[: self.size] &= known
+            keys = self.column("key")[~known & self.present[: self.size]].tolist()
+        for rows in feed.vectors(self.scope, space, keys):
+            self._write_vectors(space, rows)
 
     # Loading
 
     def refresh(self, feed: Feed, stamp: int) -> None:
         """Take in whatever changed up to ``stamp``, the scope's newest."""
+        if not self.stamp and isinstance(feed, SavedFeed):
+            self._begin(feed)
         changes = feed.changes(self.scope, self.stamp)
         if changes.gone is None:
             self._clear()
@@ -171,6 +186,20 @@ class ScopeIndex:
             for part in feed.vectors(self.scope, space, changed):
                 self._write_vectors(space, part)
         self.stamp = stamp
+
+    def _begin(self, feed: SavedFeed) -> None:
+        """With what was saved, if anything was."""
+        saved = feed.saved(self.scope, "")
+        if saved is not None:
+            self._grow(saved.rows)
+            self.postings.take(
+                [
+                    self._take(part) if isinstance(part, bytes) else self._append(part)
+                    for part in saved.parts
+                ]
+            )
+            self.turns.settle(self.column("key"))
+            self.stamp = saved.stamp
 
     def _known(self, keys: Array) -> list[bool]:
         """Which of them have a row; one that is absent was of a record that is no more."""
@@ -210,10 +239,7 @@ class ScopeIndex:
             self._long_ids.update((row, id_) for row, id_ in whole if len(id_) > ID_BYTES)
         for name in _NAMES:
             self._columns[name][first:end] = self._numbers(columns[_PLACE[name]])
-        self.present[first:end] = True
-        self.size = end
-        self._keys.add(self.column("key"), first)
-        self.total_words += int(self._columns["words"][first:end].sum())
+        self._admit(first, end)
         self._add_labels(np.arange(first, end, dtype=np.int32), columns[_PLACE["labels"]])
         self.turns.add(
             first,
@@ -223,6 +249,13 @@ class ScopeIndex:
             self.column("key"),
         )
         return segment_of(columns[_PLACE["terms"]], first)
+
+    def _admit(self, first: int, end: int) -> None:
+        """Rows whose columns are written are there from now on."""
+        self.present[first:end] = True
+        self.size = end
+        self._keys.add(self.column("key"), first)
+        self.total_words += int(self._columns["words"][first:end].sum())
 
     def _numbers(self, names: Sequence[str]) -> list[int]:
         known = self._names
@@ -271,14 +304,7 @@ class ScopeIndex:
 
     def _write_vectors(self, space: str, rows: Sequence[tuple[int, bytes]]) -> None:
         dimensions = len(rows[0][1]) - 4
-        if space not in self._vectors:
-            capacity = len(self.present)
-            self._vectors[space] = Vectors(
-                np.zeros((capacity, dimensions), dtype=np.int8),
-                np.zeros(capacity, dtype=np.float32),
-                np.zeros(capacity, dtype=bool),
-            )
-        vectors = self._vectors[space]
+        vectors = self._made_vectors(space, dimensions)
         dtype = np.dtype([("scale", "<f4"), ("numbers", "i1", (dimensions,))])
         packed = np.frombuffer(b"".join(blob for _, blob in rows), dtype=dtype)
         keys = np.array([key for key, _ in rows], dtype=np.int64)
@@ -287,6 +313,120 @@ class ScopeIndex:
         vectors.matrix[numbers] = packed["numbers"]
         vectors.scales[numbers] = packed["scale"]
         vectors.held[numbers] = True
+
+    # Saving
+
+    @property
+    def saved_parts(self) -> list[str]:
+        """The parts that can be made of it: words and columns, and the vectors of spaces."""
+        return ["", *self._vectors]
+
+    def alive_keys(self) -> Array | None:
+        """Of all records that it holds, ascending; None if they are not: it is not saved then."""
+        keys = self.column("key")[self.present[: self.size]]
+        return keys.copy() if bool((keys[1:] > keys[:-1]).all()) else None
+
+    def saved(self, part: str, first: int, last: int) -> tuple[bytes, int]:
+        """One part of it, of the records with these keys, as bytes; and how many they are."""
+        keys = self.column("key")
+        rows = np.flatnonzero((keys >= first) & (keys <= last) & self.present[: self.size])
+        if not len(rows):
+            return b"", 0
+        return (self._packed_vectors(part, rows) if part else self._packed(rows)), len(rows)
+
+    def _packed(self, rows: Array) -> bytes:
+        place = np.full(self.size, -1, dtype=np.int32)
+        place[rows] = np.arange(len(rows), dtype=np.int32)
+        arrays = {name: shortened(self._columns[name][rows]) for name in _DTYPES}
+        longest = int(np.char.str_len(arrays["id"]).max(initial=1))
+        arrays["id"] = arrays["id"].astype(f"S{longest}")
+        numbers = {name: self._columns[name][rows] for name in _NAMES}
+        held = distinct(np.concatenate(list(numbers.values())))
+        for name, column in numbers.items():
+            arrays[name] = shortened(narrowed(np.searchsorted(held, column)))
+        labelled = place[self._label_rows] >= 0
+        arrays["labels"] = self._labels[labelled]
+        arrays["label_rows"] = narrowed(place[self._label_rows[labelled]])
+        talks, given = self.turns.given(rows)
+        arrays["talks"] = shortened(given)
+        words = self.postings.some(place)
+        arrays |= {
+            "hashes": words.hashes,
+            "sizes": narrowed(np.diff(words.offsets)),
+            "rows": narrowed(words.rows),
+            "counts": narrowed(words.counts),
+        }
+        names = list(self._names)
+        named = {
+            "size": len(rows),
+            "names": [names[number] for number in held.tolist()],
+            "talks": talks,
+            "ids": {
+                int(place[row]): id_.decode()
+                for row, id_ in self._long_ids.items()
+                if place[row] >= 0
+            },
+        }
+        return packed(arrays, named)
+
+    def _take(self, body: bytes) -> Segment:
+        """What ``_packed`` made, behind the rows that are here."""
+        arrays, named = unpacked(body)
+        first, end = self.size, self.size + int(named["size"])
+        self._grow(end - first)
+        for name in _DTYPES:
+            self._columns[name][first:end] = arrays[name]
+        numbers = np.array(self._numbers(named["names"]), dtype=np.int32)
+        for name in _NAMES:
+            self._columns[name][first:end] = numbers[arrays[name]]
+        self._long_ids |= {first + int(row): id_.encode() for row, id_ in named["ids"].items()}
+        self.first_expiry = min(self.first_expiry, int(arrays["expires_at"].min()))
+        self._admit(first, end)
+        self._labels = np.concatenate([self._labels, arrays["labels"]])
+        owners = arrays["label_rows"].astype(np.int32) + np.int32(first)
+        self._label_rows = np.concatenate([self._label_rows, owners])
+        given = np.broadcast_to(arrays["talks"], end - first)
+        speakers = self._speakers(slice(first, end))
+        self.turns.take(first, named["talks"], given, speakers, self.happened_at(first))
+        offsets = np.append(0, np.cumsum(arrays["sizes"], dtype=np.int64))
+        rows = arrays["rows"].astype(np.int32) + np.int32(first)
+        return Segment(arrays["hashes"].copy(), offsets, rows, arrays["counts"].astype(np.uint16))
+
+    def _packed_vectors(self, space: str, rows: Array) -> bytes:
+        vectors = self._vectors[space]
+        arrays = {
+            "keys": self.column("key")[rows],
+            "scales": vectors.scales[rows],
+            "held": vectors.held[rows],
+            "matrix": vectors.matrix[rows].reshape(-1),
+        }
+        return packed(arrays, {"dimensions": int(vectors.matrix.shape[1])})
+
+    def _take_vectors(self, space: str, body: bytes) -> Array:
+        """The rows that it told of."""
+        arrays, named = unpacked(body)
+        vectors = self._made_vectors(space, int(named["dimensions"]))
+        rows, found = self._keys.find(self.column("key"), arrays["keys"])
+        matrix = arrays["matrix"].reshape(len(rows), -1)
+        if found.all() and rows[-1] - rows[0] + 1 == len(rows):
+            where: Any = slice(rows[0], rows[-1] + 1)  # as they lie
+        else:
+            where, matrix = rows[found], matrix[found]
+            arrays = {**arrays, **{name: arrays[name][found] for name in ("scales", "held")}}
+        vectors.matrix[where] = matrix
+        vectors.scales[where] = arrays["scales"]
+        vectors.held[where] = arrays["held"]
+        return rows[found]
+
+    def _made_vectors(self, space: str, dimensions: int) -> Vectors:
+        if space not in self._vectors:
+            capacity = len(self.present)
+            self._vectors[space] = Vectors(
+                np.zeros((capacity, dimensions), dtype=np.int8),
+                np.zeros(capacity, dtype=np.float32),
+                np.zeros(capacity, dtype=bool),
+            )
+        return self._vectors[space]
 
 
 def _talks_of(columns: Columns) -> list[str]:

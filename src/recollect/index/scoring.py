@@ -19,6 +19,7 @@ GATHER_SHARE = 0.3
 THREADS_FROM = 200_000  # rows, from which a second thread pays
 
 BLOCKS = 8  # for each value that is looked for; see ``kth_largest``
+BLOCKS_FROM = 4096  # values
 
 # Rounding to one byte moves a product by so many times its usual error at most; see ``doubt``.
 SIGMAS = 4.5
@@ -50,7 +51,7 @@ class Words:
 
 
 def find_words(index: ScopeIndex, alive: Array | None, terms: Sequence[str]) -> list[Parts]:
-    found = [list(index.postings.find(hash_of(term))) for term in terms]
+    found = index.postings.find_all([hash_of(term) for term in terms])
     if alive is None:
         return found
     return [
@@ -81,15 +82,19 @@ def weigh(shares: Sequence[Share], terms: Sequence[str]) -> Words:
 
 def score_words(share: Share, words: Words) -> None:
     """BM25 of every row, in the very steps of ``analysis.bm25``."""
-    scores = np.zeros(share.index.size)
-    lengths = share.index.column("words")
-    average = words.average or 1.0
-    for weight, parts in zip(words.weights, share.found, strict=True):
-        for rows, counts in parts:
-            frequency = counts.astype(np.float64)
-            norm = analysis.K1 * (1 - analysis.B + analysis.B * lengths[rows] / average)
-            scores[rows] += weight * frequency * (analysis.K1 + 1) / (frequency + norm)
-    share.keyword = scores
+    parts = [part for parts in share.found for part in parts]
+    if not parts:
+        share.keyword = np.zeros(share.index.size)
+        return
+    rows = np.concatenate([owners for owners, _ in parts])
+    frequency = np.concatenate([counts for _, counts in parts]).astype(np.float64)
+    sizes = [sum(len(owners) for owners, _ in parts) for parts in share.found]
+    weight = np.repeat(np.array(words.weights), sizes)
+    lengths = share.index.column("words")[rows]
+    norm = analysis.K1 * (1 - analysis.B + analysis.B * lengths / (words.average or 1.0))
+    gains = weight * frequency * (analysis.K1 + 1) / (frequency + norm)
+    # One after the other, word by word, as adding them up would.
+    share.keyword = np.bincount(rows, weights=gains, minlength=share.index.size)
 
 
 def coverage(share: Share, words: Words, rows: Array) -> Array:
@@ -98,8 +103,7 @@ def coverage(share: Share, words: Words, rows: Array) -> Array:
     for weight, parts in zip(words.weights, share.found, strict=True):
         for owners, _ in parts:
             if len(owners):
-                place = np.minimum(np.searchsorted(owners, rows), len(owners) - 1)
-                held[owners[place] == rows] += weight
+                held += weight * (owners.take(owners.searchsorted(rows), mode="clip") == rows)
     return held / words.total if words.total else held
 
 
@@ -150,7 +154,7 @@ def kth_largest(values: Array, k: int) -> float:
     """Exactly, for 1 <= k <= len(values). The k-th largest of the maxima of many blocks cannot be
     larger, and few values are as large: only those are sorted out, not all of them."""
     block = len(values) // (BLOCKS * k)
-    if block > 1:
+    if block > 1 and len(values) > BLOCKS_FROM:
         whole = len(values) // block * block
         tops = values[:whole].reshape(-1, block).max(axis=1)
         values = values[values >= kth_largest(tops, k)]

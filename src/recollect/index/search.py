@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from heapq import nlargest, nsmallest
 from typing import NamedTuple
@@ -21,7 +21,9 @@ from recollect.index.cache import IndexCache, IsLittle
 from recollect.index.codes import KINDS, STATUSES, TYPES, micros
 from recollect.index.conditions import match, of_data
 from recollect.index.filters import check_asked
+from recollect.index.found import FoundHits
 from recollect.index.masks import RowFilter
+from recollect.index.postings import distinct
 from recollect.index.scope import Array, ScopeIndex
 from recollect.index.scoring import (
     Share,
@@ -38,33 +40,43 @@ from recollect.index.spread import Spread
 from recollect.ports import Feed, FeedRecord, FeedStamps
 from recollect.scopes import root_of, visible_from
 from recollect.text import analysis
-from recollect.types import Hit, Kind, Listing, Matching, Record, Search, Status, Type, Where
+from recollect.types import (
+    Hit,
+    Kind,
+    Listing,
+    Matching,
+    Record,
+    Search,
+    Status,
+    Type,
+    Vector,
+    Where,
+)
 
 # However many vectors look alike, at most this many more are compared exactly.
 EXACT_MAX = 4096
 READ_AT_ONCE = 1000
+FEW_ROWS = 4096  # to which it does not pay to look at the best of them only
 # Up to so many rows a search takes about a millisecond.
 READY_ROWS_MAX = 20_000
 READY_RECORDS_MAX = 100  # of a listing: each is decoded
 
 
-class RowCandidate(NamedTuple):
-    key: int
-    keyword: float
-    coverage: float
-    near: bool  # found by the vector arm
-    worded: bool  # found by the keyword arm
-    keyword_around: float = 0.0
-    around: tuple[float, float] = (0.0, 0.0)  # neighbours' similarities, weighed; their weights
-    after_question: bool = False
-
-
 class Found(NamedTuple):
-    candidates: list[RowCandidate]
-    spread: Spread  # of the similarities of all that passes
+    """What the arms found, a column for each number."""
+
+    keys: Array
+    keyword: Array
+    coverage: Array
+    near: Array  # found by the vector arm
+    worded: Array  # found by the keyword arm
+    keyword_around: Array
+    sums: Array  # neighbours' similarities, weighed
+    weights: Array  # those of the neighbours
+    after_question: Array
 
 
-def search(feed: Feed, cache: IndexCache, asked: Search) -> list[Hit]:
+def search(feed: Feed, cache: IndexCache, asked: Search) -> Sequence[Hit]:
     """The best of both arms.
 
     The feed has not been asked anything yet: the first question is asked here, under the lock,
@@ -74,13 +86,13 @@ def search(feed: Feed, cache: IndexCache, asked: Search) -> list[Hit]:
         return []
     with cache.lock_of(root_of(asked.where.scopes[0])):
         stamps, space = _stamps_for(feed, asked)
-        found = _candidates(_shares(feed, cache, asked.where, space, stamps, asked), asked)
-    return _hits(feed, found, asked)
+        found, spread = _candidates(_shares(feed, cache, asked.where, space, stamps, asked), asked)
+    return _hits(feed, found, spread, asked)
 
 
 def search_if_ready(
     feed: Feed, cache: IndexCache, asked: Search, is_little: IsLittle | None = None
-) -> list[Hit] | None:
+) -> Sequence[Hit] | None:
     """The same, where it takes no longer than the way to another thread and back: nobody holds the
     lock, and the indexes are in memory, as they are now, and small. Else None. ``is_little``: is
     what came to a scope behind a stamp taken in quickly?"""
@@ -92,8 +104,8 @@ def search_if_ready(
         stamps, space = _stamps_for(feed, asked)
         if not cache.holds(stamps.scopes, space, READY_ROWS_MAX, is_little):
             return None
-        found = _candidates(_shares(feed, cache, asked.where, space, stamps, asked), asked)
-    return _hits(feed, found, asked)
+        found, spread = _candidates(_shares(feed, cache, asked.where, space, stamps, asked), asked)
+    return _hits(feed, found, spread, asked)
 
 
 @contextmanager
@@ -249,8 +261,9 @@ def _listed_by_id(shares: Sequence[Share], query: Listing) -> list[int]:
 # Both arms
 
 
-def _candidates(shares: Sequence[Share], query: Search) -> Found:
-    """The best by words, and those that may be the best by meaning."""
+def _candidates(shares: Sequence[Share], query: Search) -> tuple[Found | None, Spread]:
+    """The best by words, and those that may be the best by meaning; and how the similarities of
+    all that passes are spread."""
     words = weigh(shares, analysis.search_terms(query.text))
     for share in shares:
         score_words(share, words)
@@ -258,60 +271,48 @@ def _candidates(shares: Sequence[Share], query: Search) -> Found:
     if query.around:
         worded = _best_around(shares, words, worded, query.limit)
     near, spread = _near(shares, query)
-    found: list[RowCandidate] = []
-    for place, share in enumerate(shares):
-        by_word = worded.get(place, _NO_ROWS)
-        by_meaning = near.get(place, _NO_ROWS)
-        if not len(by_word) and not len(by_meaning):
-            continue
-        found += _described(share, words, (by_word, by_meaning), query)
-    return Found(found, spread)
+    found = [
+        _described(share, words, (worded.get(place, _NO_ROWS), near.get(place, _NO_ROWS)), query)
+        for place, share in enumerate(shares)
+        if place in worded or place in near
+    ]
+    if len(found) > 1:
+        return Found._make(map(np.concatenate, zip(*found, strict=True))), spread
+    return found[0] if found else None, spread
 
 
 _NO_ROWS = np.zeros(0, dtype=np.int64)
 
 
-def _described(
-    share: Share, words: Words, arms: tuple[Array, Array], query: Search
-) -> Iterable[RowCandidate]:
+def _described(share: Share, words: Words, arms: tuple[Array, Array], query: Search) -> Found:
     """All that is known of the rows that the arms found, by word and by meaning."""
     assert share.keyword is not None
-    by_word, by_meaning = (set(rows.tolist()) for rows in arms)
-    found = sorted(by_word | by_meaning)
-    rows = np.array(found, dtype=np.int64)
-    around = _around(share, words, rows, query) if query.around else None
-    nothing = [0.0] * len(found)
-    wide, sums, weights, asked = around or (nothing, nothing, nothing, [False] * len(found))
-    columns = (
-        share.index.column("key")[rows].tolist(),
-        share.keyword[rows].tolist(),
-        coverage(share, words, rows).tolist(),
-        [row in by_meaning for row in found],
-        [row in by_word for row in found],
-        wide,
-        zip(sums, weights, strict=True),
-        asked,
-    )
-    return map(RowCandidate._make, zip(*columns, strict=True))
-
-
-def _around(
-    share: Share, words: Words, rows: Array, query: Search
-) -> tuple[list[float], list[float], list[float], list[bool]]:
-    """The scores of the rows' surroundings: by word; by meaning, as sums and their weights; and
-    whether the turn before asks."""
-    index = share.index
-    around = surroundings(share, rows)
-    keyword = keyword_around(share, words, around)
-    if not around.present.any():  # no talk: nothing stands beside it
-        nothing = [0.0] * len(rows)
-        return keyword.tolist(), nothing, nothing, [False] * len(rows)
+    rows = distinct(np.concatenate(arms))
+    worded, near = np.zeros((2, len(rows)), dtype=bool)
+    worded[rows.searchsorted(arms[0])] = True
+    near[rows.searchsorted(arms[1])] = True
+    keyword = share.keyword[rows]
+    around = surroundings(share, rows) if query.around else None
     sums = weights = np.zeros(len(rows))
-    vectors = index.vectors(query.space)
-    if vectors is not None and query.vector is not None:
-        sums, weights = similarity_around(probe_of(query.vector), vectors, around, index.size)
-    asked = after_question(share, around)
-    return keyword.tolist(), sums.tolist(), weights.tolist(), asked.tolist()
+    asked, wide = np.zeros(len(rows), dtype=bool), keyword if around else sums
+    if around is not None and around.present.any():
+        wide = keyword_around(share, words, around)
+        asked = after_question(share, around)
+        vectors = share.index.vectors(query.space)
+        if vectors is not None and query.vector is not None:
+            probe = probe_of(query.vector)
+            sums, weights = similarity_around(probe, vectors, around, share.index.size)
+    return Found(
+        keys=share.index.column("key")[rows],
+        keyword=keyword,
+        coverage=coverage(share, words, rows),
+        near=near,
+        worded=worded,
+        keyword_around=wide,
+        sums=sums,
+        weights=weights,
+        after_question=asked,
+    )
 
 
 def _best_by_words(shares: Sequence[Share], limit: int) -> dict[int, Array]:
@@ -329,6 +330,8 @@ def _best_around(
 ) -> dict[int, Array]:
     """Of those and the turns that have one of them as a neighbour, the best together with
     their neighbours."""
+    if not any(shares[place].index.turns.in_session(rows).any() for place, rows in worded.items()):
+        return worded
     scored = []
     for place, share in enumerate(shares):
         rows = near_rows(share, worded.get(place, _NO_ROWS))
@@ -340,6 +343,10 @@ def _best_of_all(
     shares: Sequence[Share], scored: Sequence[tuple[Array, Array]], limit: int
 ) -> dict[int, Array]:
     """Of the rows of each share, in ascending order, with their scores."""
+    if len(shares) == 1:
+        ((rows, scores),) = scored
+        kept = best(rows, [scores], shares[0].index.column("id"), limit)
+        return {0: np.sort(kept)} if len(kept) else {}
     entries: list[tuple[float, bytes, int, int]] = []
     for place, (rows, scores) in enumerate(scored):
         ids = shares[place].index.column("id")
@@ -379,10 +386,11 @@ def _near(shares: Sequence[Share], query: Search) -> tuple[dict[int, Array], Spr
         products = probe.products(vectors, rows, share.index.size)
         scanned.append(_Scanned(place, rows, products, vectors.scales[: share.index.size]))
     spread = _spread([one.products for one in scanned])
-    # Whatever is off by how much: none that is lower than this can be among the best.
-    far_off = 2 * max((float(probe.doubt(one.scales.max())) for one in scanned), default=0.0)
-    floor = _kth_largest([one.products for one in scanned], query.limit) - far_off
-    scanned = [one.from_(floor) for one in scanned]
+    if sum(len(one.rows) for one in scanned) > FEW_ROWS:
+        # Whatever is off by how much: none that is lower than this can be among the best.
+        far_off = 2 * max(float(probe.doubt(one.scales.max())) for one in scanned)
+        floor = _kth_largest([one.products for one in scanned], query.limit) - far_off
+        scanned = [one.from_(floor) for one in scanned]
     doubts = [probe.doubt(one.scales[one.rows]) for one in scanned]
     # The best that surely are as high as this make room for no row that surely is lower.
     surely = [one.products - doubt for one, doubt in zip(scanned, doubts, strict=True)]
@@ -426,74 +434,77 @@ def _kth_largest(parts: Sequence[Array], k: int) -> float:
 # From candidates to hits
 
 
-def _hits(feed: Feed, searched: Found, query: Search) -> list[Hit]:
-    candidates = searched.candidates
-    if not candidates:
+def _hits(feed: Feed, found: Found | None, spread: Spread, query: Search) -> Sequence[Hit]:
+    if found is None:
         return []
     space = query.space if query.vector is not None else ""
-    rows = feed.records([one.key for one in candidates], space)
-    similarities = _similarities(rows, query)
-    near = _nearest(candidates, rows, similarities, query)
-    mean, deviation = searched.spread.mean, searched.spread.deviation
-    found = []
-    for one in candidates:
-        if one.key not in rows or not (one.worded or one.key in near):
-            continue
-        record, similarity = rows[one.key].record(), similarities.get(one.key)
-        lift = around = None
-        if similarity is not None:
-            lift = (similarity - mean) / deviation
-            if query.around:
-                whole = (similarity + one.around[0]) / (1 + one.around[1])
-                around = (whole - mean) / deviation
-        hit = Hit(
-            record=record,
-            similarity=similarity,
-            keyword=one.keyword,
-            coverage=one.coverage,
-            lift=lift,
-            keyword_around=one.keyword_around,
-            lift_around=around,
-            after_question=one.after_question,
-        )
-        second = 2.0 if similarity is None else -similarity
-        found.append((-one.keyword, second, record.id, hit))
-    found.sort()
-    return [hit for _, _, _, hit in found]
+    keys = found.keys.tolist()
+    rows = feed.records(keys, space)
+    if len(rows) < len(keys):  # some are damaged
+        there = np.array([key in rows for key in keys], dtype=bool)
+        found = Found._make(column[there] for column in found)
+        keys = found.keys.tolist()
+    read = [rows[key] for key in keys]
+    similarity = _similarities([row.vector for row in read], query)
+    shown = np.flatnonzero(found.worded | _nearest(found, read, similarity, query))
+    records = [read[place].record() for place in shown.tolist()]
+    shown, records = _in_order(shown, records, found.keyword, similarity)
+    similarity = similarity[shown]
+    around = np.full(len(shown), np.nan)
+    if query.around:
+        whole = (similarity + found.sums[shown]) / (1 + found.weights[shown])
+        around = (whole - spread.mean) / spread.deviation
+    return FoundHits(
+        records=records,
+        similarity=similarity,
+        keyword=found.keyword[shown],
+        coverage=found.coverage[shown],
+        lift=(similarity - spread.mean) / spread.deviation,
+        keyword_around=found.keyword_around[shown],
+        lift_around=around,
+        after_question=found.after_question[shown].tolist(),
+    )
 
 
-def _nearest(
-    candidates: Sequence[RowCandidate],
-    rows: Mapping[int, FeedRecord],
-    similarities: Mapping[int, float],
-    query: Search,
-) -> set[int]:
-    """The keys of the best by meaning; of equals the one whose id comes first."""
-    near = [
-        (-similarity, one.key)
-        for one in candidates
-        if one.near
-        and (similarity := similarities.get(one.key, -2.0)) > query.similar_above
-        and one.key in rows
-    ]
-    limit = query.limit
-    if len(near) > limit:
-        near.sort()
-        bar = near[limit - 1][0]
-        if near[limit][0] == bar:
-            tied = [pair for pair in near if pair[0] <= bar]
-            near = sorted(tied, key=lambda pair: (pair[0], rows[pair[1]].record().id))
-        near = near[:limit]
-    return {key for _, key in near}
+def _in_order(
+    shown: Array, records: list[Record], keyword: Array, similarity: Array
+) -> tuple[Array, list[Record]]:
+    """By word, then by meaning, what has no vector last; of equals the one whose id comes first."""
+    second = -similarity[shown]
+    second[np.isnan(second)] = 2.0
+    first, ids = (-keyword[shown]).tolist(), [record.id for record in records]
+    ranks = sorted(zip(first, second.tolist(), ids, range(len(shown)), strict=True))
+    places = [place for _, _, _, place in ranks]
+    return shown[places], [records[place] for place in places]
 
 
-def _similarities(rows: Mapping[int, FeedRecord], query: Search) -> dict[int, float]:
-    """Exact products with the stored vectors."""
-    held = {key: row.vector for key, row in rows.items() if row.vector is not None}
+def _nearest(found: Found, rows: Sequence[FeedRecord], similarity: Array, query: Search) -> Array:
+    """The best by meaning; of equals the one whose id comes first."""
+    near: Array = found.near & (similarity > query.similar_above)
+    places = np.flatnonzero(near)
+    if len(places) <= query.limit:
+        return near
+    bar = kth_largest(similarity[places], query.limit) if query.limit else np.inf
+    near &= similarity >= bar
+    places = np.flatnonzero(near)
+    if len(places) > query.limit:
+        tied = [(-similarity[place], rows[place].record().id, place) for place in places.tolist()]
+        near[:] = False
+        near[[place for _, _, place in sorted(tied)[: query.limit]]] = True
+    return near
+
+
+def _similarities(vectors: Sequence[Vector | None], query: Search) -> Array:
+    """Exact products with the stored vectors; NaN where there is none."""
+    similarity = np.full(len(vectors), np.nan)
+    held = [vector for vector in vectors if vector is not None]
     if query.vector is None or not held:
-        return {}
-    packed = b"".join(held.values())
-    matrix = np.frombuffer(packed, dtype="<f4").reshape(len(held), -1).astype(np.float64)
+        return similarity
+    matrix = np.frombuffer(b"".join(held), dtype="<f4").reshape(len(held), -1).astype(np.float64)
     matrix *= np.frombuffer(query.vector, dtype="<f4").astype(np.float64)
     # Row by row, not as a matrix product: equal vectors must get equal numbers.
-    return dict(zip(held, matrix.sum(axis=1).tolist(), strict=True))
+    exact: Array = matrix.sum(axis=1)
+    if len(held) == len(vectors):
+        return exact
+    similarity[[vector is not None for vector in vectors]] = exact
+    return similarity

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.index.postings import distinct
+
 Array = NDArray[Any]
 
 NONE = -1
@@ -48,9 +50,8 @@ class TurnChains:
         self._speakers[first:size] = speakers
         numbers = self._numbers
         for session in dict.fromkeys(sessions):
-            if session and session not in numbers:
-                numbers[session] = len(self._ends)
-                self._ends.append(NONE)
+            if session:
+                self._number(session)
         given = [numbers.get(session, NONE) for session in sessions]
         self._sessions[first:size] = given
         turns = [(row, number) for row, number in enumerate(given, first) if number != NONE]
@@ -60,6 +61,34 @@ class TurnChains:
         for row, number in turns:
             if number not in self._unsettled:
                 self._chain(row, number, keys)
+
+    def take(
+        self, first: int, sessions: Sequence[str], given: Array, speakers: Array, times: Array
+    ) -> None:
+        """The same for rows whose sessions are numbered already, by their place in this list;
+        NONE: no turn. They are chained by ``settle``."""
+        size = first + len(given)
+        self._grow(size)
+        self._times[first:size] = times
+        self._speakers[first:size] = speakers
+        known = [*map(self._number, sessions), NONE]  # the last one is that of NONE
+        self._sessions[first:size] = np.array(known, dtype=np.int32)[given]
+        self._unsettled.update(known[:-1])
+
+    def _number(self, session: str) -> int:
+        if session not in self._numbers:
+            self._numbers[session] = len(self._ends)
+            self._ends.append(NONE)
+        return self._numbers[session]
+
+    def given(self, rows: Array) -> tuple[list[str], Array]:
+        """The sessions of these rows, and for each row the place of its own in the list."""
+        numbers = self._sessions[rows]
+        held = distinct(numbers[numbers != NONE])
+        names = list(self._numbers)
+        places = np.full(len(names) + 1, NONE, dtype=np.int32)
+        places[held] = np.arange(len(held), dtype=np.int32)
+        return [names[number] for number in held.tolist()], places[numbers]
 
     def _grow(self, size: int) -> None:
         if size <= len(self._before):

@@ -7,10 +7,11 @@ import re
 import time
 from collections.abc import Callable
 from dataclasses import asdict
+from datetime import datetime
 from typing import Any
 
 from recollect.engine import active_space
-from recollect.errors import Unavailable
+from recollect.errors import RecollectError, Unavailable
 from recollect.memory import AsyncMemory
 from recollect.ports import cell_key
 from recollect.settings import Settings
@@ -34,6 +35,7 @@ class Health:
         self._stuck = 0
         self._looked = float("-inf")
         self._looking = asyncio.Lock()
+        self._away_since: datetime | None = None
 
     async def _is_damaged(self) -> bool:
         """Has upkeep found rows that are not as they were written?"""
@@ -42,7 +44,24 @@ class Health:
         return bool(await engine.store.registry.list(noted, now=engine.now(), limit=1))
 
     async def look(self) -> tuple[str, int]:
-        """The status, and how much work is stuck. RecollectError if the store does not answer."""
+        """The status, and how much work is stuck. RecollectError if the store does not answer;
+        ``away`` says more."""
+        try:
+            found = await self._look()
+        except RecollectError:
+            self._away_since = self._away_since or self._memory.engine.now()
+            raise
+        self._away_since = None
+        return found
+
+    def away(self, error: RecollectError) -> dict[str, str]:
+        """What anybody may know about a store that does not answer: that it is, and since when
+        somebody has seen it."""
+        slow = isinstance(error, Unavailable) and error.slow
+        since = self._away_since or self._memory.engine.now()
+        return {"store": "slow" if slow else "unreachable", "since": since.isoformat()}
+
+    async def _look(self) -> tuple[str, int]:
         engine = self._memory.engine
         if trouble := getattr(engine.store, "trouble", ""):  # a store without a file has none
             raise Unavailable(trouble)

@@ -10,8 +10,8 @@ answer.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence, Set
-from functools import cache, lru_cache
+from collections.abc import Iterator, Mapping, Sequence, Set
+from functools import cache, cached_property, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -26,6 +26,7 @@ READ_MAX = 600  # characters of a statement that are looked at
 GAP_MAX = 2  # words without content between two that belong together: "contact at the"
 TITLE_MAX = 3  # letters of an abbreviation before a name
 PART_MIN = 4  # letters of a word that is part of a longer one: Rust in rustfmt
+TEXTS_KEPT = 1000
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _APART = re.compile(r"[.!?;:,()\n](?:\s|$)|[()\n]")
@@ -49,23 +50,48 @@ class Word(NamedTuple):
     names: bool
 
 
-class Beside(NamedTuple):
-    """Where a word stands: behind or before which other, and what is between them."""
-
-    beside: str
-    between: tuple[str, ...]
-    behind: bool
+# Where a word stands: beside which other, what is between them, and whether it is behind that.
+Beside = tuple[str, tuple[str, ...], bool]
 
 
-class Read(NamedTuple):
-    """A text as it is looked at here."""
+class Read:
+    """A text as it is looked at here: its words, and what else is asked for when it is."""
 
-    text: str
-    words: tuple[Word, ...]
-    meant: frozenset[str]
-    places: Mapping[Beside, Collection[Word]]  # which words stand there
-    identifiers: frozenset[str]
-    ranges: bool
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.words = tuple(_words(text))
+        self.meant = frozenset([word.meant for word in self.words])
+
+    @cached_property
+    def written(self) -> str:
+        """All words, each on its line."""
+        return "\n".join([word.text for word in self.words])
+
+    @cached_property
+    def parts(self) -> frozenset[str]:
+        """The words that may be part of a longer one."""
+        return frozenset([word.text for word in self.words if len(word.text) >= PART_MIN])
+
+    @cached_property
+    def places(self) -> Mapping[Beside, Sequence[Word]]:
+        """Which words stand there."""
+        found: dict[Beside, list[Word]] = {}
+        for left, between, right in _pairs(self.words):
+            found.setdefault((left.meant, between, True), []).append(right)
+            found.setdefault((right.meant, between, False), []).append(left)
+        return found
+
+    @cached_property
+    def identifiers(self) -> frozenset[str]:
+        return identifiers(self.text)
+
+    @cached_property
+    def numbers(self) -> bool:
+        return any(word.text.isdigit() for word in self.words)
+
+    @cached_property
+    def ranges(self) -> bool:
+        return _RANGE.search(self.text) is not None
 
 
 class Apart(NamedTuple):
@@ -84,8 +110,7 @@ def misses(question: str, texts: Sequence[str]) -> list[str]:
     if not asked.words:
         return [""] * len(texts)
     told = [_read(text) for text in texts]
-    known = frozenset[str]().union(*(one.meant for one in told))
-    return [_why(asked, one, known) if one.words else "" for one in told]
+    return [_why(asked, one, told) if one.words else "" for one in told]
 
 
 def second_hops(question: str, first: Sequence[str], others: Sequence[str]) -> list[str]:
@@ -112,10 +137,10 @@ def _named(told: Read) -> list[Word]:
     return [one for one in told.words if one.named or (one is told.words[0] and one.content)]
 
 
-def _why(asked: Read, told: Read, known: frozenset[str]) -> str:
+def _why(asked: Read, told: Read, all_told: Sequence[Read]) -> str:
     for apart in _told_apart(asked, told):
-        slip = apart.asked.meant not in known and _is_slip(apart.asked, told)
-        if not slip:
+        known = any(apart.asked.meant in one.meant for one in all_told)
+        if known or not _is_slip(apart.asked, told):
             return str(apart)
     return ""
 
@@ -142,10 +167,16 @@ def _holds(told: Read, word: Word) -> bool:
     """Itself, as a part of another word or the other way round."""
     if word.meant in told.meant:
         return True
-    for other in told.words if len(word.text) >= PART_MIN else ():
-        if word.text in other.text or (len(other.text) >= PART_MIN and other.text in word.text):
-            return True
-    return False
+    if len(word.text) < PART_MIN:
+        return False
+    return word.text in told.written or not told.parts.isdisjoint(_parts_of(word.text))
+
+
+@lru_cache(maxsize=WORDS_KEPT)
+def _parts_of(word: str) -> frozenset[str]:
+    """All that a word may have as a part."""
+    ends = range(PART_MIN, len(word) + 1)
+    return frozenset([word[start:end] for end in ends for start in range(end - PART_MIN + 1)])
 
 
 def _of_somebody_else(asked: Read, told: Read, missing: Sequence[Word]) -> Iterator[Apart]:
@@ -153,40 +184,55 @@ def _of_somebody_else(asked: Read, told: Read, missing: Sequence[Word]) -> Itera
     somebody, where somebody of theirs is asked about."""
     if told.words[0].text in word_set("search.speakers"):
         return
-    theirs = [one for one in told.words if one.named and one.meant not in asked.meant]
-    theirs += [one for one in told.words[:1] if one.content and one.meant not in asked.meant]
     for before, word in pairwise(asked.words):
         if word not in missing:
             continue
         subject = word.owns or before.meant in _kin() or before.text in _before_subjects()
-        if theirs and subject and word.named:
-            yield Apart(word, theirs[0].text)
+        if subject and word.named:
+            for other in _others_named(asked, told):
+                yield Apart(word, other.text)
+                break
         if before.owns and word.meant in _kin() and before.meant in told.meant:
             yield Apart(word, before.text)
+
+
+def _others_named(asked: Read, told: Read) -> Iterator[Word]:
+    """Names that only the statement has; its first word may be one."""
+    for one in told.words:
+        if one.named and one.meant not in asked.meant:
+            yield one
+    if told.words[0].content and told.words[0].meant not in asked.meant:
+        yield told.words[0]
 
 
 def _of_another_place(asked: Read, told: Read, missing: Sequence[Word]) -> Iterator[Apart]:
     """Behind the same preposition stands another name: to Bornholm, not to Gotland."""
     named_by = word_set("search.before_names")
+    ours = [
+        (before.text, word)
+        for before, word in pairwise(asked.words)
+        if word.named and before.text in named_by and word in missing
+    ]
     theirs = {
         before.text: word.text
-        for before, word in pairwise(told.words)
+        for before, word in (pairwise(told.words) if ours else ())
         if word.named and before.text in named_by and word.meant not in asked.meant
     }
-    for before, word in pairwise(asked.words) if theirs else ():
-        if word.named and before.text in theirs and word in missing:
-            yield Apart(word, theirs[before.text])
+    for behind, word in ours:
+        if behind in theirs:
+            yield Apart(word, theirs[behind])
 
 
 def _other_number(asked: Read, told: Read) -> Iterator[Apart]:
     """Another identifier or year, or another number behind the same word."""
-    ours, theirs = asked.identifiers, told.identifiers
-    if ours and theirs and not ours & theirs:
+    ours = asked.identifiers
+    theirs = told.identifiers if ours else ours
+    if theirs and not ours & theirs:
         yield Apart(asked.words[0]._replace(text=min(ours)), min(theirs))
-    if told.ranges:
+    if not asked.numbers or told.ranges:
         return
     for place, found in asked.places.items():
-        numbers = [one for one in found if one.text.isdigit()] if place.behind else ()
+        numbers = [one for one in found if one.text.isdigit()] if place[2] else ()
         others = [one.text for one in told.places.get(place, ()) if one.text.isdigit()]
         if numbers and others and not any(one.text in others for one in numbers):
             yield Apart(numbers[0], others[0])
@@ -217,9 +263,11 @@ def _other_beside(asked: Read, told: Read, missing: Sequence[Word]) -> Iterator[
     if not _is_one_run(asked, missing):
         return
     for place, ours in asked.places.items():
+        if place[0] not in told.meant:
+            continue
         theirs = [one for one in told.places.get(place, ()) if one.meant not in asked.meant]
         for word in ours if theirs else ():
-            both = missing[0].names and theirs[0].names and _tells_which(place)
+            both = missing[0].names and theirs[0].names and _tells_which(*place)
             if word in missing and (both or _is_opposite(word, asked, told)):
                 yield Apart(word, theirs[0].text)
 
@@ -233,57 +281,58 @@ def _is_one_run(asked: Read, missing: Sequence[Word]) -> bool:
     return places[-1] - places[0] < len(places)
 
 
-def _tells_which(place: Beside) -> bool:
+def _tells_which(beside: str, between: Sequence[str], behind: bool) -> bool:
     """What stands before a word, or behind it with a preposition, says which one is meant; and
     so does what is the best or the next."""
-    return not place.behind or bool(place.between) or _chooses(place.beside)
+    return not behind or bool(between) or _chooses(beside)
 
 
 def _read(text: str) -> Read:
     return _read_once(text[:READ_MAX])
 
 
-@lru_cache(maxsize=500)
+@lru_cache(maxsize=TEXTS_KEPT)
 def _read_once(text: str) -> Read:
-    found = tuple(_words(text))
-    places: dict[Beside, list[Word]] = {}
-    for left, between, right in _pairs(found):
-        places.setdefault(Beside(left.meant, between, True), []).append(right)
-        places.setdefault(Beside(right.meant, between, False), []).append(left)
-    meant = frozenset(word.meant for word in found)
-    ranges = _RANGE.search(text) is not None
-    return Read(text, found, meant, places, identifiers(text), ranges)
+    return Read(text)
 
 
 def _words(text: str) -> Iterator[Word]:
-    end, first, names, title = 0, True, True, False
+    end, first, names, before = 0, True, True, ""
     for match in _WORD.finditer(text):
-        word = _word(match.group())
-        gap = text[end : match.start()]
-        if gap != " ":
+        written, apart = match.group(), False
+        start = match.start()
+        if start != end + 1 or text[end] != " ":
+            gap = text[end:start]
+            title = before[:1].isupper() and len(before) <= TITLE_MAX  # Mr. and Dr.
             first = first or (_ENDS.search(gap) is not None and not title)
-            word = word._replace(apart=_APART.search(gap) is not None)
-        named = word.named and not first
-        if named != word.named or names or named:
-            word = word._replace(named=named, names=names or named)
+            apart = _APART.search(gap) is not None
+        word, names = _word(written, first, names, apart)
         yield word
-        end, first = match.end(), False
-        title = match.group()[0].isupper() and len(match.group()) <= TITLE_MAX  # Mr. and Dr.
-        # Behind "the", "my" or "at" a thing is named; behind a subject or a thing there is a verb.
-        names = word.text not in word_set("search.speakers") and (
-            not word.content or _chooses(word.text)
-        )
+        end, first, before = match.end(), False, written
 
 
 @lru_cache(maxsize=WORDS_KEPT)
-def _word(written: str) -> Word:
-    """By itself, in the middle of a sentence."""
+def _word(written: str, first: bool, names: bool, apart: bool) -> tuple[Word, bool]:
+    """A word where it stands: at the beginning of a sentence, where something is named, apart from
+    the one before it; and whether behind it something is named."""
     folded = fold(written).replace("’", "'")
     bare, _, ending = folded.partition("'")
     content = not (is_stop_word(folded.replace("'", "")) or bare in _empty())
     dated = bare in meanings("compare.dates")
-    named = content and not dated and written[0].isupper()
-    return Word(bare, canonical(bare), content, named, dated, ending == "s", False, False)
+    named = content and not dated and written[0].isupper() and not first
+    word = Word(
+        text=bare,
+        meant=canonical(bare),
+        content=content,
+        named=named,
+        dated=dated,
+        owns=ending == "s",
+        apart=apart,
+        names=names or named,
+    )
+    # Behind "the", "my" or "at" a thing is named; behind a subject or a thing there is a verb.
+    speaks = bare in word_set("search.speakers")
+    return word, not speaks and (not content or _chooses(bare))
 
 
 def _pairs(found: Sequence[Word]) -> Iterator[tuple[Word, tuple[str, ...], Word]]:

@@ -7,51 +7,51 @@ the others: where everything is about as similar, similarity says little.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
-from recollect.types import Hit
+import numpy as np
+
+from recollect.index.found import Array, FoundHits
 
 # Of the weight of meaning: the record's own, the rest is that of its surroundings.
 OWN_SHARE = 0.3
 
 
 class Parts(NamedTuple):
-    """What words and meaning add to a hit's score."""
+    """What words and meaning add to the score of each hit."""
 
-    words: float
-    meaning: float
+    words: Array
+    meaning: Array
 
 
-def fused(hits: Sequence[Hit], weight: float) -> list[Parts]:
+def fused(hits: FoundHits, weight: float) -> Parts:
     """``weight`` is what one standard deviation of similarity counts where the best by words
     counts 1. The sums are scaled to the best calibrated relevance, so that scores mean the same
     in every answer and a poor best stays poor."""
-    words = [hit.keyword_around or hit.keyword for hit in hits]
-    best = max(words, default=0.0)
-    sure = max((hit.coverage for hit in hits), default=0.0) ** 0.5
-    per_word = sure / best if best > 0 else 0.0
-    raw = []
-    for hit, held in zip(hits, words, strict=True):
-        by_word = per_word * held
-        raw.append((by_word, max(weight * _lift(hit), -by_word)))
-    top = max((by_word + meaning for by_word, meaning in raw), default=0.0)
+    if not len(hits):
+        return Parts(np.zeros(0), np.zeros(0))
+    words = np.where(hits.keyword_around != 0, hits.keyword_around, hits.keyword)
+    best = float(words.max())
+    sure = max(float(hits.coverage.max()), 0.0) ** 0.5
+    by_word = (sure / best if best > 0 else 0.0) * words
+    meaning = weight * _lift(hits)
+    meaning = np.where(meaning >= -by_word, meaning, -by_word)
+    both = by_word + meaning
+    near = np.where(hits.similarity > 0, hits.similarity, 0.0)
+    first = int(both.argmax())
+    top = float(both[first])
     if top <= 0:
-        return [Parts(0.0, max(hit.similarity or 0.0, 0.0)) for hit in hits]
-    scale = _level(hits, raw) / top
-    return [Parts(by_word * scale, meaning * scale) for by_word, meaning in raw]
+        return Parts(np.zeros(len(hits)), near)
+    # The best relevance on a scale that needs no other hit: cosine and share of the words,
+    # mixed as the best hit's score is.
+    by_meaning = max(float(meaning[first]), 0.0)
+    share = by_meaning / (float(by_word[first]) + by_meaning)
+    scale = float((share * near + (1 - share) * hits.coverage).max()) / top
+    return Parts(by_word * scale, meaning * scale)
 
 
-def _lift(hit: Hit) -> float:
-    if hit.lift is None:
-        return 0.0
-    around = hit.lift if hit.lift_around is None else hit.lift_around
-    return OWN_SHARE * hit.lift + (1 - OWN_SHARE) * around
-
-
-def _level(hits: Sequence[Hit], raw: Sequence[tuple[float, float]]) -> float:
-    """The best relevance on a scale that needs no other hit: cosine and share of the words,
-    mixed as the best hit's score is."""
-    by_word, meaning = max(raw, key=lambda one: one[0] + one[1])
-    share = max(meaning, 0.0) / (by_word + max(meaning, 0.0))
-    return max(share * max(hit.similarity or 0.0, 0.0) + (1 - share) * hit.coverage for hit in hits)
+def _lift(hits: FoundHits) -> Array:
+    """0 where no vector was compared."""
+    around = np.where(np.isnan(hits.lift_around), hits.lift, hits.lift_around)
+    lift = OWN_SHARE * hits.lift + (1 - OWN_SHARE) * around
+    return np.where(np.isnan(lift), 0.0, lift)

@@ -8,7 +8,7 @@ from typing import Any
 
 from recollect.models.prompts import as_data, render
 from recollect.ports import Prompt
-from recollect.rank.stages import Candidate
+from recollect.rank.candidates import Candidate
 
 TEXT_CHARACTERS_MAX = 600
 QUESTION_CHARACTERS_MAX = 4000

@@ -1,18 +1,24 @@
 """Ranking: a tuple of stages from raw scores to one score, each saying what it did.
 
 A profile names its stages. ``fuse`` is ours; ``cosine`` is Otto's, ``bre`` OpenMotoko's. A
-stage changes the scores of candidates or drops some; it looks at nothing but its arguments.
+stage changes the scores on the board, or drops some candidates; it looks at nothing but its
+arguments.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
+import numpy as np
+
+from recollect.index.found import Array, FoundHits
 from recollect.index.vectors import is_name
 from recollect.profiles import Cuts, Profile
+from recollect.rank.candidates import Board, Candidate, Candidates, order, rows_of
 from recollect.rank.contrast import misses, second_hops
 from recollect.rank.fusion import fused
 from recollect.rank.nearness import held_nearly, is_english, uncertain_words
@@ -24,10 +30,9 @@ from recollect.rank.question import (
     names,
     periods,
 )
-from recollect.scopes import root_of
 from recollect.text.analysis import asks, query_terms, terms
 from recollect.text.normal import fold
-from recollect.types import Hit, Record, Why
+from recollect.types import Hit, Record
 
 SECONDS_PER_DAY = 86_400.0
 ENGLISH_ONLY = frozenset(("minilm", "recall-1"))  # embedders
@@ -46,6 +51,8 @@ CONTRAST_AMONG = 20  # the first hits; hardly anybody asks for more
 LIFT_LEAST = 1.0  # standard deviations of similarity below which a few words in common say little
 COVERAGE_MOST = 0.5  # the share of the words that is more than a few
 NOTHING = 0.0005  # a change of score that nobody would see
+USUAL_IMPORTANCE = 0.5
+RAISED = frozenset(("alias", "spelling", "related", "replaces"))  # stages that found it otherwise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,61 +67,33 @@ class Asked:
     prefer_facts: bool = False  # of a turn and a fact learned from it; else the turn stays
 
 
-# In words, or how to put it: of a hundred candidates a few are told.
-Detail = str | Callable[[Hit], str]
-
-
-@dataclass(slots=True)
-class Candidate:
-    """A hit on its way through the stages."""
-
-    hit: Hit
-    score: float = 0.0
-    why: list[tuple[str, float, Detail]] = field(default_factory=list)
-    nearly: float = 0.0  # the share of the query's words that it holds, some of them only nearly
-    lent: float | None = None  # how similar that is which it came along with
-    record: Record = field(init=False)
-    among_equals: tuple[float, str] = field(init=False)  # its place: the more recent first
-
-    def __post_init__(self) -> None:
-        self.record = record = self.hit.record
-        self.among_equals = (-record.at.timestamp(), record.id)
-
-    def add(self, stage: str, value: float, detail: Detail = "") -> None:
-        self.score += value
-        self.why.append((stage, value, detail))
-
-    def as_hit(self) -> Hit:
-        reasons = tuple(
-            Why(stage=stage, value=value, detail=told if isinstance(told, str) else told(self.hit))
-            for stage, value, told in self.why
-        )
-        return replace(self.hit, score=self.score, why=reasons)
-
-
-Candidates = list[Candidate]
+ScoreStage = Callable[[Board, Asked], None]
 Stage = Callable[[Candidates, Asked], Candidates]
 
 
 def rank(hits: Iterable[Hit], asked: Asked) -> Candidates:
-    """All stages of the profile, best first."""
-    ranked = [Candidate(hit) for hit in hits]
-    if "spelling" in asked.profile.stages:
-        _spell(ranked, asked)
-    ranked = _without_noise(ranked, asked)
+    """All stages of the profile, best first: those that score, then those that drop some."""
+    ranked = _scored(hits, asked)
     for name in asked.profile.stages:
-        ranked = STAGES[name](ranked, asked)
+        ranked = DROPPING[name](ranked, asked) if name in DROPPING else ranked
     return sorted(ranked, key=order)
+
+
+def _scored(hits: Iterable[Hit], asked: Asked) -> Candidates:
+    found = FoundHits.of(hits)
+    board = _without_noise(Board(found, _spelled(found, asked)), asked)
+    for name in asked.profile.stages:
+        if name in SCORING:
+            SCORING[name](board, asked)
+    return board.candidates()
 
 
 def dropped_by(hits: Iterable[Hit], asked: Asked, id_: str) -> str:
     """The stage that takes this record out of the ranking ("noise" before the first); "" if it
     stays in it."""
-    ranked = _without_noise([Candidate(hit) for hit in hits], asked)
-    stages = ["noise", *asked.profile.stages]
-    for done, name in enumerate(stages):
-        if done:
-            ranked = STAGES[name](ranked, asked)
+    ranked = _scored(hits, asked)
+    for name in ("noise", *asked.profile.stages):
+        ranked = DROPPING[name](ranked, asked) if name in DROPPING else ranked
         if not any(candidate.record.id == id_ for candidate in ranked):
             return name
     return ""
@@ -133,57 +112,65 @@ def of_equal_say(rankings: Sequence[Candidates]) -> Candidates:
     return sorted((candidate for ranked in rankings for candidate in ranked), key=order)
 
 
-def order(candidate: Candidate) -> tuple[float, tuple[float, str]]:
-    """Best first; of equals the more recent."""
-    return -candidate.score, candidate.among_equals
-
-
 def above_threshold(candidates: Candidates, asked: Asked) -> Candidates:
     least = asked.profile.threshold if asked.threshold is None else asked.threshold
     if not asked.text.strip():
         return candidates
-    return [one for one in candidates if strength(one, least, asked.profile) >= least]
+    if _is_by_score(least, asked.profile):
+        return [one for one in candidates if one.score >= least]
+    return [one for one in candidates if _likeness(one) >= least]
 
 
 def strength(candidate: Candidate, least: float, profile: Profile) -> float:
     """What a threshold is held against: the score, or what the profile's document calls
     similarity. That everything is good enough says nothing about either."""
-    by_score = profile.threshold_on == "score" or least <= 0
-    return candidate.score if by_score else _likeness(candidate)
+    return candidate.score if _is_by_score(least, profile) else _likeness(candidate)
+
+
+def _is_by_score(least: float, profile: Profile) -> bool:
+    return profile.threshold_on == "score" or least <= 0
 
 
 def _likeness(candidate: Candidate) -> float:
-    return _meaning(candidate.hit) if candidate.lent is None else candidate.lent
+    if candidate.lent is not None:
+        return candidate.lent
+    return candidate.coverage if candidate.similarity is None else candidate.similarity
 
 
-def _without_noise(candidates: Candidates, asked: Asked) -> Candidates:
+def _without_noise(board: Board, asked: Asked) -> Board:
     """A hit has a word or a tag in common with the query, or means something like it."""
     if not asked.text.strip():
-        return candidates
+        return board
     floors = asked.profile.similarity_floor
-    floor = floors.get(asked.embedder, floors[""])
+    found = board.found
+    means = found.similarity >= floors.get(asked.embedder, floors[""])
+    heard = means | (found.keyword > 0) | (found.keyword_around > 0)
+    if heard.all():
+        return board
     asked_terms = _terms_of_query(asked)
-    return [
-        candidate
-        for candidate in candidates
-        if candidate.hit.keyword > 0
-        or candidate.hit.keyword_around > 0
-        or (candidate.hit.similarity is not None and candidate.hit.similarity >= floor)
-        or candidate.nearly > 0
-        or _tag_asked_for(candidate.record, asked_terms)
+    kept = [
+        row
+        for row, is_heard in enumerate(heard.tolist())
+        if is_heard
+        or (board.nearly and board.nearly[row] > 0)
+        or _tag_asked_for(board.records[row], asked_terms)
     ]
+    nearly = [board.nearly[row] for row in kept] if board.nearly else ()
+    return Board(found.taken(kept), nearly)
 
 
-def _spell(candidates: Candidates, asked: Asked) -> None:
-    """A short query may hold a word that is misspelled or only begun."""
-    if max((candidate.hit.coverage for candidate in candidates), default=1.0) > ALL_HELD:
-        return
+def _spelled(found: FoundHits, asked: Asked) -> Sequence[float]:
+    """A short query may hold a word that is misspelled or only begun: the share of its words that
+    each holds, some of them only nearly; () if all are as they are written."""
+    if "spelling" not in asked.profile.stages or not len(found):
+        return ()
+    if float(found.coverage.max()) > ALL_HELD:
+        return ()
     query = uncertain_words(asked.text)
-    records = [one.record for one in candidates] if query else []
-    texts = [" ".join((one.author, one.text, *one.tags)) for one in records]
-    shares = held_nearly(query, texts, forms=not is_english(asked.text))
-    for candidate, share in zip(candidates, shares, strict=False):
-        candidate.nearly = share
+    if not query:
+        return ()
+    texts = [" ".join((one.author, one.text, *one.tags)) for one in found.records]
+    return held_nearly(query, texts, forms=not is_english(asked.text))
 
 
 def standing_out(candidates: Candidates, asked: Asked) -> Candidates:
@@ -196,8 +183,11 @@ def standing_out(candidates: Candidates, asked: Asked) -> Candidates:
     if asked.embedder in ENGLISH_ONLY and _latin_share(asked.text) < READ_SHARE:
         return candidates
     best = max(candidate.score for candidate in candidates)
-    several = asks_for_several(asked.text)
-    clear = [one for one in candidates if one.score >= _least(one, best, cuts, several)]
+    least = _leasts(best, cuts, several=asks_for_several(asked.text))
+    lowest = min(least)
+    clear = [
+        one for one in candidates if one.score >= lowest and one.score >= _least(one, least, cuts)
+    ]
     return _with_second_hops(_of_what_is_asked(clear, asked), candidates, asked)
 
 
@@ -210,7 +200,7 @@ def _with_second_hops(kept: Candidates, candidates: Candidates, asked: Asked) ->
     others = [
         one
         for one in candidates[:CONTRAST_AMONG]
-        if one.record.type != "turn" and one.hit.coverage > 0 and one.record.id not in there
+        if one.record.type != "turn" and one.coverage > 0 and one.record.id not in there
     ]
     if not others:
         return kept
@@ -242,35 +232,45 @@ def _of_what_is_asked(candidates: Candidates, asked: Asked) -> Candidates:
 
 def _says_it(candidate: Candidate) -> bool:
     """Or has it a word in common, perhaps the name, and says something else?"""
-    hit = candidate.hit
-    raised = any(
-        stage in ("alias", "spelling", "related", "replaces") for stage, _, _ in candidate.why
+    lift = candidate.lift
+    return (
+        lift is None
+        or lift >= LIFT_LEAST
+        or candidate.coverage > COVERAGE_MOST
+        or any(stage in RAISED for stage, _, _ in candidate.why)
     )
-    return raised or hit.lift is None or hit.lift >= LIFT_LEAST or hit.coverage > COVERAGE_MOST
 
 
-def _least(candidate: Candidate, best: float, cuts: Cuts, several: bool) -> float:
-    if candidate.record.type != "turn":
-        far = candidate.score < cuts["statement"].clear and not several
-        share = cuts["statement"].share_of_far if far else cuts["statement"].share
-        return max(share * best, cuts["statement"].least)
-    # Of talk in which nothing stands out, the nearest is all there is.
-    return cuts["turn"].share * best if best >= cuts["turn"].least else 0.0
+class Leasts(NamedTuple):
+    """The scores that stand out: of a turn, of a statement, and of one far from the question."""
+
+    turn: float
+    statement: float
+    far: float
 
 
-def fuse(candidates: Candidates, asked: Asked) -> Candidates:
-    """Words and meaning as one number, root by root; see ``fusing``."""
-    weight = _similarity_weight(asked)
-    scopes = dict.fromkeys(candidate.record.scope for candidate in candidates)
-    roots = {scope: root_of(scope) for scope in scopes}
-    by_root: dict[str, Candidates] = {root: [] for root in roots.values()}
-    for candidate in candidates:
-        by_root[roots[candidate.record.scope]].append(candidate)
-    for group in by_root.values():
-        for candidate, parts in zip(group, fused([c.hit for c in group], weight), strict=True):
-            candidate.add("similarity", parts.meaning, _cosine_text)
-            candidate.add("keyword", parts.words, _bm25_text)
-    return candidates
+def _leasts(best: float, cuts: Cuts, *, several: bool) -> Leasts:
+    told = cuts["statement"]
+    statement = max(told.share * best, told.least)
+    return Leasts(
+        # Of talk in which nothing stands out, the nearest is all there is.
+        turn=cuts["turn"].share * best if best >= cuts["turn"].least else 0.0,
+        statement=statement,
+        far=statement if several else max(told.share_of_far * best, told.least),
+    )
+
+
+def _least(candidate: Candidate, least: Leasts, cuts: Cuts) -> float:
+    if candidate.record.type == "turn":
+        return least.turn
+    return least.far if candidate.score < cuts["statement"].clear else least.statement
+
+
+def fuse(board: Board, asked: Asked) -> None:
+    """Words and meaning as one number; see ``fusion``."""
+    parts = fused(board.found, _similarity_weight(asked))
+    board.add_all("similarity", parts.meaning, _cosine_text)
+    board.add_all("keyword", parts.words, _bm25_text)
 
 
 def _similarity_weight(asked: Asked) -> float:
@@ -281,65 +281,66 @@ def _similarity_weight(asked: Asked) -> float:
 
 
 def _latin_share(text: str) -> float:
+    if text.isascii():
+        return 1.0
     letters = [letter for letter in fold(text) if letter.isalpha()]
     return sum(letter.isascii() for letter in letters) / len(letters) if letters else 1.0
 
 
-def voice(candidates: Candidates, asked: Asked) -> Candidates:
+def voice(board: Board, asked: Asked) -> None:
     """Who said it, and to whom: somebody the question names counts more, and so does the answer
     to a question; a turn that only asks, among people, less; what an assistant answered less,
     unless the question is about just that."""
-    best = max((candidate.score for candidate in candidates), default=0.0)
+    turns = rows_of([record.type == "turn" for record in board.records])
+    if not turns:
+        return
+    best = board.best()
     of_assistant = asks_for_the_assistant(asked.text)
-    for candidate in candidates:
-        record = candidate.record
-        if record.type != "turn":
-            continue
-        if record.source == "assistant" and not of_assistant:
-            candidate.add("voice", -best * asked.profile.assistant_discount, "the assistant's")
-        elif record.source == "user":
-            _weigh_what_a_person_said(candidate, best, asked)
-    return candidates
+    for row in turns:
+        source = board.records[row].source
+        if source == "assistant" and not of_assistant:
+            board.add(row, "voice", -best * asked.profile.assistant_discount, "the assistant's")
+        elif source == "user":
+            _weigh_what_a_person_said(board, row, best, asked)
 
 
-def _weigh_what_a_person_said(candidate: Candidate, best: float, asked: Asked) -> None:
-    record = candidate.record
+def _weigh_what_a_person_said(board: Board, row: int, best: float, asked: Asked) -> None:
+    record = board.records[row]
     named = bool(record.author) and is_name(record.author)
     if named and names(asked.text, record.author):
-        candidate.add("voice", best * asked.profile.named_boost, record.author)
+        board.add(row, "voice", best * asked.profile.named_boost, record.author)
     if not asks(record.text):
-        if candidate.hit.after_question:
-            value = candidate.score * asked.profile.answer_boost
-            candidate.add("voice", value, "answers a question")
+        if board.found.after_question[row]:
+            value = float(board.scores[row]) * asked.profile.answer_boost
+            board.add(row, "voice", value, "answers a question")
     elif named:
-        candidate.add("voice", -best * asked.profile.question_discount, "only asks")
+        board.add(row, "voice", -best * asked.profile.question_discount, "only asks")
 
 
-def time(candidates: Candidates, asked: Asked) -> Candidates:
+def time(board: Board, asked: Asked) -> None:
     """What was said in a time that the question names, or soon after it."""
     named = periods(asked.text, asked.now) if asked.text else ()
     if not named:
-        return candidates
-    best = max((candidate.score for candidate in candidates), default=0.0)
-    for candidate in candidates:
-        at = candidate.record.at
+        return
+    best = board.best()
+    for row, record in enumerate(board.records):
+        at = record.at
         phrase = next((one.phrase for one in named if one.start <= at < one.end), "")
         if phrase:
-            candidate.add("time", best * asked.profile.time_boost, phrase)
-    return candidates
+            board.add(row, "time", best * asked.profile.time_boost, phrase)
 
 
-def standing(candidates: Candidates, asked: Asked) -> Candidates:
+def standing(board: Board, asked: Asked) -> None:
     """A request is answered as the person wants such things in general: what they said about
     that counts more, the nearer in meaning the more."""
     if not asks_for_help(asked.text):
-        return candidates
-    best = max((candidate.score for candidate in candidates), default=0.0)
-    for candidate in candidates:
-        if _is_wish(candidate.record):
-            near = min(max((candidate.hit.lift or 0.0) / WISH_LIFT, 0.0), 1.0)
-            candidate.add("standing", best * near * asked.profile.standing_boost, "a wish")
-    return candidates
+        return
+    best = board.best()
+    for row, record in enumerate(board.records):
+        if _is_wish(record):
+            lift = float(board.found.lift[row])
+            near = min(max(lift / WISH_LIFT, 0.0), 1.0) if lift == lift else 0.0
+            board.add(row, "standing", best * near * asked.profile.standing_boost, "a wish")
 
 
 def _is_wish(record: Record) -> bool:
@@ -387,52 +388,54 @@ def _session_of(record: Record) -> tuple[str, str]:
     return record.session_scope or record.scope, record.session
 
 
-def cosine(candidates: Candidates, asked: Asked) -> Candidates:  # noqa: ARG001 - all stages alike
+def cosine(board: Board, asked: Asked) -> None:  # noqa: ARG001 - all stages alike
     """Otto: the similarity itself; without vectors the share of the query's words found."""
-    for candidate in candidates:
-        candidate.add("cosine", _meaning(candidate.hit), _arm(candidate.hit))
-    return candidates
+    board.add_all("cosine", _meaning(board.found), _arm)
 
 
-def bre(candidates: Candidates, asked: Asked) -> Candidates:
+def bre(board: Board, asked: Asked) -> None:
     """OpenMotoko: dot product minus a share of the magnitude. Stored vectors have length 1,
     so the penalty is the same for all and only lowers the score."""
-    for candidate in candidates:
-        candidate.add("dot", _meaning(candidate.hit), _arm(candidate.hit))
-        candidate.add("magnitude", -asked.profile.magnitude_penalty)
-    return candidates
+    board.add_all("dot", _meaning(board.found), _arm)
+    board.add_all("magnitude", np.full(len(board.found), -asked.profile.magnitude_penalty))
 
 
-def tag_boost(candidates: Candidates, asked: Asked) -> Candidates:
+def tag_boost(board: Board, asked: Asked) -> None:
     """A record one of whose tags appears in the query."""
-    asked_terms = _terms_of_query(asked)
-    for candidate in candidates:
-        tag = _tag_asked_for(candidate.record, asked_terms)
-        if tag:
-            candidate.add("tag", asked.profile.tag_boost, tag)
-    return candidates
+    tagged = rows_of([record.tags for record in board.records])
+    asked_terms = _terms_of_query(asked) if tagged else frozenset()
+    for row in tagged:
+        if tag := _tag_asked_for(board.records[row], asked_terms):
+            board.add(row, "tag", asked.profile.tag_boost, tag)
 
 
-def alias(candidates: Candidates, asked: Asked) -> Candidates:
+def alias(board: Board, asked: Asked) -> None:
     """Tags are further names: what is asked for by one of them is found, not merely near."""
-    query = frozenset(query_terms(asked.text))
-    for candidate in candidates if query else ():
-        tags = candidate.record.tags
-        named = {term for tag in tags for term in terms(tag)} & query if tags else ()
-        _raise(candidate, "alias", FOUND_BY_NAME * len(named) / len(query), " ".join(named))
-    return candidates
+    records = board.records
+    tagged = rows_of([one.tags or low for one, low in zip(records, _below(board), strict=True)])
+    query = frozenset(query_terms(asked.text)) if tagged else frozenset()
+    for row in tagged if query else ():
+        named = {term for tag in records[row].tags for term in terms(tag)} & query
+        _raise(board, row, "alias", FOUND_BY_NAME * len(named) / len(query), " ".join(named))
 
 
-def spelling(candidates: Candidates, asked: Asked) -> Candidates:  # noqa: ARG001
+def spelling(board: Board, asked: Asked) -> None:  # noqa: ARG001
     """What holds the words of the query nearly: misspelled, or only begun."""
-    for candidate in candidates:
-        _raise(candidate, "spelling", FOUND_NEARLY * candidate.nearly, "nearly the same words")
-    return candidates
+    nearly = board.nearly or [0.0] * len(board.records)
+    for row in range(len(nearly)) if board.nearly else rows_of(_below(board)):
+        _raise(board, row, "spelling", FOUND_NEARLY * nearly[row], "nearly the same words")
 
 
-def _raise(candidate: Candidate, stage: str, least: float, detail: str) -> None:
-    if candidate.score < least:
-        candidate.add(stage, least - candidate.score, detail)
+def _below(board: Board) -> list[bool]:
+    """Which scores are below zero: nothing that was found is worth less than nothing."""
+    below: list[bool] = (board.scores < 0).tolist()
+    return below
+
+
+def _raise(board: Board, row: int, stage: str, least: float, detail: str) -> None:
+    score = float(board.scores[row])
+    if score < least:
+        board.add(row, stage, least - score, detail)
 
 
 def _terms_of_query(asked: Asked) -> frozenset[str]:
@@ -447,31 +450,37 @@ def _tag_asked_for(record: Record, asked_terms: frozenset[str]) -> str:
     return ""
 
 
-def importance(candidates: Candidates, asked: Asked) -> Candidates:  # noqa: ARG001
+def importance(board: Board, asked: Asked) -> None:  # noqa: ARG001
     """Up to a tenth more or less; the middle changes nothing."""
-    for candidate in candidates:
-        weight = candidate.record.importance
-        change = candidate.score * 0.2 * (weight - 0.5)
+    weights = [record.importance for record in board.records]
+    for row in rows_of([weight != USUAL_IMPORTANCE for weight in weights]):
+        change = float(board.scores[row]) * 0.2 * (weights[row] - USUAL_IMPORTANCE)
         if change:
-            candidate.add("importance", change, f"{weight:.2f}")
-    return candidates
+            board.add(row, "importance", change, f"{weights[row]:.2f}")
 
 
-def decay(candidates: Candidates, asked: Asked) -> Candidates:
+def decay(board: Board, asked: Asked) -> None:
     """Older counts less, down to a floor; core memories do not fade."""
-    for candidate in candidates:
-        record = candidate.record
-        rule = asked.profile.decay[record.durability]
-        days = max((asked.now - record.at).total_seconds() / SECONDS_PER_DAY, 0.0)
-        kept = rule.floor + (1 - rule.floor) * 0.5 ** (days / rule.half_life_days)
-        change = candidate.score * (kept - 1)
-        if abs(change) > NOTHING:
-            candidate.add("decay", change, f"{days:.0f} days, {record.durability}")
-    return candidates
+    now, rules = asked.now, asked.profile.decay
+    spans = [(now - record.at).total_seconds() / SECONDS_PER_DAY for record in board.records]
+    days = [span if span > 0 else 0.0 for span in spans]
+    kept = [
+        rule.floor + (1 - rule.floor) * 0.5 ** (age / rule.half_life_days)
+        for age, rule in zip(days, [rules[one.durability] for one in board.records], strict=True)
+    ]
+    change = board.scores * (np.array(kept) - 1)
+
+    def told(board: Board, row: int) -> str:
+        return f"{days[row]:.0f} days, {board.records[row].durability}"
+
+    board.add_all("decay", np.where(np.abs(change) > NOTHING, change, np.nan), told)
 
 
 def drop_copies(candidates: Candidates, asked: Asked) -> Candidates:  # noqa: ARG001
     """Of copies in several scopes (same origin) and of equal texts, only the best stays."""
+    told = [key for one in candidates for key in (one.record.origin, one.record.hash) if key]
+    if len(told) == len(frozenset(told)):
+        return candidates
     kept: Candidates = []
     seen: set[str] = set()
     for candidate in sorted(candidates, key=order):
@@ -486,14 +495,15 @@ def drop_copies(candidates: Candidates, asked: Asked) -> Candidates:  # noqa: AR
 def one_per_source(candidates: Candidates, asked: Asked) -> Candidates:
     """A turn and a fact learned from it say the same: one of them stays, with the better score
     of both, so that no place in the answer is taken twice."""
+    facts = [one for one in candidates if one.record.kind == "semantic" and one.record.session]
     turns = {
         (*_session_of(candidate.record), id_): candidate
-        for candidate in candidates
+        for candidate in (candidates if facts else ())
         if candidate.record.type == "turn"
         for id_ in candidate.record.lineage
     }
     dropped: set[str] = set()
-    for fact in sorted(candidates, key=order) if turns else ():
+    for fact in sorted(facts, key=order) if turns else ():
         turn = _best_turn(fact.record, turns)
         if turn is None or turn.record.id in dropped:
             continue
@@ -506,8 +516,6 @@ def one_per_source(candidates: Candidates, asked: Asked) -> Candidates:
 
 def _best_turn(record: Record, turns: Mapping[tuple[str, str, str], Candidate]) -> Candidate | None:
     """The best turn that a fact was learned from, if it is a candidate too."""
-    if record.kind != "semantic" or not record.session:
-        return None
     session = _session_of(record)
     found = [turn for id_ in record.lineage if (turn := turns.get((*session, id_)))]
     return min(found, key=order, default=None)
@@ -531,29 +539,29 @@ def replacing(record: Record, turn: Candidate) -> Candidate:
     return candidate
 
 
-def _meaning(hit: Hit) -> float:
-    return hit.coverage if hit.similarity is None else hit.similarity
+def _meaning(found: FoundHits) -> Array:
+    return np.where(np.isnan(found.similarity), found.coverage, found.similarity)
 
 
-def _arm(hit: Hit) -> str:
-    return "words, no vector" if hit.similarity is None else ""
+def _arm(board: Board, row: int) -> str:
+    return "words, no vector" if np.isnan(board.found.similarity[row]) else ""
 
 
-def _bm25_text(hit: Hit) -> str:
-    around = f", {hit.keyword_around:.2f} around" if hit.keyword_around != hit.keyword else ""
-    return f"bm25 {hit.keyword:.2f}{around}"
+def _bm25_text(board: Board, row: int) -> str:
+    own, wide = board.found.keyword[row], board.found.keyword_around[row]
+    return f"bm25 {own:.2f}" + (f", {wide:.2f} around" if wide != own else "")
 
 
-def _cosine_text(hit: Hit) -> str:
-    return "no vector" if hit.similarity is None else f"cosine {hit.similarity:.3f}"
+def _cosine_text(board: Board, row: int) -> str:
+    similarity = board.found.similarity[row]
+    return "no vector" if np.isnan(similarity) else f"cosine {similarity:.3f}"
 
 
-STAGES: Mapping[str, Stage] = {
+SCORING: Mapping[str, ScoreStage] = {
     "fuse": fuse,
     "voice": voice,
     "time": time,
     "standing": standing,
-    "spread": lambda candidates, asked: candidates,  # noqa: ARG005 - after the cut, see recall
     "cosine": cosine,
     "bre": bre,
     "tag_boost": tag_boost,
@@ -561,6 +569,7 @@ STAGES: Mapping[str, Stage] = {
     "spelling": spelling,
     "importance": importance,
     "decay": decay,
-    "drop_copies": drop_copies,
-    "one_per_source": one_per_source,
 }
+# They come last, whatever their place; "spread" comes after the cut, see ``recall``.
+DROPPING: Mapping[str, Stage] = {"drop_copies": drop_copies, "one_per_source": one_per_source}
+STAGES = (*SCORING, *DROPPING, "spread")

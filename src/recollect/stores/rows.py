@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta, timezone
 from hashlib import blake2b
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from recollect.errors import Invalid, Unavailable
 from recollect.index.codes import (
@@ -24,6 +24,7 @@ from recollect.index.codes import (
     moment_or_none,
 )
 from recollect.index.derived import labels_blob, terms_blob
+from recollect.ports import leaves_out
 from recollect.types import (
     LIVE,
     Item,
@@ -38,6 +39,7 @@ from recollect.types import (
     Touch,
 )
 
+T = TypeVar("T")
 Row = Sequence[Any]
 
 ROLES: tuple[Role, ...] = ("system", "developer", "user", "assistant", "tool", "function", "note")
@@ -303,7 +305,7 @@ def message_row(message: Message, seq: int) -> tuple[Any, ...]:
         to_json(message.answers),
         message.text,
         message.original,
-        message_checksum(message, seq),
+        message_checksum(message, seq) + _rest_of_message(message),
     )
 
 
@@ -327,12 +329,41 @@ def message_checksum(message: Message, seq: int) -> bytes:
     )
 
 
-def sound_message(scope: str, session: str, row: Row) -> Message:
-    """With its checksum behind its columns. Unavailable if it is not as it was written."""
-    message = message_of(scope, session, row[:14])
-    if message_checksum(message, message.seq) != row[14]:
-        raise damaged(message.id, "message")
-    return message
+def _rest_of_message(message: Message) -> bytes:
+    """Of what else never changes in it."""
+    offset = message.at.utcoffset()
+    return checksum(
+        int(offset.total_seconds()) if offset else 0,
+        message.source,
+        message.trust,
+        int(message.pending),
+        micros_or_none(message.expires_at),
+    )
+
+
+def is_sound_message(scope: str, session: str, row: Row) -> bool:
+    """Is a message as it was written, whose checksum stands behind its columns? Those of older
+    programs have only the first half."""
+    try:
+        message = message_of(scope, session, row[:14])
+    except Exception:  # whatever a damaged row makes of the decoder
+        return False
+    stored = bytes(row[14])
+    told = message_checksum(message, message.seq)
+    if len(stored) == len(told):
+        return stored == told
+    return stored == told + _rest_of_message(message)
+
+
+def sound_messages(scope: str, session: str, rows: Iterable[Row]) -> list[Message]:
+    """Those that are as they were written; of others see ``sound``."""
+    found = []
+    for row in rows:
+        if is_sound_message(scope, session, row):
+            found.append(message_of(scope, session, row))
+        elif not leaves_out(f"message {row[1]}"):
+            raise damaged(str(row[1]), "message")
+    return found
 
 
 def message_of(scope: str, session: str, row: Row) -> Message:
@@ -362,29 +393,90 @@ def _in_zone(number: int, offset: int) -> datetime:
     return at.astimezone(timezone(timedelta(seconds=offset))) if offset else at
 
 
-# Sessions, summaries, relations, items
+# Sessions, summaries, relations, items: as the store has them, with the path of the scope in front
+# and a checksum of all the rest behind.
 
 SESSION_COLUMNS = "id, last_seq, channel, policy, state, started_at, ended_at, version"
+SUMMARY_COLUMNS = "id, from_seq, to_seq, how, learned_at, lineage, text"
+
+
+SEALED_KINDS = {
+    "session": "sessions",
+    "summary": "summaries",
+    "relation": "relations",
+    "item": "items",
+}
+
+
+def sealed(*row: Any) -> tuple[Any, ...]:
+    """A row of one of these kinds with its checksum behind it."""
+    return (*row, checksum(*row))
+
+
+def sound(what: str, rows: Iterable[Row], read: Callable[[Row], T]) -> Iterator[T]:
+    """What these rows say. One that is not as it was written is Unavailable, by its name; or it is
+    noted, if whoever asks leaves such rows out. Items never are: they are rules and marks (a
+    policy, a tombstone), and without one of them the answer would be another."""
+    for row in rows:
+        if is_as_sealed(row):
+            yield read(row)
+        elif what == "item" or not leaves_out(f"{what} {NAME_IN_ROW[what](row)}"):
+            raise damaged(NAME_IN_ROW[what](row), what)
+
+
+def strictly_sound(what: str, rows: Iterable[Row]) -> Iterator[Row]:
+    """All of them, or Unavailable. For a commit, which would seal anew whatever a row says by now;
+    and for a page of many, which would look like the last one."""
+    for row in rows:
+        if not is_as_sealed(row):
+            raise damaged(NAME_IN_ROW[what](row), what)
+        yield row
+
+
+def is_as_sealed(row: Row) -> bool:
+    return checksum(*row[:-1]) == bytes(row[-1])
+
+
+NAME_IN_ROW: Mapping[str, Callable[[Row], str]] = {
+    "session": lambda row: str(row[1]),
+    "summary": lambda row: str(row[2]),
+    "relation": lambda row: f"{row[1]} {_named(RELATIONS, row[3])} {row[2]}",
+    "item": lambda row: f"{row[1]}/{row[2]}",
+}
+
+
+def _named(names: Sequence[str], number: Any) -> str:
+    known = isinstance(number, int) and 0 <= number < len(names)
+    return names[number] if known else "?"
 
 
 def session_row(session: Session) -> tuple[Any, ...]:
-    """What a caller may set: channel, policy, state, started_at, ended_at, version."""
-    return (
+    """Scope, ``SESSION_COLUMNS``, cursors, checksum."""
+    return sealed(
+        session.scope,
+        plain(session.id),
+        session.last_seq,
         plain(session.channel),
         plain(session.policy),
         to_json(dict(session.state)),
         micros_or_none(session.started_at),
         micros_or_none(session.ended_at),
         session.version,
+        cursors_json({plain(reader): seq for reader, seq in session.cursors.items()}),
     )
 
 
-def session_of(scope: str, row: Row, cursors: Mapping[str, int]) -> Session:
-    id_, last_seq, channel, policy, state, started, ended, version = row
+def cursors_json(cursors: Mapping[str, int]) -> str:
+    """In one order, whoever kept them."""
+    return to_json(dict(sorted(cursors.items())))
+
+
+def session_of(row: Row) -> Session:
+    scope, id_, last_seq, channel, policy, state, started, ended, version, cursors, _ = row
     return Session(
         scope=scope,
         id=id_,
-        cursors=dict(cursors),
+        cursors=json.loads(cursors),
         last_seq=last_seq,
         channel=channel,
         policy=policy,
@@ -395,11 +487,11 @@ def session_of(scope: str, row: Row, cursors: Mapping[str, int]) -> Session:
     )
 
 
-SUMMARY_COLUMNS = "id, from_seq, to_seq, how, learned_at, lineage, text"
-
-
 def summary_row(summary: Summary) -> tuple[Any, ...]:
-    return (
+    """Scope, session, ``SUMMARY_COLUMNS``, checksum."""
+    return sealed(
+        summary.scope,
+        plain(summary.session),
         plain(summary.id),
         summary.from_seq,
         summary.to_seq,
@@ -410,8 +502,8 @@ def summary_row(summary: Summary) -> tuple[Any, ...]:
     )
 
 
-def summary_of(scope: str, session: str, row: Row) -> Summary:
-    id_, from_seq, to_seq, how, learned, lineage, text = row
+def summary_of(row: Row) -> Summary:
+    scope, session, id_, from_seq, to_seq, how, learned, lineage, text, _ = row
     return Summary(
         id=id_,
         scope=scope,
@@ -425,8 +517,22 @@ def summary_of(scope: str, session: str, row: Row) -> Summary:
     )
 
 
+def relation_row(relation: Relation) -> tuple[Any, ...]:
+    """Scope, source, target, kind, learned_at, retired_at, version, lineage, checksum."""
+    return sealed(
+        relation.scope,
+        relation.source,
+        relation.target,
+        code(RELATIONS, relation.kind),
+        micros(relation.learned_at),
+        micros_or_none(relation.retired_at),
+        relation.version,
+        to_json(relation.lineage),
+    )
+
+
 def relation_of(row: Row) -> Relation:
-    scope, source, target, kind, learned, retired, version, lineage = row
+    scope, source, target, kind, learned, retired, version, lineage, _ = row
     return Relation(
         scope=scope,
         source=source,
@@ -439,8 +545,20 @@ def relation_of(row: Row) -> Relation:
     )
 
 
+def item_row(item: Item) -> tuple[Any, ...]:
+    """Scope, namespace, key, value, expires_at, version, checksum."""
+    return sealed(
+        item.scope,
+        plain(item.namespace),
+        plain(item.key),
+        to_json(item.value),
+        micros_or_none(item.expires_at),
+        item.version,
+    )
+
+
 def item_of(row: Row) -> Item:
-    scope, namespace, key, value, expires, version = row
+    scope, namespace, key, value, expires, version, _ = row
     return Item(
         scope=scope,
         namespace=namespace,

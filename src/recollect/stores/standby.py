@@ -197,7 +197,7 @@ class Standby:
 
     # Reading
 
-    async def search(self, asked: Search) -> list[Hit]:
+    async def search(self, asked: Search) -> Sequence[Hit]:
         words = replace(asked, vector=None, space="")
         hits = await self.asked(
             lambda store: store.search(asked), lambda: self._copies.search(words)

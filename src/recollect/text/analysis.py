@@ -22,6 +22,7 @@ from functools import cache, lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from recollect.text.expressions import later
 from recollect.text.normal import compatible, fold
 from recollect.text.words import languages, word_set
 from recollect.text.words import words as listed
@@ -52,12 +53,12 @@ _DENSE = _DENSE_LETTERS + (
 )
 # Vowel signs of Indic scripts are marks, not letters, yet part of the word.
 _MARKS = "\u0900-\u0dff"
-_TOKEN = re.compile(
+_TOKEN = later(
     rf"(?P<dense>[{_DENSE}]+)"
     rf"|(?P<word>(?:[^\W_{_DENSE}]|[{_MARKS}])+(?:['\u2019](?:[^\W_{_DENSE}])+)*)"
 )
 _LETTER = "(?:[^\\W\\d_]|[\u0300-\u036f\u0900-\u0dff])"
-_PIECE = re.compile(
+_PIECE = later(
     rf"(?P<dense>[{_DENSE}]+)"
     r"|(?P<number>(?<!\w)[-\u2212]?\d+(?:[.,]\d+)*|\d+(?:[.,]\d+)*)"
     rf"|(?P<word>{_LETTER}+(?:'{_LETTER}+)*)"
@@ -66,8 +67,8 @@ _PIECE = re.compile(
     r"|(?P<stop>[.!?]+)"
 )
 # Emoji and signs: each is a word by itself.
-_SYMBOL = re.compile("[\u2190-\u2bff\u20a0-\u20cf\u00a7\U0001f000-\U0001faff]")
-_ASCII_TOKEN = re.compile(r"[a-z0-9]+(?:'[a-z0-9]+)*")
+_SYMBOL = later("[\u2190-\u2bff\u20a0-\u20cf\u00a7\U0001f000-\U0001faff]")
+_ASCII_TOKEN = later(r"[a-z0-9]+(?:'[a-z0-9]+)*")
 
 
 # Which language a text is in, as far as small words tell.
@@ -94,15 +95,15 @@ _LETTERS = {
 _PLAIN = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe", "ð": "d"})
 
 
-_DOUBLED = re.compile(r"(\w)\1")
+_DOUBLED = later(r"(\w)\1")
 # What Snowball leaves: the past of a verb, a small one of its kind, the grades of Finnish.
 _ENDINGS = {
-    "de": (re.compile("t$"),),
-    "nl": (re.compile("[td]$"),),
-    "es": (re.compile("it$"),),
-    "pl": (re.compile("e?k$"),),
-    "pt": (re.compile("[aoil]$"),),
-    "fi": (re.compile("[aeiouy]+$"), re.compile("(?:ks|[kstp])$")),
+    "de": (later("t$"),),
+    "nl": (later("[td]$"),),
+    "es": (later("it$"),),
+    "pl": (later("e?k$"),),
+    "pt": (later("[aoil]$"),),
+    "fi": (later("[aeiouy]+$"), later("(?:ks|[kstp])$")),
 }
 
 

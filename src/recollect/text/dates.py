@@ -15,6 +15,7 @@ from datetime import datetime, timedelta
 from functools import cache, lru_cache
 from typing import Literal
 
+from recollect.text.expressions import later
 from recollect.text.words import (
     alternatives,
     any_of,
@@ -122,7 +123,7 @@ def _midnight(at: datetime) -> datetime:
 
 
 Tense = Literal["past", "ahead", "yearly", ""]
-_CLAUSE_END = re.compile(r"[,.;:!?\n]|\b(?:but|so|because|and (?:I|we|then))\b")
+_CLAUSE_END = later(r"[,.;:!?\n]|\b(?:but|so|because|and (?:I|we|then))\b")
 
 
 def _tense(found: re.Match[str], text: str) -> Tense:

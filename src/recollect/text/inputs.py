@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, get_args
 
 from recollect.errors import Invalid
+from recollect.text.expressions import later
 from recollect.types.arguments import LIMIT_MAX, NAME_LENGTH_MAX, TAGS_MAX
 from recollect.types.arguments import When as When
 
@@ -21,7 +21,7 @@ ANSWER_BYTES_MAX = 16 << 20  # of the texts and data in one answer, near enough
 NAIVE_NOTE = "time without offset read as UTC"
 REPAIRED_NOTE = "unstorable characters replaced by U+FFFD"
 
-_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_UNSTORABLE = later("[\x00\ud800-\udfff]")
 _MILLISECONDS_FROM = 100_000_000_000  # a Unix time this large counts milliseconds
 
 

@@ -13,15 +13,17 @@ import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 
+from recollect.text.expressions import later
+
 INVISIBLE = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
     "\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U0001bca0-\U0001bca3"
     "\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
-_NEITHER_SEEN = re.compile(f"[\u0300-\u036f{INVISIBLE}]")  # accents that stand by themselves too
-_DASHES = re.compile("[\u2010-\u2015\u2212]")
-_FOREIGN_DIGIT = re.compile(r"(?![0-9])\d")
-_ACCENTS = re.compile("[\u0300-\u036f\u0591-\u05c7\u064b-\u0652\u0670]")
+_NEITHER_SEEN = later(f"[\u0300-\u036f{INVISIBLE}]")  # accents that stand by themselves too
+_DASHES = later("[\u2010-\u2015\u2212]")
+_FOREIGN_DIGIT = later(r"(?![0-9])\d")
+_ACCENTS = later("[\u0300-\u036f\u0591-\u05c7\u064b-\u0652\u0670]")
 _TRAILING = " .,;:!…。．，、；：！"
 _APOSTROPHES = str.maketrans("’ʼ", "''")
 
@@ -40,9 +42,9 @@ _LOOK = {
 }  # fmt: skip
 _LOOKALIKES = "".join(_LOOK)
 _TO_LATIN = str.maketrans(_LOOK)
-_MIXED = re.compile(f"[A-Za-z][{_LOOKALIKES}]|[{_LOOKALIKES}][A-Za-z]")
-_WORD = re.compile(r"\w+")
-_FOLDABLE = re.compile(f"[A-Za-z0-9_{_LOOKALIKES}]+")
+_MIXED = later(f"[A-Za-z][{_LOOKALIKES}]|[{_LOOKALIKES}][A-Za-z]")
+_WORD = later(r"\w+")
+_FOLDABLE = later(f"[A-Za-z0-9_{_LOOKALIKES}]+")
 
 
 def fold(text: str) -> str:

@@ -8,26 +8,27 @@ has the tokenizer of their model hands in its count instead.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
+
+from recollect.text.expressions import later
 
 TokenCount = Callable[[str], int]
 
 # What a run of characters costs per character, by kind of script. Words of plain letters are
 # counted apart: a short one is a token, a long one several.
 _COSTS = (
-    (re.compile("[\u4e00-\u9fff\u3400-\u4dbf\uf900-\ufaff\U00020000-\U0003ffff]+"), 1.65),
-    (re.compile("[\u3040-\u30ff\u31f0-\u31ff]+"), 1.2),
-    (re.compile("[\uac00-\ud7ff\u1100-\u11ff]+"), 1.7),
-    (re.compile("[\u0400-\u052f\u0370-\u03ff]+"), 0.65),
-    (re.compile("[\u0590-\u06ff\u0750-\u077f]+"), 0.9),
-    (re.compile("[\u0900-\u0fff\u1000-\u109f\u1780-\u17ff]+"), 1.6),
-    (re.compile("[\U0001f000-\U0001faff\u2600-\u27bf\ufe0f\u200d]"), 2.5),
+    (later("[\u4e00-\u9fff\u3400-\u4dbf\uf900-\ufaff\U00020000-\U0003ffff]+"), 1.65),
+    (later("[\u3040-\u30ff\u31f0-\u31ff]+"), 1.2),
+    (later("[\uac00-\ud7ff\u1100-\u11ff]+"), 1.7),
+    (later("[\u0400-\u052f\u0370-\u03ff]+"), 0.65),
+    (later("[\u0590-\u06ff\u0750-\u077f]+"), 0.9),
+    (later("[\u0900-\u0fff\u1000-\u109f\u1780-\u17ff]+"), 1.6),
+    (later("[\U0001f000-\U0001faff\u2600-\u27bf\ufe0f\u200d]"), 2.5),
 )
-_WORD = re.compile("[A-Za-z\u00c0-\u024f]+")
-_DIGITS = re.compile(r"\d+")
-_REST = re.compile(r"[^\sA-Za-z\d]|\n+|[ \t]{2,}")
+_WORD = later("[A-Za-z\u00c0-\u024f]+")
+_DIGITS = later(r"\d+")
+_REST = later(r"[^\sA-Za-z\d]|\n+|[ \t]{2,}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from recollect.changes import flush_uses
@@ -18,7 +19,7 @@ PAUSE_SECONDS = 5.0
 PAUSE_SECONDS_BUSY = 0.2
 PAUSE_SECONDS_MAX = 300.0
 PAUSE_SECONDS_FAILING = 60.0
-LOOK_SECONDS = 600.0  # between two looks for roots that were not consolidated for long
+LOOK_SECONDS = 600.0  # between two looks for what is not done in every round
 
 
 async def run_beside(engine: Engine) -> None:
@@ -51,6 +52,7 @@ async def run_in_background(engine: Engine) -> None:
             receipt = await one_round(engine, shared=True)
             if asyncio.get_running_loop().time() >= look_again:
                 look_again = asyncio.get_running_loop().time() + LOOK_SECONDS
+                await save_indexes(engine)
                 await consolidate_due(engine)
                 await inspect(engine)
             pause = _pause_after(receipt, pause)
@@ -60,9 +62,21 @@ async def run_in_background(engine: Engine) -> None:
             pause = min(pause * 2, PAUSE_SECONDS_MAX)
 
 
+async def save_indexes(engine: Engine) -> None:
+    """What was built to search by is kept for the processes that come after this one, by stores
+    that can. Nothing is lost where they cannot: it is built again."""
+    save: Callable[[], Awaitable[None]] | None = getattr(engine.store, "save_indexes", None)
+    if save is not None:
+        try:
+            await save()
+        except RecollectError as error:
+            log.debug("indexes were not saved: %s", error, extra={"action": "maintain"})
+
+
 async def last_round(engine: Engine) -> None:
     """Learn from what this process was told before it ends, for ``close_seconds`` at most. No
     model is asked: it would not have answered by then. It reads the same later."""
+    await save_indexes(engine)
     if not engine.disk.heard or engine.profile.learn == "off" or engine.close_seconds <= 0:
         return
     from recollect.upkeep.loop import one_round

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from recollect.engine import Engine
-from recollect.errors import Invalid
+from recollect.errors import Invalid, Unavailable
 from recollect.index.conditions import conditions_of
 from recollect.index.filters import passes
 from recollect.packet.buffers import note_lines, notes_key, session_name
@@ -30,7 +30,7 @@ from recollect.packet.text import (
     text_section,
 )
 from recollect.packet.window import as_heard, is_claimed, newest_said, window
-from recollect.ports import Store, beside
+from recollect.ports import Store, beside, leaves_out, leaving_out
 from recollect.rank.question import asks_for_several
 from recollect.scopes import root_of
 from recollect.text.claims.gate import is_small_talk
@@ -58,7 +58,7 @@ from recollect.upkeep.fold import TOKENS_PER_MESSAGE, message_cost
 from recollect.verbs.confirm import waiting
 from recollect.verbs.procedures import triggered
 from recollect.verbs.queue import drained
-from recollect.verbs.recall import Question, recall, spoken_over, untold
+from recollect.verbs.recall import Question, damage_notes, recall, spoken_over, untold
 
 TOKENS_MAX = 100_000_000
 WINDOW_MESSAGES_MAX = 200
@@ -116,7 +116,9 @@ class Gathered:
 async def context(engine: Engine, wanted: ContextWish, counter: Counter) -> Packet:
     budget = _budget(wanted)
     shape: Shape = one_of(wanted.shape, Shape, "shape")
-    gathered = await _gather(engine, wanted)
+    with leaving_out() as damaged:
+        gathered = await _gather(engine, wanted)
+    gathered.notes += damage_notes(damaged)
     composing = partial(_composed, engine, wanted, counter, gathered, budget, shape)
     return await beside(_length(gathered.messages), composing)
 
@@ -526,7 +528,13 @@ async def _chosen_before(engine: Engine, hits: Sequence[Hit], now: datetime) -> 
     found: set[str] = set()
     for root in sorted(set(map(root_of, scopes))):
         named = [scope for scope in scopes if root_of(scope) == root]
-        for item in await engine.store.items(root, STABLE, now=now, scopes=named, limit=100):
+        try:
+            items = await engine.store.items(root, STABLE, now=now, scopes=named, limit=100)
+        except Unavailable as error:  # one of them is damaged: the best of today come instead
+            if not error.lasting or not leaves_out(f"which core memories {root} had chosen"):
+                raise
+            continue
+        for item in items:
             found.update(map(str, item.value if isinstance(item.value, list) else ()))
     return frozenset(found)
 

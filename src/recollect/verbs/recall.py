@@ -6,26 +6,27 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from recollect.engine import Engine
 from recollect.errors import Invalid, Unavailable
 from recollect.index.conditions import conditions_of
 from recollect.index.filters import passes
+from recollect.index.found import FoundHits
 from recollect.index.vectors import says_nothing
 from recollect.models.calls import sum_of
 from recollect.models.embedder import Embedded
 from recollect.ports import AnswerError, NativeHits, Store, beside, leaving_out
 from recollect.profiles import profile_named
+from recollect.rank.candidates import Candidate, order
 from recollect.rank.question import parts
 from recollect.rank.rerank import reordered, rerank_prompt
 from recollect.rank.stages import (
     Asked,
-    Candidate,
     above_threshold,
     of_equal_say,
     one_per_source,
-    order,
     rank,
     related,
     replacing,
@@ -100,11 +101,13 @@ async def recall(engine: Engine, question: Question, *, count_uses: bool = True)
     engine = as_profile(engine, question.profile)
     with leaving_out() as damaged:
         answer = await _recalled(engine, question, count_uses=count_uses)
-    if not damaged:
-        return answer
-    named = ", ".join(list(dict.fromkeys(damaged))[:10])
-    note = f"damaged, and left out: {named}; run `recollect doctor --heal`"
-    return replace(answer, notes=(*answer.notes, note))
+    return replace(answer, notes=(*answer.notes, *damage_notes(damaged))) if damaged else answer
+
+
+def damage_notes(names: Sequence[str]) -> list[str]:
+    """What to say of rows that were left out because they are not as they were written."""
+    named = ", ".join(list(dict.fromkeys(names))[:10])
+    return [f"damaged, and left out: {named}; run `recollect doctor --heal`"] if names else []
 
 
 async def _recalled(engine: Engine, question: Question, *, count_uses: bool) -> Answer:
@@ -113,8 +116,7 @@ async def _recalled(engine: Engine, question: Question, *, count_uses: bool) -> 
     by_root, descend = await engine.read_scopes(question.scope, descend=question.descend)
     named = question.scope is not None or engine.bound
     theirs = [scope for scopes in by_root.values() for scope in scopes] if named else []
-    where = replace(query.where, descend=descend)
-    questions, embedded = await posed(engine, question, replace(query, where=where), theirs)
+    questions, embedded = await posed(engine, question, query, theirs)
     query, asked = questions[0]
     vector = embedded.vectors[0]
     notes += _arms(engine, question.text, vector, embedded.trouble)
@@ -124,17 +126,17 @@ async def _recalled(engine: Engine, question: Question, *, count_uses: bool) -> 
     if question.scope is None:
         roots = "1 root" if len(by_root) == 1 else f"{len(by_root)} roots"
         notes.append(f"searched every scope this handle may see ({roots})")
-    found: list[Candidate] = []
+    ranked: list[list[Candidate]] = []
     for root, scopes in by_root.items():
+        seen = replace(query.where, scopes=scopes, descend=descend)
+        here = [(replace(one, where=seen), about) for one, about in questions]
         for store in engine.stores_of(root):
-            seen = replace(where, scopes=scopes)
-            here = [(replace(one, where=seen), about) for one, about in questions]
-            found += await _ranked_in(store, here, root, notes)
-    compared = any(candidate.hit.similarity is not None for candidate in found)
+            ranked.append(await _ranked_in(store, here, root, notes))
+    compared = any(one.similarity is not None for found in ranked for one in found)
     if vector and not compared and await engine.vector_trouble():
         # Another process moved the store to a new space a moment ago.
         return await _recalled(engine, question, count_uses=count_uses)
-    best = sorted(found, key=order)
+    best = ranked[0] if len(ranked) == 1 else sorted(chain.from_iterable(ranked), key=order)
     clear = above_threshold(best, asked)
     clear = spread(standing_out(clear, asked) if question.cut else clear, asked)
     chosen, note, usage = await _reranked(engine, question, clear, limit)
@@ -262,7 +264,7 @@ async def _single_questions(
 async def _ranked_in(
     store: Store, questions: Sequence[tuple[Search, Asked]], root: str, notes: list[str]
 ) -> list[Candidate]:
-    """The best of all questions. Who found them is noted, if it was the engine itself."""
+    """The best of all questions, in order. Who found them is noted, if it was the engine itself."""
     query, asked = questions[0]
     hits = [await hits_of(store, one, root) for one, _ in questions]
     if NATIVE not in notes and any(isinstance(one, NativeHits) for one in hits):
@@ -271,29 +273,43 @@ async def _ranked_in(
     ranked = of_equal_say(
         [await beside(len(about.text), partial(rank, found, about)) for found, (_, about) in each]
     )
+    along = await _brought_along(store, query, root, ranked, asked)
+    joined = _joined([*ranked, *along]) if along or len(questions) > 1 else ranked
+    hidden = await spoken_over(store, query.where, root, [one.record for one in joined])
+    seen = [one for one in joined if one.record.id not in hidden] if hidden else joined
+    # Once more, for what came along; and where facts are preferred, for what that made room for.
+    again = joined is not ranked or asked.prefer_facts
+    if again and "one_per_source" in asked.profile.stages:
+        seen = one_per_source(seen, asked)
+    return sorted(seen, key=order) if again else seen
+
+
+def _joined(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Each record once, with its best score."""
     best: dict[str, Candidate] = {}
-    for candidate in (*ranked, *await _brought_along(store, query, root, ranked, asked)):
+    for candidate in candidates:
         known = best.get(candidate.record.id)
         if known is None or known.score < candidate.score:
             best[candidate.record.id] = candidate
-    records = [candidate.record for candidate in best.values()]
-    hidden = await spoken_over(store, query.where, root, records)
-    seen = [candidate for id_, candidate in best.items() if id_ not in hidden]
-    return one_per_source(seen, asked) if "one_per_source" in asked.profile.stages else seen
+    return list(best.values())
 
 
-async def hits_of(store: Store, query: Search, root: str) -> list[Hit]:
+async def hits_of(store: Store, query: Search, root: str) -> Sequence[Hit]:
     """Without words and meaning: the newest. What begins nobody knows when is not said of a time
     before it was told, and what was not believed at ``known_at`` not of our books then."""
+    hits: Sequence[Hit]
     if query.text or query.vector is not None:
         hits = await store.search(query)
     else:
         newest = Listing(where=query.where, limit=query.limit)
         hits = [Hit(record=record) for record in await store.listing(newest)]
-    left_out = await untold(store, query.where, root, [hit.record for hit in hits])
+    if query.where.as_of is None and query.where.known_at is None:
+        return hits
+    left_out = await untold(store, query.where, root, FoundHits.of(hits).records)
     if not left_out:
         return hits  # as it came: it may say that the engine itself searched
-    return type(hits)(hit for hit in hits if hit.record.id not in left_out)
+    told = [hit for hit in hits if hit.record.id not in left_out]
+    return NativeHits(told) if isinstance(hits, NativeHits) else told
 
 
 async def untold(

@@ -13,7 +13,8 @@ from recollect.engine import Engine
 from recollect.errors import NotFound
 from recollect.index.filters import passes
 from recollect.ports import Store
-from recollect.rank.stages import Candidate, dropped_by, strength
+from recollect.rank.candidates import Candidate
+from recollect.rank.stages import dropped_by, strength
 from recollect.rank.truth import holds_at
 from recollect.scopes import is_visible, root_of
 from recollect.text.inputs import clean_name, share

@@ -27,16 +27,23 @@ if TYPE_CHECKING:
     from recollect.stores.report import DoctorReport
 
 
-def heal_store(store: StorePath | None, profile: str | None, backup: StorePath | None) -> Receipt:
+def heal_store(
+    store: StorePath | None,
+    profile: str | None,
+    backup: StorePath | None,
+    *,
+    drop_lost: bool = False,
+) -> Receipt:
     """Make damaged rows of the store file as they were: from a backup, or from what they were made
-    of."""
+    of. ``drop_lost``: remove those for which nothing fits."""
     from recollect.stores.sqlite.heal import heal
 
-    done = heal(_file_of(store, profile), backup)
+    done = heal(_file_of(store, profile), backup, drop_lost=drop_lost)
     healed = [ReceiptItem(id=id_, status="restored", reason="as written") for id_ in done.healed]
     why = "neither its sources nor a backup have it as it was"
     lost = [ReceiptItem(id=id_, status="failed", reason=why) for id_ in done.lost]
-    return Receipt(items=(*healed, *lost))
+    dropped = [ReceiptItem(id=id_, status="erased", reason=why) for id_ in done.dropped]
+    return Receipt(items=(*healed, *lost, *dropped))
 
 
 def check_store(store: StorePath | None, profile: str | None, *, rebuild: bool) -> DoctorReport:

@@ -7,11 +7,13 @@ import gzip
 import json
 import logging
 import time
+from datetime import datetime
 from typing import Any
 
 import httpx2
 import pytest
 
+from recollect.access.keys import create_key
 from recollect.errors import Incompatible, Unavailable
 from recollect.interfaces.http.bodies import (
     DEPTH_MAX,
@@ -428,7 +430,43 @@ def test_health_says_when_the_store_does_not_answer(
     with server.client() as client:
         answer = client.get("/health")
         assert answer.status_code == 503
-        assert answer.json() == {"status": "unavailable", "stuck": 0}
+        said = answer.json()
+        since = datetime.fromisoformat(said.pop("since"))
+        away = {"status": "unavailable", "stuck": 0, "store": "unreachable", "why": ""}
+        assert said == away
+        assert datetime.fromisoformat(client.get("/health").json()["since"]) == since
+        monkeypatch.undo()
+        assert client.get("/health").json() == {"status": "ok", "stuck": 0}
+
+
+def _ann_key(server: Served) -> str:
+    key, secret = server.run(create_key(server.engine, scopes=("user:ann",)))
+    assert key.scopes == ("user:ann",)
+    return str(secret)
+
+
+def test_health_says_why_to_whoever_has_a_key(
+    serve_app: ServeApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = serve_app("dict:")
+    bearer = [f"Bearer {secret}" for secret in (_ann_key(server), "rck_" + "S" * 43)]
+
+    async def fails(*_: Any, **__: Any) -> None:
+        raise Unavailable("cannot reach PostgreSQL at db.internal:5432/memory", slow=True)
+
+    ann, stranger = (server.client(headers={"Authorization": one}) for one in bearer)
+    with ann, stranger:
+        assert ann.get("/health").status_code == 200  # it was seen here, and nowhere else
+        for name in ("get", "list"):
+            monkeypatch.setattr(server.engine.store.registry, name, fails)
+        assert "db.internal:5432" in ann.get("/health").json()["why"]
+        assert ann.get("/health").json()["store"] == "slow"
+        assert "db.internal" in ann.get("/v1/records").json()["detail"]
+        for path in ("/health", "/v1/records"):
+            answer = stranger.get(path)
+            assert answer.status_code == 503
+            assert "db.internal" not in answer.text
+        assert stranger.get("/health").json()["why"] == ""
 
 
 HELLO = {"role": "user", "content": "Hello"}

@@ -6,6 +6,7 @@ import asyncio
 import json
 import threading
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +60,11 @@ def test_X12_maintain_is_begun_and_its_receipt_waits(admin: httpx2.Client) -> No
 
 
 def test_X13_export_and_import_travel_over_http(
-    admin: httpx2.Client, ann: httpx2.Client, serve_app: ServeApp, tmp_path: Path
+    admin: httpx2.Client,
+    ann: httpx2.Client,
+    serve_app: ServeApp,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for number in range(300):
         ann.post("/v1/observe", json={"session": "travel", "messages": [f"message {number}"]})
@@ -68,6 +73,8 @@ def test_X13_export_and_import_travel_over_http(
     lines = ann.get(job["file"])
     assert lines.headers["content-type"].startswith("application/x-ndjson")
     assert ann.get(job["file"]).content == lines.content, "it can be fetched again"
+    # One that learns by itself may fold the messages before the file comes to their summary.
+    monkeypatch.setattr(AsyncMemory, "open", partial(AsyncMemory.open, background=False))
     other = serve_app(str(tmp_path / "other.db"))
     with other.client() as there:
         dry = there.post(
@@ -78,11 +85,8 @@ def test_X13_export_and_import_travel_over_http(
         pieces = (lines.content[i : i + 5000] for i in range(0, len(lines.content), 5000))
         job = finished(there, begun(there.post("/v1/import", content=pieces, headers=LINES)))
         assert job["state"] == "done"
-        told = [item["status"] for item in job["receipt"]["items"]]
-        # What this server makes of it before the file comes to that, it has already.
-        assert set(told) <= {"stored", "skipped"}
-        assert told.count("stored") > 300
-        # Everything the file has: either server may have learned more from it meanwhile.
+        assert {i["status"] for i in job["receipt"]["items"]} == {"stored"}
+        # Everything the file has: the first server may have learned more from it meanwhile.
         wanted = {
             json.loads(line)["value"]["id"]
             for line in lines.content.split(b"\n")

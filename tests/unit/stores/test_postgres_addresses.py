@@ -12,7 +12,7 @@ from psycopg import sql
 from recollect import Memory
 from recollect.errors import Incompatible, Invalid, RecollectError, Unavailable
 from recollect.interfaces.cli import main
-from recollect.stores.postgres import PostgresStore, migrate
+from recollect.stores.postgres import PostgresStore, doctor, migrate
 from recollect.stores.postgres.pool import ThreadPool
 from recollect.testing.values import make_batch, make_message, make_record
 from recollect.verbs.recall import NATIVE
@@ -180,14 +180,14 @@ def test_X2_a_newer_database_is_left_alone(address: str) -> None:
             db.execute("INSERT INTO recollect.migration VALUES (99, '0099_later.sql', 'x')")
         asyncio.run(opened_and_closed(address))  # one that older programs can live with
         with psycopg.connect(address, autocommit=True) as db:
-            db.execute("INSERT INTO recollect.meta VALUES ('oldest', '99')")
+            db.execute("UPDATE recollect.meta SET value = '99' WHERE key = 'oldest'")
         error = refusal(address)
         assert isinstance(error, Incompatible)
         assert "upgrade recollect" in str(error)
     finally:
         with psycopg.connect(address, autocommit=True) as db:
             db.execute("DELETE FROM recollect.migration WHERE number = 99")
-            db.execute("DELETE FROM recollect.meta WHERE key = 'oldest'")
+            db.execute("UPDATE recollect.meta SET value = '2' WHERE key = 'oldest'")
 
 
 def test_X2_a_database_of_other_migrations_is_refused(address: str) -> None:
@@ -201,6 +201,43 @@ def test_X2_a_database_of_other_migrations_is_refused(address: str) -> None:
         db.execute("UPDATE recollect.migration SET sha256 = %s WHERE number = 1", (was,))
     assert isinstance(error, Incompatible)
     assert "0001_first.sql" in str(error)
+
+
+def test_X2_an_older_database_is_sealed_in_place_and_takes_no_older_writers() -> None:
+    old = postgres.new_database()
+    kinds = ("session", "summary", "relation", "item")
+    try:
+        with Memory.open(old, embedder="hashing", background=False, profile="agtos") as memory:
+            said = [{"role": "user", "content": f"I like tea number {n}"} for n in range(60)]
+            memory.observe("s", said, scope="user:ann")
+            memory.set_state("s", {"step": 1}, scope="user:ann")
+            memory.set_policy("user:ann:topic:diary", persist=False)
+            ids = [
+                memory.remember(f"Fact {n} of all", scope="user:ann").items[0].id for n in (1, 2)
+            ]
+            memory.relate(ids[0], "supports", ids[1])
+            memory.pin([ids[0]])
+            memory.maintain()
+        with psycopg.connect(old, autocommit=True) as db:  # as the first version left it
+            for table in kinds:
+                [count] = db.execute(f"SELECT count(*) FROM recollect.{table}").fetchone() or []
+                assert count, table
+                db.execute(f"ALTER TABLE recollect.{table} DROP COLUMN checksum")
+            db.execute("DELETE FROM recollect.migration WHERE number = 2")
+            db.execute("DELETE FROM recollect.meta WHERE key = 'oldest'")
+            # It kept the checksum of a record's first state.
+            db.execute("UPDATE recollect.record SET checksum = substring(checksum FOR 8)"
+                       " || '\\x0011223344556677' WHERE version > 1")  # fmt: skip
+        assert {one.part for one in doctor.check(old).findings} == {"mode"}  # as tests set it up
+        with Memory.open(old, embedder="hashing", background=False) as memory:
+            assert memory.get([ids[0]])[0].durability == "core"
+            assert memory.sessions(scope="user:ann").items
+            assert memory.relations(ids[0])
+        with psycopg.connect(old) as db, pytest.raises(psycopg.errors.NotNullViolation):
+            db.execute("INSERT INTO recollect.item (root, namespace, scope, key, version, value)"
+                       " VALUES ('user:ann', 'n', 'user:ann', 'k', 1, '1')")  # fmt: skip
+    finally:
+        postgres.drop_database(old)
 
 
 def test_X2_many_who_open_a_new_database_at_once_make_it_once() -> None:

@@ -9,7 +9,8 @@ import pytest
 from recollect.errors import Incompatible, NotFound
 from recollect.stores.sqlite import SqliteStore
 from recollect.stores.sqlite.doctor import check, rebuild
-from recollect.testing.values import found_ids, make_message, make_record, put, unit
+from recollect.testing.values import CHAT, found_ids, make_message, make_record, put, unit
+from recollect.types import CursorMove
 
 
 @pytest.fixture
@@ -26,6 +27,7 @@ def memory_db(tmp_path: Path) -> Path:
             vectors={"a": unit(1, 2, 3), "b": unit(3, 2, 1)},
             space="s",
         )
+        await put(store, CursorMove(session=CHAT, reader="fold", old=0, new=1))
         await store.close()
 
     asyncio.run(fill())
@@ -55,6 +57,9 @@ def test_a_fresh_file_is_sound(memory_db: Path) -> None:
         ("UPDATE record SET lineage = 'no JSON' WHERE id = 'a'", ("rows", ("a",))),
         ("UPDATE message SET text = 'goodbye'", ("rows", ("m1",))),
         ("UPDATE record SET kind = 77 WHERE id = 'b'", ("rows", ("b",))),
+        ("UPDATE session SET last_seq = 7", ("rows", ("chat",))),
+        ("UPDATE cursor SET seq = 0, behind = 1", ("rows", ("chat",))),
+        ("UPDATE session SET checksum = x''", ("rows", ("chat",))),
         ("DELETE FROM scope", ("rows", ())),
         ("UPDATE root SET head = 5", ("journal", ())),
     ],
@@ -72,11 +77,11 @@ def test_damaged_rows_are_named(
         ("UPDATE record SET terms = x'00' WHERE id = 'a'", ("a",)),
         ("UPDATE record SET labels = x'' WHERE id = 'a'", ("a",)),
         ("UPDATE record SET words = 9 WHERE id = 'b'", ("b",)),
-        ("UPDATE quantised SET i8 = x'0000000000000000'", ("a", "b")),
-        ("DELETE FROM quantised", ("a", "b")),
+        ("UPDATE vector SET f32 = x'0000803f0000803f0000803f'", ("a", "b")),
+        ("UPDATE vector SET checksum = checksum + 1", ("a", "b")),
         ("DELETE FROM lineage WHERE source = 1", ("b",)),
         ("INSERT INTO lineage VALUES (1, 0, 'x', 999)", ()),
-        ("INSERT INTO cursor SELECT pk, 'fold', 0, 0 FROM session", ()),
+        ("UPDATE cursor SET behind = 1 - behind", ()),
     ],
 )
 def test_a_damaged_index_is_found_and_rebuilt(

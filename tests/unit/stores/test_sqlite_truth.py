@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,9 @@ import pytest
 from recollect import Memory
 from recollect.errors import Unavailable
 from recollect.memory.health import Health
+from recollect.stores.sqlite.doctor import check
 from recollect.stores.sqlite.heal import heal
+from recollect.wiring.files import backup_store
 
 FACT = "The door code of the studio is on the fridge"
 # column, what becomes of it: each a byte that somebody changed behind the store's back.
@@ -86,12 +88,115 @@ def test_X1_a_changed_message_is_never_a_quiet_answer(memory: Memory, file: Path
         memory.messages("s", scope="user:ann")
 
 
+@pytest.mark.parametrize(("column", "value"), {"trust": 3, "source": 0, "utc_offset": 60}.items())
+def test_X1_nor_is_a_message_that_somebody_trusted_more(
+    memory: Memory, file: Path, column: str, value: int
+) -> None:
+    said = {"role": "tool", "content": FACT, "id": "m1", "tool_call_id": "c"}
+    memory.observe("s", [said], scope="user:ann")
+    damage(file, "m1", column, value, table="message")
+    with pytest.raises(Unavailable, match="message m1"):
+        memory.messages("s", scope="user:ann")
+    packet = memory.context(query="door code", session="s", scope="user:ann")
+    assert any("message m1" in note for note in packet.notes)
+
+
+# table -> column, what becomes of it, and what the row is called
+SEALED: dict[str, tuple[str, Any, str]] = {
+    "session": ("state", '{"planted":true}', "session s"),
+    "summary": ("text", "planted", "summary "),
+    "relation": ("retired_at", 1, "relation .* supports"),
+    "item": ("value", '"planted"', "item policy/"),
+}
+
+
+def filled(memory: Memory) -> list[str]:
+    """A row of every kind; the ids of two facts."""
+    said = [{"role": "user", "content": f"Message {n} of the talk " * 150} for n in range(12)]
+    memory.observe("s", said, scope="user:ann")
+    memory.set_state("s", {"step": 1}, scope="user:ann")
+    memory.maintain()
+    ids = [memory.remember(text, scope="user:ann").items[0].id for text in (FACT, "Tea is hot")]
+    memory.relate(ids[0], "supports", ids[1])
+    memory.set_policy("user:ann:topic:diary", persist=False)
+    return ids
+
+
+def touch_row(file: Path, table: str) -> None:
+    column, value, _ = SEALED[table]
+    db = apsw.Connection(str(file))
+    db.set_busy_timeout(5000)
+    db.execute(f"UPDATE {table} SET {column} = ?", (value,))
+    assert db.changes() >= 1
+    db.close()
+
+
+@pytest.mark.parametrize("table", SEALED)
+def test_X1_every_kind_of_row_is_checked_found_and_healed(
+    memory: Memory, file: Path, tmp_path: Path, table: str
+) -> None:
+    ids = filled(memory)
+    backup = tmp_path / "backup.db"
+    backup_store(file, None, backup)
+    asking: dict[str, Callable[[], Any]] = {
+        "session": lambda: memory.sessions(scope="user:ann"),
+        "summary": lambda: memory.summaries("s", scope="user:ann"),
+        "relation": lambda: memory.relations(ids[0]),
+        "item": lambda: memory.remember("Something", scope="user:ann:topic:diary"),
+    }
+    asked = asking[table]
+    before = asked()
+    touch_row(file, table)
+    with pytest.raises(Unavailable, match=f"{SEALED[table][2]}.* is not as it was written"):
+        asked()
+    assert not check(file).is_sound
+    if table in ("session", "summary"):
+        notes = memory.context(query="talk", session="s", scope="user:ann").notes
+        assert any("damaged, and left out" in note for note in notes)
+    if table == "relation":
+        notes = memory.recall(FACT, scope="user:ann").notes
+        assert any("supports" in note for note in notes)
+    assert heal(file).lost, "alone it cannot"
+    assert heal(file, backup).healed
+    assert check(file).is_sound
+    assert table == "item" or asked() == before
+
+
+def test_how_far_a_session_goes_is_healed_from_its_messages(memory: Memory, file: Path) -> None:
+    said = [{"role": "user", "content": f"{FACT}, and {n} more"} for n in range(3)]
+    memory.observe("s", said, scope="user:ann")
+    damage(file, "s", "last_seq", 1, table="session")
+    [more] = memory.observe("s", [{"role": "user", "content": "more"}], scope="user:ann").items
+    assert more.status == "volatile"
+    assert "session s is not as it was written" in more.reason
+    assert heal(file).healed == ("s",)
+    [more] = memory.observe("s", [{"role": "user", "content": "and more"}], scope="user:ann").items
+    assert more.status == "stored"
+
+
+@pytest.mark.parametrize("table", ["record", "message", *SEALED])
+def test_what_nothing_can_heal_is_dropped_if_somebody_says_so(
+    memory: Memory, file: Path, table: str
+) -> None:
+    filled(memory)
+    if table in SEALED:
+        touch_row(file, table)
+    else:
+        db = apsw.Connection(str(file))
+        db.execute(f"UPDATE {table} SET text = text || '!'")
+        db.close()
+    lost = heal(file).lost
+    assert lost
+    assert heal(file, drop_lost=True).dropped == lost
+    assert check(file).is_sound
+    memory.context(query="talk", session="s", scope="user:ann")
+    memory.forget(scope="user:ann", descend=True)
+
+
 @pytest.mark.parametrize("column", [name for name in CHANGED if name != "version"])
 def test_a_backup_heals(memory: Memory, file: Path, tmp_path: Path, column: str) -> None:
     id_ = memory.remember(FACT, scope="user:ann", tags=["home"]).items[0].id
     before = memory.get([id_])[0]
-    from recollect.wiring.files import backup_store
-
     backup = tmp_path / "backup.db"
     backup_store(file, None, backup)
     damage(file, id_, column, CHANGED[column])

@@ -33,11 +33,15 @@ SOME_FAILED = 9
 def doctor(arguments: argparse.Namespace) -> int:
     from recollect.wiring.files import check_store, heal_store
 
+    if arguments.drop_lost and not arguments.heal:
+        raise Invalid("--drop-lost goes with --heal: first it is tried to make them as they were")
     repaired = repair(arguments) if arguments.workspace else []
     if arguments.workspace and arguments.store is None:
         return print_findings(arguments, arguments.workspace, repaired)
     if arguments.heal:
-        healing = heal_store(arguments.store, arguments.profile, arguments.backup)
+        healing = heal_store(
+            arguments.store, arguments.profile, arguments.backup, drop_lost=arguments.drop_lost
+        )
         repaired += [f"{item.status} {item.id}: {item.reason}" for item in healing.items]
     report = check_store(arguments.store, arguments.profile, rebuild=arguments.rebuild)
     if arguments.json:

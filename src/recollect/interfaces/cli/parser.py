@@ -114,6 +114,9 @@ def _add_running(commands: Any) -> None:
     doctor.add_argument("--rebuild", action="store_true", help="make every index anew from rows")
     doctor.add_argument("--heal", action="store_true", help="make damaged rows as they were")
     doctor.add_argument("--backup", help="with --heal: a backup that may have them")
+    doctor.add_argument(
+        "--drop-lost", action="store_true", help="with --heal: remove what nothing can heal"
+    )
     doctor.add_argument("--workspace", help="check this workspace's store, repair its modes")
     _add_workspaces(commands)
     _add_files(commands)

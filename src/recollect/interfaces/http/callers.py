@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
+from hashlib import blake2b
 from ipaddress import ip_address
 from typing import Any
 
@@ -16,7 +19,7 @@ from recollect.access.keys import Key
 from recollect.access.quotas import FAILURES_PER_MINUTE, Buckets, Quotas, SharedRates, TooMany
 from recollect.access.shares import tenants_of
 from recollect.access.tokens import Tokens
-from recollect.errors import Denied
+from recollect.errors import Denied, RecollectError, Unavailable
 from recollect.interfaces.caller import Caller
 from recollect.interfaces.http.guards import LOOPBACK, App, Receive, Scope, Send, host_name
 from recollect.interfaces.http.problems import Unknown
@@ -27,6 +30,9 @@ DEVICE_HEADER = "x-recollect-device"
 ELSEWHERE = "this key was made for another address of this server, and is good for that one only"
 NEEDS_KEY = "this server wants a key: send it as Authorization: Bearer rck_..."
 ONLY_HERE = "no key was made yet, so only the server's own machine may ask; make one there"
+AWAY = "the store of this server does not answer; try again"
+SEEN_SECONDS = 3600.0
+SEEN_MAX = 1000
 CALLER = "recollect.caller"
 MCP_PATH = "/mcp"
 MCP_METADATA = "/.well-known/oauth-protected-resource/mcp"
@@ -55,11 +61,17 @@ class Door:
         self._shared = SharedRates(memory.engine, settings.rate) if shared else None
         self._failures = Buckets(FAILURES_PER_MINUTE)
         self.uses = keys.KeyUses(memory.engine)
+        self._seen: dict[bytes, float] = {}  # digests of keys that were good, the latest last
         self._let_in: dict[str, tuple[Key, AsyncMemory]] = {}  # in this turn of the loop, by secret
 
     async def caller(self, connection: HTTPConnection) -> Caller:
         """Unknown, Denied, NotFound (of a device) or TooMany if there is none."""
-        key, memory = await self._known(connection)
+        try:
+            key, memory = await self._known(connection)
+        except Unavailable as error:  # what a store is called is for those whom it knows
+            if self.has_let_in(connection):
+                raise
+            raise Unavailable(AWAY, retry_after=error.retry_after, slow=error.slow) from None
         wait = max([await self._wait(tenant) for tenant in tenants_of(memory.engine)])
         if wait:
             raise TooMany("this tenant asks too often; slow down", wait)
@@ -69,6 +81,19 @@ class Door:
             engine = memory.engine
             memory = AsyncMemory(engine.narrowed((scope,), engine.rights))
         return Caller(memory=memory, via="http", key=key, quotas=self.quotas)
+
+    def has_let_in(self, connection: HTTPConnection) -> bool:
+        """Was its key good within the hour? For when nobody can look it up."""
+        secret = _secret_of(connection)
+        seen = self._seen.get(_digest(secret)) if secret else None
+        return seen is not None and time.monotonic() - seen < SEEN_SECONDS
+
+    async def note(self, connection: HTTPConnection) -> None:
+        """Remember a key that is good, where none is needed."""
+        secret = _secret_of(connection)
+        if secret and not self.has_let_in(connection):
+            with suppress(RecollectError):
+                await self._known(connection)
 
     async def _wait(self, tenant: str) -> float:
         return await self._shared.take(tenant) if self._shared else self._rate.take(tenant)
@@ -129,10 +154,18 @@ class Door:
             else:
                 key, engine = await keys.with_key(self._memory.engine, secret)
             here[secret] = key, self._metered(engine)
+            self._see(secret)
             self.uses.note(key)
         if not here[secret][0].works_from(address):
             raise Denied(keys.UNKNOWN)
         return here[secret]
+
+    def _see(self, secret: str) -> None:
+        digest = _digest(secret)
+        self._seen.pop(digest, None)
+        self._seen[digest] = time.monotonic()
+        if len(self._seen) > SEEN_MAX:
+            del self._seen[next(iter(self._seen))]
 
     def _metered(self, engine: Any) -> AsyncMemory:
         """The memory as somebody may use it whose writes are counted."""
@@ -152,6 +185,17 @@ class Door:
     async def _any_keys(self) -> bool:
         self._keys_exist = self._keys_exist or await keys.any_key_was_made(self._memory.engine)
         return self._keys_exist
+
+
+def _secret_of(connection: HTTPConnection) -> str:
+    scheme, _, secret = connection.headers.get("authorization", "").partition(" ")
+    with suppress(RecollectError):  # half a key
+        return _whole(connection, secret.strip()) if scheme.lower() == "bearer" else ""
+    return ""
+
+
+def _digest(secret: str) -> bytes:
+    return blake2b(secret.encode(), digest_size=16).digest()
 
 
 def _address_of(connection: HTTPConnection) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+from recollect.lifecycle.merge.focus import restates, touches
 from recollect.lifecycle.merge.odds import LIKELY, UNLIKELY, features, is_meant, weighed
 from recollect.lifecycle.merge.theme import (
     are_parallel,
@@ -85,6 +86,8 @@ def _changing(text: str, speaker: str, cue: str) -> Topic | None:
         return None
     if new.change.kind != "ends" and pattern("changes.too").search(new.said):
         return None
+    if _NOT_ONLY.search(new.said):
+        return None
     return None if _LOST.search(new.change.cue) and _ANOTHER.search(new.said) else new
 
 
@@ -101,6 +104,7 @@ def _is_planned(new: Topic) -> bool:
     return found is not None and not (done and at + len(new.change.cue) <= found.start())
 
 
+_NOT_ONLY = re.compile(r"\bnot (?:only|just)\b", re.IGNORECASE)
 _LOST = re.compile(r"lost|broke|misplaced|worn? out|ran out|stolen|expired")
 _ANOTHER = re.compile(
     r"\bnew (?:ones?|pair)\b|\breplacement\b|\b(?:order|pick|buy|bought|got)\w* (?:a )?new\b"
@@ -318,6 +322,33 @@ def _is_from_another(new: Topic, old: Topic) -> bool:
         return False
     was = fold(found[1]).strip(".'-")
     return was not in old.names and stem(was) not in old.words
+
+
+_OWN = re.compile(r"(?:I|We|My|Our)\b")
+
+
+def is_touched(text: str, speaker: str, known: str, known_speaker: str, cue: str = "") -> bool:
+    """Whether what a statement says has changed is what a known one is about: more than that
+    both may be about one field of a life."""
+    new = _changing(text, speaker, cue)
+    if new is None:
+        return False
+    old = topic_of(known, known_speaker)
+    return touches(new, old, shared_words(new, old)) or (
+        bool(new.fields & old.fields & word_set("topics.switched"))
+        and _kinds_in_common(new, old)
+        and _OWN.match(new.said) is not None
+        and _OWN.match(old.said) is not None
+    )
+
+
+def is_restated(text: str, speaker: str, known: str, known_speaker: str) -> bool:
+    """Whether a statement says the same of the same with another value, in no words of change."""
+    new, old = topic_of(text, speaker), topic_of(known, known_speaker)
+    shared = shared_words(new, old)
+    if _is_over(old) or not _same_people(new, old, shared):
+        return False
+    return restates(new, old, shared)
 
 
 def _without_subject(topic: Topic) -> Topic:
@@ -659,9 +690,17 @@ def _changes(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
 
 
 def _same_kind_of_thing(new: Topic, old: Topic) -> bool:
-    ours = {kind for kind, known in kinds_of_things().items() if known & (new.words | new.names)}
-    theirs = {kind for kind, known in kinds_of_things().items() if known & (old.words | old.names)}
+    ours, theirs = _kinds_of(new), _kinds_of(old)
     return bool(ours & theirs) or not (ours and theirs)
+
+
+def _kinds_in_common(new: Topic, old: Topic) -> bool:
+    return bool(_kinds_of(new) & _kinds_of(old))
+
+
+def _kinds_of(topic: Topic) -> frozenset[str]:
+    said = topic.words | topic.names
+    return frozenset(kind for kind, known in kinds_of_things().items() if known & said)
 
 
 def _may_change(new: Topic, old: Topic, shared: frozenset[str]) -> bool:

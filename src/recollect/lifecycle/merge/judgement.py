@@ -11,10 +11,13 @@ from typing import Literal
 from recollect.lifecycle.merge.changes import (
     concern,
     denies,
+    is_restated,
+    is_touched,
     replaces,
     share_topic,
     tells_bare_value,
 )
+from recollect.lifecycle.merge.focus import is_partly
 from recollect.lifecycle.merge.odds import LIKELY
 from recollect.lifecycle.merge.texts import adds_words, clash, is_hedged, says_more
 from recollect.text.analysis import words
@@ -87,6 +90,7 @@ class _Finding:
     kind: VerdictKind
     known: Record
     reason: str
+    is_change: bool = False
 
 
 def judge(
@@ -112,6 +116,7 @@ def judge(
         or (finding := _finding(record, one, duplicate_above, corrects=corrects))
         or (finding := _told(record, one.record, named))
     ]
+    found = _focused(record, found, known)
     here = [one for one in found if one.known.scope == record.scope and one.kind == "duplicate"]
     if here:
         return Verdict(kind="duplicate", targets=(here[0].known,), reason=here[0].reason)
@@ -131,6 +136,50 @@ def judge(
     return Verdict(kind="new")
 
 
+# While so little is known of somebody, a change is likely about that.
+FEW = 2
+
+
+def _focused(record: Record, found: list[_Finding], known: Sequence[Known]) -> list[_Finding]:
+    """Without what is only in the same field as a change, where something is known that it is
+    about, or much is known: each further statement is one more that it may seem to be about."""
+    changed = [one for one in found if one.is_change]
+    if not changed:
+        return found
+    touched = {one.known.id for one in changed if _is_touched(record, one.known)}
+    if not touched and len(_own(record, known)) <= FEW:
+        return found
+    return [one for one in found if not one.is_change or one.known.id in touched]
+
+
+def _is_touched(record: Record, known: Record) -> bool:
+    return is_touched(record.text, record.author, known.text, known.author, _cue(record))
+
+
+def _is_restated(record: Record, known: Record) -> bool:
+    claim, other = _claims(record, known)
+    hours = claim and other and _HOUR.search(claim.value) and _HOUR.search(other.value)
+    if claim and other and hours and _on_other_days(claim.value, other.value):
+        return False  # an hour of two days: there may be two
+    return is_restated(record.text, record.author, known.text, known.author)
+
+
+def _own(record: Record, known: Sequence[Known]) -> list[Record]:
+    """What its author has told of themselves and theirs."""
+    return [
+        one.record
+        for one in known
+        if one.record.author == record.author
+        and one.record.kind == "semantic"
+        and one.record.status == "active"
+    ]
+
+
+def _cue(record: Record) -> str:
+    cue = record.data.get(CHANGE)
+    return cue if isinstance(cue, str) else ""
+
+
 def between(record: Record, other: Record) -> VerdictKind:
     """What a record is to another by what both say, however near their meanings are."""
     return judge(record, [Known(record=other)], duplicate_above=_NEVER).kind
@@ -140,27 +189,25 @@ def _unplaced(record: Record, known: Sequence[Known]) -> tuple[Record, ...]:
     """The known records that a change is most likely about, though that is not sure."""
     if record.kind != "semantic" or record.status == "quarantined":
         return ()
-    cue = record.data.get(CHANGE)
+    own = [
+        one
+        for one in _own(record, known)
+        if one.type != "user_request"
+        and _reached(record) > one.at
+        and set(one.lineage).isdisjoint(record.lineage)
+    ]
+    bare = tells_bare_value(record)
     weights = {
-        one.record.id: concern(
-            record.text,
-            record.author,
-            one.record.text,
-            one.record.author,
-            cue if isinstance(cue, str) else "",
-        )
-        for one in known
-        if one.record.author == record.author
-        and one.record.status == "active"
-        and one.record.kind == "semantic"
-        and one.record.type != "user_request"
-        and _reached(record) > one.record.at
-        and set(one.record.lineage).isdisjoint(record.lineage)
+        one.id: concern(record.text, record.author, one.text, one.author, _cue(record))
+        for one in own
+        if bare or len(own) <= FEW or _is_touched(record, one)
     }
-    likely = [one.record for one in known if weights.get(one.record.id, 0.0) >= LIKELY]
-    if len(likely) > DOUBTED_MAX and tells_bare_value(record):
+    likely = [one for one in own if weights.get(one.id, 0.0) >= LIKELY]
+    if bare and len(likely) > DOUBTED_MAX:
         return ()  # it may be a value of anything
-    return tuple(sorted(likely, key=lambda one: -weights[one.id])[:DOUBTED_MAX])
+    if not likely:
+        likely = [one for one in own if _is_restated(record, one)]
+    return tuple(sorted(likely, key=lambda one: -weights.get(one.id, 0.0))[:DOUBTED_MAX])
 
 
 _BY_WEIGHT: tuple[VerdictKind, ...] = ("enriches", "duplicate")
@@ -195,7 +242,8 @@ def _finding(record: Record, one: Known, above: float, *, corrects: bool) -> _Fi
         return _same(record, one, above)
     if known.status == "quarantined":
         return None
-    return _Finding(_fate(record, known, against, corrects=corrects), known, against.reason)
+    fate = _fate(record, known, against, corrects=corrects)
+    return _Finding(fate, known, against.reason, is_change=against.is_change)
 
 
 def _named(record: Record, known: Record, named: Named) -> _Finding | None:
@@ -303,10 +351,7 @@ def _changed(record: Record, claim: Claim | None, known: Record, other: Claim | 
         return ""
     if claim is not None and other is not None and {claim.slot, other.slot} in _BESIDE:
         return ""
-    cue = record.data.get(CHANGE)
-    return replaces(
-        record.text, record.author, known.text, known.author, cue if isinstance(cue, str) else ""
-    )
+    return replaces(record.text, record.author, known.text, known.author, _cue(record))
 
 
 # A change of this long before a statement is still told as news.
@@ -335,6 +380,7 @@ def _past_year(record: Record) -> datetime | None:
     return None
 
 
+_HOUR = re.compile(r"\d")
 _DEATH = re.compile(r"\b(?:died|passed away|is dead|was put (?:down|to sleep)|was killed)\b")
 DATED_MAX = 400  # characters: what is longer tells more than one thing
 
@@ -368,6 +414,8 @@ def _fate(record: Record, known: Record, against: _Against, *, corrects: bool) -
     if _is_overtaken(known, record) or _is_overtaken(record, known):
         return "contradicts"
     if record.trust < known.trust or not (against.is_same_slot or corrects):
+        return "contradicts"
+    if not corrects and is_partly(record.text, record.author, known.text, known.author):
         return "contradicts"
     if reached > known.at or (corrects and reached == known.at):
         return "supersedes"

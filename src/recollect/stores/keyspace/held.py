@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import cast
+from typing import TypeVar, cast
 
 from recollect.index.codes import moment_or_none
 from recollect.stores.commit import Held, ItemKey, MessageKey, Needs
@@ -15,15 +15,19 @@ from recollect.stores.keyspace.keys import (
     RecordBody,
     body_of,
     entry_of,
+    is_sound_body,
     key,
     parts_of,
     place,
+    read_as,
+    record_in,
     span,
     time_place,
     told_as,
 )
 from recollect.types import LIVE, Batch, Entry, Erase, Item, Message, Relation, Session, SessionKey
 
+T = TypeVar("T")
 Answer = bytes | Pairs | None
 
 
@@ -106,10 +110,12 @@ class Questions:
             held.dimensions, result.since = map(int, space.split())
         self._take_records(result, rest)
         held.relations = {
-            edge: told_as(Relation, raw) for edge in needs.relations if (raw := _value(next(rest)))
+            edge: read_as(Relation, raw) for edge in needs.relations if (raw := _value(next(rest)))
         }
         held.sessions = {
-            one: told_as(Session, raw) for one in needs.sessions if (raw := _value(next(rest)))
+            one: self._read(Session, raw, one in self._talks)
+            for one in needs.sessions
+            if (raw := _value(next(rest)))
         }
         self._take_messages(result, rest)
         for id_ in needs.summaries:
@@ -118,7 +124,9 @@ class Questions:
         held.summaries = {id_: _session_of(at) for id_, at in result.summaries.items()}
         for one in self._items:
             if raw := _value(next(rest)):
-                result.items[one] = told_as(Item, raw)
+                scope, namespace, name = one
+                erased = Erase(kind="item", scope=scope, namespace=namespace, id=name)
+                result.items[one] = self._read(Item, raw, erased in batch.erase)
         held.items = {one: result.items[one] for one in needs.items if one in result.items}
         result.edges = edges_in(self._dropped, rest)
         for talk in self._talks:
@@ -138,10 +146,19 @@ class Questions:
             result.numbered = [(scope, number) for _, _, scope, number in vectors]
         return result
 
+    @staticmethod
+    def _read(kind: type[T], raw: bytes, erased: bool) -> T:
+        """What is damaged is not changed, but it can be erased."""
+        return told_as(kind, raw) if erased else read_as(kind, raw)
+
     def _take_records(self, result: FoundKeys, rest: Iterator[Answer]) -> None:
-        bodies = [raw for _ in self._records if (raw := _value(next(rest)))]
+        bodies = [(id_, raw) for id_ in self._records if (raw := _value(next(rest)))]
         twins = [raw for _ in self._needs.hashes for _, raw in _pairs(next(rest)) if raw]
-        for raw in bodies:
+        for id_, raw in bodies:
+            if id_ not in self._dropped and not is_sound_body(raw):
+                if id_ in self._needs.records:
+                    record_in(raw)  # Unavailable, by its name
+                continue  # it was used, but nobody counts that any more
             body = body_of(raw)
             result.bodies[body.record.id] = body
         records = {id_: result.bodies[id_].record for id_ in result.bodies}

@@ -41,7 +41,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from recollect.errors import Invalid
 from recollect.index.codes import micros
-from recollect.ports import IndexRow, note_left_out
+from recollect.ports import IndexRow, leaves_out, note_left_out
 from recollect.stores.keyspace.engine import KeySpan
 from recollect.stores.rows import CHECKSUM_BYTES, damaged
 from recollect.types import Entry, Record
@@ -184,6 +184,13 @@ def read_as(kind: type[T], raw: bytes) -> T:
         with suppress(ValueError, Invalid):
             return told_as(kind, raw)
     raise damaged(_name_in(raw), NAMES.get(kind, "value"))
+
+
+def if_sound(kind: type[T], raw: bytes) -> T | None:
+    """The same; None, and noted, if it is not and whoever asks leaves such values out."""
+    if is_sound(raw) or not leaves_out(f"{NAMES.get(kind, 'value')} {_name_in(raw)}"):
+        return read_as(kind, raw)
+    return None
 
 
 def told_as(kind: type[T], raw: bytes) -> T:

@@ -99,7 +99,7 @@ class NearStore(KeyStore):
     near: NearSearch
     native_above = NATIVE_ABOVE
 
-    async def search(self, asked: Search) -> list[Hit]:
+    async def search(self, asked: Search) -> Sequence[Hit]:
         self._check()
         if await self._is_native(asked):
             return NativeHits(await native.search(self, asked))

@@ -18,6 +18,7 @@ from recollect.stores.keyspace.keys import (
     Header,
     below,
     entry_of,
+    if_sound,
     key,
     parts_of,
     place,
@@ -102,8 +103,10 @@ class KeyReads:
         self._check()
         asks = [span(end, id_) for id_ in dict.fromkeys(ids) for end in "ef"]
         answers = await self._read(root, asks)
-        found = {raw: read_as(Relation, raw) for pairs in answers for _, raw in pairs}
-        return sorted(found.values(), key=lambda one: (one.source, one.kind, one.target))
+        found = (
+            if_sound(Relation, raw) for raw in {raw: 0 for pairs in answers for _, raw in pairs}
+        )
+        return sorted(filter(None, found), key=lambda one: (one.source, one.kind, one.target))
 
     async def find(self, asked: Find) -> list[Record]:
         self._check()
@@ -179,7 +182,7 @@ class KeyReads:
         self._check()
         if keys:
             answers = await self._read(root, [Get(key("t", *one)) for one in keys])
-            return [read_as(Session, raw) for raw in answers if raw]
+            return [one for raw in answers if raw and (one := if_sound(Session, raw))]
         start, end = below("t")
         if after is not None:
             start = key("t", *after) + b"\0"
@@ -200,8 +203,8 @@ class KeyReads:
         root = root_of(session.scope)
 
         def taken(raw: bytes) -> Message | None:
-            message = read_as(Message, raw)
-            return None if is_over(message.expires_at, now) else message
+            message = if_sound(Message, raw)
+            return None if message is None or is_over(message.expires_at, now) else message
 
         if ids:
             names = dict.fromkeys(ids)
@@ -219,7 +222,7 @@ class KeyReads:
         self._check()
         asked = _between("u", session, after, None, newest)
         return await self._page(
-            root_of(session.scope), asked, limit, lambda raw: read_as(Summary, raw)
+            root_of(session.scope), asked, limit, lambda raw: if_sound(Summary, raw)
         )
 
     # Items

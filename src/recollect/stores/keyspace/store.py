@@ -178,7 +178,7 @@ class KeyStore(KeyReads):
 
     # Searching
 
-    async def search(self, asked: Search) -> list[Hit]:
+    async def search(self, asked: Search) -> Sequence[Hit]:
         self._check()
         if not check_asked(asked) or not (asked.text or asked.vector is not None):
             return []

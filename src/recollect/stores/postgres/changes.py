@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
-from recollect.index.codes import code, micros, micros_or_none
+from recollect.index.codes import code, micros
 from recollect.stores.commit import Changes
 from recollect.stores.postgres import erase
-from recollect.stores.postgres.connection import Db, PackedVector, hashes_of, to_text
-from recollect.stores.postgres.held import Numbers
+from recollect.stores.postgres.connection import Db, PackedHashes, PackedVector, to_text
+from recollect.stores.postgres.held import ITEM, RELATION, Numbers
 from recollect.stores.prepared import Prepared
 from recollect.stores.rows import (
+    CHECKSUM_BYTES,
     MESSAGE_COLUMNS,
     RECORD_BIRTH,
     RECORD_CHANGES,
-    RELATIONS,
+    SESSION_COLUMNS,
     SUMMARY_COLUMNS,
     TOUCHES,
+    item_row,
     lineage_rows,
     message_row,
     plain,
+    relation_row,
     session_row,
     summary_row,
     to_json,
@@ -46,31 +49,33 @@ _RECORD = _insert(
     ),
 )
 _TERMS = RECORD_BIRTH.index("terms")
+_CHECKSUM = RECORD_BIRTH.index("checksum")
 _SINGLE = 1 + RECORD_CHANGES.index("single")  # in a row for the next statement
 _RECORD_CHANGED = (
-    f"UPDATE record SET changed = %s, {', '.join(f'{name} = %s' for name in RECORD_CHANGES)}"
-    " WHERE root = %s AND id = %s"
+    f"UPDATE record SET changed = %s, {', '.join(f'{name} = %s' for name in RECORD_CHANGES)},"
+    # What never changes keeps its own half.
+    f" checksum = substring(checksum FOR {CHECKSUM_BYTES}) || %s WHERE root = %s AND id = %s"
 )
 _LINEAGE = _insert("lineage", "root, source, ref, record", " ON CONFLICT DO NOTHING")
 _SESSION = _upsert(
     "session",
-    "root, scope, id, last_seq, cursors, behind, channel, policy, state, started_at, ended_at,"
-    " version",
+    f"root, behind, scope, {SESSION_COLUMNS}, cursors, checksum",
     "root, scope, id",
 )
 _MESSAGE = _insert("message", f"root, scope, session, {MESSAGE_COLUMNS}, checksum")
-_SUMMARY = _insert("summary", f"root, scope, session, {SUMMARY_COLUMNS}")
+_SUMMARY = _insert("summary", f"root, scope, session, {SUMMARY_COLUMNS}, checksum")
 _RELATION = _upsert(
     "relation",
-    "root, source, kind, target, scope, learned_at, retired_at, version, lineage",
+    f"root, {RELATION}",
     "root, source, kind, target",
 )
 _ITEM = _upsert(
     "item",
-    "root, namespace, scope, key, version, expires_at, value",
+    f"root, {ITEM}",
     "root, namespace, scope, key",
 )
-_EMBEDDING = (
+_EMBEDDING = _insert("embedding", "root, scope, space, record, small, vector")
+_EMBEDDING_ANEW = (
     "INSERT INTO embedding (root, scope, space, record, small, vector)"
     " SELECT root, scope, %s, key, %s, %s::vector FROM record WHERE root = %s AND id = %s"
     " ON CONFLICT (root, scope, space, record)"
@@ -80,9 +85,22 @@ _EMBEDDED = (
     "UPDATE record SET space = %s, changed = %s WHERE root = %s AND id = ANY(%s)"
     " AND (space IS DISTINCT FROM %s OR changed <> %s)"
 )
+# Rows of several batches in one list: named values, as JSON.
 _SCOPES = (
-    "INSERT INTO scope (root, path, stamp) SELECT %s, path, %s FROM unnest(%s::text[]) AS path"
+    "INSERT INTO scope (root, path, stamp) SELECT root, path, stamp"
+    " FROM json_to_recordset(%s) AS one (root text, path text, stamp bigint)"
     " ON CONFLICT (root, path) DO UPDATE SET stamp = excluded.stamp"
+)
+_JOURNAL = (
+    "INSERT INTO journal (root, seq, at, batch, change, reason, actor)"
+    " SELECT root, seq, at, batch, change, reason, actor FROM json_to_recordset(%s)"
+    " AS one (root text, seq bigint, at bigint, batch text, change text, reason text, actor text)"
+)
+_TOUCH = (
+    "INSERT INTO touch (root, seq, place, kind, scope, ref, also, before, after)"
+    " SELECT root, seq, place, kind, scope, ref, also, before::json, after::json"
+    " FROM json_to_recordset(%s) AS one (root text, seq bigint, place int, kind int, scope text,"
+    " ref text, also text, before text, after text)"
 )
 _USED = (
     "UPDATE record SET uses = uses + used.times, used_at = %s"
@@ -90,21 +108,48 @@ _USED = (
     " WHERE record.root = %s AND record.id = used.id"
     " AND (record.expires_at IS NULL OR record.expires_at > %s)"
 )
-_JOURNAL = _insert("journal", "root, seq, at, batch, change, reason, actor")
-_TOUCH = (
-    "INSERT INTO touch (root, seq, place, kind, scope, ref, also, before, after)"
-    " SELECT %s, %s, place, kind, scope, ref, also, before::json, after::json"
-    " FROM json_to_recordset(%s) AS one (place int, kind int, scope text, ref text, also text,"
-    " before text, after text)"
-)
 _ROOT = "UPDATE root SET head = %s, stamp = %s, made = %s, news = news OR %s WHERE name = %s"
 # Two roots that begin the same space at once: the second waits here, and then looks again.
 _SPACE = "INSERT INTO space (name, dimensions) VALUES (%s, %s)"
 
 
-def write(db: Db, prepared: Prepared, changes: Changes, numbers: Numbers) -> None:
-    """The caller has begun a transaction in a pipeline, and commits. Nothing is waited for."""
-    root = changes.batch.root
+class WrittenBatch(NamedTuple):
+    """A batch on its way into the tables, with the counters of its root."""
+
+    prepared: Prepared
+    changes: Changes
+    numbers: Numbers
+
+
+# In this order: of one text one record may live in a scope, so first those change that make room.
+_STATEMENTS = (
+    _SESSION, _MESSAGE, _SUMMARY, _RECORD_CHANGED, _RECORD, _LINEAGE, _SCOPES, _SPACE, _EMBEDDING,
+    _EMBEDDING_ANEW, _EMBEDDED, _RELATION, _ITEM, _USED, _JOURNAL, _TOUCH, _ROOT,
+)  # fmt: skip
+_LISTED = (_SCOPES, _JOURNAL, _TOUCH)
+Rows = dict[str, list[Any]]  # by statement
+
+
+def write(db: Db, all_: Sequence[WrittenBatch]) -> None:
+    """The caller has begun a transaction in a pipeline, and commits. Nothing is waited for. Batches
+    of several roots are written together, one of each."""
+    rows: Rows = {sql: [] for sql in _STATEMENTS}
+    for one in all_:
+        _write_one(db, rows, one)
+    rows[_SPACE] = list(dict.fromkeys(map(tuple, rows[_SPACE])))
+    with db.cursor() as cursor:
+        for sql, found in rows.items():
+            if found and sql in _LISTED:
+                cursor.execute(sql, (to_json(found),))
+            elif len(found) == 1:
+                cursor.execute(sql, found[0])
+            elif found:
+                cursor.executemany(sql, found)
+
+
+def _write_one(db: Db, rows: Rows, one: WrittenBatch) -> None:
+    """What it erases, at once; all else into ``rows``."""
+    changes, numbers, root = one.changes, one.numbers, one.changes.batch.root
     searched = bool(
         changes.records
         or changes.records_gone
@@ -116,124 +161,91 @@ def write(db: Db, prepared: Prepared, changes: Changes, numbers: Numbers) -> Non
     numbers.head = changes.seq
     erase.silence(db, changes)
     erase.remove(db, changes, numbers)
-    _write_sessions(db, changes, root)
-    _write_records(db, prepared, changes, numbers)
-    _write_vectors(db, prepared, changes, numbers)
-    _many(db, _RELATION, _relation_rows(changes, root))
-    _many(db, _ITEM, _item_rows(changes, root))
+    _add_sessions(rows, changes, root)
+    _add_records(rows, one)
+    _add_vectors(rows, one)
+    rows[_RELATION] += ((root, *relation_row(edge)) for edge in changes.relations.values())
+    rows[_ITEM] += ((root, *item_row(item)) for item in changes.items.values())
     if changes.used:
         at = micros(changes.batch.at)
         ids, times = [*changes.used], [*changes.used.values()]
-        db.execute(_USED, (at, ids, times, root, at))
+        rows[_USED].append((at, ids, times, root, at))
     if changes.entry is not None:
-        _write_entry(db, changes, changes.entry)
+        _add_entry(rows, changes, changes.entry)
     if changes.entry is not None or searched or changes.used:
         news = bool(changes.entry is not None or changes.used)
-        db.execute(_ROOT, (changes.seq, numbers.stamp, numbers.made, news, root))
+        rows[_ROOT].append((changes.seq, numbers.stamp, numbers.made, news, root))
 
 
-def _many(db: Db, sql: str, rows: Iterable[Sequence[Any]]) -> None:
-    found = list(rows)
-    if len(found) == 1:
-        db.execute(sql, found[0])
-    elif found:
-        with db.cursor() as cursor:
-            cursor.executemany(sql, found)
-
-
-def _write_sessions(db: Db, changes: Changes, root: str) -> None:
-    _many(db, _SESSION, (_session_row(one, root) for one in changes.sessions.values()))
-    messages = []
+def _add_sessions(rows: Rows, changes: Changes, root: str) -> None:
+    rows[_SESSION] += (_session_row(one, root) for one in changes.sessions.values())
     for one in changes.messages:
         *row, text, original, checksum = message_row(one, one.seq)
         place = (root, one.scope, one.session)
-        messages.append((*place, *row, to_text(text), to_text(original), checksum))
-    _many(db, _MESSAGE, messages)
-    summaries = []
+        rows[_MESSAGE].append((*place, *row, to_text(text), to_text(original), checksum))
     for summary in changes.summaries:
-        *row, text = summary_row(summary)
-        summaries.append((root, summary.scope, plain(summary.session), *row, to_text(text)))
-    _many(db, _SUMMARY, summaries)
+        *row, text, checksum = summary_row(summary)
+        rows[_SUMMARY].append((root, *row, to_text(text), checksum))
 
 
 def _session_row(one: Session, root: str) -> tuple[Any, ...]:
-    cursors = {plain(reader): seq for reader, seq in one.cursors.items()}
-    behind = any(seq < one.last_seq for seq in cursors.values())
-    key = (root, one.scope, plain(one.id))
-    return (*key, one.last_seq, to_json(cursors), behind, *session_row(one))
+    behind = any(seq < one.last_seq for seq in one.cursors.values())
+    return (root, behind, *session_row(one))
 
 
-def _write_records(db: Db, prepared: Prepared, changes: Changes, numbers: Numbers) -> None:
+def _add_records(rows: Rows, one: WrittenBatch) -> None:
+    prepared, changes, numbers = one
     root, stamp = changes.batch.root, numbers.stamp
-    made, changed, lineage = [], [], []
+    changed = []
     for id_, record in changes.records.items():
         ready = prepared.records[id_]
         if id_ in changes.made:
             numbers.made += 1
-            space = changes.batch.space if id_ in changes.vectors else None
+            vector = changes.vectors.get(id_)
+            space = None if vector is None else changes.batch.space
             *birth, text = ready.birth
-            hashes = hashes_of(birth[_TERMS])
+            hashes = PackedHashes(birth[_TERMS])
             place = (root, numbers.made, record.scope, stamp, space, hashes)
-            made.append((*place, *birth, to_text(text), *ready.changes))
-            rows = lineage_rows(0, numbers.made, record)
-            lineage += [(root, *row[1:]) for row in rows]
+            rows[_RECORD].append((*place, *birth, to_text(text), *ready.changes))
+            lineage = lineage_rows(0, numbers.made, record)
+            rows[_LINEAGE] += [(root, *row[1:]) for row in lineage]
+            if vector is not None:
+                key = (root, record.scope, space, numbers.made)
+                rows[_EMBEDDING].append((*key, prepared.small[id_], PackedVector(vector)))
         else:
-            changed.append((stamp, *ready.changes, root, id_))
-    # Of one text one record may live in a scope: first those that make room for it.
-    changed.sort(key=lambda row: row[_SINGLE])
-    _many(db, _RECORD_CHANGED, changed)
-    _many(db, _RECORD, made)
-    _many(db, _LINEAGE, lineage)
+            state = ready.birth[_CHECKSUM][CHECKSUM_BYTES:]
+            changed.append((stamp, *ready.changes, state, root, id_))
+    rows[_RECORD_CHANGED] += sorted(changed, key=lambda row: row[_SINGLE])
     scopes = {record.scope for record in changes.records.values()}
     if changes.entry is not None and changes.vectors:
         scopes |= {touch.scope for touch in changes.entry.touched if touch.kind == "vector"}
-    if scopes:
-        db.execute(_SCOPES, (root, stamp, sorted(scopes)))
+    rows[_SCOPES] += [{"root": root, "path": path, "stamp": stamp} for path in sorted(scopes)]
 
 
-def _write_vectors(db: Db, prepared: Prepared, changes: Changes, numbers: Numbers) -> None:
+def _add_vectors(rows: Rows, one: WrittenBatch) -> None:
+    """Those of records that were there before, and the space of all."""
+    prepared, changes, numbers = one
     if not changes.vectors:
         return
     root, space = changes.batch.root, changes.batch.space
     if numbers.new_space:
         dimensions = len(next(iter(changes.vectors.values()))) // 4
-        db.execute(_SPACE, (plain(space), dimensions))
-    rows = (
-        (space, prepared.small[id_], PackedVector(vector), root, id_)
-        for id_, vector in changes.vectors.items()
-    )
-    _many(db, _EMBEDDING, rows)
+        rows[_SPACE].append((plain(space), dimensions))
     old = [id_ for id_ in changes.vectors if id_ not in changes.made]
+    for id_ in old:
+        vector = PackedVector(changes.vectors[id_])
+        rows[_EMBEDDING_ANEW].append((space, prepared.small[id_], vector, root, id_))
     if old:
-        db.execute(_EMBEDDED, (space, numbers.stamp, root, old, space, numbers.stamp))
+        rows[_EMBEDDED].append((space, numbers.stamp, root, old, space, numbers.stamp))
 
 
-def _relation_rows(changes: Changes, root: str) -> Iterator[tuple[Any, ...]]:
-    for one in changes.relations.values():
-        yield (
-            root,
-            one.source,
-            code(RELATIONS, one.kind),
-            one.target,
-            one.scope,
-            micros(one.learned_at),
-            micros_or_none(one.retired_at),
-            one.version,
-            to_json(one.lineage),
-        )
-
-
-def _item_rows(changes: Changes, root: str) -> Iterator[tuple[Any, ...]]:
-    for one in changes.items.values():
-        key = (root, plain(one.namespace), one.scope, plain(one.key))
-        yield (*key, one.version, micros_or_none(one.expires_at), to_json(one.value))
-
-
-def _write_entry(db: Db, changes: Changes, entry: Entry) -> None:
-    said = (plain(entry.batch), plain(entry.change), plain(entry.reason), plain(entry.actor))
-    db.execute(_JOURNAL, (entry.root, entry.seq, micros(entry.at), *said))
-    touched = [
+def _add_entry(rows: Rows, changes: Changes, entry: Entry) -> None:
+    number = {"root": entry.root, "seq": entry.seq}
+    said = {name: plain(getattr(entry, name)) for name in ("batch", "change", "reason", "actor")}
+    rows[_JOURNAL].append({**number, "at": micros(entry.at), **said})
+    rows[_TOUCH] += [
         {
+            **number,
             "place": place,
             "kind": code(TOUCHES, touch.kind),
             "scope": touch.scope,
@@ -244,5 +256,3 @@ def _write_entry(db: Db, changes: Changes, entry: Entry) -> None:
         }
         for place, (touch, also) in enumerate(zip(entry.touched, changes.also, strict=True))
     ]
-    if touched:
-        db.execute(_TOUCH, (entry.root, entry.seq, to_json(touched)))

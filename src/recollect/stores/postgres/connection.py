@@ -7,6 +7,7 @@ import os
 import re
 import selectors
 import socket
+import struct
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
@@ -118,6 +119,7 @@ def connect(place: DatabasePlace) -> Db:
         db.adapters.register_dumper(int, Int8Dumper)  # in lists; their type must not vary
         db.adapters.register_dumper(int, Int8BinaryDumper)
         db.adapters.register_dumper(PackedVector, PackedVectorDumper)
+        db.adapters.register_dumper(PackedHashes, PackedHashesDumper)
         db.adapters.register_loader("json", AsTextLoader)
         db.adapters.register_loader("json", AsTextBinaryLoader)
         db.prepare_threshold = 3
@@ -193,10 +195,26 @@ def roll_back(db: Db, *, failed: bool = False) -> None:
         db.rollback()
 
 
-def hashes_of(terms: bytes) -> list[int]:
-    """The hashes in ``terms`` (see index/derived.py), as the database holds them."""
-    found: list[int] = np.frombuffer(terms, dtype=TERM)["hash"].astype(np.int64).tolist()
-    return found
+class PackedHashes(bytes):
+    """The terms of a record (see index/derived.py), whose hashes go into a column of the type
+    bigint[]."""
+
+
+class PackedHashesDumper(Dumper):
+    """In the binary format of an array: one dimension, no NULL, its type, how many, from 1 on; and
+    each number with its length."""
+
+    format = pq.Format.BINARY
+    oid = 1016  # bigint[]
+    _NUMBER = np.dtype([("length", ">i4"), ("number", ">u8")])
+
+    def dump(self, obj: Any) -> Buffer:
+        hashes = np.frombuffer(obj, dtype=TERM)["hash"]
+        if not len(hashes):
+            return struct.pack(">iii", 0, 0, 20)
+        rows = np.empty(len(hashes), dtype=self._NUMBER)
+        rows["length"], rows["number"] = 8, hashes
+        return struct.pack(">iiiii", 1, 0, 20, len(hashes), 1) + rows.tobytes()
 
 
 class PackedVector(bytes):

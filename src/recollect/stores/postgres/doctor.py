@@ -17,13 +17,15 @@ from recollect.stores.postgres.connection import (
     vector_of,
 )
 from recollect.stores.postgres.failures import speaking_of
-from recollect.stores.postgres.held import RECORD_COLUMNS, is_as_written, told_record
+from recollect.stores.postgres.held import RECORD_COLUMNS, SEALED_ROWS, sound_record, told_row
 from recollect.stores.postgres.migrate import bring_up_to_date, cut_again
 from recollect.stores.report import Defect, DoctorReport
 from recollect.stores.rows import (
     MESSAGE_COLUMNS,
-    message_checksum,
-    message_of,
+    NAME_IN_ROW,
+    SEALED_KINDS,
+    is_as_sealed,
+    is_sound_message,
 )
 
 CHUNK = 2000
@@ -116,8 +118,8 @@ def _rows(db: Db) -> Iterator[Defect]:
     stale: list[str] = []
     sql = f"SELECT record.words, record.terms, record.labels, {RECORD_COLUMNS}"
     for words, terms, labels, *row in _all(db, f"{sql} FROM record"):
-        record = told_record(row)
-        if record is None or not is_as_written(row, record):
+        record = sound_record(row)
+        if record is None:
             bad.append(str(row[2]))
         elif (words, terms) != terms_blob(record.text, record.author) or labels != labels_blob(
             record.tags, record.data
@@ -128,14 +130,21 @@ def _rows(db: Db) -> Iterator[Defect]:
     if stale:
         yield Defect(part="index", text="records with other words or labels", ids=tuple(stale))
     bad = []
-    for scope, session, checksum, *row in _all(
-        db, f"SELECT scope, session, checksum, {MESSAGE_COLUMNS} FROM message"
+    for scope, session, *row, text, original, checksum in _all(
+        db, f"SELECT scope, session, {MESSAGE_COLUMNS}, checksum FROM message"
     ):
-        message = message_of(scope, session, (*row[:-2], from_text(row[-2]), from_text(row[-1])))
-        if message_checksum(message, message.seq) != checksum:
-            bad.append(message.id)
+        if not is_sound_message(
+            scope, session, (*row, from_text(text), from_text(original), checksum)
+        ):
+            bad.append(str(row[1]))
     if bad:
         yield Defect(part="rows", text="messages that are not as they were written", ids=tuple(bad))
+    for what, plural in SEALED_KINDS.items():
+        told = (told_row(what, row) for row in _all(db, SEALED_ROWS[what]))
+        bad = [NAME_IN_ROW[what](row) for row in told if not is_as_sealed(row)]
+        if bad:
+            text = f"{plural} that are not as they were written"
+            yield Defect(part="rows", text=text, ids=tuple(bad))
     wrong = [
         str(key)
         for key, small, vector in _all(

@@ -36,7 +36,7 @@ def translated(error: psycopg.Error, place: str) -> RecollectError:
             )
         case errors.LockNotAvailable() | errors.QueryCanceled():
             return Unavailable(
-                f"{place} is too slow ({said}); try again", retry_after=RETRY_SECONDS
+                f"{place} is too slow ({said}); try again", retry_after=RETRY_SECONDS, slow=True
             )
         case errors.TooManyConnections():
             return Unavailable(
@@ -57,14 +57,16 @@ def translated(error: psycopg.Error, place: str) -> RecollectError:
 def _unreachable(said: str, place: str) -> Unavailable:
     """A connection that was refused or has been lost."""
     low = said.lower()
+    if remedy := _tls_remedy(low):
+        return Unavailable(f"{place}: {said}; {remedy}", lasting=True)
     if "authentication failed" in low or "no password supplied" in low:
         return Unavailable(
             f"{place}: wrong user or password; correct the address of the store", lasting=True
         )
-    if "pg_hba.conf" in low or "requires ssl" in low or "ssl" in low:
+    if "pg_hba.conf" in low:
+        remedy = "add ?sslmode=require to the address" if "no encryption" in low else "allow it"
         return Unavailable(
-            f"{place} refuses this connection ({said}); allow it in pg_hba.conf, or add"
-            " ?sslmode=require to the address",
+            f"{place} refuses this connection ({said}); {remedy}, or change its pg_hba.conf",
             lasting=True,
         )
     if "does not exist" in low:
@@ -75,6 +77,21 @@ def _unreachable(said: str, place: str) -> Unavailable:
         f"cannot reach {place} ({said}); check that it is running and that the address is right",
         retry_after=RETRY_SECONDS,
     )
+
+
+def _tls_remedy(said: str) -> str:
+    """What to do about a certificate, or about none; "" if it is neither."""
+    if "certificate" in said and "does not match" in said:
+        return "write the name that is in its certificate, or give it one with this name"
+    if "root certificate file" in said or "could not read root certificate" in said:
+        return "sslrootcert= has to name the file of the authority's certificate"
+    if "certificate verify failed" in said or "signature failure" in said:
+        return "its certificate is of no authority that sslrootcert= names; name the right one"
+    if "does not support ssl" in said:
+        return "switch TLS on there (ssl = on), or take sslmode= out of the address"
+    if "ssl error" in said or "tlsv1 alert" in said:
+        return "client and server do not agree about TLS; look at both certificates"
+    return ""
 
 
 def _first_line(error: psycopg.Error) -> str:

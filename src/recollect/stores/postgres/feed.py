@@ -10,7 +10,7 @@ from recollect.index.codes import NEVER_ENDS
 from recollect.ports import FeedChanges, FeedRecord, FeedStamps, note_left_out
 from recollect.stores.postgres.connection import Db, is_spread, select, vector_of
 from recollect.stores.postgres.erase import EVERYTHING
-from recollect.stores.postgres.held import RECORD_COLUMNS, is_as_written, told_record
+from recollect.stores.postgres.held import ITS_VECTOR, RECORD_COLUMNS, sound_record
 from recollect.types import Record
 
 CHUNK = 8192
@@ -21,12 +21,6 @@ _COLUMNS = (
     f" coalesce(retired_at, {NEVER_ENDS}), coalesce(valid_from, -{NEVER_ENDS} - 1),"
     f" coalesce(valid_to, {NEVER_ENDS}), coalesce(expires_at, {NEVER_ENDS}), words,"
     " author, session, session_scope, labels, terms"
-)
-
-
-_ITS_VECTOR = (
-    "embedding.root = record.root AND embedding.scope = record.scope AND embedding.space = %s"
-    " AND embedding.record = record.key"
 )
 
 
@@ -89,9 +83,9 @@ class PostgresFeed:
         if space:
             vector, given = "vector_send(embedding.vector)", [space, *given]
             if is_spread(self._db):  # one question to the shard
-                source = f"record LEFT JOIN embedding ON {_ITS_VECTOR}"
+                source = f"record LEFT JOIN embedding ON {ITS_VECTOR}"
             else:  # along the index, whatever the planner believes
-                vector = f"(SELECT {vector} FROM embedding WHERE {_ITS_VECTOR})"
+                vector = f"(SELECT {vector} FROM embedding WHERE {ITS_VECTOR})"
         sql = (
             f"SELECT key, {vector}, {RECORD_COLUMNS} FROM {source}"
             " WHERE record.root = %s AND key = ANY(%s)"
@@ -102,8 +96,8 @@ class PostgresFeed:
             rows = asked.fetchall()
         found = {}
         for key, vector, *row in rows:
-            record = told_record(row)
-            if record is None or not is_as_written(row, record):
+            record = sound_record(row)
+            if record is None:
                 self.damaged.append(str(row[2]))
                 note_left_out(self.damaged[-1:])
                 continue

@@ -8,37 +8,59 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from recollect.errors import Unavailable
 from recollect.index.codes import code, micros, moment_or_none
 from recollect.index.derived import label_of
-from recollect.stores.commit import Held, Needs
+from recollect.stores.commit import Held, Needs, needs_of
 from recollect.stores.postgres.connection import Db, columns, from_text, is_spread
 from recollect.stores.rows import (
-    CHECKSUM_BYTES,
     RECORD,
     RELATIONS,
     SESSION_COLUMNS,
+    SUMMARY_COLUMNS,
+    Row,
+    cursors_json,
     damaged,
+    is_sound,
     item_of,
     read_record,
-    record_checksum,
     relation_of,
     session_of,
+    strictly_sound,
 )
 from recollect.types import Batch, Record, SessionKey
 
 # What ``as_record`` reads.
 RECORD_COLUMNS = "record.checksum, record.scope, " + columns("record", RECORD.split(", "))
-SESSION = "session.scope, session.cursors, " + columns("session", SESSION_COLUMNS.split(", "))
-RELATION = "scope, source, target, kind, learned_at, retired_at, version, lineage"
-ITEM = "scope, namespace, key, value, expires_at, version"
+# Beside a record: its vector of one space.
+ITS_VECTOR = (
+    "embedding.root = record.root AND embedding.scope = record.scope AND embedding.space = %s"
+    " AND embedding.record = record.key"
+)
+SESSION = columns("session", ["scope", *SESSION_COLUMNS.split(", "), "cursors", "checksum"])
+RELATION = "scope, source, target, kind, learned_at, retired_at, version, lineage, checksum"
+ITEM = "scope, namespace, key, value, expires_at, version, checksum"
+SEALED_ROWS = {
+    "session": f"SELECT {SESSION} FROM session",
+    "summary": f"SELECT scope, session, {SUMMARY_COLUMNS}, checksum FROM summary",
+    "relation": f"SELECT {RELATION} FROM relation",
+    "item": f"SELECT {ITEM} FROM item",
+}
 
 _MAKE_ROOT = "INSERT INTO root (name) VALUES (%s) ON CONFLICT DO NOTHING"
 # Locked until the transaction ends: what follows sees every commit to the root before this one.
-_LOCK_ROOT = "SELECT head, stamp, made FROM root WHERE name = %s FOR UPDATE"
+_LOCK_ROOT = "SELECT name, head, stamp, made FROM root WHERE name = %s FOR UPDATE"
+_LOCK_SOME = "SELECT name, head, stamp, made FROM root WHERE name = ANY(%s) FOR UPDATE SKIP LOCKED"
 # What a shard shows is of the moment in which it is first asked: so those who wait, wait before.
 _WAIT_AT_FRONT = "SELECT pg_advisory_xact_lock(%s)"
-_NUMBER = "SELECT seq FROM journal WHERE root = %s AND batch = %s"
-# Ids are looked up in every root (they are unique), hashes in their own.
+_NUMBER = "SELECT root, seq FROM journal WHERE root = %s AND batch = %s"
+_NUMBERS = (
+    "SELECT asked.root, found.seq FROM unnest(%s::text[], %s::text[]) AS asked (root, batch)"
+    " CROSS JOIN LATERAL (SELECT seq FROM journal WHERE journal.root = asked.root"
+    " AND journal.batch = asked.batch LIMIT 1) AS found"
+)
+# Ids are looked up in every root (they are unique), for all that are asked for together; hashes in
+# their own.
 _RECORDS = f"SELECT {RECORD_COLUMNS} FROM record WHERE id = ANY(%s)"
 _TWINS = (
     f"SELECT {RECORD_COLUMNS} FROM record"
@@ -83,36 +105,77 @@ class Numbers:
     sweeps: bool = False  # it asks to drop what expired, and there are such records
 
 
-def read(db: Db, batch: Batch, needs: Needs, numbers: Numbers | None) -> tuple[Held, Numbers]:
-    """The caller has begun a transaction in a pipeline: nothing is sent before the first answer is
-    asked for, and nothing waits for another. ``numbers``: those of the root, if an earlier batch
-    of the same transaction has locked it."""
-    root = needs.root
-    if is_spread(db) and not numbers:
-        db.execute(_WAIT_AT_FRONT, (label_of(root) >> 1,))
-    lock = None if numbers else db.execute(_LOCK_ROOT, (root,))
-    number = db.execute(_NUMBER, (root, needs.batch))
-    questions = _questions(batch, needs, spread=is_spread(db))
-    asked = {name: db.execute(*one) for name, one in questions.items()}
-    locked = lock.fetchall() if lock else []
-    found = number.fetchall()
-    answers = {name: cursor.fetchall() for name, cursor in asked.items()}
-    if numbers is None and not locked:  # the first commit to it
-        db.execute(_MAKE_ROOT, (root,))
-        return read(db, batch, needs, None)
-    numbers = numbers or Numbers(*locked[0])
-    held = Held(number=found[0][0] if found else None, head=numbers.head)
-    _take(answers, held, numbers)
-    return held, numbers
+def read(
+    db: Db, batches: Sequence[Batch], numbers: dict[str, Numbers]
+) -> list[Held | Unavailable | None]:
+    """What each has to know; each is of another root. The caller has begun a transaction in a
+    pipeline: nothing is sent before the first answer is asked for, and nothing waits for another.
+    ``numbers``: those of the roots, if an earlier batch of the same transaction has locked them;
+    else they are put there. None: of several roots one that is new, or that somebody else holds.
+    Unavailable: what it has to know is damaged."""
+    needs = [needs_of(batch) for batch in batches]
+    lock = None if numbers else _lock(db, [one.root for one in needs])
+    written = _ask_numbers(db, needs)
+    named = {one.space for one in needs if one.space}
+    spaces = {space: db.execute(_SPACE, (space,)) for space in named}
+    records = _ask_records(db, needs)
+    asked = [
+        {name: db.execute(*one) for name, one in _questions(batch, need, is_spread(db)).items()}
+        for batch, need in zip(batches, needs, strict=True)
+    ]
+    for name, *counted in lock.fetchall() if lock else ():
+        numbers[name] = Numbers(*counted)
+    known: dict[str, int] = dict(written.fetchall())
+    dimensions = {name: cursor.fetchall() for name, cursor in spaces.items()}
+    by_id = {row[2]: row for row in records.fetchall()} if records else {}
+    found: list[Held | Unavailable | None] = []
+    for batch, need, cursors in zip(batches, needs, asked, strict=True):
+        answers = {name: cursor.fetchall() for name, cursor in cursors.items()}
+        answers["records"] = [by_id[id_] for id_ in need.records if id_ in by_id]
+        mine = numbers.get(need.root)
+        if mine is None:
+            found.append(None)
+            continue
+        held = Held(number=known.get(need.root), head=mine.head)
+        try:
+            _take(answers, held, mine, batch)
+        except Unavailable as error:
+            found.append(error)
+            continue
+        if need.space:
+            mine.new_space = not dimensions[need.space]
+            held.dimensions = 0 if mine.new_space else dimensions[need.space][0][0]
+        found.append(held)
+    if found == [None]:  # the first commit to it
+        db.execute(_MAKE_ROOT, (needs[0].root,))
+        return read(db, batches, numbers)
+    return found
 
 
-def _questions(
-    batch: Batch, needs: Needs, *, spread: bool
-) -> Mapping[str, tuple[Any, Sequence[Any]]]:
+def _ask_numbers(db: Db, needs: Sequence[Needs]) -> Any:
+    """Which of the batches are in the journal already?"""
+    if len(needs) == 1:
+        return db.execute(_NUMBER, (needs[0].root, needs[0].batch))
+    return db.execute(_NUMBERS, ([one.root for one in needs], [one.batch for one in needs]))
+
+
+def _ask_records(db: Db, needs: Sequence[Needs]) -> Any:
+    ids = [id_ for one in needs for id_ in one.records]
+    return db.execute(*_by_id(_RECORDS, ids, needs[0].root, is_spread(db))) if ids else None
+
+
+def _lock(db: Db, roots: list[str]) -> Any:
+    """One is waited for. Nobody who holds one of several waits for another."""
+    if len(roots) > 1:
+        return db.execute(_LOCK_SOME, (roots,))
+    if is_spread(db):
+        db.execute(_WAIT_AT_FRONT, (label_of(roots[0]) >> 1,))
+    return db.execute(_LOCK_ROOT, (roots[0],))
+
+
+def _questions(batch: Batch, needs: Needs, spread: bool) -> Mapping[str, tuple[Any, Sequence[Any]]]:
     root = needs.root
     asked: dict[str, tuple[Any, Sequence[Any]]] = {}
-    if needs.records:
-        asked["records"] = _by_id(_RECORDS, needs.records, root, spread)
     if needs.hashes:
         asked["twins"] = (_TWINS, (*_turned(needs.hashes), root))
     if needs.sessions:
@@ -133,8 +196,6 @@ def _questions(
             if name in asked:
                 sql, given = asked[name]
                 asked[name] = (f"{sql} AND {column} = ANY(%s)", (*given, values))
-    if needs.space:
-        asked["space"] = (_SPACE, (needs.space,))
     if batch.sweep:
         asked["sweep"] = (_SWEEP, (root, micros(batch.at)))
     return asked
@@ -163,37 +224,49 @@ def _turned(rows: Iterable[Sequence[Any]]) -> list[list[Any]]:
     return [list(column) for column in zip(*rows, strict=True)]
 
 
-def _take(answers: Mapping[str, list[tuple[Any, ...]]], held: Held, numbers: Numbers) -> None:
+def _take(
+    answers: Mapping[str, list[tuple[Any, ...]]], held: Held, numbers: Numbers, batch: Batch
+) -> None:
+    """What is damaged is not changed, but it can be erased."""
+    gone = {(one.kind, one.scope, one.namespace, one.id) for one in batch.erase}
+    erased = {one.id for one in batch.erase if one.kind == "record"}
     records = [*answers.get("records", ()), *answers.get("twins", ())]
-    # Whatever it says: what is damaged can be erased, too.
-    told = [record for record in map(told_record, records) if record is not None]
-    held.records = {record.id: record for record in told}
-    sessions = [
-        session_of(row[0], row[2:], json.loads(row[1])) for row in answers.get("sessions", ())
+    told = [told_record(row) if row[2] in erased else as_record(row) for row in records]
+    held.records = {record.id: record for record in told if record is not None}
+    talks = [
+        row for row in answers.get("sessions", ()) if ("session", row[0], "", row[1]) not in gone
     ]
+    sessions = [session_of(row) for row in strictly_sound("session", map(with_cursors, talks))]
     held.sessions = {SessionKey(one.scope, one.id): one for one in sessions}
     held.messages = {
         (scope, session, id_): moment_or_none(expires)
         for scope, session, id_, expires in answers.get("messages", ())
     }
     held.summaries = {id_: SessionKey(*key) for id_, *key in answers.get("summaries", ())}
-    items = map(item_of, answers.get("items", ()))
+    put = [row for row in answers.get("items", ()) if ("item", *row[:3]) not in gone]
+    items = [item_of(row) for row in strictly_sound("item", put)]
     held.items = {(one.scope, one.namespace, one.key): one for one in items}
-    edges = map(relation_of, answers.get("relations", ()))
+    drawn = answers.get("relations", ())
+    edges = [relation_of(row) for row in strictly_sound("relation", drawn)]
     held.relations = {(one.source, one.kind, one.target): one for one in edges}
-    if "space" in answers:
-        numbers.new_space = not answers["space"]
-        held.dimensions = answers["space"][0][0] if answers["space"] else 0
     numbers.sweeps = bool(answers.get("sweep") and answers["sweep"][0][0])
 
 
 def as_record(row: Sequence[Any]) -> Record:
-    """From the columns of ``RECORD_COLUMNS``. Unavailable if what never changes in it is not as it
-    was written."""
-    record = told_record(row)
-    if record is None or not is_as_written(row, record):
+    """From the columns of ``RECORD_COLUMNS``. Unavailable if it is not as it was written."""
+    record = sound_record(row)
+    if record is None:
         raise damaged(str(row[2]))
     return record
+
+
+def sound_record(row: Sequence[Any]) -> Record | None:
+    """The same; None if it is not as it was written."""
+    try:
+        whole = (*row[1:-1], from_text(row[-1]), bytes(row[0]))
+        return read_record(whole) if is_sound(whole) else None
+    except (IndexError, ValueError):
+        return None
 
 
 def told_record(row: Sequence[Any]) -> Record | None:
@@ -204,5 +277,13 @@ def told_record(row: Sequence[Any]) -> Record | None:
         return None
 
 
-def is_as_written(row: Sequence[Any], record: Record) -> bool:
-    return record_checksum(record) == bytes(row[0])[:CHECKSUM_BYTES]
+def with_cursors(row: Row) -> Row:
+    """A row of ``SESSION`` with its readers in the one order that its checksum knows."""
+    return (*row[:-2], cursors_json(json.loads(row[-2])), row[-1])
+
+
+def told_row(what: str, row: Row) -> Row:
+    """A row of ``SEALED_ROWS`` as its checksum knows it."""
+    if what == "session":
+        return with_cursors(row)
+    return (*row[:-2], from_text(row[-2]), row[-1]) if what == "summary" else row

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -23,13 +24,15 @@ from recollect.stores.postgres.connection import (
     SCHEMA,
     DatabasePlace,
     Db,
+    PackedHashes,
     connect,
     from_text,
-    hashes_of,
     is_spread,
     roll_back,
     select,
 )
+from recollect.stores.postgres.held import SEALED_ROWS, told_row
+from recollect.stores.rows import checksum
 from recollect.text import analysis
 
 OLDEST_SERVER = 150_000
@@ -185,10 +188,43 @@ def _run(db: Db, migration: PostgresMigration) -> None:
     """All of it or nothing."""
     with db.transaction():
         db.execute(migration.sql.encode())
+        if migration.number in _STEPS:
+            _STEPS[migration.number](db)
         db.execute(
             "INSERT INTO migration (number, name, sha256) VALUES (%s, %s, %s)",
             (migration.number, migration.name, migration.sha256),
         )
+
+
+# For each kind of sealed row its key; what else is needed is in ``held.SEALED_ROWS``.
+_SEALED_KEYS = {
+    "session": ("scope", "id"),
+    "summary": ("scope", "session", "id"),
+    "relation": ("scope", "source", "target", "kind"),
+    "item": ("scope", "namespace", "key"),
+}
+
+
+def _seal_rows(db: Db) -> None:
+    """As ``stores.rows.sealed`` does: into a table of its own, and from there in one statement."""
+    for what, key in _SEALED_KEYS.items():
+        columns = ", ".join(f"{name} {'SMALLINT' if name == 'kind' else 'TEXT'}" for name in key)
+        db.execute(f"CREATE TEMP TABLE seal ({columns}, checksum BYTEA) ON COMMIT DROP")
+        with db.cursor(name="every") as every, db.cursor() as cursor:
+            every.itersize = REBUILT_AT_ONCE
+            rows = every.execute(SEALED_ROWS[what])
+            while some := rows.fetchmany(REBUILT_AT_ONCE):
+                told = [told_row(what, row) for row in some]
+                with cursor.copy("COPY seal FROM STDIN") as copy:
+                    for row in told:
+                        copy.write_row((*row[: len(key)], checksum(*row[:-1])))
+        same = " AND ".join(f"{what}.{name} = seal.{name}" for name in key)
+        db.execute(f"UPDATE {what} SET checksum = seal.checksum FROM seal WHERE {same}")
+        db.execute("DROP TABLE seal")
+
+
+# What SQL alone cannot say, in the same transaction.
+_STEPS: dict[int, Callable[[Db], None]] = {2: _seal_rows}
 
 
 # Words are cut by the program: when its way of cutting changed, they are cut again.
@@ -246,7 +282,7 @@ def _write_words(db: Db, root: str, stamp: int, rows: list[tuple[Any, ...]]) -> 
     for key, text, author, tags, data in rows:
         words, terms = terms_blob(from_text(text), author)
         labels = labels_blob(json.loads(tags), json.loads(data))
-        new.append((words, terms, hashes_of(terms), labels, stamp, root, key))
+        new.append((words, terms, PackedHashes(terms), labels, stamp, root, key))
     with db.cursor() as cursor:
         cursor.executemany(
             "UPDATE record SET words = %s, terms = %s, hashes = %s, labels = %s, changed = %s"

@@ -4,6 +4,9 @@ Words are found along an inverted index (GIN) of their hashes, and scored here o
 vectors are compared by pgvector within the scope, because an approximate index over all scopes
 would miss most of what a small share of them holds. So both arms are exact, and only how
 similarities are spread is taken from a sample.
+
+How large a scope is decides how it is best searched. So these statements are planned each time
+(``prepare=False``): a plan for whatever scope is up to ten times as slow.
 """
 
 from __future__ import annotations
@@ -17,9 +20,10 @@ from recollect.index.codes import DURABILITIES, KINDS, SOURCES, STATUSES, TYPES,
 from recollect.index.derived import TERM, hash_of, label_of
 from recollect.ports import NativeArms, NativeHit, note_left_out
 from recollect.scopes import root_of
-from recollect.stores.postgres.connection import Db, PackedVector, select, vector_of
-from recollect.stores.postgres.held import RECORD_COLUMNS, is_as_written, told_record
+from recollect.stores.postgres.connection import Db, PackedVector, is_spread, select, vector_of
+from recollect.stores.postgres.held import ITS_VECTOR, RECORD_COLUMNS, sound_record
 from recollect.stores.postgres.pool import LONG_SECONDS, ThreadPool
+from recollect.stores.postgres.sizes import ScopeSizes, SizeCache
 from recollect.stores.postgres.walk import visible
 from recollect.text import analysis
 from recollect.types import Search, Vector, Where
@@ -44,9 +48,12 @@ class PostgresSearch:
 
     def __init__(self, pool: ThreadPool) -> None:
         self._pool = pool
+        self._sizes = SizeCache()
 
     async def arms(self, asked: Search, terms: Sequence[str]) -> NativeArms:
-        return await self._pool.run(lambda db: _arms(db, asked, terms), seconds=LONG_SECONDS)
+        return await self._pool.run(
+            lambda db: _arms(db, self._sizes, asked, terms), seconds=LONG_SECONDS
+        )
 
     async def turns(
         self, asked: Search, ids: Sequence[str], reach: int
@@ -61,33 +68,31 @@ class PostgresSearch:
         return bool(found > size)
 
 
-def _arms(db: Db, asked: Search, terms: Sequence[str]) -> NativeArms:
-    seen, alive = _seen(asked.where), _alive(asked.where)
+def _arms(db: Db, sizes: SizeCache, asked: Search, terms: Sequence[str]) -> NativeArms:
     with db.pipeline():
         db.execute(_ONE_MOMENT)
-        totals = db.execute(
-            f"SELECT count(*), coalesce(sum(words), 0)::bigint FROM record"
-            f" WHERE {seen.sql} AND {alive.sql}",
-            (*seen.given, *alive.given),
-        )
+        stamps = sizes.ask(db, asked.where)
         worded = _ask_words(db, asked, terms)
         near = _ask_meaning(db, asked)
-        [(documents, words)] = totals.fetchall()
+        stamped = stamps.fetchall()
         matches = worded.fetchall() if worded else []
         nearest = [key for (key,) in near.fetchall()] if near else []
+    size = sizes.told(db, asked.where, stamped)
     if near and len(nearest) < asked.limit:  # the filter let few of the nearest pass
         nearest = [key for (key,) in select(db, *_nearest_that_pass(asked))]
-    frequencies, best = _scored(matches, terms, documents, words, asked.limit + SPARE)
+    frequencies, best = _scored(matches, terms, size.documents, size.words, asked.limit + SPARE)
     with db.pipeline():
-        sample = _ask_sample(db, asked, documents)
-        hits = _hits(db, asked, {*best, *nearest})
-        similar = [similarity for (similarity,) in sample.fetchall()] if sample else []
+        sample = _ask_sample(db, asked, size)
+        found = _ask_hits(db, asked, {*best, *nearest})
         db.execute("COMMIT")
+        similar = [similarity for (similarity,) in sample.fetchall()] if sample else []
+        rows = found.fetchall()
+    hits = _hits(rows, asked)
     return NativeArms(
         by_word=[hits[key]._replace(keyword=score) for key, score in best.items() if key in hits],
         by_meaning=[hits[key] for key in nearest if key in hits],
-        documents=documents,
-        words=words,
+        documents=size.documents,
+        words=size.words,
         frequencies=frequencies,
         sample=similar,
     )
@@ -103,6 +108,7 @@ def _ask_words(db: Db, asked: Search, terms: Sequence[str]) -> Any:
         f" WHERE {seen.sql} AND {alive.sql} AND hashes && %s::bigint[]",
         (*passing.given, *seen.given, *alive.given, _hashes(terms)),
         binary=True,
+        prepare=False,
     )
 
 
@@ -122,6 +128,7 @@ def _ask_meaning(db: Db, asked: Search) -> Any:
             *(PackedVector(asked.vector), root, asked.space, *given, WIDER * most),
             *(root, *alive.given, *passing.given, most),
         ),
+        prepare=False,
     )
 
 
@@ -133,15 +140,34 @@ def _nearest_that_pass(asked: Search) -> tuple[Any, ...]:
     return sql, *one.given, PackedVector(asked.vector), asked.limit + SPARE
 
 
-def _ask_sample(db: Db, asked: Search, documents: int) -> Any:
-    """Every so many-th, by number: chosen by nothing that the search asks for."""
+def _ask_sample(db: Db, asked: Search, size: ScopeSizes) -> Any:
+    """Chosen by nothing that the search asks for: all, if they are few; else those at evenly
+    spread numbers, each found along the index."""
     if asked.vector is None:
         return None
+    wanted = PackedVector(asked.vector)
+    if size.documents > 2 * SAMPLE and not is_spread(db):
+        root, places = root_of(asked.where.scopes[0]), size.places(SAMPLE)
+        alive, passing = _alive(asked.where), _passing(asked.where)
+        return db.execute(
+            "SELECT DISTINCT ON (near.record) 1 - (near.vector <=> %s::vector)"
+            " FROM unnest(%s::text[], %s::bigint[]) AS asked (scope, key)"
+            " CROSS JOIN LATERAL (SELECT record, vector FROM embedding WHERE root = %s"
+            " AND scope = asked.scope AND space = %s AND record >= asked.key"
+            " ORDER BY record LIMIT 1) AS near"
+            " CROSS JOIN LATERAL (SELECT 1 FROM record WHERE root = %s AND key = near.record"
+            f" AND {alive.sql} AND {passing.sql} LIMIT 1) AS passing",
+            (
+                *(wanted, [scope for scope, _ in places], [key for _, key in places]),
+                *(root, asked.space, root, *alive.given, *passing.given),
+            ),
+        )
     one = _embedded(asked)
     return db.execute(
         f"SELECT 1 - (embedding.vector <=> %s::vector) FROM {one.sql}"
         " AND embedding.record %% %s = 0 LIMIT %s",
-        (PackedVector(asked.vector), *one.given, max(1, documents // SAMPLE), 2 * SAMPLE),
+        (wanted, *one.given, max(1, size.documents // SAMPLE), 2 * SAMPLE),
+        prepare=False,
     )
 
 
@@ -162,21 +188,29 @@ def _embedded(asked: Search) -> Condition:
     )
 
 
-def _hits(db: Db, asked: Search, keys: set[int]) -> dict[int, NativeHit]:
-    """Records with their exact similarity."""
-    root = root_of(asked.where.scopes[0])
-    rows = db.execute(
-        f"SELECT record.key, vector_send(embedding.vector), {RECORD_COLUMNS} FROM record"
-        " LEFT JOIN embedding ON embedding.root = record.root AND embedding.scope = record.scope"
-        " AND embedding.space = %s AND embedding.record = record.key"
+def _ask_hits(db: Db, asked: Search, keys: set[int]) -> Any:
+    """Records with their vectors."""
+    vector, source, given = "NULL::bytea", "record", list[Any]()
+    if asked.vector is not None:
+        vector, given = "vector_send(embedding.vector)", [asked.space]
+        if is_spread(db):  # one question to the shard
+            source = f"record LEFT JOIN embedding ON {ITS_VECTOR}"
+        else:  # along the index, whatever the planner believes
+            vector = f"(SELECT {vector} FROM embedding WHERE {ITS_VECTOR})"
+    return db.execute(
+        f"SELECT record.key, {vector}, {RECORD_COLUMNS} FROM {source}"
         " WHERE record.root = %s AND record.key = ANY(%s)",
-        (asked.space if asked.vector is not None else "", root, sorted(keys)),
+        (*given, root_of(asked.where.scopes[0]), sorted(keys)),
         binary=True,
-    ).fetchall()
+    )
+
+
+def _hits(rows: Sequence[tuple[Any, ...]], asked: Search) -> dict[int, NativeHit]:
+    """By key, with their exact similarity."""
     found: dict[int, NativeHit] = {}
     for key, vector, *row in rows:
-        record = told_record(row)
-        if record is not None and is_as_written(row, record):
+        record = sound_record(row)
+        if record is not None:
             found[key] = NativeHit(record, _product(vector, asked.vector))
         else:
             note_left_out([str(row[2])])
@@ -311,7 +345,7 @@ def _turns(db: Db, asked: Search, ids: Sequence[str], reach: int) -> dict[str, S
         " ORDER BY one.id, near.at, near.key",
         *(*alive.given, reach + 1, *alive.given, reach, root, [*ids]),
     )
-    hits = _hits(db, asked, {key for _, key in rows})
+    hits = _hits(_ask_hits(db, asked, {key for _, key in rows}).fetchall(), asked)
     found: dict[str, Sequence[NativeHit]] = {}
     for id_ in dict.fromkeys(id_ for id_, _ in rows):
         found[id_] = [hits[key] for other, key in rows if other == id_ and key in hits]

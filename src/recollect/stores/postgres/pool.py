@@ -41,6 +41,7 @@ class ThreadPool:
 
     def __init__(self, place: DatabasePlace, size: int, name: str) -> None:
         self._place = place
+        self.size = size
         self._threads = ThreadPoolExecutor(size, thread_name_prefix=f"recollect-{name}")
         self._local = threading.local()
         self._guard = threading.Lock()
@@ -120,7 +121,9 @@ class ThreadPool:
 
     def _too_slow(self, why: str) -> Unavailable:
         return Unavailable(
-            f"{self._place.name} is too slow: {why}; try again", retry_after=RETRY_SECONDS
+            f"{self._place.name} is too slow: {why}; try again",
+            retry_after=RETRY_SECONDS,
+            slow=True,
         )
 
     def _connected(self) -> bool:

@@ -10,14 +10,24 @@ from typing import Any
 from recollect.errors import Invalid
 from recollect.index.codes import micros, moment
 from recollect.stores.postgres.connection import Db, from_text, select
-from recollect.stores.postgres.held import ITEM, RECORD_COLUMNS, RELATION, SESSION, as_record
+from recollect.stores.postgres.held import (
+    ITEM,
+    RECORD_COLUMNS,
+    RELATION,
+    SESSION,
+    as_record,
+    told_row,
+    with_cursors,
+)
 from recollect.stores.rows import (
     MESSAGE_COLUMNS,
     SUMMARY_COLUMNS,
     item_of,
     relation_of,
     session_of,
-    sound_message,
+    sound,
+    sound_messages,
+    strictly_sound,
     summary_of,
     touch_of,
 )
@@ -57,7 +67,7 @@ def relations(db: Db, root: str, ids: Sequence[str]) -> list[Relation]:
         f"{sql} AND source = ANY(%s) UNION ALL {sql} AND target = ANY(%s) AND source <> ALL(%s)",
         *(root, list(ids), root, list(ids), list(ids)),
     )
-    found = [relation_of(row) for row in rows]
+    found = sound("relation", rows, relation_of)
     return sorted(found, key=lambda edge: (edge.source, edge.kind, edge.target))
 
 
@@ -80,7 +90,10 @@ def sessions(
             " ORDER BY scope, id LIMIT %s",
             *(root, *(after or ("", "")), max(0, limit)),
         )
-    return [session_of(scope, row, json.loads(cursors)) for scope, cursors, *row in rows]
+    told = map(with_cursors, rows)
+    if keys:
+        return list(sound("session", told, session_of))
+    return [session_of(row) for row in strictly_sound("session", told)]
 
 
 def messages(
@@ -104,10 +117,11 @@ def messages(
         way = "DESC" if newest else "ASC"
         condition = f"seq > %s AND seq < coalesce(%s, 1::bigint << 62) ORDER BY seq {way} LIMIT %s"
         rows = select(db, sql + condition, *given, *between, max(0, limit))
-    found = [
-        sound_message(*session, (*told, from_text(text), from_text(original), bytes(checksum)))
-        for *told, text, original, checksum in rows
-    ]
+    told = (
+        (*row, from_text(text), from_text(original), checksum)
+        for *row, text, original, checksum in rows
+    )
+    found = sound_messages(*session, told)
     return found[::-1] if newest and not ids else found
 
 
@@ -117,11 +131,13 @@ def summaries(
     way = "DESC" if newest else "ASC"
     rows = select(
         db,
-        f"SELECT {SUMMARY_COLUMNS} FROM summary WHERE root = %s AND scope = %s AND session = %s"
-        f" AND to_seq > %s ORDER BY to_seq {way}, from_seq {way}, id {way} LIMIT %s",
+        f"SELECT {SUMMARY_COLUMNS}, checksum FROM summary WHERE root = %s AND scope = %s"
+        " AND session = %s AND to_seq > %s"
+        f" ORDER BY to_seq {way}, from_seq {way}, id {way} LIMIT %s",
         *(root, *session, after, max(0, limit)),
     )
-    found = [summary_of(*session, (*row[:-1], from_text(row[-1]))) for row in rows]
+    told = (told_row("summary", (*session, *row)) for row in rows)
+    found = list(sound("summary", told, summary_of))
     return found[::-1] if newest else found
 
 
@@ -155,7 +171,7 @@ def items(
         " ORDER BY namespace, scope, key LIMIT %s",
         *(*given, max(0, limit)),
     )
-    return [item_of(row) for row in rows]
+    return list(sound("item", rows, item_of))
 
 
 def journal(

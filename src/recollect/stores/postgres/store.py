@@ -157,7 +157,7 @@ class PostgresStore:
     async def records(self, root: str | None, ids: Sequence[str], *, now: datetime) -> list[Record]:
         return await self._read(lambda db: reads.records(db, root, ids, now))
 
-    async def search(self, asked: Search) -> list[Hit]:
+    async def search(self, asked: Search) -> Sequence[Hit]:
         if not check_asked(asked) or not (asked.text or asked.vector is not None):
             self._check_open()
             return []

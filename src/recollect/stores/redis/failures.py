@@ -22,18 +22,21 @@ from recollect.errors import Denied, RecollectError, Unavailable
 
 
 @contextmanager
-def speaking_of(name: str, *, writing: bool = False) -> Iterator[None]:
-    """Raise Unavailable or Denied instead of what the client raises. ``writing``: nobody knows
-    whether a write whose connection was cut has happened."""
+def speaking_of(name: str, *, writing: bool = False, opening: bool = False) -> Iterator[None]:
+    """Raise Unavailable instead of what the client raises; Denied, if the store is only being
+    opened. ``writing``: nobody knows whether a write whose connection was cut has happened."""
     try:
         yield
     except RecollectError:
         raise
     except (RedisError, RedisClusterException, OSError) as error:
-        raise _said(error, name, writing) from error
+        said = _said(error, name, writing, opening)
+        if opening or not isinstance(said, Denied):
+            raise said from error
+        raise Unavailable(str(said), lasting=True) from error  # its users are refused nothing
 
 
-def _said(error: Exception, name: str, writing: bool) -> RecollectError:
+def _said(error: Exception, name: str, writing: bool, opening: bool) -> RecollectError:
     said = str(error).partition("\n")[0][:200]
     match error:
         case AuthenticationError() | AuthorizationError():
@@ -49,9 +52,15 @@ def _said(error: Exception, name: str, writing: bool) -> RecollectError:
         case ReadOnlyError():
             return Unavailable(f"{name} is a replica and takes no writes; name its master")
         case TimeoutError():
+            tls = "; is that its port for TLS?" if opening and name.startswith("rediss") else ""
             return Unavailable(
-                f"{name} does not answer in time", outcome_unknown=writing, retry_after=1
+                f"{name} does not answer in time{tls}",
+                outcome_unknown=writing,
+                retry_after=1,
+                slow=True,
             )
+        case _ if remedy := _tls_remedy(str(error)):
+            return Unavailable(f"{name}: {remedy}", outcome_unknown=writing, lasting=True)
         case ConnectionError() | OSError() | RedisClusterException():
             return Unavailable(
                 f"cannot reach {name}; is it running, and is the address right?",
@@ -64,3 +73,15 @@ def _said(error: Exception, name: str, writing: bool) -> RecollectError:
             f"{name} cannot write to its disk ({why}); free some space", lasting=True
         )
     return Unavailable(f"{name} says: {said}", outcome_unknown=writing and "CLUSTERDOWN" in said)
+
+
+def _tls_remedy(said: str) -> str:
+    """What is wrong with a certificate, or with the lack of one; "" if nothing is."""
+    if "CERTIFICATE_VERIFY_FAILED" not in said:
+        speaks = "WRONG_VERSION_NUMBER" not in said and "record layer failure" not in said
+        return "" if speaks else "it does not speak TLS there; write redis://, or its TLS port"
+    why = said.partition("certificate verify failed:")[2].partition("(_ssl")[0].strip(" .")
+    return (
+        f"its certificate cannot be trusted ({why or 'it was not verified'}); name the authority "
+        "with ?ssl_ca_certs=FILE, and the host as the certificate does"
+    )

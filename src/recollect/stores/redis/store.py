@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, parse_qs, urlsplit, urlunsplit
 
@@ -85,6 +86,9 @@ def _parts(address: str) -> tuple[SplitResult, dict[str, str]]:
         raise Invalid(f"unknown option {unknown[0]!r} in {_named(url)}; there are: {known}")
     if options.get("persistence", "aof") not in PERSISTENCE:
         raise Invalid(f"persistence= takes one of {', '.join(PERSISTENCE)}")
+    for name in ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile"):
+        if name in options and not Path(options[name]).is_file():
+            raise Invalid(f"{name}= in the address names no file")
     search_in(options)
     if not options.get("prefix", PREFIX).isalnum():
         raise Invalid("prefix= takes letters and digits only")
@@ -125,7 +129,7 @@ def engine_at(address: str, *, seconds: float | None = None) -> tuple[NearEngine
 
 async def facts_of(engine: RedisEngine) -> dict[str, Any]:
     """What the server says about itself; of a cluster, one of its masters."""
-    with speaking_of(engine.name):
+    with speaking_of(engine.name, opening=True):
         if engine.cluster:
             await engine.client.initialize()
             nodes = engine.client.get_primaries()

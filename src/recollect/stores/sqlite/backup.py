@@ -206,6 +206,7 @@ def _copy(source: str, copy: str, progress: Progress) -> None:
         share_key(copy, source)
         with speaking_of(copy), contextlib.closing(apsw.Connection(copy)) as db:
             unlock(db, copy)
+            db.pragma("page_size", origin.pragma("page_size"))  # encrypted ones must be alike
             db.set_busy_timeout(0)
             db.execute("PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF").fetchall()
             with snapshot(origin):
@@ -214,8 +215,15 @@ def _copy(source: str, copy: str, progress: Progress) -> None:
                     while not pages.done:
                         pages.step(PAGES_PER_STEP)
                         progress(pages.page_count - pages.remaining, pages.page_count)
+            _leave_out(db)
     finally:
         origin.close()
+
+
+def _leave_out(db: apsw.Connection) -> None:
+    """Of a copy: what can be made anew, and would only have to be forgotten in one more place."""
+    if db.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'snapshot'").get:
+        db.execute("PRAGMA secure_delete = ON; DELETE FROM snapshot").fetchall()
 
 
 def _settle(copy: str) -> None:

@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any
+from zlib import crc32
 
 import apsw
 
-from recollect.index.codes import code, micros, micros_or_none
+from recollect.index.codes import code, micros
 from recollect.stores.commit import Changes
 from recollect.stores.prepared import Prepared
 from recollect.stores.rows import (
@@ -17,11 +18,13 @@ from recollect.stores.rows import (
     MESSAGE_COLUMNS,
     RECORD_BIRTH,
     RECORD_CHANGES,
-    RELATIONS,
+    SESSION_COLUMNS,
     SUMMARY_COLUMNS,
     TOUCHES,
+    item_row,
     message_row,
     plain,
+    relation_row,
     session_row,
     summary_row,
     to_json,
@@ -46,10 +49,8 @@ _RECORD_CHANGED = " ON CONFLICT (id) DO UPDATE SET " + ", ".join(
 _MESSAGE = f"INSERT INTO message (session, {MESSAGE_COLUMNS}, checksum) VALUES "
 _MESSAGE_ROW = "((SELECT pk FROM session WHERE scope = ? AND id = ?)" + ", ?" * 15 + ")"
 _TOUCH_ROW = "(?, ?, ?, ?, (SELECT pk FROM scope WHERE path = ?), ?, ?, ?, ?)"
-_TALK = (
-    "INSERT INTO talk (scope, id, last_seq, cursors, channel, policy, state, started_at, ended_at,"
-    " version) VALUES "
-)
+_TALK = f"INSERT INTO talk (scope, {SESSION_COLUMNS}, cursors, checksum) VALUES "
+_SUMMARY = f"INSERT INTO summary (scope, session, {SUMMARY_COLUMNS}, checksum) VALUES "
 
 
 def write(db: apsw.Connection, prepared: Prepared, changes: Changes, keys: Keys) -> None:
@@ -144,14 +145,7 @@ def _statement(sql: str, row: str, width: int, rows: int, end: str) -> str:
 
 def _write_sessions(db: apsw.Connection, changes: Changes, keys: Keys) -> None:
     sessions = [
-        (
-            keys.scopes[one.scope],
-            plain(one.id),
-            one.last_seq,
-            to_json({plain(reader): seq for reader, seq in one.cursors.items()}),
-            *session_row(one),
-        )
-        for one in changes.sessions.values()
+        (keys.scopes[one.scope], *session_row(one)[1:]) for one in changes.sessions.values()
     ]
     _insert(db, _TALK, sessions)
     messages = [
@@ -159,10 +153,8 @@ def _write_sessions(db: apsw.Connection, changes: Changes, keys: Keys) -> None:
         for one in changes.messages
     ]
     _insert(db, _MESSAGE, messages, row=_MESSAGE_ROW)
-    summaries = [
-        (keys.scopes[one.scope], plain(one.session), *summary_row(one)) for one in changes.summaries
-    ]
-    _insert(db, f"INSERT INTO summary (scope, session, {SUMMARY_COLUMNS}) VALUES ", summaries)
+    summaries = [(keys.scopes[one.scope], *summary_row(one)[1:]) for one in changes.summaries]
+    _insert(db, _SUMMARY, summaries)
 
 
 def _write_records(db: apsw.Connection, prepared: Prepared, changes: Changes, keys: Keys) -> None:
@@ -186,35 +178,23 @@ def _write_records(db: apsw.Connection, prepared: Prepared, changes: Changes, ke
     _insert(db, _RECORD, rows, _RECORD_CHANGED if changed else "")
     _write_relations(db, changes)
     vectors = [
-        (id_, keys.space, keys.stamp, vector, prepared.small[id_])
+        (id_, keys.space, keys.stamp, vector, crc32(vector))
         for id_, vector in changes.vectors.items()
     ]
-    _insert(db, "INSERT INTO embedding (record, space, changed, f32, i8) VALUES ", vectors)
+    _insert(db, "INSERT INTO embedding (record, space, changed, f32, checksum) VALUES ", vectors)
 
 
 def _write_relations(db: apsw.Connection, changes: Changes) -> None:
     if not changes.relations:
         return
-    relations = [
-        (
-            one.source,
-            one.target,
-            code(RELATIONS, one.kind),
-            one.scope,
-            micros(one.learned_at),
-            micros_or_none(one.retired_at),
-            one.version,
-            to_json(one.lineage),
-        )
-        for one in changes.relations.values()
-    ]
     db.execute(
-        "INSERT OR REPLACE INTO relation SELECT source.pk, target.pk, edge.value ->> 2, scope.pk,"
-        " edge.value ->> 4, edge.value ->> 5, edge.value ->> 6, edge.value ->> 7"
-        " FROM json_each(?) AS edge CROSS JOIN record AS source ON source.id = edge.value ->> 0"
-        " CROSS JOIN record AS target ON target.id = edge.value ->> 1"
-        " CROSS JOIN scope ON scope.path = edge.value ->> 3",
-        (to_json(relations),),
+        "INSERT OR REPLACE INTO relation SELECT source.pk, target.pk, edge.value ->> 3, scope.pk,"
+        " edge.value ->> 4, edge.value ->> 5, edge.value ->> 6, edge.value ->> 7,"
+        " unhex(edge.value ->> 8)"
+        " FROM json_each(?) AS edge CROSS JOIN record AS source ON source.id = edge.value ->> 1"
+        " CROSS JOIN record AS target ON target.id = edge.value ->> 2"
+        " CROSS JOIN scope ON scope.path = edge.value ->> 0",
+        (_as_json(map(relation_row, changes.relations.values())),),
     )
 
 
@@ -222,19 +202,13 @@ def _write_items(db: apsw.Connection, changes: Changes) -> None:
     if changes.items:
         db.execute(
             "INSERT OR REPLACE INTO item SELECT scope.root, item.value ->> 1, scope.pk,"
-            " item.value ->> 2, item.value ->> 3, item.value ->> 4, item.value ->> 5"
+            " item.value ->> 2, item.value ->> 5, item.value ->> 4, item.value ->> 3,"
+            " unhex(item.value ->> 6)"
             " FROM json_each(?) AS item CROSS JOIN scope ON scope.path = item.value ->> 0",
-            (to_json(list(_item_rows(changes))),),
+            (_as_json(map(item_row, changes.items.values())),),
         )
 
 
-def _item_rows(changes: Changes) -> Iterable[tuple[Any, ...]]:
-    for one in changes.items.values():
-        yield (
-            one.scope,
-            plain(one.namespace),
-            plain(one.key),
-            one.version,
-            micros_or_none(one.expires_at),
-            to_json(one.value),
-        )
+def _as_json(rows: Iterable[Sequence[Any]]) -> str:
+    """JSON has no bytes: the checksums behind them as digits."""
+    return to_json([(*row[:-1], row[-1].hex()) for row in rows])

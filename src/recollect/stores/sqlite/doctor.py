@@ -9,15 +9,17 @@ from typing import Any
 import apsw
 
 from recollect.errors import NotFound
-from recollect.index.derived import labels_blob, quantised, terms_blob
+from recollect.index.derived import labels_blob, terms_blob
 from recollect.stores.report import Defect, DoctorReport
 from recollect.stores.rows import (
     MESSAGE_COLUMNS,
+    NAME_IN_ROW,
     RECORD_WITH_SCOPE,
+    SEALED_KINDS,
+    is_as_sealed,
     is_sound,
+    is_sound_message,
     lineage_rows,
-    message_checksum,
-    message_of,
     read_record,
     record_of,
 )
@@ -33,12 +35,16 @@ from recollect.stores.sqlite.connection import (
 from recollect.stores.sqlite.failures import speaking_of
 from recollect.stores.sqlite.migrate import bring_up_to_date
 from recollect.stores.sqlite.rebuild import (
+    VECTORS,
+    is_whole,
     pages,
     rebuild_cursors,
     rebuild_lineage,
     rebuild_terms,
     rebuild_vectors,
+    sealed_rows,
 )
+from recollect.stores.sqlite.writer import wipe_pages
 
 
 def check(path: str | os.PathLike[str]) -> DoctorReport:
@@ -75,7 +81,9 @@ def _examined(path: str) -> tuple[int, int, tuple[Defect, ...]]:
 
 
 def rebuild(path: str | os.PathLike[str]) -> None:
-    """Make words, labels, small vectors, lineage and SQLite's own indexes anew."""
+    """Make words, labels, lineage and SQLite's own indexes anew, drop vectors that are not as they
+    were written, since upkeep makes others, and write the file so that nothing is left where
+    nothing is any more."""
     name = os.fspath(path)
     _must_exist(name)
     check_library()
@@ -90,6 +98,7 @@ def rebuild(path: str | os.PathLike[str]) -> None:
             rebuild_cursors(db)
             db.execute("REINDEX")
             db.execute("COMMIT")
+            wipe_pages(db)
         finally:
             roll_back(db)
             db.close()
@@ -139,6 +148,11 @@ def _rows(db: apsw.Connection) -> Iterator[Defect]:
     bad = tuple(_bad_messages(db))
     if bad:
         yield Defect(part="rows", text="messages that are not as they were written", ids=bad)
+    for what, plural in SEALED_KINDS.items():
+        rows = sealed_rows(db, what)
+        bad = tuple(NAME_IN_ROW[what](row) for _, row in rows if not is_as_sealed(row))
+        if bad:
+            yield Defect(part="rows", text=f"{plural} that are not as they were written", ids=bad)
 
 
 def _bad_records(db: apsw.Connection) -> Iterator[str]:
@@ -157,37 +171,28 @@ def _bad_records(db: apsw.Connection) -> Iterator[str]:
 
 
 def _bad_messages(db: apsw.Connection) -> Iterator[str]:
-    columns = ", ".join(f"message.{name}" for name in MESSAGE_COLUMNS.split(", "))
+    columns = ", ".join(f"message.{name}" for name in (*MESSAGE_COLUMNS.split(", "), "checksum"))
     sql = (
-        f"SELECT message.pk, message.checksum, scope.path, session.id, {columns} FROM message"
+        f"SELECT message.pk, scope.path, session.id, {columns} FROM message"
         " JOIN session ON session.pk = message.session JOIN scope ON scope.pk = session.scope"
         " WHERE message.pk > ? ORDER BY message.pk LIMIT ?"
     )
     for rows in pages(db, sql):
-        for _, checksum, scope, session, *values in rows:
-            try:
-                message = message_of(scope, session, values)
-                sound = message_checksum(message, message.seq) == checksum
-            except Exception:  # as above
-                sound = False
-            if not sound:
+        for _, scope, session, *values in rows:
+            if not is_sound_message(scope, session, values):
                 yield str(values[1])
 
 
 def _index(db: apsw.Connection) -> Iterator[Defect]:
     for text, ids in (
         ("word index differs from the text; rebuild it", _bad_words(db)),
-        ("small vector differs from the vector; rebuild it", _bad_vectors(db)),
+        ("vector differs from what was written; rebuild it", _bad_vectors(db)),
         ("lineage index differs from the record; rebuild it", _bad_lineage(db)),
     ):
         found = tuple(ids)
         if found:
             yield Defect(part="index", text=text, ids=found)
     lost = db.execute(
-        "SELECT count(*) FROM quantised WHERE NOT EXISTS (SELECT 1 FROM vector"
-        " WHERE vector.record = quantised.record AND vector.space = quantised.space)"
-    ).get
-    lost += db.execute(
         "SELECT count(*) FROM lineage WHERE record NOT IN (SELECT pk FROM record)"
     ).get
     if lost:
@@ -216,16 +221,9 @@ def _bad_words(db: apsw.Connection) -> Iterator[str]:
 
 
 def _bad_vectors(db: apsw.Connection) -> Iterator[str]:
-    sql = (
-        "SELECT vector.pk, record.id, vector.f32, quantised.i8 FROM vector"
-        " JOIN record ON record.pk = vector.record"
-        " LEFT JOIN quantised ON quantised.scope = record.scope"
-        " AND quantised.space = vector.space AND quantised.record = vector.record"
-        " WHERE vector.pk > ? ORDER BY vector.pk LIMIT ?"
-    )
-    for rows in pages(db, sql):
-        for _, id_, f32, i8 in rows:
-            if quantised(f32) != i8:
+    for rows in pages(db, VECTORS):
+        for _, id_, f32, checksum in rows:
+            if not is_whole(f32, checksum):
                 yield id_
 
 

@@ -9,7 +9,7 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import chain, product
 from typing import Any
 
 import apsw
@@ -17,15 +17,20 @@ import apsw
 from recollect.index.derived import labels_blob, terms_blob
 from recollect.stores.rows import (
     MESSAGE_COLUMNS,
+    NAME_IN_ROW,
     RECORD,
     RECORD_WITH_SCOPE,
+    SEALED_KINDS,
+    SESSION_COLUMNS,
+    SUMMARY_COLUMNS,
+    is_as_sealed,
     is_sound,
-    sound_message,
+    is_sound_message,
 )
 from recollect.stores.sqlite.cipher import share_key
 from recollect.stores.sqlite.connection import connect_reader, connect_writer, roll_back, select
 from recollect.stores.sqlite.failures import speaking_of
-from recollect.stores.sqlite.rebuild import pages, renew_indexes
+from recollect.stores.sqlite.rebuild import pages, renew_indexes, sealed_rows
 
 Columns = dict[str, Any]
 
@@ -53,10 +58,17 @@ class Healing:
 
     healed: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
 
 
-def heal(path: str | os.PathLike[str], backup: str | os.PathLike[str] | None = None) -> Healing:
-    """Make damaged records and messages as they were. The backup is only read."""
+def heal(
+    path: str | os.PathLike[str],
+    backup: str | os.PathLike[str] | None = None,
+    *,
+    drop_lost: bool = False,
+) -> Healing:
+    """Make damaged rows as they were. The backup is only read. ``drop_lost``: what nothing can
+    heal is removed, so that what stands around it can be used and forgotten again."""
     name = os.fspath(path)
     with speaking_of(name), contextlib.ExitStack() as stack:
         db = stack.enter_context(contextlib.closing(connect_writer(name)))
@@ -67,13 +79,39 @@ def heal(path: str | os.PathLike[str], backup: str | os.PathLike[str] | None = N
         db.execute("BEGIN IMMEDIATE")
         try:
             done = {**_heal_messages(db, other), **_heal_records(db, other)}
-            if any(done.values()):
+            for what in SEALED_KINDS:
+                done |= _heal_sealed(db, other, what)
+            if drop_lost:
+                _drop_damaged(db)
+            if any(done.values()) or (drop_lost and done):
                 renew_indexes(db)
             db.execute("COMMIT")
         finally:
             roll_back(db)
     healed = tuple(id_ for id_, well in done.items() if well)
-    return Healing(healed=healed, lost=tuple(id_ for id_, well in done.items() if not well))
+    lost = tuple(id_ for id_, well in done.items() if not well)
+    if drop_lost:
+        return Healing(healed=healed, dropped=lost)
+    return Healing(healed=healed, lost=lost)
+
+
+def _drop_damaged(db: apsw.Connection) -> None:
+    """With all that hangs on it."""
+    for what in SEALED_KINDS:
+        for at, row in [*sealed_rows(db, what)]:
+            if not is_as_sealed(row):
+                db.execute(f"DELETE FROM {what} WHERE {_KEYS[what]}", _key(at))
+    for rows in list(pages(db, f"{_MESSAGES} WHERE message.pk > ? ORDER BY message.pk LIMIT ?")):
+        bad = [(pk,) for pk, *row in rows if not is_sound_message(row[0], row[1], row[2:])]
+        db.executemany("DELETE FROM message WHERE pk = ?", bad)
+    for rows in list(pages(db, f"{_RECORDS} WHERE record.pk > ? ORDER BY record.pk LIMIT ?")):
+        bad = [(pk,) for pk, *row in rows if not _is_sound(row)]
+        db.executemany("DELETE FROM lineage WHERE record = ?", bad)
+        db.executemany("DELETE FROM record WHERE pk = ?", bad)
+
+
+def _key(at: Any) -> list[Any]:
+    return json.loads(at) if isinstance(at, str) else [at]
 
 
 def _heal_records(db: apsw.Connection, backup: apsw.Connection | None) -> dict[str, bool]:
@@ -121,7 +159,7 @@ def _told(db: apsw.Connection, row: Columns) -> Iterator[str]:
         return
     sql = f"{_MESSAGES} WHERE message.id IN (SELECT value FROM json_each(?)) AND session.id = ?"
     for _, scope, session, *columns in select(db, sql, json.dumps(ids), row["session"]):
-        if _is_sound_message(scope, session, columns):
+        if is_sound_message(scope, session, columns):
             yield str(columns[_MESSAGE_NAMES.index("text")])
 
 
@@ -141,12 +179,12 @@ def _heal_messages(db: apsw.Connection, backup: apsw.Connection | None) -> dict[
     by_id = f"{_MESSAGES} WHERE scope.path = ? AND session.id = ? AND message.seq = ?"
     for rows in list(pages(db, sql)):
         for pk, scope, session, *row in rows:
-            if _is_sound_message(scope, session, row):
+            if is_sound_message(scope, session, row):
                 continue
             done[str(row[1])] = False
             copies = select(backup, by_id, scope, session, row[0]) if backup is not None else []
             for _, _, _, *copy in copies:
-                if _is_sound_message(scope, session, copy):
+                if is_sound_message(scope, session, copy):
                     assigned = ", ".join(f"{name} = ?" for name in _MESSAGE_NAMES)
                     db.execute(f"UPDATE message SET {assigned} WHERE pk = ?", (*copy, pk))
                     done[str(row[1])] = True
@@ -160,9 +198,72 @@ def _is_sound(row: Sequence[Any]) -> bool:
         return False
 
 
-def _is_sound_message(scope: str, session: str, row: Sequence[Any]) -> bool:
-    try:
-        sound_message(scope, session, row)
-    except Exception:  # as above
-        return False
-    return True
+# Sessions, summaries, relations, items
+
+# What may be put back into a row, behind its scope; the rest names it. "" is kept elsewhere.
+_PUT_BACK = {
+    "session": ("", *SESSION_COLUMNS.split(", ")[1:], "", "checksum"),
+    "summary": ("session", "", *SUMMARY_COLUMNS.split(", ")[1:], "checksum"),
+    "relation": ("", "", "", "learned_at", "retired_at", "version", "lineage", "checksum"),
+    "item": ("", "", "value", "expires_at", "version", "checksum"),
+}
+_KEYS = {
+    "session": "pk = ?",
+    "summary": "pk = ?",
+    "relation": "(source, target, kind) = (?, ?, ?)",
+    "item": "(root, namespace, scope, key) = (?, ?, ?, ?)",
+}
+
+
+def _heal_sealed(db: apsw.Connection, backup: apsw.Connection | None, what: str) -> dict[str, bool]:
+    done: dict[str, bool] = {}
+    bad = [(at, row) for at, row in sealed_rows(db, what) if not is_as_sealed(row)]
+    for at, row in bad:
+        name = NAME_IN_ROW[what](row)
+        same = [] if backup is None else _namesakes(backup, what, row)
+        found = _mixed(row, [*same, *_told_by_messages(db, what, at, row)])
+        done[name] = found is not None
+        if found is not None:
+            columns = zip(_PUT_BACK[what], found[1:], strict=True)
+            values = {column: value for column, value in columns if column}
+            assigned = ", ".join(f"{column} = ?" for column in values)
+            sql = f"UPDATE {what} SET {assigned} WHERE {_KEYS[what]}"
+            db.execute(sql, (*values.values(), *_key(at)))
+            if what == "session":
+                _put_cursors(db, at, found)
+    return done
+
+
+def _namesakes(backup: apsw.Connection, what: str, row: Sequence[Any]) -> list[tuple[Any, ...]]:
+    """The same row as a backup has it."""
+    name = NAME_IN_ROW[what](row)
+    found = (other for _, other in sealed_rows(backup, what, row[0]))
+    return [one for one in found if NAME_IN_ROW[what](one) == name and is_as_sealed(one)]
+
+
+def _told_by_messages(
+    db: apsw.Connection, what: str, pk: Any, row: Sequence[Any]
+) -> Iterator[tuple[Any, ...]]:
+    """How far a session goes is seen in its messages."""
+    if what == "session":
+        for (last,) in select(db, "SELECT max(seq) FROM message WHERE session = ?", pk):
+            yield (*row[:2], last, *row[3:])
+
+
+def _mixed(row: Sequence[Any], others: Sequence[Sequence[Any]]) -> tuple[Any, ...] | None:
+    """Of each column what the row or one of the others has, so that it fits the row's checksum: a
+    backup may be older than what was written last."""
+    told = [other[:-1] for other in others]
+    parts = [list(dict.fromkeys(values)) for values in zip(row[:-1], *told, strict=True)]
+    mixed = ((*values, row[-1]) for values in product(*parts))
+    # Perhaps it is the checksum itself that was hit.
+    same = (tuple(other) for other in others if tuple(other[:-1]) == tuple(row[:-1]))
+    return next((one for one in chain(same, mixed) if is_as_sealed(one)), None)
+
+
+def _put_cursors(db: apsw.Connection, pk: Any, row: Sequence[Any]) -> None:
+    db.execute("DELETE FROM cursor WHERE session = ?", (pk,))
+    db.execute(
+        "INSERT INTO cursor SELECT ?1, key, value, value < ?2 FROM json_each(?3)",
+        (pk, row[2], row[-2]),
+    )

@@ -18,16 +18,19 @@ from recollect.stores.commit import Held, Needs
 from recollect.stores.rows import (
     RECORD_WITH_SCOPE,
     RELATIONS,
+    SESSION_COLUMNS,
+    cursors_json,
     item_of,
     plain,
     read_record,
     record_of,
     relation_of,
     session_of,
+    strictly_sound,
     to_json,
 )
 from recollect.stores.sqlite.connection import select
-from recollect.types import Batch, Record, Session, SessionKey
+from recollect.types import Batch, Record, SessionKey
 
 
 @dataclass(slots=True)
@@ -66,13 +69,14 @@ _HEAD = (
     " (SELECT seq FROM journal WHERE batch = ? AND journal.root = root.pk),"
     " (SELECT json_group_object(path, pk) FROM scope WHERE path IN {asked})"
 )
+_TALK = ", ".join(f"session.{name}" for name in SESSION_COLUMNS.split(", "))
 # Each part is asked with a table of keys and answers with a list in JSON.
 _SCOPED = "FROM {asked} AS asked CROSS JOIN scope ON scope.path = column1"
 _PARTS = {
     "sessions": (
-        "(SELECT json_group_array(json_array(scope.path, session.id, last_seq, channel, policy,"
-        " state, started_at, ended_at, version,"
-        " (SELECT json_group_object(reader, seq) FROM cursor WHERE cursor.session = session.pk)))"
+        f"(SELECT json_group_array(json_array(scope.path, {_TALK},"
+        " (SELECT json_group_object(reader, seq) FROM cursor WHERE cursor.session = session.pk),"
+        " hex(session.checksum)))"
         f" {_SCOPED} CROSS JOIN session ON session.scope = scope.pk AND session.id = column2)"
     ),
     "messages": (
@@ -87,12 +91,14 @@ _PARTS = {
     ),
     "items": (
         "(SELECT json_group_array(json_array(scope.path, namespace, item.key, item.value,"
-        f" expires_at, version)) {_SCOPED} CROSS JOIN item ON item.root = scope.root"
-        " AND item.namespace = column2 AND item.scope = scope.pk AND item.key = column3)"
+        f" expires_at, version, hex(item.checksum))) {_SCOPED}"
+        " CROSS JOIN item ON item.root = scope.root AND item.namespace = column2"
+        " AND item.scope = scope.pk AND item.key = column3)"
     ),
     "relations": (
         "(SELECT json_group_array(json_array(scope.path, source.id, target.id, relation.kind,"
-        " relation.learned_at, relation.retired_at, relation.version, relation.lineage))"
+        " relation.learned_at, relation.retired_at, relation.version, relation.lineage,"
+        " hex(relation.checksum)))"
         " FROM {asked} AS asked CROSS JOIN record AS source ON source.id = column1"
         " CROSS JOIN record AS target ON target.id = column3"
         " CROSS JOIN relation ON relation.source = source.pk AND relation.target = target.pk"
@@ -150,15 +156,22 @@ def read(db: apsw.Connection, batch: Batch, needs: Needs) -> tuple[Held, Keys]:
     held = Held(number=seq, head=number or 0, records=_records(db, batch, needs))
     for (name, _), answer in zip(asked, row[5:], strict=True):
         if answer and answer != "[]":
-            _take(name, answer, held, keys)
+            _take(name, answer, held, keys, batch)
     return held, keys
 
 
-def _take(name: str, answer: Any, held: Held, keys: Keys) -> None:
-    """What a part has answered."""
+def _take(name: str, answer: Any, held: Held, keys: Keys, batch: Batch) -> None:
+    """What a part has answered. What is damaged is not changed, but it can be erased."""
+    gone = {(one.kind, one.scope, one.namespace, one.id) for one in batch.erase}
     match name:
         case "sessions":
-            held.sessions = {SessionKey(one.scope, one.id): one for one in _sessions(answer)}
+            rows = [
+                (*row[:-1], cursors_json(_object(row[-1])), seal)
+                for *row, seal in _sealed_rows(answer)
+            ]
+            kept = [row for row in rows if ("session", row[0], "", row[1]) not in gone]
+            sessions = [session_of(row) for row in strictly_sound("session", kept)]
+            held.sessions = {SessionKey(one.scope, one.id): one for one in sessions}
         case "messages":
             held.messages = {
                 (scope, session, id_): moment_or_none(expires)
@@ -167,10 +180,12 @@ def _take(name: str, answer: Any, held: Held, keys: Keys) -> None:
         case "summaries":
             held.summaries = {id_: SessionKey(*key) for id_, *key in json.loads(answer)}
         case "items":
-            items = map(item_of, json.loads(answer))
+            rows = _sealed_rows(answer)
+            kept = [row for row in rows if ("item", *row[:3]) not in gone]
+            items = [item_of(row) for row in strictly_sound("item", kept)]
             held.items = {(one.scope, one.namespace, one.key): one for one in items}
         case "relations":
-            edges = map(relation_of, json.loads(answer))
+            edges = [relation_of(row) for row in strictly_sound("relation", _sealed_rows(answer))]
             held.relations = {(one.source, one.kind, one.target): one for one in edges}
         case "space":
             keys.space, held.dimensions = json.loads(answer)
@@ -206,10 +221,13 @@ def _records(db: apsw.Connection, batch: Batch, needs: Needs) -> Mapping[str, Re
     return {record.id: record for record in found}
 
 
-def _sessions(answer: str) -> Iterator[Session]:
-    for scope, *row, cursors in json.loads(answer):
-        readers = json.loads(cursors) if isinstance(cursors, str) else cursors
-        yield session_of(scope, row, readers)
+def _sealed_rows(answer: str) -> list[tuple[Any, ...]]:
+    return [(*row, bytes.fromhex(seal)) for *row, seal in json.loads(answer)]
+
+
+def _object(value: Any) -> Mapping[str, int]:
+    found: Mapping[str, int] = json.loads(value) if isinstance(value, str) else value
+    return found
 
 
 def make_places(db: apsw.Connection, keys: Keys, root: str, paths: set[str]) -> None:

@@ -1,4 +1,5 @@
-"""Everything that is read without a search: plain SQL, one short look each."""
+"""Everything that is read without a search: plain SQL, one short look each. All rows are fetched
+before one is looked at: a cursor that an error leaves open holds the file as it was then."""
 
 from __future__ import annotations
 
@@ -18,11 +19,14 @@ from recollect.stores.rows import (
     RECORD_WITH_SCOPE,
     SESSION_COLUMNS,
     SUMMARY_COLUMNS,
+    cursors_json,
     item_of,
     record_of,
     relation_of,
     session_of,
-    sound_message,
+    sound,
+    sound_messages,
+    strictly_sound,
     summary_of,
     to_json,
     touch_of,
@@ -63,7 +67,7 @@ def records(
         f" AND (? IS NULL OR record.root = {_ROOT})"
         " AND (record.expires_at IS NULL OR record.expires_at > ?)",
         (to_json(list(ids)), root, root, micros(now)),
-    )
+    ).fetchall()
     found = {record.id: record for record in map(record_of, rows)}
     return [found[id_] for id_ in ids if id_ in found]
 
@@ -73,15 +77,15 @@ def relations(db: apsw.Connection, root: str, ids: Sequence[str]) -> list[Relati
         "WITH asked AS MATERIALIZED (SELECT record.pk FROM json_each(?) CROSS JOIN record"
         f" ON record.id = value WHERE record.root = {_ROOT})"
         " SELECT scope.path, source.id, target.id, edge.kind, edge.learned_at, edge.retired_at,"
-        " edge.version, edge.lineage FROM"
+        " edge.version, edge.lineage, edge.checksum FROM"
         " (SELECT * FROM relation WHERE source IN asked"
         " UNION SELECT * FROM relation WHERE target IN asked) AS edge"
         " JOIN record AS source ON source.pk = edge.source"
         " JOIN record AS target ON target.pk = edge.target"
         " JOIN scope ON scope.pk = edge.scope",
         (to_json(list(ids)), root),
-    )
-    found = [relation_of(row) for row in rows]
+    ).fetchall()
+    found = sound("relation", rows, relation_of)
     return sorted(found, key=lambda edge: (edge.source, edge.kind, edge.target))
 
 
@@ -92,21 +96,24 @@ def sessions(
     if keys:
         asked = to_json([key for key in keys if root_of(key.scope) == root])
         rows = db.execute(
-            f"SELECT scope.path, {_CURSORS}, {columns} FROM json_each(?) AS asked"
+            f"SELECT scope.path, {columns}, {_CURSORS}, checksum FROM json_each(?) AS asked"
             " CROSS JOIN scope ON scope.path = asked.value ->> 0"
             " CROSS JOIN session ON session.scope = scope.pk AND session.id = asked.value ->> 1"
             " ORDER BY asked.key",
             (asked,),
-        )
+        ).fetchall()
     else:
         rows = db.execute(
-            f"SELECT scope.path, {_CURSORS}, {columns} FROM scope"
+            f"SELECT scope.path, {columns}, {_CURSORS}, checksum FROM scope"
             " CROSS JOIN session ON session.scope = scope.pk"
             f" WHERE scope.root = {_ROOT} AND (scope.path, session.id) > (?, ?)"
             " ORDER BY scope.path, session.id LIMIT ?",
             (root, *(after or ("", "")), max(0, limit)),
-        )
-    return [session_of(path, row, json.loads(cursors)) for path, cursors, *row in rows]
+        ).fetchall()
+    told = ((*row[:-2], cursors_json(json.loads(str(row[-2]))), row[-1]) for row in rows)
+    if keys:
+        return list(sound("session", told, session_of))
+    return [session_of(row) for row in strictly_sound("session", told)]
 
 
 def messages(
@@ -133,7 +140,7 @@ def messages(
         rows = db.execute(sql + condition, (*bindings, *between, max(0, limit))).fetchall()
         if newest:
             rows.reverse()
-    return [sound_message(*session, row) for row in rows]
+    return sound_messages(*session, rows)
 
 
 def summaries(
@@ -141,12 +148,12 @@ def summaries(
 ) -> list[Summary]:
     way = "DESC" if newest else "ASC"
     rows = db.execute(
-        f"SELECT {SUMMARY_COLUMNS} FROM summary"
+        f"SELECT {SUMMARY_COLUMNS}, checksum FROM summary"
         " WHERE scope = (SELECT pk FROM scope WHERE path = ?) AND session = ? AND to_seq > ?"
         f" ORDER BY to_seq {way}, from_seq {way}, id {way} LIMIT ?",
         (*session, after, max(0, limit)),
     ).fetchall()
-    found = [summary_of(*session, row) for row in rows]
+    found = list(sound("summary", ((*session, *row) for row in rows), summary_of))
     return found[::-1] if newest else found
 
 
@@ -184,12 +191,12 @@ def items(
         conditions.append("substr(item.key, 1, ?) = ?")
         bindings += [len(prefix), prefix]
     rows = db.execute(
-        "SELECT scope.path, namespace, key, value, expires_at, version FROM item"
+        "SELECT scope.path, namespace, key, value, expires_at, version, checksum FROM item"
         f" JOIN scope ON scope.pk = item.scope WHERE {' AND '.join(conditions)}"
         " ORDER BY namespace, scope.path, key LIMIT ?",
         (*bindings, max(0, limit)),
     ).fetchall()
-    return [item_of(row) for row in rows]
+    return list(sound("item", rows, item_of))
 
 
 def _named_items(
@@ -198,14 +205,14 @@ def _named_items(
     """A few by scope, namespace and key, each along the index: every request looks some up."""
     rows = db.execute(
         f"WITH asked AS (VALUES {', '.join(['(?, ?, ?)'] * len(named))})"
-        " SELECT scope.path, namespace, key, value, expires_at, version FROM asked"
+        " SELECT scope.path, namespace, key, value, expires_at, version, checksum FROM asked"
         " CROSS JOIN scope ON scope.path = column1"
         " CROSS JOIN item ON item.root = scope.root AND item.namespace = column2"
         " AND item.scope = scope.pk AND item.key = column3"
         f" WHERE (expires_at IS NULL OR expires_at > ?) AND item.root = {_ROOT}",
         (*(part for name in named for part in name), micros(now), root),
     ).fetchall()
-    return [item_of(row) for row in sorted(set(rows))]
+    return list(sound("item", sorted(set(rows)), item_of))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,11 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from typing import Any
+from zlib import crc32
 
 import apsw
 
-from recollect.index.derived import labels_blob, quantised, terms_blob
-from recollect.stores.rows import RECORD_WITH_SCOPE, lineage_rows, read_record
+from recollect.index.derived import labels_blob, terms_blob
+from recollect.stores.rows import (
+    RECORD_WITH_SCOPE,
+    SESSION_COLUMNS,
+    SUMMARY_COLUMNS,
+    cursors_json,
+    lineage_rows,
+    read_record,
+)
 from recollect.stores.sqlite.connection import select
 from recollect.stores.sqlite.feed import EVERYTHING
 
@@ -33,19 +41,24 @@ def _tags(text: str) -> list[str]:
     return [str(tag) for tag in json.loads(text)]
 
 
+VECTORS = (
+    "SELECT vector.pk, record.id, f32, vector.checksum FROM vector"
+    " JOIN record ON record.pk = vector.record WHERE vector.pk > ? ORDER BY vector.pk LIMIT ?"
+)
+
+
+def is_whole(vector: bytes, checksum: int | None) -> bool:
+    """Is a vector as it was written? Those of old files have no checksum: nobody knows."""
+    return checksum is None or crc32(vector) == checksum
+
+
 def rebuild_vectors(db: apsw.Connection) -> None:
-    """Round all vectors again."""
-    renew_indexes(db)
-    db.execute("DELETE FROM quantised")
-    sql = (
-        "SELECT vector.pk, record, record.scope, vector.space, f32 FROM vector"
-        " JOIN record ON record.pk = vector.record WHERE vector.pk > ? ORDER BY vector.pk LIMIT ?"
-    )
-    for rows in pages(db, sql):
-        db.executemany(
-            "INSERT INTO quantised VALUES (?, ?, ?, ?)",
-            [(scope, space, record, quantised(f32)) for _, record, scope, space, f32 in rows],
-        )
+    """Drop vectors that are not as they were written; records without one are embedded again."""
+    for rows in pages(db, VECTORS):
+        for pk, id_, vector, checksum in rows:
+            if not is_whole(vector, checksum):
+                db.execute("DELETE FROM vector WHERE pk = ?", (pk,))
+                db.execute("UPDATE record SET space = NULL WHERE id = ?", (id_,))
 
 
 def rebuild_lineage(db: apsw.Connection) -> None:
@@ -84,3 +97,45 @@ def pages(db: apsw.Connection, sql: str) -> Iterator[list[tuple[Any, ...]]]:
     while rows := select(db, sql, last, CHUNK):
         yield rows
         last = rows[-1][0]
+
+
+# For each kind of ``rows.sealed`` the key of its row, and the row.
+_IN_SCOPE = " JOIN scope ON scope.pk = {0}.scope"
+_SEALED = {
+    "session": (
+        "session.pk",
+        f"session.{SESSION_COLUMNS.replace(', ', ', session.')}, (SELECT json_group_object("
+        "reader, seq) FROM cursor WHERE cursor.session = session.pk), session.checksum",
+        "session" + _IN_SCOPE,
+    ),
+    "summary": (
+        "summary.pk",
+        f"session, {SUMMARY_COLUMNS}, checksum",
+        "summary" + _IN_SCOPE,
+    ),
+    "relation": (
+        "json_array(relation.source, relation.target, relation.kind)",
+        "source.id, target.id, relation.kind, relation.learned_at, relation.retired_at,"
+        " relation.version, relation.lineage, relation.checksum",
+        "relation" + _IN_SCOPE + " JOIN record AS source ON source.pk = relation.source"
+        " JOIN record AS target ON target.pk = relation.target",
+    ),
+    "item": (
+        "json_array(item.root, namespace, item.scope, key)",
+        "namespace, key, value, expires_at, version, checksum",
+        "item" + _IN_SCOPE,
+    ),
+}
+
+
+def sealed_rows(
+    db: apsw.Connection, what: str, scope: str | None = None
+) -> Iterator[tuple[Any, tuple[Any, ...]]]:
+    """Every row of such a kind, of one scope if it is named, with its key in front."""
+    key, columns, table = _SEALED[what]
+    where = "" if scope is None else " WHERE scope.path = ?"
+    sql = f"SELECT {key}, scope.path, {columns} FROM {table.format(what)}{where}"
+    for at, *row in db.execute(sql, () if scope is None else (scope,)):
+        if what == "session":
+            row[-2] = cursors_json(json.loads(row[-2]))
+        yield at, tuple(row)

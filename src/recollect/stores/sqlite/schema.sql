@@ -1,9 +1,10 @@
 -- The whole database as the newest program makes it. An older file gets there by the numbered
--- files in migrations/; a test holds the two ways equal.
+-- files in migrations/; a test holds the two ways equal, to the letter (hence where the checksums of
+-- some tables stand).
 --
 -- Times are microseconds since 1970 (UTC). Names of kinds, types, states and so on are small
 -- numbers, listed in stores/rows.py and again in the views below. What is derived from the rows (the
--- columns words, terms and labels, the tables lineage and quantised) can be made anew.
+-- columns words, terms and labels, the tables lineage and snapshot) can be made anew.
 
 CREATE TABLE migration (
   number     INTEGER PRIMARY KEY,
@@ -43,7 +44,7 @@ CREATE TABLE session (
   state      TEXT NOT NULL DEFAULT '{}',
   started_at INTEGER,
   ended_at   INTEGER,
-  version    INTEGER NOT NULL DEFAULT 1,
+  version    INTEGER NOT NULL DEFAULT 1, checksum BLOB NOT NULL DEFAULT x'',
   UNIQUE (scope, id)
 ) STRICT;
 
@@ -91,7 +92,7 @@ CREATE TABLE summary (
   learned_at INTEGER NOT NULL,
   lineage    TEXT NOT NULL,
   text       TEXT NOT NULL
-) STRICT;
+, checksum BLOB NOT NULL DEFAULT x'') STRICT;
 CREATE INDEX summary_of_session ON summary (scope, session, to_seq);
 
 CREATE TABLE space (
@@ -173,27 +174,19 @@ CREATE TABLE relation (
   learned_at INTEGER NOT NULL,
   retired_at INTEGER,
   version    INTEGER NOT NULL,
-  lineage    TEXT NOT NULL,
+  lineage    TEXT NOT NULL, checksum BLOB NOT NULL DEFAULT x'',
   PRIMARY KEY (source, target, kind)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX relation_target ON relation (target);
 
+-- checksum: CRC-32; NULL in what an older program wrote.
 CREATE TABLE vector (
   pk     INTEGER PRIMARY KEY,
   record INTEGER NOT NULL REFERENCES record (pk) ON DELETE CASCADE,
   space  INTEGER NOT NULL REFERENCES space (pk),
-  f32    BLOB NOT NULL,
+  f32    BLOB NOT NULL, checksum INTEGER,
   UNIQUE (record, space)
 ) STRICT;
-
--- The same vectors in one byte per number, beside each other by scope: what a search scans.
-CREATE TABLE quantised (
-  scope  INTEGER NOT NULL REFERENCES scope (pk),
-  space  INTEGER NOT NULL REFERENCES space (pk),
-  record INTEGER NOT NULL,
-  i8     BLOB NOT NULL,
-  PRIMARY KEY (scope, space, record)
-) STRICT, WITHOUT ROWID;
 
 -- Records that are gone, so that search indexes in other processes drop them; record 0 tells
 -- them to load the scope anew.
@@ -204,6 +197,33 @@ CREATE TABLE erased (
   PRIMARY KEY (scope, stamp, record)
 ) STRICT, WITHOUT ROWID;
 
+-- The search index of a scope as it was at a stamp (docs/adr/0018). part: '' for words and columns,
+-- else the space of small vectors; of the records from key first to last, which are so many rows.
+-- form: how the body is laid out. checksum: of the body. seal: of all the rest. Derived: whatever
+-- does not fit is passed over.
+CREATE TABLE snapshot (
+  pk       INTEGER PRIMARY KEY,
+  scope    INTEGER NOT NULL REFERENCES scope (pk),
+  part     TEXT NOT NULL,
+  first    INTEGER NOT NULL,
+  last     INTEGER NOT NULL,
+  rows     INTEGER NOT NULL,
+  stamp    INTEGER NOT NULL,
+  form     INTEGER NOT NULL,
+  checksum INTEGER NOT NULL,
+  seal     INTEGER NOT NULL,
+  body     BLOB NOT NULL
+) STRICT;
+CREATE INDEX snapshot_of_scope ON snapshot (scope, part, first);
+
+-- What is erased leaves no piece of itself in a part; what is to be loaded anew has none.
+CREATE TRIGGER record_erased AFTER DELETE ON record BEGIN
+  DELETE FROM snapshot WHERE scope = OLD.scope AND first <= OLD.pk AND last >= OLD.pk;
+END;
+CREATE TRIGGER scope_renewed AFTER INSERT ON erased WHEN NEW.record = 0 BEGIN
+  DELETE FROM snapshot WHERE scope = NEW.scope;
+END;
+
 CREATE TABLE item (
   root       INTEGER NOT NULL REFERENCES root (pk),
   namespace  TEXT NOT NULL,
@@ -211,7 +231,7 @@ CREATE TABLE item (
   key        TEXT NOT NULL,
   version    INTEGER NOT NULL,
   expires_at INTEGER,
-  value      TEXT NOT NULL,
+  value      TEXT NOT NULL, checksum BLOB NOT NULL DEFAULT x'',
   PRIMARY KEY (root, namespace, scope, key)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX item_expires ON item (expires_at) WHERE expires_at IS NOT NULL;
@@ -382,3 +402,12 @@ JOIN record AS source ON source.pk = relation.source
 JOIN record AS target ON target.pk = relation.target
 JOIN scope ON scope.pk = relation.scope
 WHERE relation.retired_at IS NULL;
+
+-- An older program that still has the file open knows nothing of them: what it would write could not
+-- be told from damage, so it is refused. (Into the other two tables it writes too few columns.)
+CREATE TRIGGER session_sealed BEFORE INSERT ON session WHEN length(NEW.checksum) = 0 BEGIN
+  SELECT RAISE(ABORT, 'a newer recollect has brought this file up to date; restart with that one');
+END;
+CREATE TRIGGER summary_sealed BEFORE INSERT ON summary WHEN length(NEW.checksum) = 0 BEGIN
+  SELECT RAISE(ABORT, 'a newer recollect has brought this file up to date; restart with that one');
+END;

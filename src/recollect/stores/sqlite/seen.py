@@ -19,14 +19,17 @@ import apsw
 
 from recollect.ports import FeedRecord
 from recollect.stores.rows import RECORD, read_record
+from recollect.stores.sqlite.connection import select
 from recollect.types import Record
 
 RECORDS_BYTES_MAX = 24 * 1024**2  # of records, for each store
+STAMPS_MAX = 100  # questions to which stamps are kept, for each connection
 _RECORD_BYTES = 3000  # what a record and its row take beside the text and the vector
 
 _DATA = 1 + RECORD.split(", ").index("data")  # behind the scope
 
 Row = Sequence[Any]
+Asked = tuple[tuple[str, ...], tuple[str, ...], str]  # scopes, those below which, the space
 
 
 class RowOnce:
@@ -56,6 +59,7 @@ class SeenRecord:
     answer: FeedRecord
     size: int
     looked: tuple[int, int]  # whose look found it so, and which
+    used: bool = False  # since it was last to go
 
 
 Key = tuple[int, int | None]  # a record's, and that of the space of its vector
@@ -66,7 +70,7 @@ class SeenRecords:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._held: OrderedDict[Key, SeenRecord] = OrderedDict()  # those last used go last
+        self._held: OrderedDict[Key, SeenRecord] = OrderedDict()  # those that came last go last
         self._bytes = 0
 
     def unchanged(
@@ -74,11 +78,12 @@ class SeenRecords:
     ) -> dict[int, FeedRecord]:
         found: dict[int, FeedRecord] = {}
         with self._lock:
+            held_of = self._held.get
             for key in keys:
-                held = self._held.get((key, space))
+                held = held_of((key, space))
                 if held is not None and held.looked == look:
                     found[key] = held.answer
-                    self._held.move_to_end((key, space))
+                    held.used = True
         return found
 
     def same(self, key: Key, row: Row, look: tuple[int, int]) -> FeedRecord | None:
@@ -95,8 +100,12 @@ class SeenRecords:
             self._held[key] = record
             self._bytes += record.size - (old.size if old else 0)
             while self._bytes > RECORDS_BYTES_MAX:
-                _, gone = self._held.popitem(last=False)
-                self._bytes -= gone.size
+                first, gone = self._held.popitem(last=False)
+                if gone.used and gone is not record:  # it goes when it is the first again
+                    gone.used = False
+                    self._held[first] = gone
+                else:
+                    self._bytes -= gone.size
 
     def let_go(self) -> None:
         """Of all: something was erased."""
@@ -117,6 +126,7 @@ class ConnectionView:
         self._records = records
         self._version = -1
         self._look = (next(_NUMBERS), 0)
+        self._stamps: dict[Asked, tuple[int, Sequence[Row]]] = {}  # with the look that read them
 
     def look(self, db: apsw.Connection) -> bool:
         """Has anybody written between the last look and what this connection has just read?"""
@@ -126,6 +136,21 @@ class ConnectionView:
         self._version = version
         self._look = (self._look[0], self._look[1] + 1)
         return True
+
+    def stamps(self, db: apsw.Connection, asked: Asked) -> Sequence[Row] | None:
+        """What was read of these last, if nobody has written since; that is looked up."""
+        if asked not in self._stamps:
+            return None
+        select(db, "PRAGMA data_version")  # a read, for ``look`` to tell of
+        self.look(db)
+        look, rows = self._stamps[asked]
+        return rows if look == self._look[1] else None
+
+    def keep_stamps(self, asked: Asked, rows: Sequence[Row]) -> None:
+        """As they were just read, and looked."""
+        if len(self._stamps) >= STAMPS_MAX:
+            self._stamps.clear()
+        self._stamps[asked] = (self._look[1], rows)
 
     def unchanged(self, keys: Iterable[int], space: int | None) -> dict[int, FeedRecord]:
         """Those of these records that were read here since anybody wrote, with vectors of

@@ -8,8 +8,10 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from datetime import datetime
 from typing import TypeVar
 
@@ -21,7 +23,7 @@ from recollect.index.cache import IndexCache, IsLittle
 from recollect.index.filters import check_asked, is_walk
 from recollect.ports import BESIDE_CHARACTERS, Capabilities, Clock, note_left_out
 from recollect.stores.rows import damaged
-from recollect.stores.sqlite import due, reads, walk
+from recollect.stores.sqlite import due, reads, snapshots, walk
 from recollect.stores.sqlite.connection import (
     check_library,
     connect,
@@ -34,7 +36,7 @@ from recollect.stores.sqlite.feed import FileMovedError, SqliteFeed
 from recollect.stores.sqlite.migrate import bring_up_to_date
 from recollect.stores.sqlite.registry import SqliteRegistry
 from recollect.stores.sqlite.seen import ConnectionView, SeenRecords
-from recollect.stores.sqlite.writer import Writer, truncate_log
+from recollect.stores.sqlite.writer import Writer, truncate_log, wipe_pages
 from recollect.types import (
     Batch,
     Entry,
@@ -63,14 +65,30 @@ CACHE_BYTES = 1024**3
 POLL_SECONDS = 0.05
 KEYS_READ_HERE = 8
 RECORDS_READ_HERE = 16
+WIPE_BYTES_MAX = 64 << 20  # a larger file is not written anew while others wait
+WIPE_SECONDS, WIPE_PAUSE = (
+    0.25,
+    20,
+)  # one that takes longer: at most 5 % of the time
+UNCLEARED = (
+    "unused parts of the file's pages may hold names or pieces of it, until it is written anew: "
+    "`recollect doctor --rebuild` does that"
+)
 
 
 class SqliteStore:
     """``recollect.ports.Store`` in one SQLite file. Use ``open``."""
 
-    capabilities = Capabilities(
-        name="sqlite", search="exact", erasure="nothing", waits=True, processes=True
-    )
+    @property
+    def capabilities(self) -> Capabilities:
+        return Capabilities(
+            name="sqlite",
+            search="exact",
+            erasure="nothing",
+            waits=True,
+            processes=True,
+            leftovers=UNCLEARED if self._uncleared else "",
+        )
 
     def __init__(self, path: str, *, cache_bytes: int, group_max: int) -> None:
         self._path = path
@@ -81,6 +99,8 @@ class SqliteStore:
         self._connections: list[apsw.Connection] = []
         self._seen = SeenRecords()
         self._closed = False
+        self._uncleared = False  # pages may hold bytes of what was erased
+        self._wiped = (0.0, 0.0)  # when all of them were written anew, and how long that took
         self._registry = SqliteRegistry(self._writer, self._read_here, self._read)
 
     @property
@@ -131,6 +151,7 @@ class SqliteStore:
     async def commit(self, batch: Batch) -> int:
         number = await self._writer.commit(batch)
         if batch.erase:
+            self._uncleared = True
             self._seen.let_go()
         return number
 
@@ -140,8 +161,32 @@ class SqliteStore:
         return self._writer.trips
 
     async def scrub(self) -> bool:
+        """A large file is written anew only seldom, because nobody else writes meanwhile."""
+        began = time.monotonic()
+        if self._uncleared and self._may_wipe(began):
+            work = self._writer.run(wipe_pages)
+            self._uncleared = not await asyncio.shield(asyncio.wrap_future(work))
+            self._wiped = began, time.monotonic() - began
+            if not self._uncleared:
+                return True
         done: bool = await asyncio.shield(asyncio.wrap_future(self._writer.run(truncate_log)))
         return done
+
+    def _may_wipe(self, now: float) -> bool:
+        at, took = self._wiped
+        often = took > WIPE_SECONDS and now - at < WIPE_PAUSE * took
+        try:
+            return not often and os.path.getsize(self._path) <= WIPE_BYTES_MAX
+        except OSError:  # the next write says what became of the file
+            return False
+
+    async def save_indexes(self) -> None:
+        """What this process has built to search by, for those that come after it; see
+        ``snapshots``."""
+        for scope in self._cache.scopes():
+            await self._on_reader_thread(
+                lambda: snapshots.save(self._connection(), self._cache, self._writer.run, scope)  # noqa: B023
+            )
 
     async def close(self) -> None:
         if self._closed:
@@ -164,12 +209,12 @@ class SqliteStore:
 
         return self._read_here(read) if len(ids) <= RECORDS_READ_HERE else await self._read(read)
 
-    async def search(self, asked: Search) -> list[Hit]:
+    async def search(self, asked: Search) -> Sequence[Hit]:
         if not check_asked(asked) or not (asked.text or asked.vector is not None):
             self._check_open()
             return []
 
-        def search(db: apsw.Connection) -> tuple[list[Hit], list[str]]:
+        def search(db: apsw.Connection) -> tuple[Sequence[Hit], list[str]]:
             feed = SqliteFeed(db, self._local.seen)
             return indexed.search(feed, self._cache, asked), feed.damaged
 
@@ -185,8 +230,8 @@ class SqliteStore:
         return hits
 
     def _indexed_here(
-        self, read: Callable[[SqliteFeed, IsLittle], list[T] | None]
-    ) -> tuple[list[T], list[str]] | None:
+        self, read: Callable[[SqliteFeed, IsLittle], T | None]
+    ) -> tuple[T, list[str]] | None:
         """On the caller's thread, if that is quicker than the way to another one; and the ids of
         what is damaged. At first without a transaction: mostly nothing has changed."""
         with speaking_of(self._path):
@@ -381,7 +426,8 @@ class SqliteStore:
 
         self._check_open()
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._readers, speaking)
+        # In its context: what is left out there is noted for whoever asks here.
+        return await loop.run_in_executor(self._readers, copy_context().run, speaking)
 
     def _connection(self) -> apsw.Connection:
         """This thread's own connection; it sees whatever any process has committed."""

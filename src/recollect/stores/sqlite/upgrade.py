@@ -1,4 +1,6 @@
-"""The second schema: what the store knows about itself moves out of items and journal.
+"""What the migrations have to do beside their SQL.
+
+The second schema: what the store knows about itself moves out of items and journal.
 
 Moving the items is part of the migration's own transaction. Dropping what the journal says of
 leases, tries, budgets, quotas and long work is not: an old file may hold millions of such entries,
@@ -6,6 +8,8 @@ and one transaction over all of them would fill the log. They go in small commit
 says how far it came, so that whoever is killed in between goes on there at the next opening. At
 the end the file is vacuumed if a quarter of it has become free; where there is no room for that,
 its free pages are used again by what comes next.
+
+The fourth schema: checksums of the rows that had none.
 
 What is written here is about files of one moment in the past: it never changes with the program.
 """
@@ -20,6 +24,7 @@ from typing import Any
 
 import apsw
 
+from recollect.stores.rows import checksum, cursors_json
 from recollect.stores.sqlite.connection import roll_back, select
 
 ENTRIES_AT_ONCE = 5000
@@ -85,6 +90,34 @@ def _day(parts: list[tuple[str, str, int | None, Any]]) -> str:
     names = ("calls", "tokens_in", "tokens_out", "cost")
     total = totals[0] if totals else {n: sum(one[n] for one in by.values()) for n in names}
     return json.dumps({**total, "by": by, "last": ""})
+
+
+_SCOPE = "(SELECT path FROM scope WHERE pk = {0}.scope)"
+_SEALED = {
+    "session": "id, last_seq, channel, policy, state, started_at, ended_at, version,"
+    " sorted_cursors((SELECT json_group_object(reader, seq) FROM cursor"
+    " WHERE cursor.session = session.pk))",
+    "summary": "session, id, from_seq, to_seq, how, learned_at, lineage, text",
+    "relation": "(SELECT id FROM record WHERE pk = relation.source),"
+    " (SELECT id FROM record WHERE pk = relation.target), kind, learned_at, retired_at, version,"
+    " lineage",
+    "item": "namespace, key, value, expires_at, version",
+}
+
+
+def seal_rows(db: apsw.Connection) -> None:
+    """As ``stores.rows.sealed`` does; part of the migration's transaction. These tables are small
+    beside those of records and messages."""
+    db.create_scalar_function("seal", checksum)
+    db.create_scalar_function("sorted_cursors", _sorted_cursors)
+    for table, columns in _SEALED.items():
+        db.execute(f"UPDATE {table} SET checksum = seal({_SCOPE.format(table)}, {columns})")
+    for name in ("seal", "sorted_cursors"):
+        db.create_scalar_function(name, None)
+
+
+def _sorted_cursors(*told: Any) -> str:
+    return cursors_json(json.loads(told[0]))
 
 
 def go_on(db: apsw.Connection) -> None:

@@ -91,7 +91,7 @@ def found(db: apsw.Connection, asked: Find) -> list[Record]:
         f"SELECT {RECORD_WITH_SCOPE} FROM record JOIN scope ON scope.pk = record.scope"
         f" WHERE record.pk IN ({' INTERSECT '.join(parts)})",
         bindings,
-    )
+    ).fetchall()
     return ordered((one for one in map(record_of, rows) if passes(one, asked.where)), asked)
 
 

@@ -6,7 +6,7 @@ import asyncio
 import fcntl
 import logging
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
@@ -131,7 +131,7 @@ class SurrealStore(NearStore):
         store.engine, store.near, store.native_above = engine, NearSearch(engine), above
         return store
 
-    async def search(self, asked: Search) -> list[Hit]:
+    async def search(self, asked: Search) -> Sequence[Hit]:
         found = await super().search(asked)
         if self.engine.wanted and (self._builder is None or self._builder.done()):
             self._builder = asyncio.create_task(self._build())

@@ -11,7 +11,7 @@ from typing import Any
 from surrealdb import RecordID
 
 from recollect.stores.keyspace.engine import KeyChanges
-from recollect.stores.keyspace.keys import parts_of, read_as
+from recollect.stores.keyspace.keys import parts_of, told_as
 from recollect.types import Record, Relation
 
 DEFINED = """
@@ -51,7 +51,7 @@ def _relations(root: str, changes: KeyChanges, given: dict[str, Any]) -> list[st
         given["edges_gone"] = [_edge_id(root, *parts[1:]) for parts in gone]
         lines.append("DELETE $edges_gone;")
     edges = [
-        read_as(Relation, value) for key, value in changes.puts.items() if key.startswith(b"e\0")
+        told_as(Relation, value) for key, value in changes.puts.items() if key.startswith(b"e\0")
     ]
     if edges:
         given["edges"] = [

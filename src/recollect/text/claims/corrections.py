@@ -200,13 +200,22 @@ def _fixes(text: str, rest: str, marked: bool) -> Iterator[Fix]:
             or bool(pattern("corrections.spelled").search(rest))
         )
         found = pattern("corrections.it_is").match(part)
+        if found and not sure and _ADDS.match(part):
+            continue  # "she's called Meena" says more of her
         if found is None and sure:
             found = pattern("corrections.i_am").match(part)
         if found:
             clause = part[found.end() :]
             yield from (Fix(one, sure=sure) for one in _values(clause))
-    if sentences and (marked or not pattern("corrections.clause").match(rest)):
+    own = pattern("corrections.clause").match(rest) or _ADDS.match(rest)
+    if sentences and (marked or not own):
         yield from _bare_fixes(sentences, rest, marked)
+
+
+_ADDS = re.compile(
+    r"(?:(?:s?he|they)(?:'s|'re| is| are)|s?hes|theyre) (?![\d])(?!(?:in|at|on|from) )\S+ \S",
+    re.IGNORECASE,
+)
 
 
 def _said_first(whole: str) -> Iterator[Fix]:

@@ -6,6 +6,7 @@ import re
 from functools import cache, lru_cache
 
 from recollect.text.claims.lessons import Gated
+from recollect.text.expressions import later
 from recollect.text.words import alternatives, languages, pattern
 from recollect.types import Message
 
@@ -13,8 +14,8 @@ LONG_PASTE_CHARACTERS = 6000
 SHORT_CHARACTERS = 60
 NO_WORDS = "no words"
 
-_LETTER = re.compile(r"[^\W\d_]")
-_CODE_LINE = re.compile(
+_LETTER = later(r"[^\W\d_]")
+_CODE_LINE = later(
     r"^\s*(?:[{}()\[\];]+|(?:def|class|import|from|return|if|for|while|const|let|var|function"
     r"|public|private|static"
     r"|#include|package|func|fn|use|using|SELECT|INSERT|UPDATE|CREATE|export|async|await|try|catch"
@@ -25,8 +26,8 @@ _CODE_LINE = re.compile(
     r"|[+\-]{1,3} ?[\w/.]+.*|\"[\w\-]+\": .*)$",
     re.MULTILINE,
 )
-_FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-_MARKS = re.compile(r"[.!。！\n]")
+_FENCED = later(r"```.*?(?:```|\Z)", re.DOTALL)
+_MARKS = later(r"[.!。！\n]")
 
 
 def gate(message: Message) -> Gated:

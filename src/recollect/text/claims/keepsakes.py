@@ -21,6 +21,7 @@ from recollect.text.claims.permanence import (
     is_ruled_out,
     is_tiding,
     is_unreal_part,
+    is_vital,
     spelled,
 )
 from recollect.text.claims.rewrite import (
@@ -60,13 +61,16 @@ def kept(said_sentence: Sentence, said: Utterance, found: Sequence[Lesson]) -> l
     parts = [part.strip(" ,;:-–—") for part in pattern("lasting.part").split(text)]
     if any(map(is_unreal_part, parts)):
         return []
-    lasting = [part for part in parts if is_lasting(part)]
+    lasting = [part for part in parts if is_lasting(part) or is_vital(part)]
     if not found:
         if (lasting or is_lasting(text)) and not any(map(is_ruled_out, parts)):
             return [_lesson(text, said)]
         return [_lesson(part, said) for part in lasting or _head(text, parts)]
     known = {stem(word) for lesson in found for word in words(lesson.text)}
-    return [_lesson(part, said) for part in lasting if not _is_covered(part, known, said.at)]
+    more = [part for part in lasting if not _is_covered(part, known, said.at)]
+    if any(pattern("lasting.continues").match(part) for part in more):  # "she" is told before it
+        return [_lesson(text, said, whole=False)]
+    return [_lesson(part, said) for part in more]
 
 
 def _head(text: str, parts: Sequence[str]) -> list[str]:

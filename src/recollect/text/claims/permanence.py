@@ -28,6 +28,7 @@ _CHAT_WORD = re.compile(rf"(?<![\w'])(?:{'|'.join(_CHAT)})(?![\w'])")
 _FIGURE_IN = re.compile(r"\d|[A-ZÀ-Ý]\w+")
 _ANY_NAME = re.compile(r"(?P<what>[A-ZÀ-Ý][\w'-]+) (?P<rest>[a-z]+\b.*)", re.DOTALL)
 _MEASURED = re.compile(r"(?:takes?|costs?|holds?|seats?|weighs?|runs?|has|have|is|are) .*\d")
+_REPORTS = re.compile(r"\b(?:article|book|film|movie|post|paper|study|show|character)s?\b")
 _DENSE = re.compile("[\u3400-\u9fff]")
 
 
@@ -50,6 +51,19 @@ def is_lasting(text: str) -> bool:
         supposed = cues("lasting.hypothetical").search(words) or is_figurative(words)
         return not supposed and (_elliptic(words, True) or _foreign(text))
     return _may_be(words) and _is_statement(words)
+
+
+@lru_cache(maxsize=1000)
+def is_vital(text: str) -> bool:
+    """Whether it tells what somebody must not be given or needs to be well: never too little to
+    keep, whatever its form."""
+    if language_of(text):
+        return False
+    words = spelled(text)
+    if not pattern("lasting.health").search(words) or _REPORTS.search(words):
+        return False
+    whose = pattern("lasting.somebody").search(words) or pattern("lasting.kin").match(words)
+    return bool(whose) and _may_be(words)
 
 
 def is_tiding(text: str) -> bool:
@@ -150,8 +164,24 @@ def _is_statement(words: str) -> bool:
     if found:
         return _said_of_named(words, found["rest"], strong)
     if found := pattern("lasting.thing").match(words):
-        return _said_of_thing(words, found["what"], found["rest"], strong)
-    return _elliptic(words, strong)
+        return _said_of_thing(words, found["what"], found["rest"], strong) or _is_telling(words)
+    return _elliptic(words, strong) or _is_telling(words)
+
+
+_VALUE = re.compile(r"\d|(?<=[a-z,] )[A-ZÀ-Ý][\w-]+")
+_THE = re.compile(r"(?:the|an?|this|that|these|those|your)\b", re.IGNORECASE)
+
+
+def _is_telling(words: str) -> bool:
+    """A plain statement of the present with a number, a name or a time in it."""
+    if pattern("lasting.pronoun").match(words) or pattern("lasting.anybody").match(words):
+        return False
+    timed = pattern("lasting.timed").search(words)
+    if pattern("lasting.texts").match(words) or (_THE.match(words) and not timed):
+        return False  # "the recipe needs two eggs", "the Eiffel Tower is 330 metres tall"
+    return (
+        bool(timed or _VALUE.search(words)) and pattern("lasting.tells").search(words) is not None
+    )
 
 
 @cache

@@ -48,9 +48,11 @@ def request_in(sentence: Sentence, said: Utterance) -> Lesson | None:
     reason ("..., so please use simple words")."""
     if sentence.question or len(sentence.text) > 240:
         return None
-    text = sentence.text.strip()
-    asked = _is_style(text) or _is_style(_behind_reason(text))
-    if not (pattern("requests.wish").match(text) or asked) or is_figurative(text):
+    text = sentence.text.strip(" ,;")
+    parts = (text, _behind_reason(text))
+    ordered = any(map(_is_order, parts))
+    wished = pattern("requests.wish").match(text) or any(map(_is_style, parts))
+    if not ordered and (not wished or is_figurative(text)):
         return None
     lesson = said.lesson(
         framed(text, said.speaker, verb="asks"),
@@ -76,6 +78,18 @@ def _is_style(text: str) -> bool:
     if asked is None or len(text.split()) > STYLE_WORDS_MAX:
         return False
     return bool(style_of(text)) and not pattern("requests.one_task").search(text)
+
+
+ORDER_WORDS_MAX = 30
+
+
+def _is_order(text: str) -> bool:
+    """Whether it says what is always or never to be done, or when ("when I ask for a status,
+    answer in three bullets"), and is about no single text."""
+    order, _, _ = text.partition(", ")
+    if len(text.split()) > ORDER_WORDS_MAX or pattern("requests.pointing").search(order):
+        return False
+    return pattern("requests.order").match(text) is not None
 
 
 def _request_claim(text: str, said: Utterance) -> Claim | None:

@@ -28,7 +28,9 @@ _FIELD = re.compile(
 )
 _BLANK_FORM = re.compile(r"_{3,}|\.{6,}|\[ {1,3}\]")
 _PARAGRAPH = re.compile(r"\n[ \t]*\n+")
-_INLINE_LEAD = re.compile(r"(?P<lead>[^:\n]{2,160}?)[ \u00a0]?(?::|：|->|→| - )\s*(?P<rest>\S)")
+_INLINE_LEAD = re.compile(
+    r"(?P<lead>[^:\n]{2,160}?)[ \u00a0]?(?::(?!\d)|：|->|→| - )\s*(?P<rest>\S)"
+)
 _OPENS = re.compile(r"[:：→]|->| - ")
 _SENTENCE_END = re.compile(r"[.!?。！？]+[\"')\]]*(?:\s|\Z)|[。！？]")
 _FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]* [^`\n]* [^`\n]*`", re.DOTALL)

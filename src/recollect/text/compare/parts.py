@@ -10,15 +10,16 @@ from functools import cache, cached_property, lru_cache
 from typing import NamedTuple
 
 from recollect.text.analysis import WORDS_KEPT, pieces, stem
+from recollect.text.expressions import later
 from recollect.text.normal import compatible, fold, straight
 from recollect.text.words import any_of, counted, firsts, groups, meanings, word_set, words
 
-_NUMBER_WITH_UNIT = re.compile(
+_NUMBER_WITH_UNIT = later(
     r"(?:[A-Z]{2})?[$€£¥]?\d+(?:[.,:]\d+)*(?:[A-Za-z]{1,3}|[%°]|-[A-Za-z]+)?\Z"
 )
-_QUOTED = re.compile('["“„«「『]([^"“”„«»「」『』\n]{1,200})["”“»」』]')
+_QUOTED = later('["“„«「『]([^"“”„«»「」『』\n]{1,200})["”“»」』]')
 _EDGES = "\"'“”„«»「」『』()[]{}<>.,;:!?…*`’‘"
-_QUESTION = re.compile("[?？؟]")
+_QUESTION = later("[?？؟]")
 
 
 class Token(NamedTuple):

@@ -18,6 +18,7 @@ from importlib.resources.abc import Traversable
 from typing import Any
 
 from recollect.errors import Invalid
+from recollect.text.expressions import later
 from recollect.text.words.sieve import Sieve
 
 FOLDER: Traversable = files(__package__)  # a test may set another one before the first question
@@ -34,9 +35,9 @@ _SHAPES = {
     "anycase": "a regular expression for letters of any case",
     "pairs": "a list of [slot, pattern]",
 }
-_HEADER = re.compile(r"^\[([a-z_]+)(?:\.[a-z_]+)?\][ \t]*(?:#.*)?$", re.MULTILINE)
-_PLACE = re.compile(r"<([a-z_]+\.[a-z_]+)>")
-_LINE_BREAK = re.compile(r"\n\s*")
+_HEADER = later(r"^\[([a-z_]+)(?:\.[a-z_]+)?\][ \t]*(?:#.*)?$", re.MULTILINE)
+_PLACE = later(r"<([a-z_]+\.[a-z_]+)>")
+_LINE_BREAK = later(r"\n\s*")
 
 
 @cache

@@ -13,12 +13,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 
+from recollect.text.expressions import later
+
 # Letters outside of ASCII that a pattern for any case takes for one of ASCII.
-_FOLDED = re.compile("[\u0130\u0131\u017f\u212a]")
+_FOLDED = later("[\u0130\u0131\u017f\u212a]")
 _LOOKAROUND = ("(?=", "(?!", "(?<=", "(?<!")
-_GROUP = re.compile(r"\((?:\?(?:P<\w+>|[a-z]*:))?")
-_KEY = re.compile("[a-z0-9' \u3400-\u9fff-]")
-_WHOLE_GROUP = re.compile(r"(?:\\b|\(\?<!\\w\))?\(\?:")
+_GROUP = later(r"\((?:\?(?:P<\w+>|[a-z]*:))?")
+_KEY = later("[a-z0-9' \u3400-\u9fff-]")
+_WHOLE_GROUP = later(r"(?:\\b|\(\?<!\\w\))?\(\?:")
 KEY_LEAST = 2  # bytes; one letter of ASCII is in nearly every text
 _GRAM = 3  # letters: a text is taken apart into these once, not looked through for every key
 

@@ -10,8 +10,10 @@ from starlette.responses import PlainTextResponse, Response
 from recollect import __version__
 from recollect.errors import Denied, RecollectError
 from recollect.interfaces.http.answers import answer
+from recollect.interfaces.http.callers import Door
 from recollect.interfaces.http.metrics import Metrics, domain_lines
 from recollect.interfaces.http.openapi import about
+from recollect.interfaces.http.problems import told
 from recollect.interfaces.http.routes.calls import Asking, router_of
 from recollect.interfaces.http.shapes import object_of
 from recollect.memory.health import Health, in_force
@@ -22,7 +24,22 @@ DUE_MAX = 1000
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 _Health = object_of("Health", status=Literal["ok", "degraded", "unavailable"], stuck=int)
-_UNWELL = about(_Health, {"status": "unavailable", "stuck": 0}, status=503)["responses"]
+_Unwell = object_of(
+    "Unwell",
+    status=Literal["unavailable"],
+    stuck=int,
+    store=Literal["unreachable", "slow"],
+    since=str,
+    why=str,
+)
+_UNWELL_SAID = {
+    "status": "unavailable",
+    "stuck": 0,
+    "store": "unreachable",
+    "since": "2026-05-03T12:30:15+00:00",
+    "why": "",
+}
+_UNWELL = about(_Unwell, _UNWELL_SAID, status=503)["responses"]
 _Server = object_of(
     "Server",
     version=str,
@@ -55,12 +72,16 @@ _TEXT = {
 )
 async def health(request: Request) -> Response:
     """Does the store answer, was the last write taken, is any work stuck? Needs no key and tells
-    no more."""
+    no more; with a key that was used here within the hour, also why the store is away."""
     looking: Health = request.app.state.health
+    door: Door = request.app.state.door
     try:
         status, stuck = await looking.look()
-    except RecollectError:
-        return answer({"status": "unavailable", "stuck": 0}, 503)
+    except RecollectError as error:
+        why = told(error) if door.has_let_in(request) else ""
+        said = {"status": "unavailable", "stuck": 0, **looking.away(error), "why": why}
+        return answer(said, 503)
+    await door.note(request)
     return answer({"status": status, "stuck": stuck})
 
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import urllib.request
 import zipfile
 from collections.abc import Callable
-from http.client import HTTPException
 from pathlib import Path
 
 from recollect.errors import Incompatible, NotFound, Unavailable
@@ -72,9 +70,12 @@ def _from_hub(scratch: Path, progress: Progress) -> Found:
 
 def _download(address: str, target: Path, progress: Progress) -> Path:
     """The smaller file comes first, so that a wrong answer is noticed early."""
+    from http.client import HTTPException  # these load a lot, and most downloads are never made
+    from urllib.request import urlopen
+
     try:
         with (
-            urllib.request.urlopen(address, timeout=HUB_SECONDS_MAX) as answer,
+            urlopen(address, timeout=HUB_SECONDS_MAX) as answer,
             target.open("wb") as file,
         ):
             expected = int(answer.headers.get("Content-Length") or 0)

@@ -1,0 +1,132 @@
+"""Candidates on their way through the stages: scores in columns, and what each stage did, from
+which the reasons of the few that are shown are put into words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from recollect.index.found import Array, FoundHits
+from recollect.types import Hit, Record, Why
+
+# In words, or how to put it: of a hundred candidates a few are told.
+Detail = str | Callable[["Board", int], str]
+Reason = tuple[str, float, Detail]  # the stage, what it added, why
+
+
+class Board:
+    """All candidates of one question, one row each. A stage adds to the scores of all rows, or to
+    those of some."""
+
+    __slots__ = ("_columns", "_some", "found", "nearly", "records", "scores")
+
+    def __init__(self, found: FoundHits, nearly: Sequence[float] = ()) -> None:
+        self.found = found
+        self.records: Sequence[Record] = found.records
+        self.nearly = nearly  # the share of the query's words that a row holds, or nearly so
+        self.scores = np.zeros(len(found))
+        self._columns: list[tuple[str, Array, Detail] | Mapping[int, list[Reason]]] = []
+        self._some: dict[int, list[Reason]] | None = None
+
+    def add_all(self, stage: str, values: Array, detail: Detail = "") -> None:
+        """NaN: the stage does nothing to that row."""
+        self.scores = np.where(np.isnan(values), self.scores, self.scores + values)
+        self._columns.append((stage, values, detail))
+        self._some = None
+
+    def add(self, row: int, stage: str, value: float, detail: Detail = "") -> None:
+        self.scores[row] += value
+        if self._some is None:
+            self._some = {}
+            self._columns.append(self._some)
+        self._some.setdefault(row, []).append((stage, value, detail))
+
+    def best(self) -> float:
+        return float(self.scores.max()) if len(self.scores) else 0.0
+
+    def why(self, row: int) -> list[Reason]:
+        """In the order of the stages."""
+        reasons: list[Reason] = []
+        for step in self._columns:
+            if isinstance(step, tuple):
+                stage, values, detail = step
+                value = float(values[row])
+                reasons += [(stage, value, detail)] if value == value else []
+            else:
+                reasons += step.get(row, ())
+        return reasons
+
+    def candidates(self) -> list[Candidate]:
+        """One for each row, unordered."""
+        return [Candidate(self, score, row) for row, score in enumerate(self.scores.tolist())]
+
+
+class Candidate:
+    """A hit with its score: a row of a board, or one that came along."""
+
+    __slots__ = ("_board", "_more", "_row", "lent", "record", "score")
+
+    def __init__(
+        self, of: Board | Hit, score: float = 0.0, row: int = 0, lent: float | None = None
+    ) -> None:
+        self._board = Board(FoundHits.of((of,))) if isinstance(of, Hit) else of
+        self._row = row
+        self.record = self._board.records[row]
+        self._more: list[Reason] = []
+        self.score = score
+        self.lent = lent  # how similar that is which it came along with
+
+    @property
+    def coverage(self) -> float:
+        return float(self._board.found.coverage[self._row])
+
+    @property
+    def similarity(self) -> float | None:
+        return _or_none(self._board.found.similarity[self._row])
+
+    @property
+    def lift(self) -> float | None:
+        return _or_none(self._board.found.lift[self._row])
+
+    @property
+    def why(self) -> list[Reason]:
+        return [*self._board.why(self._row), *self._more]
+
+    def add(self, stage: str, value: float, detail: Detail = "") -> None:
+        self.score += value
+        self._more.append((stage, value, detail))
+
+    def __lt__(self, other: Candidate) -> bool:
+        """Its place among equals: the more recent first."""
+        ours, theirs = self.record, other.record
+        return (theirs.at, ours.id) < (ours.at, theirs.id)
+
+    def as_hit(self) -> Hit:
+        reasons = tuple(
+            Why(stage=stage, value=value, detail=self._told(detail))
+            for stage, value, detail in self.why
+        )
+        return self._board.found.hit(self._row, self.score, reasons)
+
+    def _told(self, detail: Detail) -> str:
+        return detail if isinstance(detail, str) else detail(self._board, self._row)
+
+
+Candidates = list[Candidate]
+
+
+def order(candidate: Candidate) -> tuple[float, Candidate]:
+    """Best first; of equals the more recent."""
+    return -candidate.score, candidate
+
+
+def rows_of(values: Iterable[Any]) -> list[int]:
+    """The rows for which it is true."""
+    return [row for row, value in enumerate(values) if value]
+
+
+def _or_none(value: Any) -> float | None:
+    number = float(value)
+    return None if number != number else number
