@@ -57,6 +57,23 @@ class SqliteFeed:
         self.damaged: list[str] = []  # records that were left out: they are not as written
 
     def stamps(self, scopes: Sequence[str], below: Sequence[str], space: str) -> FeedStamps:
+        asked = tuple(scopes), tuple(below), space
+        rows = self._seen.stamps(self._db, asked)
+        if rows is None:
+            rows = self._read_stamps(*asked)
+            self._seen.look(self._db)
+            self._seen.keep_stamps(asked, rows)
+        dimensions = None
+        if rows and rows[-1][0] is None:
+            *rows, (_, self._space, dimensions) = rows
+        self._scopes = {path: pk for path, pk, _ in rows}
+        self._stamps = {path: stamp for path, _, stamp in rows}
+        return FeedStamps(self._stamps, dimensions)
+
+    def _read_stamps(
+        self, scopes: Sequence[str], below: Sequence[str], space: str
+    ) -> Sequence[Sequence[Any]]:
+        """Those of the scopes, and behind them the number and the length of the space."""
         sql = f"SELECT path, pk, stamp FROM scope WHERE stamp > 0 AND path IN {_KEYS}"
         bindings: list[Any] = [to_json(list(scopes))]
         for scope in below:  # ";" follows ":"
@@ -66,14 +83,7 @@ class SqliteFeed:
         if space:
             sql += " UNION ALL SELECT NULL, pk, dimensions FROM space WHERE name = ?"
             bindings.append(space)
-        rows = select(self._db, sql, *bindings)
-        self._seen.look(self._db)
-        dimensions = None
-        if rows and rows[-1][0] is None:
-            _, self._space, dimensions = rows.pop()
-        self._scopes = {path: pk for path, pk, _ in rows}
-        self._stamps = {path: stamp for path, _, stamp in rows}
-        return FeedStamps(self._stamps, dimensions)
+        return select(self._db, sql, *bindings)
 
     def changes(self, scope: str, after: int) -> FeedChanges:
         pk = self._scopes[scope]
