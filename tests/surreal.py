@@ -1,9 +1,10 @@
 """A stand-in for a SurrealDB server: what comes over the socket is answered by the engine that is
-embedded in the client's package, in the same protocol (CBOR over WebSocket)."""
+embedded in the client's package, in the same protocol (CBOR over WebSocket, or over HTTP)."""
 
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
 from typing import Any
 
@@ -23,6 +24,7 @@ class StandIn:
     def __init__(self) -> None:
         self.silent = False
         self.url = ""
+        self.http_url = ""
         self._open: set[ServerConnection] = set()
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
@@ -34,9 +36,15 @@ class StandIn:
     async def _main(self) -> None:
         self._db = AsyncEmbeddedDB("mem://")
         await self._db.connect()
-        async with serve(self._answer, "127.0.0.1", 0, max_size=None, close_timeout=1) as server:
+        posted = await asyncio.start_server(self._answer_post, "127.0.0.1", 0)
+        async with (
+            posted,
+            serve(self._answer, "127.0.0.1", 0, max_size=None, close_timeout=1) as server,
+        ):
             port = next(iter(server.sockets)).getsockname()[1]
             self.url = f"ws://{USER}:{PASSWORD}@127.0.0.1:{port}"
+            port = posted.sockets[0].getsockname()[1]
+            self.http_url = f"http://{USER}:{PASSWORD}@127.0.0.1:{port}"
             self._ready.set()
             await self._over.wait()
 
@@ -51,6 +59,23 @@ class StandIn:
             pass
         finally:
             self._open.discard(line)
+
+    async def _answer_post(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        """One request a connection: POST /rpc."""
+        try:
+            head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
+            [length] = re.findall(r"content-length: (\d+)", head)
+            asked = await reader.readexactly(int(length))
+            told = self._sign_in(asked) or await self._db.execute(asked)
+            status = "200 OK" if head.startswith("post /rpc ") else "404 Not Found"
+            about = f"content-type: application/cbor\r\ncontent-length: {len(told)}"
+            answer = f"HTTP/1.1 {status}\r\n{about}\r\nconnection: close\r\n\r\n"
+            writer.write(answer.encode() + bytes(told))
+            await writer.drain()
+        finally:
+            writer.close()
 
     def _sign_in(self, asked: bytes) -> bytes | None:
         """The embedded engine knows no users; a server does."""

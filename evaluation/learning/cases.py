@@ -27,7 +27,15 @@ from evaluation.cases import DataError
 SetName = Literal["pairs", "corrections", "tricky", "pastes", "harmless", "everyday"]
 Half = Literal["tune", "held"]
 Part = Literal[
-    "tune", "held", "second", "third, tune", "third, held", "fourth, tune", "fourth, held"
+    "tune",
+    "held",
+    "second",
+    "third, tune",
+    "third, held",
+    "fourth, tune",
+    "fourth, held",
+    "fifth, tune",
+    "fifth, held",
 ]
 SETS: tuple[SetName, ...] = get_args(SetName)
 HALVES: tuple[Half, ...] = get_args(Half)
@@ -38,6 +46,7 @@ LATER = (
     "second",
     "third",
     "fourth",
+    "fifth",
 )  # each written when the rules had been tuned on those before it
 FIELDS = {"id", "lang", "turns", "believe", "gone", "also", "end", "at", "author"}
 
@@ -96,6 +105,8 @@ _PARTS: Mapping[tuple[str, Half], Part] = {
     ("third", "held"): "third, held",
     ("fourth", "tune"): "fourth, tune",
     ("fourth", "held"): "fourth, held",
+    ("fifth", "tune"): "fifth, tune",
+    ("fifth", "held"): "fifth, held",
 }
 
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import os
+import platform
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -17,12 +19,13 @@ from datetime import UTC, datetime, timedelta
 
 from recollect.changes import slices
 from recollect.engine import Engine, every_item
-from recollect.errors import Conflict
+from recollect.errors import Conflict, Unavailable
 from recollect.ports import Cell, Store, cell_key
 from recollect.scopes import root_of
 from recollect.text.compare import text_hash
 from recollect.text.messages import searchable_text
 from recollect.types import (
+    EXPORTED,
     JOB,
     MIRROR,
     MIRRORED,
@@ -35,6 +38,7 @@ from recollect.types import (
 
 NAMESPACE = "tombstone"
 FORGOTTEN_AT = "forgotten at"
+EXPORTS = "exported"
 PAGE = 500
 
 MessageKey = tuple[SessionKey, str]
@@ -258,6 +262,40 @@ def _mark_of(root: str) -> str:
     return hashlib.blake2b(root.encode(), digest_size=16).hexdigest()
 
 
+async def note_export(engine: Engine, roots: Iterable[str], target: object) -> None:
+    """Files that somebody exported to are told to whoever forgets something of these roots. Of a
+    stream nobody knows where it leads."""
+    name = getattr(target, "name", "") if hasattr(target, "write") else target
+    if not isinstance(name, str | os.PathLike) or str(name).startswith("<") or not str(name):
+        return
+    file, now = os.path.abspath(name), engine.now()
+    value = {"file": file, "host": platform.node(), "at": now.isoformat()}
+    for root in roots:
+        key = cell_key(EXPORTS, _mark_of(root), _mark_of(file))
+        with suppress(Conflict, Unavailable):  # it is written all the same
+            known = await engine.store.registry.get((key,), now=now)
+            version = known[0].version if known else 0
+            await engine.store.registry.put(Cell(key=key, value=value, version=version), now=now)
+
+
+async def _exports(engine: Engine, root: str, served: Collection[str]) -> list[str]:
+    """The files that hold it. One that is gone from this machine is not mentioned any more; where a
+    file is does not concern who is bound to some scopes of the store."""
+    told: list[str] = []
+    now = engine.now()
+    prefix = cell_key(EXPORTS, _mark_of(root), "")
+    for cell in await engine.store.registry.list(prefix, now=now, limit=1000):
+        file, host, at = (str(cell.value.get(name, "")) for name in ("file", "host", "at"))
+        here = host == platform.node()
+        if here and not os.path.exists(file):
+            with suppress(Conflict):
+                await engine.store.registry.put(replace(cell, expires_at=now), now=now)
+        elif file not in served:
+            where = "one that was" if engine.bound else file if here else f"{file} on {host},"
+            told.append(f"{EXPORTED}{where} written {at[:10]}; delete it, or export anew")
+    return told
+
+
 async def copies_elsewhere(engine: Engine, root: str) -> list[str]:
     """Where else it may still stand, and what becomes of that."""
     told = [
@@ -265,11 +303,13 @@ async def copies_elsewhere(engine: Engine, root: str) -> list[str]:
         async for item in every_item(engine.store, root, MIRROR, engine.now())
         if isinstance(item.value, dict) and item.value.get("folder")
     ]
+    served: list[str] = []
     for cell in await engine.store.registry.list(cell_key(JOB, ""), now=engine.now(), limit=1000):
         entry = cell.value
         if not isinstance(entry, dict) or not entry.get("file"):
             continue
+        served.append(str(entry["file"]))
         bound = entry.get("bound") or ()
         if not bound or root in map(root_of, bound):
             told.append(f"export {cell.key.partition(chr(9))[2]} is not handed out any more")
-    return told
+    return told + await _exports(engine, root, served)

@@ -29,9 +29,9 @@ OPENS = str(PACKAGE / "stores" / "sqlite" / "connection.py")
 LIMITS = {
     "observe": (14, 45),
     "learn": (90, 99),
-    "recall": (3, 42),
+    "recall": (4, 42),
     "context": (11, 56),
-    "forget": (40, 51),
+    "forget": (42, 51),  # one since the file is written anew, one for export files
     "idle": (4, 20),
 }
 

@@ -36,9 +36,10 @@ class Work(NamedTuple):
 
 # At most: what was counted when this was written, and about a fifth more.
 LIMITS = {
-    "the first recall": Work(12, 92, 770_000, 10_400),
-    "a recall when nothing changed": Work(2, 0, 100, 1_650),
-    "a recall after a write": Work(12, 22, 185_000, 2_750),
+    # Without a snapshot, which so few records have none of, the vectors are read whole and rounded.
+    "the first recall": Work(15, 98, 2_150_000, 10_400),
+    "a recall when nothing changed": Work(2, 0, 100, 1_400),
+    "a recall after a write": Work(13, 22, 185_000, 2_200),
     "remember": Work(32, 10, 500, 1_200),
 }
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
+from typing import Any
 
 import psycopg
 import pytest
@@ -26,6 +27,16 @@ from tests import postgres
 from tests.conformance.test_sqlite import KEPT_IN
 
 
+def damage_all(db: psycopg.Connection[Any], old: str, new: str) -> None:
+    """Wherever this text is kept, another stands."""
+    for table, column in KEPT_IN:
+        db.execute(
+            f"UPDATE recollect.{table} SET {column} = replace({column}::text, %s, %s)"
+            f"::{'text' if column == 'text' else 'json'} WHERE {column}::text LIKE %s",
+            (old, new, f"%{old}%"),
+        )
+
+
 class TestPostgresStore(StoreContract):
     @pytest.fixture(autouse=True)
     def _give_it_a_database(self) -> Iterator[None]:
@@ -39,12 +50,7 @@ class TestPostgresStore(StoreContract):
 
     async def damage(self, store: Store, old: str, new: str) -> bool:  # noqa: ARG002
         with psycopg.connect(self.address, autocommit=True) as db:
-            for table, column in KEPT_IN:
-                db.execute(
-                    f"UPDATE recollect.{table} SET {column} = replace({column}::text, %s, %s)"
-                    f"::{'text' if column == 'text' else 'json'} WHERE {column}::text LIKE %s",
-                    (old, new, f"%{old}%"),
-                )
+            damage_all(db, old, new)
         return True
 
     async def open_second(self, store: Store) -> Store:  # noqa: ARG002

@@ -20,6 +20,7 @@ from recollect.testing.clauses.sessions import SessionClauses
 from recollect.testing.harness import Contract
 from recollect.testing.values import make_record, one_record, put
 from tests import postgres
+from tests.conformance.test_postgres import damage_all
 
 Spread = tuple[str, list[str]]  # the front and its shards
 
@@ -65,8 +66,7 @@ class OnSpread(Contract):
 
     async def damage(self, store: Store, old: str, new: str) -> bool:  # noqa: ARG002
         with psycopg.connect(self.address, autocommit=True) as db:
-            for table in ("record", "message"):
-                db.execute(f"UPDATE recollect.{table} SET text = %s WHERE text = %s", (new, old))
+            damage_all(db, old, new)
         return True
 
 

@@ -49,3 +49,38 @@ def test_A10_an_export_from_before_is_not_handed_out(tmp_path: Path) -> None:
             assert gone.status_code == 404
             assert "silver" not in gone.text
             assert bob.get(f"/v1/work/{works[1]}/file").status_code == 200
+
+
+def test_A10_export_files_are_named_to_who_forgets(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = ["--store", str(tmp_path / "m.db"), "--embedder", "hashing"]
+    kept, gone, text = tmp_path / "kept.jsonl", tmp_path / "gone.jsonl", tmp_path / "about.md"
+    assert main([*store, "remember", "Ann hides the silver", "--scope", "user:ann"]) == 0
+    assert main([*store, "remember", "Bob has a cat", "--scope", "user:bob"]) == 0
+    assert main([*store, "export", str(kept), "--scope", "user:ann"]) == 0
+    assert main([*store, "export", str(gone), "--scope", "user:ann"]) == 0
+    assert main([*store, "export", str(text), "--author", "ann"]) == 0
+    gone.unlink()
+    capsys.readouterr()
+    assert main([*store, "forget", "--scope", "user:ann", "--yes"]) == 0
+    told = capsys.readouterr().out
+    assert str(kept) in told
+    assert str(text) in told
+    assert str(gone) not in told
+    assert main([*store, "forget", "--scope", "user:bob", "--yes"]) == 0
+    told = capsys.readouterr().out
+    assert str(text) in told, "it was written of all roots"
+    assert str(kept) not in told
+
+
+def test_A10_where_an_operators_export_is_concerns_no_tenant(tmp_path: Path) -> None:
+    with served(build_app(str(tmp_path / "m.db"), embedder="hashing")) as server:
+        server.key("ann", "user:ann", rights=tuple(ALL_RIGHTS - {"admin"}))
+        with server.client("ann") as ann:
+            ann.post("/v1/remember", json={"text": "Ann hides the silver"})
+            store = ["--store", str(tmp_path / "m.db"), "--embedder", "hashing"]
+            assert main([*store, "export", str(tmp_path / "all.jsonl")]) == 0
+            notes = str(ann.post("/v1/forget", json={"scope": "user:ann"}).json()["notes"])
+            assert "an export file holds it" in notes
+            assert "all.jsonl" not in notes

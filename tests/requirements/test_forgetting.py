@@ -202,6 +202,38 @@ def test_X10_a_forgotten_scope_takes_its_sessions_along(memory: Memory) -> None:
     assert len(memory.messages(f"{CANARY} of user:ann", scope="user:ann").items) == 1
 
 
+def test_X10_no_name_of_a_forgotten_scopes_sessions_is_left_in_any_byte(
+    open_memory: OpenMemory, tmp_path: Path
+) -> None:
+    """Nor those of its channels and messages, though they stood in the journal, in the books of
+    upkeep and in the keys of indexes."""
+    memory = open_memory(profile="agtos")
+    for scope in ("user:bob", "user:ann"):
+        whose = "bobs" if scope == "user:bob" else "anns"
+        name = f"{whose}-talk-about-roses"
+        said = [
+            {"role": "user", "content": f"Tea {n} is green", "id": f"{whose}-mail-{n}"}
+            for n in range(25)
+        ]
+        memory.observe(name, said, scope=scope, channel=f"{whose}-channel")
+        memory.set_state(name, {"step": 1}, scope=scope)
+        memory.note(name, "a note", role="chief", scope=scope)
+        memory.observe(name, [{"role": "user", "content": "later"}], scope=scope, pending=True)
+        memory.confirm(memory.context(session=name, scope=scope))
+        memory.end(name, scope=scope)
+        memory.maintain()
+    receipt = memory.forget(scope="user:ann", descend=True)
+    assert not any("unused parts" in note for note in receipt.notes)
+    left = bytes_of(tmp_path)
+    for trace in (b"anns-talk", b"anns-mail", b"anns-channel"):
+        assert trace not in left
+    for kept in (b"bobs-talk", b"bobs-mail", b"bobs-channel"):
+        assert not left or kept in left  # some engines keep nothing in files of ours
+    told = str(memory.changes(scope="user:ann").items)
+    assert "anns-" not in told
+    assert "forgotten" in told
+
+
 def test_X10_a_replayed_message_does_not_bring_it_back(memory: Memory, clock: MovableClock) -> None:
     message = {"role": "user", "content": "My PIN hint is the dog", "id": "m1"}
     memory.observe("chat", [message], scope="user:ann")

@@ -15,6 +15,7 @@ import pytest
 from recollect import AsyncMemory, Conflict, Denied, Invalid, NotFound
 from recollect.access import keys as ids
 from recollect.engine import Engine
+from recollect.ports import Cell, cell_key
 from tests.requirements.conftest import MovableClock
 
 Run = Callable[[Callable[["Place"], Coroutine[Any, Any, None]]], None]
@@ -241,10 +242,47 @@ def test_A10_a_device_speaks_for_its_user(run: Run) -> None:
         for device in ("kitchen", "nobody's"):
             with pytest.raises(NotFound):
                 await ids.scope_of_device(bob, device)
-        with pytest.raises(Denied):
-            await ids.map_device(bob, "kitchen", "user:bob")
         assert await ids.list_devices(bob) == ()
         assert [d.id for d in await ids.list_devices(place.engine)] == ["kitchen"]
+
+    run(scenario)
+
+
+def test_A10_a_devices_name_is_one_of_its_tenant(run: Run) -> None:
+    """Who maps a name that another tenant uses learns nothing, and takes nothing."""
+
+    async def scenario(place: Place) -> None:
+        await ids.map_device(place.engine, "kitchen", "user:eva")
+        bob = (await place.holder("user:bob", rights=("read", "admin")))._engine
+        taken = await ids.map_device(bob, "kitchen", "user:bob")
+        free = await ids.map_device(bob, "garage", "user:bob")
+        assert (taken.scope, free.scope) == ("user:bob", "user:bob")
+        assert await ids.scope_of_device(bob, "kitchen") == "user:bob"
+        eva = (await place.holder("user:eva", rights=("read", "admin")))._engine
+        assert await ids.scope_of_device(eva, "kitchen") == "user:eva"
+        with pytest.raises(Invalid, match="several roots"):
+            await ids.scope_of_device(place.engine, "kitchen")
+        below = (await place.holder("user:eva:agent:cto", rights=("read", "admin")))._engine
+        with pytest.raises(Denied):  # inside of one tenant a name is one name
+            await ids.map_device(below, "kitchen", "user:eva:agent:cto")
+        await ids.map_device(place.engine, "kitchen", "user:cleo")  # who may see all moves it
+        assert await ids.scope_of_device(place.engine, "kitchen") == "user:cleo"
+
+    run(scenario)
+
+
+def test_A10_a_device_that_an_older_program_mapped_is_known(run: Run) -> None:
+    async def scenario(place: Place) -> None:
+        old = Cell(key=cell_key("device", "kitchen"), value={"scope": "user:ann", "mapped_by": ""})
+        await place.engine.store.registry.put(old, now=place.engine.now())
+        ann = (await place.holder("user:ann", rights=("read", "admin")))._engine
+        bob = (await place.holder("user:bob", rights=("read", "admin")))._engine
+        assert await ids.scope_of_device(ann, "kitchen") == "user:ann"
+        with pytest.raises(NotFound):
+            await ids.scope_of_device(bob, "kitchen")
+        await ids.map_device(ann, "kitchen", "user:ann:agent:cook")
+        assert await ids.scope_of_device(ann, "kitchen") == "user:ann:agent:cook"
+        assert len(await ids.list_devices(place.engine)) == 1
 
     run(scenario)
 

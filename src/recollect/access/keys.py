@@ -24,7 +24,7 @@ from recollect.access.rights import AGENT_RIGHTS
 from recollect.engine import Engine
 from recollect.errors import Conflict, Denied, Invalid, NotFound, Unavailable
 from recollect.ports import Cell, Store, cell_key
-from recollect.scopes import parse_scope
+from recollect.scopes import parse_scope, root_of
 from recollect.text.inputs import When, clean_name, expiry, one_of, several_of
 from recollect.types import ALL_RIGHTS, Holder, Right
 
@@ -377,15 +377,22 @@ async def carry_identity(engine: Engine, current: Store) -> tuple[str, ...]:
 
 
 async def map_device(engine: Engine, device: str, scope: str, *, actor: str = "") -> Device:
-    """What this device hears belongs to that scope from now on."""
+    """What this device hears belongs to that scope from now on. A name is one of the scope's root:
+    what other tenants call their devices is nobody's concern."""
     engine.allow("admin")
     mapped = Device(id=clean_name(device, "the device"), scope=engine.write_scope(scope))
-    known = await _device_cell(engine, mapped.id)
-    if known is not None and not engine.may_change(_scope_in(known)):
-        raise Denied(f"device {mapped.id!r} cannot be mapped here; give it another name")
+    root = root_of(mapped.scope)
+    key = cell_key(DEVICES, root, mapped.id)
+    version = 0
+    for known in await _named_device(engine, mapped.id):
+        if known.key == key:
+            if not engine.may_change(_scope_in(known)):
+                raise Denied(f"device {mapped.id!r} cannot be mapped here; give it another name")
+            version = known.version
+        elif engine.may_change(_scope_in(known)):  # it was somebody else's, or an older program's
+            await _put(engine, replace(known, expires_at=engine.now()))
     value = {"scope": mapped.scope, "mapped_by": actor}
-    version = known.version if known else 0
-    await _put(engine, Cell(key=cell_key(DEVICES, mapped.id), value=value, version=version))
+    await _put(engine, Cell(key=key, value=value, version=version))
     _audited(engine, "map_device", (mapped.scope,), mapped.id)
     return mapped
 
@@ -393,7 +400,7 @@ async def map_device(engine: Engine, device: str, scope: str, *, actor: str = ""
 async def list_devices(engine: Engine) -> tuple[Device, ...]:
     engine.allow("admin")
     devices = [
-        Device(id=cell.key.split("\t", 1)[1], scope=_scope_in(cell))
+        Device(id=_device_name(cell), scope=_scope_in(cell))
         for cell in await _cells(engine, DEVICES)
     ]
     return tuple(device for device in devices if engine.may_change(device.scope))
@@ -401,16 +408,29 @@ async def list_devices(engine: Engine) -> tuple[Device, ...]:
 
 async def scope_of_device(engine: Engine, device: str) -> str:
     """Whose device it is. One that nobody mapped, or that somebody else owns, is not found."""
-    cell = await _device_cell(engine, clean_name(device, "the device"))
-    if cell is None or not engine.may_change(_scope_in(cell)):
+    cells = await _named_device(engine, clean_name(device, "the device"))
+    scopes = {_scope_in(cell) for cell in cells if engine.may_change(_scope_in(cell))}
+    if len(scopes) > 1:
+        raise Invalid(f"device {device!r} is one of several roots; use a key of one of them")
+    if not scopes:
         raise NotFound(f"device {device!r} belongs to nobody here; map it to a scope first")
-    return parse_scope(_scope_in(cell))
+    return parse_scope(scopes.pop())
 
 
-async def _device_cell(engine: Engine, device: str) -> Cell | None:
-    wanted = cell_key(DEVICES, device)
-    found = await engine.store.registry.get((wanted,), now=engine.now())
-    return found[0] if found else None
+async def _named_device(engine: Engine, device: str) -> list[Cell]:
+    """Cells of this name: of the roots that the handle is bound to, or of all. Older programs had
+    one for the whole store."""
+    roots = dict.fromkeys(map(root_of, engine.bound))
+    if not roots:
+        return [cell for cell in await _cells(engine, DEVICES) if _device_name(cell) == device]
+    wanted = [cell_key(DEVICES, root, device) for root in roots]
+    known = await engine.store.registry.get((*wanted, cell_key(DEVICES, device)), now=engine.now())
+    return [cell for cell in known if root_of(_scope_in(cell)) in roots]
+
+
+def _device_name(device: Cell) -> str:
+    """The last part of its key; the one before is its root, if it has one."""
+    return device.key.rpartition("\t")[2]
 
 
 def _scope_in(device: Cell) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import struct
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
@@ -50,11 +50,25 @@ def labels_blob(tags: Iterable[str], data: Mapping[str, Any]) -> bytes:
     return struct.pack(f"<{len(hashes)}Q", *hashes)
 
 
+def check_finite(vectors: Iterable[Vector]) -> None:
+    """Raises Invalid."""
+    if not np.isfinite(np.frombuffer(b"".join(vectors), dtype="<f4")).all():
+        raise Invalid("a vector holds a number that is not finite")
+
+
 def quantised(vector: Vector) -> bytes:
     """One byte per number: enough to find the best, which are then compared exactly."""
-    numbers = np.frombuffer(vector, dtype="<f4")
-    if not np.isfinite(numbers).all():
-        raise Invalid("a vector holds a number that is not finite")
-    scale = np.float32(np.abs(numbers).max() / 127)
-    small = np.rint(numbers / scale) if scale > 0 else np.zeros(len(numbers))
-    return bytes(scale.astype("<f4").tobytes() + small.astype(np.int8).tobytes())
+    (small,) = all_quantised([vector])
+    return small
+
+
+def all_quantised(vectors: Sequence[Vector]) -> list[bytes]:
+    """The same for many of one length."""
+    numbers = np.frombuffer(b"".join(vectors), dtype="<f4").reshape(len(vectors), -1)
+    scales = np.abs(numbers).max(axis=1) / np.float32(127)
+    small = np.rint(numbers / np.where(scales > 0, scales, np.float32(1))[:, None])
+    dtype = np.dtype([("scale", "<f4"), ("numbers", "i1", (numbers.shape[1],))])
+    packed = np.empty(len(vectors), dtype=dtype)
+    packed["scale"], packed["numbers"] = scales, small
+    whole, size = packed.tobytes(), dtype.itemsize
+    return [whole[start : start + size] for start in range(0, len(whole), size)]

@@ -51,6 +51,8 @@ def distinct(values: Array) -> Array:
 
 def merged(segments: Sequence[Segment]) -> Segment:
     """One segment that says the same. Rows of a later segment must lie behind earlier ones."""
+    if len(segments) == 1:
+        return segments[0]
     hashes = distinct(np.concatenate([segment.hashes for segment in segments]))
     sizes = np.zeros(len(hashes), dtype=np.int64)
     for segment in segments:
@@ -114,8 +116,14 @@ class Postings:
     def some(self, place: Array) -> Segment:
         """The words of some rows, numbered anew: ``place`` has the new number of every row, and
         -1 for the others. The order of rows must stay."""
-        found = [_some(segment, place) for segment in self._segments]
-        return found[0] if len(found) == 1 else merged(found)
+        wanted = np.flatnonzero(place >= 0)
+        first, last = wanted[0], wanted[-1]
+        found = [
+            _some(segment, place)
+            for segment in self._segments
+            if len(segment.rows) and segment.rows.max() >= first and segment.rows.min() <= last
+        ]
+        return merged(found) if found else segment_of([b""], 0)
 
     def extend(self, segments: Sequence[Segment]) -> None:
         """Add many at once."""

@@ -330,6 +330,8 @@ class ScopeIndex:
         """One part of it, of the records with these keys, as bytes; and how many they are."""
         keys = self.column("key")
         rows = np.flatnonzero((keys >= first) & (keys <= last) & self.present[: self.size])
+        if not len(rows):
+            return b"", 0
         return (self._packed_vectors(part, rows) if part else self._packed(rows)), len(rows)
 
     def _packed(self, rows: Array) -> bytes:

@@ -4,8 +4,9 @@ A key's mark says what was asked, and from where on the write takes its ids. It 
 root that is written to, put down in the same commit as the write's first change, and the answer in
 the same as its last one where the verb knows it by then. Whoever is killed in between leaves a
 mark without an answer: the write is done again with the same ids, so that the store sees commits
-it knows and applies none of them twice. A write into other roots than the one that its request
-names has its mark put down before, and its answer behind it.
+it knows and applies none of them twice. The answer to a forgetting is not kept, because it names
+what is gone; nor are answers of a root in which a scope was forgotten. A write into other roots
+than the one that its request names has its mark put down before, and its answer behind it.
 """
 
 from __future__ import annotations
@@ -120,10 +121,12 @@ class Marking:
         self.mark = mark
         self._engine = engine
         self._again = mark.version > 0
+        self._forgets = False
         self._done: Counter[str] = Counter()
 
     async def commit(self, batch: Batch, told: Told, commit: Commit) -> int:
         said = _said_in(batch)
+        self._forgets = self._forgets or batch.reason == "forget"
         batch = replace(batch, id=id_for(self.mark.value["ids"], f"{said} {self._done[said]}"))
         elsewhere = batch.root != self.mark.scope
         if elsewhere and not self.mark.version:
@@ -141,7 +144,7 @@ class Marking:
 
     async def _put(self, batch: Batch, told: Told, commit: Commit) -> int:
         mark = self.mark
-        if told is not None:
+        if told is not None and not self._forgets:  # what names things that are gone is not kept
             mark = replace(mark, value={**mark.value, "answer": as_json(told())})
         try:
             number = await commit(replace(batch, items=(*batch.items, mark)))

@@ -50,12 +50,8 @@ class Word(NamedTuple):
     names: bool
 
 
-class Beside(NamedTuple):
-    """Where a word stands: behind or before which other, and what is between them."""
-
-    beside: str
-    between: tuple[str, ...]
-    behind: bool
+# Where a word stands: beside which other, what is between them, and whether it is behind that.
+Beside = tuple[str, tuple[str, ...], bool]
 
 
 class Read:
@@ -77,9 +73,9 @@ class Read:
         return frozenset([word.text for word in self.words if len(word.text) >= PART_MIN])
 
     @cached_property
-    def places(self) -> Mapping[tuple[str, tuple[str, ...], bool], Sequence[Word]]:
-        """Which words stand there; the keys are those of ``Beside``."""
-        found: dict[tuple[str, tuple[str, ...], bool], list[Word]] = {}
+    def places(self) -> Mapping[Beside, Sequence[Word]]:
+        """Which words stand there."""
+        found: dict[Beside, list[Word]] = {}
         for left, between, right in _pairs(self.words):
             found.setdefault((left.meant, between, True), []).append(right)
             found.setdefault((right.meant, between, False), []).append(left)
@@ -236,7 +232,7 @@ def _other_number(asked: Read, told: Read) -> Iterator[Apart]:
     if not asked.numbers or told.ranges:
         return
     for place, found in asked.places.items():
-        numbers = [one for one in found if one.text.isdigit()] if Beside(*place).behind else ()
+        numbers = [one for one in found if one.text.isdigit()] if place[2] else ()
         others = [one.text for one in told.places.get(place, ()) if one.text.isdigit()]
         if numbers and others and not any(one.text in others for one in numbers):
             yield Apart(numbers[0], others[0])
@@ -267,11 +263,11 @@ def _other_beside(asked: Read, told: Read, missing: Sequence[Word]) -> Iterator[
     if not _is_one_run(asked, missing):
         return
     for place, ours in asked.places.items():
-        if Beside(*place).beside not in told.meant:
+        if place[0] not in told.meant:
             continue
         theirs = [one for one in told.places.get(place, ()) if one.meant not in asked.meant]
         for word in ours if theirs else ():
-            both = missing[0].names and theirs[0].names and _tells_which(Beside(*place))
+            both = missing[0].names and theirs[0].names and _tells_which(*place)
             if word in missing and (both or _is_opposite(word, asked, told)):
                 yield Apart(word, theirs[0].text)
 
@@ -285,10 +281,10 @@ def _is_one_run(asked: Read, missing: Sequence[Word]) -> bool:
     return places[-1] - places[0] < len(places)
 
 
-def _tells_which(place: Beside) -> bool:
+def _tells_which(beside: str, between: Sequence[str], behind: bool) -> bool:
     """What stands before a word, or behind it with a preposition, says which one is meant; and
     so does what is the best or the next."""
-    return not place.behind or bool(place.between) or _chooses(place.beside)
+    return not behind or bool(between) or _chooses(beside)
 
 
 def _read(text: str) -> Read:

@@ -281,6 +281,8 @@ def _similarity_weight(asked: Asked) -> float:
 
 
 def _latin_share(text: str) -> float:
+    if text.isascii():
+        return 1.0
     letters = [letter for letter in fold(text) if letter.isalpha()]
     return sum(letter.isascii() for letter in letters) / len(letters) if letters else 1.0
 

@@ -322,7 +322,7 @@ class _Decision:
             "item": self._erase_item,
         }
         scope = remove[erase.kind](erase) or erase.scope or self._batch.root
-        self._touch(touches.touch_erased(erase, scope))
+        self._touch(touches.touch_erased(erase, scope), erase.session or None)
 
     def _erase_record(self, erase: Erase) -> str:
         record = self._records.get(erase.id)

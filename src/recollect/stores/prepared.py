@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from recollect.index.derived import quantised
+from recollect.index.derived import check_finite, quantised
 from recollect.stores.commit import checked
 from recollect.stores.rows import (
     CHECKSUM_BYTES,
@@ -34,21 +34,22 @@ class Prepared:
 
     batch: Batch
     records: Mapping[str, PreparedRecord]
-    small: Mapping[str, bytes]  # the vectors in one byte per number
+    small: Mapping[str, bytes]  # the vectors in one byte per number, for stores that keep them
     size: int  # roughly, in bytes
 
 
-def prepare(batch: Batch) -> Prepared:
+def prepare(batch: Batch, *, small: bool = True) -> Prepared:
     """Check the batch by itself. Raises Invalid."""
     batch = checked(batch)
     records: dict[str, PreparedRecord] = {}
     for record in batch.records:
         records[record.id] = _prepared(record, batch, records.get(record.id))
-    small = {id_: quantised(vector) for id_, vector in batch.vectors.items()}
+    check_finite(batch.vectors.values())
+    rounded = {id_: quantised(one) for id_, one in batch.vectors.items()} if small else {}
     size = sum(len(message.text) + len(message.original) for message in batch.messages)
     size += sum(len(record.text) for record in batch.records)
     size += sum(map(len, batch.vectors.values()))
-    return Prepared(batch, records, small, size)
+    return Prepared(batch, records, rounded, size)
 
 
 def _prepared(given: Record, batch: Batch, before: PreparedRecord | None) -> PreparedRecord:

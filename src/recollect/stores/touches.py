@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -19,6 +19,8 @@ from recollect.types import (
     Summary,
     Touch,
 )
+
+FORGOTTEN = "forgotten"
 
 # Beside the fields that name the thing. Counters are not journalled by design, and the state of a
 # session is what somebody said.
@@ -91,20 +93,47 @@ def touch_vector(record: Record, space: str) -> Touch:
 
 
 def touch_erased(erase: Erase, scope: str) -> Touch:
-    id_ = f"{erase.namespace}/{erase.id}" if erase.kind == "item" else erase.id
-    return Touch(kind=erase.kind, id=id_, scope=scope)
+    return Touch(kind=erase.kind, id=name_left(erase) or erase.id, scope=scope)
 
 
-def without_details(entry: Entry, erase: Erase) -> Entry:
-    """The entry, silent about what is being erased; that it was touched stays known."""
-    touched = tuple(
-        replace(touch, before=None, after=None) if _mentions(touch, erase) else touch
-        for touch in entry.touched
-    )
-    return entry if touched == entry.touched else replace(entry, touched=touched)
+def name_left(erase: Erase) -> str:
+    """What the journal calls an erased thing whose name somebody gave it, and so may tell what it
+    was about; "": it keeps its own. Who erases a session has its messages forgotten by name, too.
+    """
+    if erase.kind == "item":
+        return f"{erase.namespace}/{FORGOTTEN}"
+    return FORGOTTEN if erase.kind == "session" else ""
 
 
-def _mentions(touch: Touch, erase: Erase) -> bool:
+def to_silence(
+    erased: Iterable[Erase],
+) -> dict[tuple[str, str], list[tuple[str, str, str]]]:
+    """For stores that change their journal by statements: for each kind, and what the journal calls
+    such things from now on ("": as before), their scopes, sessions and names."""
+    found: dict[tuple[str, str], list[tuple[str, str, str]]] = {}
+    for one in erased:
+        name = f"{one.namespace}/{one.id}" if one.kind == "item" else one.id
+        found.setdefault((one.kind, name_left(one)), []).append((one.scope, one.session, name))
+    return found
+
+
+def without_details(
+    entry: Entry, also: Sequence[str | None], erase: Erase
+) -> tuple[Entry, list[str | None]]:
+    """The entry, silent about what is being erased; that something was touched stays known. And
+    what its touches mention beside, see ``Changes.also``."""
+    touched, beside = list(entry.touched), list(also)
+    name = name_left(erase)
+    for place, (touch, other) in enumerate(zip(entry.touched, also, strict=True)):
+        if _mentions(touch, other, erase):
+            new = replace(touch, before=None, after=None)
+            touched[place] = replace(new, id=name) if name and touch.kind != "summary" else new
+            beside[place] = None if name else other
+    same = tuple(touched) == entry.touched
+    return entry if same else replace(entry, touched=tuple(touched)), beside
+
+
+def _mentions(touch: Touch, also: str | None, erase: Erase) -> bool:
     if erase.kind == "record":
         if touch.kind == "relation":
             # Ids may hold blanks: rather silent about one edge too many than too few.
@@ -117,14 +146,8 @@ def _mentions(touch: Touch, erase: Erase) -> bool:
     if erase.kind == "item":
         return touch.kind == "item" and touch.id == f"{erase.namespace}/{erase.id}"
     if erase.kind == "message":
-        return touch.kind == "message" and touch.id == erase.id and _session(touch) == erase.session
-    return (touch.kind == "session" and touch.id == erase.id) or (
-        touch.kind in ("message", "summary", "cursor") and _session(touch) == erase.id
-    )
-
-
-def _session(touch: Touch) -> Any:
-    return (touch.after or {}).get("session")
+        return touch.kind == "message" and touch.id == erase.id and also == erase.session
+    return touch.kind in ("session", "message", "summary", "cursor") and also == erase.id
 
 
 def _difference(old: Any, new: Any) -> tuple[dict[str, Any], dict[str, Any]]:

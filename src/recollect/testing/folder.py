@@ -95,6 +95,7 @@ class Root:
     summaries: dict[str, Summary] = field(default_factory=dict)
     items: dict[tuple[str, str, str], Item] = field(default_factory=dict)
     entries: list[Entry] = field(default_factory=list)
+    also: dict[int, list[str | None]] = field(default_factory=dict)  # by entry, see ``Changes``
 
 
 # Reading and writing a file
@@ -140,6 +141,7 @@ def root_in(file: Path) -> Root:
         summaries={one.id: one for one in things["summaries"]},
         items={(one.scope, one.namespace, one.key): one for one in things["items"]},
         entries=things["entries"],
+        also={int(seq): names for seq, names in plain["also"].items()},
     )
 
 
@@ -153,6 +155,7 @@ def save(root: Root, file: Path) -> None:
         "changed": root.changed,
         "gone": root.gone,
         "lost": root.lost,
+        "also": root.also,
         "vectors": {
             space: {id_: base64.b64encode(vector).decode() for id_, vector in rows.items()}
             for space, rows in root.vectors.items()
@@ -227,6 +230,7 @@ def applied(root: Root, changes: Changes) -> None:
         root.messages = _unexpired(root.messages, batch.at)
         root.items = _unexpired(root.items, batch.at)
     root.entries = [entry for entry in root.entries if entry.seq not in changes.pruned]
+    root.also = {seq: names for seq, names in root.also.items() if seq not in changes.pruned}
     if batch.drop_space:
         for id_ in root.vectors.pop(batch.drop_space, {}):
             root.changed[id_] = root.stamp
@@ -245,7 +249,9 @@ def applied(root: Root, changes: Changes) -> None:
     for item in changes.items_gone:
         root.items.pop(item, None)
     for erase in changes.silenced:
-        root.entries = [without_details(entry, erase) for entry in root.entries]
+        for place, entry in enumerate(root.entries):
+            quiet = without_details(entry, root.also[entry.seq], erase)
+            root.entries[place], root.also[entry.seq] = quiet
     if len(root.gone) > GONE_MAX:
         root.lost = root.stamp
         root.gone.clear()
@@ -273,6 +279,7 @@ def _put(root: Root, changes: Changes) -> None:
             root.records[id_] = replace(record, uses=record.uses + count, used_at=batch.at)
     if changes.entry is not None:
         root.entries.append(changes.entry)
+        root.also[changes.entry.seq] = list(changes.also)
         root.head = changes.entry.seq
 
 

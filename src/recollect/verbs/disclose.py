@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import IO
 
 from recollect.engine import Engine, every_message, every_record, every_session, every_summary
+from recollect.forgotten import note_export
 from recollect.packet.text import quoted
 from recollect.ports import Store
 from recollect.text.inputs import clean_name
@@ -37,7 +38,9 @@ async def disclose(
     who = clean_name(author, "author")
     parts = await parts_of(engine, scope, descend=descend)
     with target_opened(target) as file:
-        return await _written(engine, file, parts, who)
+        receipt = await _written(engine, file, parts, who)
+    await note_export(engine, [part.root for part in parts], target)
+    return receipt
 
 
 async def _written(

@@ -28,6 +28,7 @@ from recollect.engine import (
 )
 from recollect.errors import Invalid, Unavailable
 from recollect.forgotten import NAMESPACE as TOMBSTONE
+from recollect.forgotten import note_export
 from recollect.models.budgets import days_of, kept_until
 from recollect.ports import Breath, Store, beside
 from recollect.scopes import is_visible
@@ -122,13 +123,17 @@ async def export_to(
     scope: str | Iterable[str] | None,
     descend: bool,
     progress: Progress | None = None,
+    noted: bool = True,
 ) -> Receipt:
+    """``noted``: whoever forgets something of it is told of the file."""
     waiting = await all_drained(engine)
     parts = await parts_of(engine, scope, descend=descend)
     total = sum([await _size(part) for part in parts]) if progress else 0
     with target_opened(target) as file:
         writing = ExportWriting(file=file, progress=progress, total=total)
         counts = await _write_all(writing, parts, engine)
+    if noted:
+        await note_export(engine, [part.root for part in parts], target)
     items = (
         ReceiptItem(id=name, status="stored", reason=f"{counts[name]} written") for name in TYPES
     )

@@ -12,19 +12,22 @@ from dataclasses import replace
 
 from recollect.access.audit import destroy_key
 from recollect.changes import Change, retried
-from recollect.engine import Engine
+from recollect.engine import Engine, every_item
 from recollect.errors import Conflict, Unavailable
 from recollect.forgotten import copies_elsewhere, mark_forgotten, stones_for
-from recollect.packet.buffers import PENDING
+from recollect.packet.buffers import CONSUMED, PENDING
+from recollect.packet.stable import STABLE
 from recollect.scopes import is_within
-from recollect.types import Erase, ItemStatus, Receipt, ReceiptItem, Session
-from recollect.upkeep.consolidate.marks import drop_marks
+from recollect.types import MARKS, Erase, ItemStatus, Receipt, ReceiptItem, Session
+from recollect.upkeep.consolidate.marks import PLACES, PRACTICE, drop_marks
 from recollect.upkeep.leases import succeeded, tries
 from recollect.verbs.imported import silence
 from recollect.verbs.queue import all_drained
 from recollect.verbs.selection import Doomed, Selection, checked, follow_derivations, select
 
 LATECOMERS_MAX = 16
+# What upkeep notes of sessions and messages by their names.
+BOOKS = (CONSUMED, PLACES, PRACTICE, STABLE)
 
 
 async def forget(engine: Engine, selection: Selection, *, actor: str) -> Receipt:
@@ -110,9 +113,32 @@ async def _erase_sessions(change: Change, doomed: Doomed) -> None:
         for key in doomed.sessions
         if not await change.store.messages(key, now=now, limit=1)
     ]
+    gone = {key.scope for key in doomed.sessions}
+    gone |= {record.scope for record in doomed.records.values()}
+    for books in BOOKS:
+        async for item in every_item(change.store, change.root, books, now):
+            if item.scope in gone:
+                change.erasures.append(
+                    Erase(kind="item", scope=item.scope, namespace=books, id=item.key)
+                )
     erasures = list(change.erasures)
     await change.commit_in_parts()
     await silence(change, erasures)
+    await _drop_answers(change)
+
+
+async def _drop_answers(change: Change) -> None:
+    """Answers that are kept for who asks again name sessions and messages, of whatever scope."""
+
+    async def attempt(_: Conflict | None) -> None:
+        change.clear()
+        async for mark in every_item(change.store, change.root, MARKS, change.engine.now()):
+            if "answer" in mark.value:
+                kept = {name: part for name, part in mark.value.items() if name != "answer"}
+                change.items.append(replace(mark, value=kept))
+        await change.commit_in_parts()
+
+    await retried(attempt, "answers that name what is to be forgotten keep coming; forget it again")
 
 
 async def _clear_registry(engine: Engine, doomed: Doomed, selection: Selection) -> None:

@@ -16,6 +16,7 @@ from recollect.types import Entry, Erase, Item, Touch
 from recollect.types.serial import from_plain, to_plain
 
 NAMESPACE = "journal"
+FORGOTTEN = "forgotten"
 PAGE = 50  # an entry may speak of a thousand things
 REWRITTEN_PER_COMMIT = 50
 
@@ -58,11 +59,14 @@ async def silence(change: Change, erasures: Sequence[Erase]) -> None:
 
 def without_details(entry: Entry, gone: frozenset[tuple[str, str]]) -> Entry:
     """``gone`` are kinds and ids. Rather silent about one thing too many than too few."""
-    touched = tuple(
-        replace(touch, before=None, after=None) if _mentions(touch, gone) else touch
-        for touch in entry.touched
-    )
+    touched = tuple(_silent(touch) if _mentions(touch, gone) else touch for touch in entry.touched)
     return replace(entry, touched=touched)
+
+
+def _silent(touch: Touch) -> Touch:
+    """Names that somebody gave go, too."""
+    given = touch.kind in ("message", "session", "cursor")
+    return replace(touch, id=FORGOTTEN if given else touch.id, before=None, after=None)
 
 
 def ends_of(touch: Touch) -> list[str]:
@@ -73,5 +77,8 @@ def ends_of(touch: Touch) -> list[str]:
 def _mentions(touch: Touch, gone: frozenset[tuple[str, str]]) -> bool:
     if touch.kind == "relation":
         return any(("record", end) in gone for end in ends_of(touch))
+    if touch.kind == "cursor":
+        return ("session", touch.id.rpartition("/")[0]) in gone
     kind = "record" if touch.kind == "vector" else touch.kind
-    return (kind, touch.id) in gone
+    session = ("session", str((touch.after or {}).get("session")))
+    return (kind, touch.id) in gone or session in gone

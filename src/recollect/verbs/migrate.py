@@ -78,13 +78,13 @@ async def moved(source: Engine, target: Engine, progress: Callable[[int, int], N
 
 async def _move_root(source: Engine, target: Engine, root: str) -> Counter[str]:
     with tempfile.TemporaryFile() as spool:
-        await export_to(source, spool, scope=root, descend=True)
+        await export_to(source, spool, scope=root, descend=True, noted=False)
         spool.seek(0)
         # Whoever has both stores moves what one of them believes: nothing comes from outside.
         await import_from(target, spool, dry_run=False, partial=False, actor=ACTOR, trusting=True)
         wanted = _lines_in(spool)
     with tempfile.TemporaryFile() as copy:
-        await export_to(target, copy, scope=root, descend=True)
+        await export_to(target, copy, scope=root, descend=True, noted=False)
         found = _lines_in(copy)
     if missing := wanted.missing_in(found):
         raise Unavailable(

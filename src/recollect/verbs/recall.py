@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from recollect.engine import Engine
@@ -115,8 +116,7 @@ async def _recalled(engine: Engine, question: Question, *, count_uses: bool) -> 
     by_root, descend = await engine.read_scopes(question.scope, descend=question.descend)
     named = question.scope is not None or engine.bound
     theirs = [scope for scopes in by_root.values() for scope in scopes] if named else []
-    where = replace(query.where, descend=descend)
-    questions, embedded = await posed(engine, question, replace(query, where=where), theirs)
+    questions, embedded = await posed(engine, question, query, theirs)
     query, asked = questions[0]
     vector = embedded.vectors[0]
     notes += _arms(engine, question.text, vector, embedded.trouble)
@@ -126,17 +126,17 @@ async def _recalled(engine: Engine, question: Question, *, count_uses: bool) -> 
     if question.scope is None:
         roots = "1 root" if len(by_root) == 1 else f"{len(by_root)} roots"
         notes.append(f"searched every scope this handle may see ({roots})")
-    found: list[Candidate] = []
+    ranked: list[list[Candidate]] = []
     for root, scopes in by_root.items():
+        seen = replace(query.where, scopes=scopes, descend=descend)
+        here = [(replace(one, where=seen), about) for one, about in questions]
         for store in engine.stores_of(root):
-            seen = replace(where, scopes=scopes)
-            here = [(replace(one, where=seen), about) for one, about in questions]
-            found += await _ranked_in(store, here, root, notes)
-    compared = any(candidate.similarity is not None for candidate in found)
+            ranked.append(await _ranked_in(store, here, root, notes))
+    compared = any(one.similarity is not None for found in ranked for one in found)
     if vector and not compared and await engine.vector_trouble():
         # Another process moved the store to a new space a moment ago.
         return await _recalled(engine, question, count_uses=count_uses)
-    best = sorted(found, key=order)
+    best = ranked[0] if len(ranked) == 1 else sorted(chain.from_iterable(ranked), key=order)
     clear = above_threshold(best, asked)
     clear = spread(standing_out(clear, asked) if question.cut else clear, asked)
     chosen, note, usage = await _reranked(engine, question, clear, limit)
@@ -264,7 +264,7 @@ async def _single_questions(
 async def _ranked_in(
     store: Store, questions: Sequence[tuple[Search, Asked]], root: str, notes: list[str]
 ) -> list[Candidate]:
-    """The best of all questions. Who found them is noted, if it was the engine itself."""
+    """The best of all questions, in order. Who found them is noted, if it was the engine itself."""
     query, asked = questions[0]
     hits = [await hits_of(store, one, root) for one, _ in questions]
     if NATIVE not in notes and any(isinstance(one, NativeHits) for one in hits):
@@ -280,8 +280,8 @@ async def _ranked_in(
     # Once more, for what came along; and where facts are preferred, for what that made room for.
     again = joined is not ranked or asked.prefer_facts
     if again and "one_per_source" in asked.profile.stages:
-        return one_per_source(seen, asked)
-    return seen
+        seen = one_per_source(seen, asked)
+    return sorted(seen, key=order) if again else seen
 
 
 def _joined(candidates: Iterable[Candidate]) -> list[Candidate]:

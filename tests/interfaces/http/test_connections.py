@@ -122,6 +122,23 @@ def test_what_is_no_http_is_a_problem_too(wire: Wire, ann: httpx2.Client, reques
     assert ann.get("/health").status_code == 200
 
 
+def test_a_body_of_two_lengths_hides_no_second_request(wire: Wire) -> None:
+    body = '{"query": "x"}'
+    wire.say(
+        f"POST /v1/recall HTTP/1.1\r\n{wire.base}Content-Type: application/json\r\n"
+        f"Content-Length: {len(body)}\r\nTransfer-Encoding: chunked\r\n\r\n"
+        f"{len(body):x}\r\n{body}\r\n0\r\n\r\n"
+        f"GET /v1/records HTTP/1.1\r\n{wire.base}\r\n"
+    )
+    told = b""
+    with suppress(ConnectionResetError):
+        while part := wire.socket.recv(65536):  # until the server has ended the connection
+            told += part
+    assert told.startswith(b"HTTP/1.1 400 ")
+    assert b"not both" in told
+    assert told.count(b"HTTP/1.1 ") == 1
+
+
 @pytest.mark.parametrize("size", [17_000, 70_000, 2_000_000])
 @pytest.mark.parametrize(
     "request_",

@@ -33,6 +33,7 @@ def make_old_file(path: Path, *, records: int, leases: int) -> None:
         first = migrate.migrations()[:1]
         patch.setattr(migrate, "migrations", lambda: first)
         patch.setattr(migrate, "schema", lambda: first[0].sql)
+        patch.setattr(migrate, "PAGE_BYTES", 4096)
         asyncio.run(_fill(path, records))
     db = apsw.Connection(str(path))
     db.execute("PRAGMA synchronous = OFF; BEGIN")

@@ -152,3 +152,24 @@ def test_X2_a_server_that_is_slow_or_gone_is_told_and_comes_back(
         assert "correct them in the URL" in str(wrong)
     finally:
         server.stop()
+
+
+def test_L1_over_http_it_is_the_same_store() -> None:
+    """Against a stand-in, which has the embedded engine behind it."""
+    server = StandIn()
+
+    async def work() -> None:
+        store = await SurrealStore.open(server.http_url)
+        await put(store, make_record("a", "Ann lives in Oslo"))
+        assert (await one_record(store, "a")).text == "Ann lives in Oslo"
+        await put(store, Erase(kind="record", id="a"))
+        assert await store.records(ROOT, ["a"], now=NOW) == []
+        assert len(await store.journal(ROOT)) == 2
+        await store.close()
+
+    try:
+        asyncio.run(work())
+        wrong = refusal(server.http_url.replace(":hunter2secret@", ":another@"))
+        assert isinstance(wrong, Denied)
+    finally:
+        server.stop()

@@ -125,6 +125,9 @@ class Guard:
         for name in ONCE:
             if names.count(name.encode()) > 1:
                 raise Refused(400, f"the header {name} stands there twice")
+        if "content-length" in headers and "transfer-encoding" in headers:
+            # Somebody in front may have gone by the other one: behind it begins no new request.
+            raise Refused(400, "a body has a length or comes in pieces, not both")
         host = headers.get("host", "")
         if host_name(host) not in self._hosts:
             raise Refused(421, "this server does not answer to that name; set RECOLLECT_HOSTS")

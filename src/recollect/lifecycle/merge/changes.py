@@ -14,8 +14,17 @@ from dataclasses import replace
 from itertools import pairwise
 
 from recollect.lifecycle.merge.focus import restates, touches
-from recollect.lifecycle.merge.odds import UNLIKELY, features, weighed
-from recollect.lifecycle.merge.theme import are_parallel, is_another, of_two_things
+from recollect.lifecycle.merge.odds import LIKELY, UNLIKELY, features, is_meant, weighed
+from recollect.lifecycle.merge.theme import (
+    are_parallel,
+    gives_its_own_thing,
+    has_its_own_thing,
+    is_another,
+    is_of_a_part,
+    of_two_things,
+    subject_fields,
+    subject_of,
+)
 from recollect.lifecycle.merge.topic import Topic, said_by, shared_dense, shared_words, topic_of
 from recollect.text.analysis import stem, words
 from recollect.text.claims.changes import ChangeCue, change_in
@@ -38,11 +47,17 @@ def replaces(text: str, speaker: str, known: str, known_speaker: str, cue: str =
     if new is None:  # most statements tell no change: the known one is not read for those
         return ""
     old = topic_of(known, known_speaker)
+    return "" if new.pronoun else _replaces(new, old)
+
+
+def _replaces(new: Topic, old: Topic) -> str:
     if _is_planned(new) and not old.pending:  # what is known is a plan itself: plans change too
         return ""
     if new.begins and new.begins == old.begins and not fields_of(new.begins):
         new, old = _without_subject(new), _without_subject(old)
-    shared = shared_words(new, old)
+    if _is_from_another(new, old) or _is_beside(new, old):
+        return ""
+    shared = shared_words(new, old) - _verbs_of(new)
     if _is_over(old) or not _same_people(new, old, shared) or _is_told_of_it(new, old, shared):
         return ""
     if new.dense and old.dense and not shared:
@@ -99,8 +114,71 @@ _ANOTHER = re.compile(
 def concern(text: str, speaker: str, known: str, known_speaker: str, cue: str = "") -> float:
     """How likely a statement tells a change of a known one that it does not surely replace,
     between 0 and 1."""
+    new = _changing(text, speaker, cue)
+    if new is not None and (new.pronoun or is_bare(new)):
+        old = topic_of(known, known_speaker)
+        if _replaces(new, old) if new.pronoun else _fits_bare(new, old):
+            return LIKELY
     found = evidence(text, speaker, known, known_speaker, cue)
     return weighed(found) if found else 0.0
+
+
+def is_bare(new: Topic) -> bool:
+    """ "Down to 85", "slipped to the 17th", "moved over to Zen": a new value, and no word of what
+    it is a value of."""
+    said = {stem(_plain(word)) for word in new.change.cue.split()}
+    left = (
+        new.words - said - new.names - word_set("changes.bare") - {value for _, value in new.values}
+    )
+    if new.kin or new.change.kind == "ends" or left - {_plain(word) for word in new.names}:
+        return False
+    if new.names and (" from " in new.said or _fields_but_events(new)):
+        return False  # it says what it was before, or what it is
+    return bool(_measured(new)) != bool(new.names) and not new.pronoun
+
+
+def _fields_but_events(topic: Topic) -> frozenset[str]:
+    return topic.fields - topic.events - {"home"}  # "moved over to" is no home
+
+
+def _measured(topic: Topic) -> dict[str, str]:
+    return {kind: value for kind, value in topic.values if kind in ("number", "time")}
+
+
+RATIO_MAX = 2.5  # between two values of one thing
+
+
+def _fits_bare(new: Topic, old: Topic) -> bool:
+    """Whether a bare value may take the place of the one that a known statement has."""
+    if _is_over(old):
+        return False
+    if new.names:
+        return (
+            bool(old.names)
+            and bool(old.fields & word_set("topics.switched"))
+            and not (new.names & old.names)
+        )
+    ours, theirs = _measured(new), _measured(old)
+    both = [kind for kind in ours if kind in theirs and ours[kind] != theirs[kind]]
+    return any(kind == "time" or _are_near(ours[kind], theirs[kind]) for kind in both)
+
+
+def _are_near(value: str, other: str) -> bool:
+    ours, theirs = _number(value), _number(other)
+    return ours > 0 and theirs > 0 and max(ours, theirs) / min(ours, theirs) <= RATIO_MAX
+
+
+def _number(value: str) -> float:
+    """0 for what is none."""
+    if value in _IN_WORDS:
+        return float(_IN_WORDS.index(value))
+    try:
+        return float(value.replace(",", "").rstrip(".km"))
+    except ValueError:
+        return 0.0
+
+
+_IN_WORDS = "none one two three four five six seven eight nine ten eleven twelve".split()
 
 
 def evidence(
@@ -111,7 +189,7 @@ def evidence(
     if new is None or _is_planned(new):
         return {}
     old = topic_of(known, known_speaker)
-    if _is_over(old):
+    if _is_over(old) or _is_from_another(new, old) or _is_beside(new, old):
         return {}
     shared = shared_words(new, old)
     if new.kin and old.kin and not _same_people(new, old, shared):
@@ -122,6 +200,8 @@ def evidence(
         return {}  # a turn in another field of a life
     if not _of_same_type(new, old) and is_another(new, old, shared):
         return {}
+    if "tool" in new.fields & old.fields and not shared and not _same_kind_of_thing(new, old):
+        return {}
     alone = not _fields(new, old) and not _about(new, old, shared)
     against = {
         "kin alone": bool(new.kin) and new.kin == old.kin and alone,
@@ -129,6 +209,119 @@ def evidence(
         "done": new.change.cue == _DONE_CUE,
     }
     return features(new, old) | {name: 1.0 for name, holds in against.items() if holds}
+
+
+def _verbs_of(new: Topic) -> frozenset[str]:
+    """That two things were raised says nothing of what was."""
+    said = (_plain(word) for word in new.change.cue.split())
+    return frozenset(stem(word) for word in said if word.endswith("ed"))
+
+
+_OWN_WORDS = re.compile(
+    r"\b(?:I|me|my|we|us|our|mine|ours|it|he|she|they|him|her|them)\b", re.IGNORECASE
+)
+_IS_NAMED = re.compile(
+    r"\b(?:is|are|called|named) (?:(?:an?|the) )?(?:[A-ZÀ-Ý][\w'.-]* ?){1,3}\W*\Z"
+)
+_TITLES = frozenset(("dr", "mr", "mrs", "ms", "miss", "prof", "sir"))
+
+
+def _is_beside(new: Topic, old: Topic) -> bool:
+    """Whether something happened to somebody or something else, or something else to whom both
+    are about."""
+    if language_of(new.said) or new.dense or new.pronoun or _of_same_type(new, old):
+        return False
+    shared = shared_words(new, old) - _verbs_of(new)
+    told = new.events & old.fields
+    if not shared and _is_of_hours(new, old):
+        return True
+    if not shared and told <= {"name"} and has_its_own_thing(new, old):
+        return True
+    if told or old.pending:
+        return False
+    if not shared:
+        stranger = _is_of_a_stranger(new)
+        where = {"home"} if _is_of_a_thing(new) else set()  # nor where a thing moved to
+        if is_single(_fields(new, old) - where) and not stranger:
+            return False
+        return stranger or _of_other_things(new, old)
+    if gives_its_own_thing(new, old):
+        return True
+    if is_of_a_part(new, shared) and not new.fields & old.fields:
+        return True
+    gone = not _MOVED_TO.match(new.change.cue) and pattern("changes.gone").search(new.change.cue)
+    if shared - _people_of(new, old) or gone:
+        return False
+    if _IS_NAMED.search(old.said) and new.names - old.names:
+        return False  # who somebody is, and somebody else's name
+    if _fields(new, old) - {"doctor", "lead", "name", "meeting", "price"}:
+        return False
+    return has_its_own_thing(new, old) or (new.change.kind == "changes" and bool(new.fields))
+
+
+def _is_of_hours(new: Topic, old: Topic) -> bool:
+    """When somebody works now says nothing of what they are; whether they work at all, it does."""
+    work = _fields(new, old)
+    return (
+        "hours" in new.fields - old.fields
+        and work <= {"work"}
+        and not states_of("work") & old.words
+        and bool(work)
+        and not new.names - old.names
+    )
+
+
+def _people_of(new: Topic, old: Topic) -> frozenset[str]:
+    names = {new.begins, new.subject, old.subject, old.begins}
+    if new.begins in _TITLES:
+        names |= set(subject_of(new.said))
+    return new.kin | names | {stem(one) for one in names} | new.mentions | old.mentions | _TITLES
+
+
+def _of_other_things(new: Topic, old: Topic) -> bool:
+    """Whether nothing is named in both, and one of them has a subject of its own."""
+    if subject_fields(new) & old.fields:
+        return False
+    named = old.begins and not old.kin and not new.names & {old.begins}
+    return _is_of_a_thing(new) or bool(named and new.change.kind == "may change")
+
+
+def _is_of_a_stranger(new: Topic) -> bool:
+    """ "Jack moved up a group": somebody with a name did something."""
+    if not new.begins or new.kin or fields_of(new.begins) or _OWN_WORDS.search(new.said):
+        return False
+    found = _NAME_AND_VERB.match(new.said)
+    return found is not None and bool(
+        found[1] in ("is", "has", "was") or reading(found[1], "third", "past")
+    )
+
+
+_NAME_AND_VERB = re.compile(r"\W*(?:[A-ZÀ-Ý][\w'-]+ ){1,3}([a-z]+)")
+
+
+def _is_of_a_thing(new: Topic) -> bool:
+    """ "The server moved": neither the speaker nor anybody of theirs."""
+    thing = not new.kin and _THE.match(new.said) and not _OWN_WORDS.search(new.said)
+    return bool(thing and subject_of(new.said))
+
+
+_THE = re.compile(r"(?:The|the) [a-z]")
+_MOVED_TO = re.compile(r"(?:has |have )?moved(?! (?:out|away))", re.IGNORECASE)
+
+
+_CHANGED_FROM = re.compile(
+    r"\b(?:switch|swap|chang|migrat|convert|upgrad|mov)\w* (?:over )?from (?:the |my |our )?"
+    r"([A-ZÀ-Ý][\w.'-]*)"
+)
+
+
+def _is_from_another(new: Topic, old: Topic) -> bool:
+    """ "Switched from Spotify to Tidal" ends Spotify, and nothing that does not name it."""
+    found = _CHANGED_FROM.search(new.said)
+    if found is None or not old.names:
+        return False
+    was = fold(found[1]).strip(".'-")
+    return was not in old.names and stem(was) not in old.words
 
 
 _OWN = re.compile(r"(?:I|We|My|Our)\b")
@@ -170,7 +363,13 @@ def _is_over(old: Topic) -> bool:
     return old.change.kind == "ends" and not states and "not" not in old.change.cue
 
 
+_ALONE = re.compile(r"\b(?:alone|by myself|on my own)\b")
+_IN_WITH = re.compile(r"\bmoved in\b|\bliving with (?:me|us)\b|\bstaying for good\b")
+
+
 def _same_people(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
+    if new.pronoun:
+        return is_meant(new.pronoun, old)
     if new.kin and old.kin:
         family = "expecting" in new.fields & old.fields and "born" not in old.words
         return (
@@ -181,6 +380,8 @@ def _same_people(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
             )
         )
     if new.kin and not new.kin <= word_set("topics.neutral"):
+        if _ALONE.search(old.said) and _IN_WITH.search(new.said):
+            return True
         named = bool(new.kin & old.mentions) or bool(new.subject and new.subject in old.names)
         named = named or (
             new.kin <= word_set("topics.partners") and "partner" in new.fields & old.fields
@@ -222,7 +423,7 @@ def _is_told_of_it(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
     if shared and _is_return(new, shared):
         return True
     if _SOME.match(new.said) and not _LESS.search(new.said):
-        return True
+        return not (shared and _is_one_less(new, old))
     if not shared or _of_same_type(new, old):
         return False
     if any(
@@ -236,6 +437,10 @@ def _is_told_of_it(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
         return beside or _is_part(new, old, shared)
     if new.change.kind == "changes" and _is_only_there(new, shared, _AT):
         return True
+    if new.change.kind == "changes" and not _fields(new, old):
+        by_it = not _BECAME.match(new.change.cue) and _is_done_by_it(new, shared)
+        if by_it or _is_version(new, old):
+            return True
     own = old.said.startswith(("I ", "We "))
     renamed = bool(new.names - old.names) and bool(old.names - new.names)
     theirs = (
@@ -247,7 +452,8 @@ def _is_told_of_it(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
 
 
 _WEAK = re.compile(
-    r"(?:was|were|got|been) |cancel|called|closed|crashed|left|shut|paused|on hold|ran |off\b"
+    r"(?:was|were|got|been) |cancel|called|closed|crashed|left|shut|paused|on hold|ran "
+    r"|(?:called|rained|cried|is|are|was|were) off\b"
 )
 _ONCE = re.compile(
     r"\b(?:today|yesterday|tonight|last night|this (?:time|morning|afternoon|evening|once)"
@@ -255,18 +461,33 @@ _ONCE = re.compile(
     r"|for the (?:day|weekend|bank holiday|night))\b",
     re.IGNORECASE,
 )
+_FAILED = re.compile(
+    r"\W*(?:my|our|the) (?:\w+ )?(?:train|bus|flight|ferry|tram|class|lesson|session|meeting|game"
+    r"|match|practice|lecture|call|appointment)s? (?:was|were|got) .*\bon \d{4}-\d\d-\d\d",
+    re.IGNORECASE,
+)
 _BACK = re.compile(r"\bbut \w+(?: \w+)? (?:\w+ )?back\b|\bturned up again\b")
 _SOME = re.compile(r"\W*(?:one|two|some|half|a few|most) of (?:my|our|the)\b", re.IGNORECASE)
 _LESS = re.compile(r"\bdown to\b|\bleft\b|\bonly\b|\bjust\b")
+_LOST_ONE = re.compile(
+    r"died|passed away|sold|rehomed|ran away|stolen|\\bleft\\b|moved out|dropped out"
+)
+
+
+def _is_one_less(new: Topic, old: Topic) -> bool:
+    """ "One of the goldfish died" to who has two of them."""
+    return bool(_LOST_ONE.search(new.said)) and "number" in dict(old.values)
+
+
 _OBJECT = frozenset("the a an my our their his her its one some another".split())
 
 
 def _is_instance(new: Topic) -> bool:
     """ "The 7:10 was cancelled this morning": what failed once goes on."""
     weak = new.change.kind == "ends" and _WEAK.search(new.change.cue)
-    return bool(weak and _ONCE.search(new.said)) and not pattern("changes.gone").search(
-        new.change.cue.replace("left", "")
-    )
+    return bool(weak and (_ONCE.search(new.said) or _FAILED.match(new.said))) and not pattern(
+        "changes.gone"
+    ).search(new.change.cue.replace("left", ""))
 
 
 _RETURN = re.compile(r"\bback (?:on|in|at|to|with) (?:the |my |our )?([\w'-]+)", re.IGNORECASE)
@@ -305,7 +526,12 @@ def _is_done_by_it(new: Topic, shared: frozenset[str]) -> bool:
     said = expanded(new.said)
     at = said.find(new.change.cue)
     before = [_plain(word) for word in re.split(r"[,;.:]", said[: max(at, 0)])[-1].split()]
-    after = [_plain(word) for word in said[at:].split()[1:6]] if at > 0 else []
+    rest = re.split(r"[,;.:]", said[max(at, 0) :], maxsplit=1)[0].split()
+    after = [_plain(word) for word in rest[1:6]] if at > 0 else []
+    while after and reading(after[0], "past", "participle"):
+        after = after[1:]
+    if after and after[0] in _PARTICLES and new.change.kind == "changes":
+        after = after[1:]
     mine = any(word in ("i", "we", "my", "our", "me", "us") for word in before)
     names = [word in shared or stem(word) in shared for word in before]
     others = not any(word in shared or stem(word) in shared for word in after)
@@ -313,6 +539,21 @@ def _is_done_by_it(new: Topic, shared: frozenset[str]) -> bool:
         after[0] in _OBJECT or (new.change.cue.endswith("ed") and stem(after[0]) in new.words)
     )
     return any(names) and not mine and others and noun
+
+
+_PARTICLES = frozenset("in on out off up down over back".split())
+_BECAME = re.compile(r"bec[ao]me|turn|is now|are now|now ", re.IGNORECASE)
+_UPGRADED = re.compile(r"upgraded|updated|bumped|patched")
+
+
+def _is_version(new: Topic, old: Topic) -> bool:
+    """ "Upgraded Django to 5.2" to who uses Django."""
+    return (
+        bool(_UPGRADED.match(new.change.cue.casefold()))
+        and bool(new.names & old.names)
+        and bool(_measured(new))
+        and not _measured(old)
+    )
 
 
 def _is_owner(said: Sequence[str], shared: frozenset[str]) -> bool:
@@ -381,16 +622,22 @@ def _of_same_type(new: Topic, old: Topic, kinds: frozenset[str] | None = None) -
     return bool(both if kinds is None else both & kinds)
 
 
+_ADDRESS = re.compile(r"\b(?:at|to|is|on) (\d+[a-z]?,? [A-ZÀ-Ý][\w'-]+)")
 _LABELLED = frozenset(("grade", "floor", "size"))  # numbers that say what they count
 _PLACED = re.compile(
-    r"\b(?:am|is|are|lives?|based|moved|living) (?:in|to|near) (?:the )?([A-ZÀ-Ý][\w-]+)"
+    r"\b(?:am|is|are|lives?|based|moved|living)(?: back)? (?:in|to|near) (?:the )?([A-ZÀ-Ý][\w-]+)"
 )
 
 
 def _elsewhere(new: Topic, old: Topic) -> bool:
     """Whether the same people are in another place: "Mum and Dad are in Spain these days"."""
     here, there = _PLACED.search(new.said), _PLACED.search(old.said)
-    return bool(here and there and here[1] != there[1] and new.kin == old.kin)
+    if new.kin != old.kin and not new.pronoun:
+        return False
+    if here and there and here[1] != there[1]:
+        return True
+    address, known = _ADDRESS.search(new.said), _ADDRESS.search(old.said)
+    return bool(address and known and address[1] != known[1])
 
 
 def _about(new: Topic, old: Topic, shared: frozenset[str]) -> frozenset[str]:
@@ -526,6 +773,12 @@ def say_alike(text: str, other: str) -> bool:
 
 
 # Finding what may be concerned
+
+
+def tells_bare_value(record: Record) -> bool:
+    """Whether it changes a value without a word of what it is a value of."""
+    new = _changing(record.text, record.author, "")
+    return new is not None and is_bare(new)
 
 
 def tells_change(record: Record) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -14,6 +15,7 @@ from recollect.lifecycle.merge.changes import (
     is_touched,
     replaces,
     share_topic,
+    tells_bare_value,
 )
 from recollect.lifecycle.merge.focus import is_partly
 from recollect.lifecycle.merge.odds import LIKELY
@@ -31,7 +33,8 @@ from recollect.text.claims.lessons import (
 )
 from recollect.text.compare import are_long, difference
 from recollect.text.compare.parts import canonical, read
-from recollect.text.words import counted, word_set
+from recollect.text.dates import told_times
+from recollect.text.words import counted, pattern, word_set
 from recollect.types import Record
 
 # "outdated": about an earlier time than a known record that has replaced it since.
@@ -154,6 +157,10 @@ def _is_touched(record: Record, known: Record) -> bool:
 
 
 def _is_restated(record: Record, known: Record) -> bool:
+    claim, other = _claims(record, known)
+    hours = claim and other and _HOUR.search(claim.value) and _HOUR.search(other.value)
+    if claim and other and hours and _on_other_days(claim.value, other.value):
+        return False  # an hour of two days: there may be two
     return is_restated(record.text, record.author, known.text, known.author)
 
 
@@ -189,12 +196,15 @@ def _unplaced(record: Record, known: Sequence[Known]) -> tuple[Record, ...]:
         and _reached(record) > one.at
         and set(one.lineage).isdisjoint(record.lineage)
     ]
+    bare = tells_bare_value(record)
     weights = {
         one.id: concern(record.text, record.author, one.text, one.author, _cue(record))
         for one in own
-        if len(own) <= FEW or _is_touched(record, one)
+        if bare or len(own) <= FEW or _is_touched(record, one)
     }
     likely = [one for one in own if weights.get(one.id, 0.0) >= LIKELY]
+    if bare and len(likely) > DOUBTED_MAX:
+        return ()  # it may be a value of anything
     if not likely:
         likely = [one for one in own if _is_restated(record, one)]
     return tuple(sorted(likely, key=lambda one: -weights.get(one.id, 0.0))[:DOUBTED_MAX])
@@ -323,10 +333,16 @@ def _against(record: Record, known: Record) -> _Against:
             return _Against("", is_same_slot=False)
     if reason := _changed(record, claim, known, other):
         return _Against(reason, is_same_slot=True, is_change=True)
-    if claim is not None and other is not None and not same_slot(record, claim, known, other):
+    apart = claim is not None and other is not None and _are_apart(record, claim, known, other)
+    if apart:
         return _Against("", is_same_slot=False)
     reason = clash(record.text, known.text) if _same_speaker(record, known) else ""
     return _Against(reason, is_same_slot=False)
+
+
+def _are_apart(record: Record, claim: Claim, known: Record, other: Claim) -> bool:
+    """Two slots, or one on two days."""
+    return not same_slot(record, claim, known, other) or _on_other_days(claim.value, other.value)
 
 
 def _changed(record: Record, claim: Claim | None, known: Record, other: Claim | None) -> str:
@@ -347,7 +363,26 @@ _BESIDE: tuple[set[str], ...] = ({"job", "employer"}, {"job", "field"}, {"employ
 
 def _reached(record: Record) -> datetime:
     """When what the record tells had surely begun."""
-    return max(record.at, _noted(record, CHANGED_BY) or record.at)
+    noted = _noted(record, CHANGED_BY)
+    if noted is None and record.valid_from is None and (year := _past_year(record)):
+        return year
+    return max(record.at, noted or record.at)
+
+
+def _past_year(record: Record) -> datetime | None:
+    """The end of a year long past in which a text says that it happened, where nobody said when
+    it was true: "sold my motorcycle in 2022" changes nothing that was told since."""
+    if pattern("statements.now").search(record.text):
+        return None
+    for span in told_times(record.text[:DATED_MAX], record.at):
+        if span.explicit_year and not span.relation and span.end < record.at - RECENTLY:
+            return span.end
+    return None
+
+
+_HOUR = re.compile(r"\d")
+_DEATH = re.compile(r"\b(?:died|passed away|is dead|was put (?:down|to sleep)|was killed)\b")
+DATED_MAX = 400  # characters: what is longer tells more than one thing
 
 
 def _noted(record: Record, name: str) -> datetime | None:
@@ -374,7 +409,8 @@ def _fate(record: Record, known: Record, against: _Against, *, corrects: bool) -
         return "new"  # one of them is not true yet: both hold
     reached = _reached(record)
     if against.is_change and reached <= known.at:
-        return "new"  # it tells of a time before
+        # It tells of a time before; but who died then does not live now.
+        return "contradicts" if _DEATH.search(record.text) else "new"
     if _is_overtaken(known, record) or _is_overtaken(record, known):
         return "contradicts"
     if record.trust < known.trust or not (against.is_same_slot or corrects):

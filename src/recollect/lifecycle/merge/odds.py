@@ -150,7 +150,20 @@ def _is_other(new: Topic, old: Topic) -> bool:
         return not (ours & theirs or family)
     if new.names & old.names or ours & old.mentions or theirs & new.mentions:
         return False
+    if new.pronoun:
+        return not is_meant(new.pronoun, old)
     return bool(ours or theirs)
+
+
+def is_meant(pronoun: str, old: Topic) -> bool:
+    """Whether "he" or "she" may be whom a known statement is about."""
+    if not old.kin:
+        return ("pet" in old.fields and not old.said.startswith("I ")) or bool(old.begins)
+    others = word_set("topics.women") if pronoun == "he" else word_set("topics.men")
+    return not old.kin & others and not old.kin & _SEVERAL
+
+
+_SEVERAL = frozenset(("parents", "child", "twins", "colleagues", "neighbours", "friends"))
 
 
 def is_beside(new: Topic, shared: frozenset[str]) -> bool:

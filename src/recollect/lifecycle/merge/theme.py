@@ -84,7 +84,7 @@ SUBJECT_WORDS_MAX = 8
 def of_two_things(new: Topic, old: Topic) -> bool:
     """Whether two statements have subjects of their own, and each subject has a word that the
     other statement has not: what becomes of the docs site changes nothing of the blog."""
-    ours, theirs = _subject_of(new.said), _subject_of(old.said)
+    ours, theirs = subject_of(new.said), subject_of(old.said)
     if not ours or not theirs or _OURS.search(new.said):  # "Facilities put us on the fifth"
         return False
     said, known = ({stem(word) for word in _plain(one.said)} for one in (new, old))
@@ -92,7 +92,7 @@ def of_two_things(new: Topic, old: Topic) -> bool:
 
 
 @lru_cache(maxsize=4000)
-def _subject_of(said: str) -> frozenset[str]:
+def subject_of(said: str) -> frozenset[str]:
     """The stems of the words before the verb; empty for what somebody says of themselves."""
     found: list[str] = []
     for word in _plain(expanded(said))[:SUBJECT_WORDS_MAX]:
@@ -102,9 +102,15 @@ def _subject_of(said: str) -> frozenset[str]:
             return frozenset(stem(one) for one in found if not _JOINTS.fullmatch(one))
         found.append(word)
     named = [one for one in found if not _JOINTS.fullmatch(one)]
-    if named and reading(named[0], "base", "past", "participle"):  # "cut over to Postgres"
-        return frozenset()
+    if named and (reading(named[0], "base", "past", "participle") or named[0].endswith("ed")):
+        return frozenset()  # "cut over to Postgres"
     return frozenset(map(stem, named[:1]))  # no verb that is known: what it begins with
+
+
+def subject_fields(topic: Topic) -> frozenset[str]:
+    """The fields that the words before the verb belong to."""
+    words = _plain(expanded(topic.said))[:SUBJECT_WORDS_MAX]
+    return fields_of(" ".join(word for word in words if stem(word) in subject_of(topic.said)))
 
 
 def _is_verb(word: str, before: str) -> bool:
@@ -119,6 +125,62 @@ _MOVED = re.compile(r"(\w+) (.+) to\s*", re.IGNORECASE)  # "moved the frontend r
 _OF_WHAT = re.compile(r"\b(for|with|of) ((?:[\w'-]+ ?){1,4})", re.IGNORECASE)
 
 
+_GIVEN = re.compile(
+    r"(?:gave|handed|passed|moved|stuck|put) (.+) (?:to|into|onto|on)\s*", re.IGNORECASE
+)
+_ON_ITS_OWN = re.compile(
+    r"(?:re(?:named|placed|designed|painted|wrote|written|built)|changed|up(?:graded|dated)|migrated"
+    r"|g[ai]ven? up|quit|stopped|removed|hired)\Z",
+    re.IGNORECASE,
+)
+_ANYTHING = _SPEAKERS | frozenset(
+    "everything all them him her things stuff most one over back up down on off in out across"
+    " ourselves myself itself themselves himself herself".split()
+)
+
+
+def has_its_own_thing(new: Topic, old: Topic) -> bool:
+    """Whether a change names what changed, and the known statement says nothing of that: "gave up
+    ballet" to how old she is."""
+    if gives_its_own_thing(new, old):
+        return True
+    return bool(_ON_ITS_OWN.search(new.change.cue)) and _is_unknown(_parted(new)[1], old)
+
+
+def gives_its_own_thing(new: Topic, old: Topic) -> bool:
+    """ "Moved the loot table to the wiki" to who runs the wiki."""
+    given = _GIVEN.fullmatch(new.change.cue)
+    return given is not None and _is_unknown(_nouns(given[1]), old)
+
+
+def is_of_a_part(new: Topic, shared: Collection[str]) -> bool:
+    """ "The plugin index moved" to how plugins are signed: both name what it is the index of."""
+    said = _plain(expanded(new.said))[:SUBJECT_WORDS_MAX]
+    subject = [word for word in said if stem(word) in subject_of(new.said)]
+    if said[:1] != ["the"] or len(subject) < 2 or subject[-1] in word_set("topics.aspects"):
+        return False
+    return not _is_in(subject[-1], shared) and any(_is_in(word, shared) for word in subject[:-1])
+
+
+def _is_unknown(thing: list[str], old: Topic) -> bool:
+    """Whether a statement neither has the words for a thing nor is of its field of a life."""
+    if not thing or thing[0].endswith("ing") or set(thing) & _ANYTHING:
+        return False
+    if len(thing) == 1 and thing[0] in word_set("topics.aspects"):
+        return False
+    known = {stem(word) for word in _plain(old.said)}
+    if any(stem(word) in known or _is_part_of(word, known) for word in thing):
+        return False
+    return not fields_of(" ".join(thing)) & (old.fields - _VAGUE)
+
+
+_VAGUE = frozenset(("meeting", "price", "read", "plan", "taste"))  # half of all statements are
+
+
+def _is_part_of(word: str, known: Collection[str]) -> bool:
+    return len(word) > SHORT and any(one.startswith(word[: SHORT + 1]) for one in known)
+
+
 def are_parallel(new: Topic, old: Topic) -> bool:
     """Whether both tell the same change of two things: "the kitchen light was switched off" and
     "the garage light was switched off", "Tailwind for styling" and "Playwright for tests"."""
@@ -129,7 +191,7 @@ def are_parallel(new: Topic, old: Topic) -> bool:
     if not cue or cue != old.change.cue.casefold():
         return False
     ours, theirs = (expanded(one.said).casefold().partition(cue) for one in (new, old))
-    who, whom = _subject_of(new.said), _subject_of(old.said)
+    who, whom = subject_of(new.said), subject_of(old.said)
     if who - whom and whom - who:
         return True
     of_ours, of_theirs = (dict(_OF_WHAT.findall(one[2])) for one in (ours, theirs))

@@ -9,7 +9,7 @@ from functools import lru_cache
 from recollect.text.analysis import stem, words
 from recollect.text.claims import claim_in
 from recollect.text.claims.changes import STATEMENT_MAX, ChangeCue, change_in
-from recollect.text.claims.clauses import expanded
+from recollect.text.claims.clauses import expanded, reading
 from recollect.text.claims.fields import events_in, fields_of
 from recollect.text.claims.foreign import language_of
 from recollect.text.claims.permanence import spelled
@@ -27,10 +27,12 @@ _BOTH_PARENTS = re.compile(
 )
 # Where something happened says nothing of what is so there: "They changed the menu at work".
 _WHERE = re.compile(
-    r"(?<!work )(?<!works )(?<!working )\b(?:at|around|outside|after|before|during)"
+    r"(?<!work )(?<!works )(?<!working )(?<!back )(?<!Back )"
+    r"\b(?:at|around|outside|after|before|during)"
     r" (?:work|home|school)\b(?! (?:for|as)\b)"
 )
 _YEAR = re.compile(r"(?:19|20)\d\d")  # two things of one year have nothing in common
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
 _NAMED_KIN = re.compile(r",? ([^\W\d_a-z][\w'-]+)")
 STEM_LEAST, STEM_MOST = 5, 40  # letters; nobody's word is longer
 
@@ -38,7 +40,8 @@ STEM_LEAST, STEM_MOST = 5, 40  # letters; nobody's word is longer
 @dataclass(frozen=True, slots=True)
 class Topic:
     """What a statement is about. ``kin``: whose it is, empty for the speaker's own things;
-    ``begins``: the name it begins with; ``events``: the fields in which it tells a turn."""
+    ``begins``: the name it begins with; ``events``: the fields in which it tells a turn;
+    ``pronoun``: "he" or "she", where it is about somebody who was named before."""
 
     change: ChangeCue
     fields: frozenset[str]
@@ -49,6 +52,7 @@ class Topic:
     mentions: frozenset[str]
     begins: str
     subject: str
+    pronoun: str
     values: frozenset[tuple[str, str]]
     negated: bool
     pending: bool
@@ -80,14 +84,14 @@ def topic_of(text: str, speaker: str) -> Topic:
 def _topic_of(text: str, speaker: str) -> Topic:
     said = said_by(text, speaker)
     own = {fold(part) for part in speaker.split()} | {"user"}
-    told = _WHERE.sub("there", said)
+    told = _THOUSANDS.sub("", _WHERE.sub("there", said))
     lowered = [word for word in words(told) if word not in own and not _YEAR.fullmatch(word)]
     names = (
         {fold(name).strip(".'-") for name in _NAME.findall(said)}
         - own
         - word_set("changes.not_names")
     )
-    names = {name.removesuffix("'s") for name in names}
+    names = {name.removesuffix("'s") for name in names if not _is_no_name(name, said)}
     begins = _BEGINS.match(said)
     first = fold(begins[1]).removesuffix("'s") if begins else ""
     kin = kin_in().match(said)
@@ -104,6 +108,7 @@ def _topic_of(text: str, speaker: str) -> Topic:
         kin=_kin(said, kin),
         mentions=frozenset(kin_named(word) for word in lowered if word in people_words()),
         begins=first if first in names and not language_of(said) else "",
+        pronoun=_pronoun(said),
         values=frozenset(values_in(said)),
         subject=_subject(said, kin, first if first in names else ""),
         negated=bool(pattern("changes.denied").search(said)),
@@ -113,11 +118,34 @@ def _topic_of(text: str, speaker: str) -> Topic:
     )
 
 
+def _is_no_name(name: str, said: str) -> bool:
+    """ "Shifted to Pankow", "Back on the night shift": only a sentence begins with a capital."""
+    if not fold(said).lstrip(" \"'").startswith(name):
+        return False
+    return name in _OPENERS or (name.endswith("ed") and bool(reading(name, "past", "participle")))
+
+
+_OPENERS = frozenset("back down up off out over gone handed shifted bumped".split())
+
+
 def _claimed(text: str, speaker: str) -> frozenset[str]:
     """The field of what it claims: a job is work, whatever it is called."""
     claim = claim_in(text, speaker=speaker)
     field = meanings("fields.states").get(claim.slot) if claim else None
     return frozenset({field} if field else ())
+
+
+_PRONOUN = re.compile(r"\W*(he|she)(?:'s|'d)?\b", re.IGNORECASE)
+_OBJECT = re.compile(
+    r"\W*(?:we )?(?:moved|put|took|got|had|switched|rehomed) (him|her)\b", re.IGNORECASE
+)
+
+
+def _pronoun(said: str) -> str:
+    """Not of a child that is born: nobody named it before."""
+    found = None if "expecting" in events_in(expanded(said)) else _PRONOUN.match(said)
+    found = found or _OBJECT.match(said)
+    return {"him": "he", "her": "she"}.get(fold(found[1]), fold(found[1])) if found else ""
 
 
 def _kin(said: str, kin: re.Match[str] | None) -> frozenset[str]:

@@ -70,6 +70,7 @@ class Tables:
         self.summaries: dict[str, Summary] = {}
         self.items: dict[ItemKey, Item] = {}
         self.entries: dict[tuple[str, int], Entry] = {}  # root, seq
+        self.also: dict[tuple[str, int], list[str | None]] = {}  # see ``Changes.also``
         self.numbers: dict[tuple[str, str], int] = {}  # root, batch id -> seq
         self.heads: dict[str, int] = {}  # root -> seq of its last entry
 
@@ -119,6 +120,7 @@ class Tables:
         if changes.entry is not None:
             entry = changes.entry
             self.entries[entry.root, entry.seq] = entry
+            self.also[entry.root, entry.seq] = list(changes.also)
             self.numbers[entry.root, entry.batch] = entry.seq
             self.heads[entry.root] = entry.seq
 
@@ -131,6 +133,7 @@ class Tables:
             entry = self.entries.pop((changes.batch.root, seq), None)
             if entry is not None:
                 del self.numbers[entry.root, entry.batch]
+                del self.also[entry.root, entry.seq]
         for id_ in changes.records_gone:
             self._drop_record(id_)
         for session in changes.sessions_gone:
@@ -148,7 +151,8 @@ class Tables:
         for erase in changes.silenced:
             for place, entry in self.entries.items():
                 if entry.root == changes.batch.root:
-                    self.entries[place] = without_details(entry, erase)
+                    quiet = without_details(entry, self.also[place], erase)
+                    self.entries[place], self.also[place] = quiet
 
     def _sweep(self, batch: Batch) -> None:
         """Drop what expired in this root."""

@@ -204,11 +204,14 @@ class Rewrite:
         """The journal tells no more about what was erased."""
         pruned = set(self._changes.pruned)
         for seq, entry in self._found.entries.items():
-            quiet = entry
+            quiet, also = entry, self._found.also[seq]
             for erase in self._changes.silenced:
-                quiet = without_details(quiet, erase)
-            if quiet != entry and seq not in pruned:
-                self._ops[key("j", place(seq))] = entry_bytes(quiet, self._found.also[seq])
+                quiet, also = without_details(quiet, also, erase)
+            if (quiet, also) != (entry, self._found.also[seq]) and seq not in pruned:
+                at = key("j", place(seq))
+                names = dict.fromkeys(_entry_names(entry, self._found.also[seq]))
+                self._ops |= {**names, **dict.fromkeys(_entry_names(quiet, also), at)}
+                self._ops[at] = entry_bytes(quiet, also)
 
     # What is put
 
@@ -375,6 +378,12 @@ def _entry_keys(entry: Entry, also: Iterable[str | None]) -> Iterator[bytes]:
     yield key("j", seq)
     yield key(".b", entry.batch)
     yield key("jc", entry.change, seq)
+    yield from _entry_names(entry, also)
+
+
+def _entry_names(entry: Entry, also: Iterable[str | None]) -> Iterator[bytes]:
+    """By which it is found."""
+    seq = place(entry.seq)
     yield from (key("jt", one, seq) for one in dict.fromkeys(t.id for t in entry.touched))
     yield from (key("ja", one, seq) for one in dict.fromkeys(also) if one is not None)
 

@@ -5,10 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from psycopg import Cursor
+
 from recollect.index.codes import code, micros
 from recollect.stores.commit import Changes
 from recollect.stores.postgres import erase
-from recollect.stores.postgres.connection import Db, PackedHashes, PackedVector, to_text
+from recollect.stores.postgres.connection import (
+    Db,
+    PackedHashes,
+    PackedVector,
+    is_spread,
+    to_text,
+)
 from recollect.stores.postgres.held import ITEM, RELATION, Numbers
 from recollect.stores.prepared import Prepared
 from recollect.stores.rows import (
@@ -126,6 +134,7 @@ _STATEMENTS = (
     _SESSION, _MESSAGE, _SUMMARY, _RECORD_CHANGED, _RECORD, _LINEAGE, _SCOPES, _SPACE, _EMBEDDING,
     _EMBEDDING_ANEW, _EMBEDDED, _RELATION, _ITEM, _USED, _JOURNAL, _TOUCH, _ROOT,
 )  # fmt: skip
+ROWS_MAX = 50  # that a statement writes
 _LISTED = (_SCOPES, _JOURNAL, _TOUCH)
 Rows = dict[str, list[Any]]  # by statement
 
@@ -143,8 +152,21 @@ def write(db: Db, all_: Sequence[WrittenBatch]) -> None:
                 cursor.execute(sql, (to_json(found),))
             elif len(found) == 1:
                 cursor.execute(sql, found[0])
+            elif " VALUES " in sql and is_spread(db):
+                _insert_many(cursor, sql, found)
             elif found:
                 cursor.executemany(sql, found)
+
+
+def _insert_many(cursor: Cursor[Any], sql: str, rows: Sequence[Sequence[Any]]) -> None:
+    """Some rows in one statement: a front sends its shard a statement at a time, and waits."""
+    head, _, behind = sql.partition(" VALUES ")
+    places, _, behind = behind.partition(")")
+    for start in range(0, len(rows), ROWS_MAX):
+        some = rows[start : start + ROWS_MAX]
+        values = ", ".join([f"{places})"] * len(some))
+        given = [value for row in some for value in row]
+        cursor.execute(f"{head} VALUES {values}{behind}", given)
 
 
 def _write_one(db: Db, rows: Rows, one: WrittenBatch) -> None:

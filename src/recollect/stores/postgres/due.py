@@ -30,19 +30,18 @@ def _unembedded(condition: str) -> str:
     return _part("record.id", "''", rest)
 
 
+def _expired(table: str, order: str) -> str:
+    """The first to expire, along their index: whoever looks for them in their order goes through
+    the whole table, of all tenants."""
+    first = f"SELECT * FROM {table} WHERE expires_at <= %(now)s ORDER BY expires_at LIMIT %(limit)s"
+    return f"({first}) AS {table} ORDER BY {order}"
+
+
 _PARTS: dict[WorkKind, tuple[str, ...]] = {
     "expire": (
-        _part("id", "'record'", "record WHERE expires_at <= %(now)s ORDER BY id"),
-        _part(
-            "id",
-            "'message'",
-            "message WHERE expires_at <= %(now)s ORDER BY scope, session, id",
-        ),
-        _part(
-            "namespace || '/' || key",
-            "'item'",
-            "item WHERE expires_at <= %(now)s ORDER BY scope, namespace, key",
-        ),
+        _part("id", "'record'", _expired("record", "id")),
+        _part("id", "'message'", _expired("message", "scope, session, id")),
+        _part("namespace || '/' || key", "'item'", _expired("item", "scope, namespace, key")),
     ),
     "fold": (
         _part(

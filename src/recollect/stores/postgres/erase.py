@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from recollect.index.codes import micros
+from recollect.stores import touches
 from recollect.stores.commit import Changes
 from recollect.stores.postgres.connection import Db
 from recollect.stores.postgres.held import Numbers
-from recollect.types import Erase
 
 ERASED_MAX = 10_000  # per scope
 EVERYTHING = 0  # as the key of an erased record: load the scope anew
@@ -127,21 +127,19 @@ _MENTIONS = {
 }
 
 
+# A summary's own id stays: we gave it.
+_RENAMED = ", ref = CASE touch.kind WHEN 3 THEN touch.ref ELSE %s END, also = NULL"
+
+
 def silence(db: Db, changes: Changes) -> None:
     """The journal says no more about these things than that they were touched."""
-    for kind, mentions in _MENTIONS.items() if changes.silenced else ():
-        gone = [_mentioned(one) for one in changes.silenced if one.kind == kind]
+    for (kind, left), gone in touches.to_silence(changes.silenced).items():
         given = [list(column) for column in zip(*gone, strict=True)]
-        for mention in mentions if gone else ():
+        said = "(touch.before IS NOT NULL OR touch.after IS NOT NULL)"
+        for mention in _MENTIONS[kind]:
             db.execute(
-                "UPDATE touch SET before = NULL, after = NULL"
+                f"UPDATE touch SET before = NULL, after = NULL{_RENAMED if left else ''}"
                 " FROM unnest(%s::text[], %s::text[], %s::text[]) AS gone (scope, session, name)"
-                f" WHERE touch.root = %s AND {mention}"
-                " AND (touch.before IS NOT NULL OR touch.after IS NOT NULL)",
-                (*given, changes.batch.root),
+                f" WHERE touch.root = %s AND {mention} AND {'true' if left else said}",
+                (*([left] if left else []), *given, changes.batch.root),
             )
-
-
-def _mentioned(erase: Erase) -> tuple[str, str, str]:
-    name = f"{erase.namespace}/{erase.id}" if erase.kind == "item" else erase.id
-    return erase.scope, erase.session, name

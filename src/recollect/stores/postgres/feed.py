@@ -8,9 +8,9 @@ from typing import Any
 
 from recollect.index.codes import NEVER_ENDS
 from recollect.ports import FeedChanges, FeedRecord, FeedStamps, note_left_out
-from recollect.stores.postgres.connection import Db, is_spread, select, vector_of
+from recollect.stores.postgres.connection import Db, select, vector_of
 from recollect.stores.postgres.erase import EVERYTHING
-from recollect.stores.postgres.held import ITS_VECTOR, RECORD_COLUMNS, sound_record
+from recollect.stores.postgres.held import ask_with_vectors, sound_record
 from recollect.types import Record
 
 CHUNK = 8192
@@ -78,22 +78,10 @@ class PostgresFeed:
             yield from self._parts(f"{sql} AND record = ANY(%s)", [*given, some])
 
     def records(self, keys: Sequence[int], space: str) -> Mapping[int, FeedRecord]:
-        vector, source = "NULL::bytea", "record"
-        given: list[Any] = [self._root, list(keys)]
-        if space:
-            vector, given = "vector_send(embedding.vector)", [space, *given]
-            if is_spread(self._db):  # one question to the shard
-                source = f"record LEFT JOIN embedding ON {ITS_VECTOR}"
-            else:  # along the index, whatever the planner believes
-                vector = f"(SELECT {vector} FROM embedding WHERE {ITS_VECTOR})"
-        sql = (
-            f"SELECT key, {vector}, {RECORD_COLUMNS} FROM {source}"
-            " WHERE record.root = %s AND key = ANY(%s)"
-        )
         with self._db.pipeline():
-            asked = self._db.execute(sql, given, binary=True)
+            read = ask_with_vectors(self._db, self._root, keys, space)
             self._db.execute("COMMIT")  # the last question of a search
-            rows = asked.fetchall()
+            rows = read()
         found = {}
         for key, vector, *row in rows:
             record = sound_record(row)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,10 +32,15 @@ from recollect.types import Batch, Record, SessionKey
 
 # What ``as_record`` reads.
 RECORD_COLUMNS = "record.checksum, record.scope, " + columns("record", RECORD.split(", "))
-# Beside a record: its vector of one space.
-ITS_VECTOR = (
-    "embedding.root = record.root AND embedding.scope = record.scope AND embedding.space = %s"
-    " AND embedding.record = record.key"
+# Along the index, whatever the planner believes.
+_ITS_VECTOR = (
+    "(SELECT vector_send(embedding.vector) FROM embedding WHERE embedding.root = record.root"
+    " AND embedding.scope = record.scope AND embedding.space = %s"
+    " AND embedding.record = record.key)"
+)
+_VECTORS = (
+    "SELECT record, vector_send(vector) FROM embedding"
+    " WHERE root = %s AND space = %s AND record = ANY(%s)"
 )
 SESSION = columns("session", ["scope", *SESSION_COLUMNS.split(", "), "cursors", "checksum"])
 RELATION = "scope, source, target, kind, learned_at, retired_at, version, lineage, checksum"
@@ -250,6 +255,29 @@ def _take(
     edges = [relation_of(row) for row in strictly_sound("relation", drawn)]
     held.relations = {(one.source, one.kind, one.target): one for one in edges}
     numbers.sweeps = bool(answers.get("sweep") and answers["sweep"][0][0])
+
+
+def ask_with_vectors(
+    db: Db, root: str, keys: Sequence[int], space: str
+) -> Callable[[], list[tuple[Any, ...]]]:
+    """Ask for records by key with their vectors of a space (None: it has no name, or they have
+    none). What is returned reads the answer: key, vector and ``RECORD_COLUMNS``."""
+    vector, given, beside = "NULL::bytea", list[Any](), None
+    if space and is_spread(db):  # a join would bring all vectors of a shard to the front
+        beside = db.execute(_VECTORS, (root, space, list(keys)), binary=True)
+    elif space:
+        vector, given = _ITS_VECTOR, [space]
+    asked = db.execute(
+        f"SELECT key, {vector}, {RECORD_COLUMNS} FROM record WHERE root = %s AND key = ANY(%s)",
+        (*given, root, list(keys)),
+        binary=True,
+    )
+
+    def read() -> list[tuple[Any, ...]]:
+        vectors: dict[int, bytes] = dict(beside.fetchall()) if beside else {}
+        return [(key, vectors.get(key, told), *row) for key, told, *row in asked.fetchall()]
+
+    return read
 
 
 def as_record(row: Sequence[Any]) -> Record:

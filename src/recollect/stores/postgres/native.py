@@ -11,7 +11,7 @@ How large a scope is decides how it is best searched. So these statements are pl
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +21,7 @@ from recollect.index.derived import TERM, hash_of, label_of
 from recollect.ports import NativeArms, NativeHit, note_left_out
 from recollect.scopes import root_of
 from recollect.stores.postgres.connection import Db, PackedVector, is_spread, select, vector_of
-from recollect.stores.postgres.held import ITS_VECTOR, RECORD_COLUMNS, sound_record
+from recollect.stores.postgres.held import ask_with_vectors, sound_record
 from recollect.stores.postgres.pool import LONG_SECONDS, ThreadPool
 from recollect.stores.postgres.sizes import ScopeSizes, SizeCache
 from recollect.stores.postgres.walk import visible
@@ -86,7 +86,7 @@ def _arms(db: Db, sizes: SizeCache, asked: Search, terms: Sequence[str]) -> Nati
         found = _ask_hits(db, asked, {*best, *nearest})
         db.execute("COMMIT")
         similar = [similarity for (similarity,) in sample.fetchall()] if sample else []
-        rows = found.fetchall()
+        rows = found()
     hits = _hits(rows, asked)
     return NativeArms(
         by_word=[hits[key]._replace(keyword=score) for key, score in best.items() if key in hits],
@@ -188,21 +188,9 @@ def _embedded(asked: Search) -> Condition:
     )
 
 
-def _ask_hits(db: Db, asked: Search, keys: set[int]) -> Any:
-    """Records with their vectors."""
-    vector, source, given = "NULL::bytea", "record", list[Any]()
-    if asked.vector is not None:
-        vector, given = "vector_send(embedding.vector)", [asked.space]
-        if is_spread(db):  # one question to the shard
-            source = f"record LEFT JOIN embedding ON {ITS_VECTOR}"
-        else:  # along the index, whatever the planner believes
-            vector = f"(SELECT {vector} FROM embedding WHERE {ITS_VECTOR})"
-    return db.execute(
-        f"SELECT record.key, {vector}, {RECORD_COLUMNS} FROM {source}"
-        " WHERE record.root = %s AND record.key = ANY(%s)",
-        (*given, root_of(asked.where.scopes[0]), sorted(keys)),
-        binary=True,
-    )
+def _ask_hits(db: Db, asked: Search, keys: set[int]) -> Callable[[], list[tuple[Any, ...]]]:
+    space = asked.space if asked.vector is not None else ""
+    return ask_with_vectors(db, root_of(asked.where.scopes[0]), sorted(keys), space)
 
 
 def _hits(rows: Sequence[tuple[Any, ...]], asked: Search) -> dict[int, NativeHit]:
@@ -345,7 +333,7 @@ def _turns(db: Db, asked: Search, ids: Sequence[str], reach: int) -> dict[str, S
         " ORDER BY one.id, near.at, near.key",
         *(*alive.given, reach + 1, *alive.given, reach, root, [*ids]),
     )
-    hits = _hits(_ask_hits(db, asked, {key for _, key in rows}).fetchall(), asked)
+    hits = _hits(_ask_hits(db, asked, {key for _, key in rows})(), asked)
     found: dict[str, Sequence[NativeHit]] = {}
     for id_ in dict.fromkeys(id_ for id_, _ in rows):
         found[id_] = [hits[key] for other, key in rows if other == id_ and key in hits]

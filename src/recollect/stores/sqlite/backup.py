@@ -206,6 +206,7 @@ def _copy(source: str, copy: str, progress: Progress) -> None:
         share_key(copy, source)
         with speaking_of(copy), contextlib.closing(apsw.Connection(copy)) as db:
             unlock(db, copy)
+            db.pragma("page_size", origin.pragma("page_size"))  # encrypted ones must be alike
             db.set_busy_timeout(0)
             db.execute("PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF").fetchall()
             with snapshot(origin):

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any
+from zlib import crc32
 
 import apsw
 
@@ -177,10 +178,10 @@ def _write_records(db: apsw.Connection, prepared: Prepared, changes: Changes, ke
     _insert(db, _RECORD, rows, _RECORD_CHANGED if changed else "")
     _write_relations(db, changes)
     vectors = [
-        (id_, keys.space, keys.stamp, vector, prepared.small[id_])
+        (id_, keys.space, keys.stamp, vector, crc32(vector))
         for id_, vector in changes.vectors.items()
     ]
-    _insert(db, "INSERT INTO embedding (record, space, changed, f32, i8) VALUES ", vectors)
+    _insert(db, "INSERT INTO embedding (record, space, changed, f32, checksum) VALUES ", vectors)
 
 
 def _write_relations(db: apsw.Connection, changes: Changes) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import apsw
 
 from recollect.errors import NotFound
-from recollect.index.derived import labels_blob, quantised, terms_blob
+from recollect.index.derived import labels_blob, terms_blob
 from recollect.stores.report import Defect, DoctorReport
 from recollect.stores.rows import (
     MESSAGE_COLUMNS,
@@ -35,6 +35,8 @@ from recollect.stores.sqlite.connection import (
 from recollect.stores.sqlite.failures import speaking_of
 from recollect.stores.sqlite.migrate import bring_up_to_date
 from recollect.stores.sqlite.rebuild import (
+    VECTORS,
+    is_whole,
     pages,
     rebuild_cursors,
     rebuild_lineage,
@@ -42,6 +44,7 @@ from recollect.stores.sqlite.rebuild import (
     rebuild_vectors,
     sealed_rows,
 )
+from recollect.stores.sqlite.writer import wipe_pages
 
 
 def check(path: str | os.PathLike[str]) -> DoctorReport:
@@ -78,7 +81,9 @@ def _examined(path: str) -> tuple[int, int, tuple[Defect, ...]]:
 
 
 def rebuild(path: str | os.PathLike[str]) -> None:
-    """Make words, labels, small vectors, lineage and SQLite's own indexes anew."""
+    """Make words, labels, lineage and SQLite's own indexes anew, drop vectors that are not as they
+    were written, since upkeep makes others, and write the file so that nothing is left where
+    nothing is any more."""
     name = os.fspath(path)
     _must_exist(name)
     check_library()
@@ -93,6 +98,7 @@ def rebuild(path: str | os.PathLike[str]) -> None:
             rebuild_cursors(db)
             db.execute("REINDEX")
             db.execute("COMMIT")
+            wipe_pages(db)
         finally:
             roll_back(db)
             db.close()
@@ -180,17 +186,13 @@ def _bad_messages(db: apsw.Connection) -> Iterator[str]:
 def _index(db: apsw.Connection) -> Iterator[Defect]:
     for text, ids in (
         ("word index differs from the text; rebuild it", _bad_words(db)),
-        ("small vector differs from the vector; rebuild it", _bad_vectors(db)),
+        ("vector differs from what was written; rebuild it", _bad_vectors(db)),
         ("lineage index differs from the record; rebuild it", _bad_lineage(db)),
     ):
         found = tuple(ids)
         if found:
             yield Defect(part="index", text=text, ids=found)
     lost = db.execute(
-        "SELECT count(*) FROM quantised WHERE NOT EXISTS (SELECT 1 FROM vector"
-        " WHERE vector.record = quantised.record AND vector.space = quantised.space)"
-    ).get
-    lost += db.execute(
         "SELECT count(*) FROM lineage WHERE record NOT IN (SELECT pk FROM record)"
     ).get
     if lost:
@@ -219,16 +221,9 @@ def _bad_words(db: apsw.Connection) -> Iterator[str]:
 
 
 def _bad_vectors(db: apsw.Connection) -> Iterator[str]:
-    sql = (
-        "SELECT vector.pk, record.id, vector.f32, quantised.i8 FROM vector"
-        " JOIN record ON record.pk = vector.record"
-        " LEFT JOIN quantised ON quantised.scope = record.scope"
-        " AND quantised.space = vector.space AND quantised.record = vector.record"
-        " WHERE vector.pk > ? ORDER BY vector.pk LIMIT ?"
-    )
-    for rows in pages(db, sql):
-        for _, id_, f32, i8 in rows:
-            if quantised(f32) != i8:
+    for rows in pages(db, VECTORS):
+        for _, id_, f32, checksum in rows:
+            if not is_whole(f32, checksum):
                 yield id_
 
 

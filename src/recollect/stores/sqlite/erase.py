@@ -8,12 +8,12 @@ from typing import Any
 import apsw
 
 from recollect.index.codes import micros
+from recollect.stores import touches
 from recollect.stores.commit import Changes
 from recollect.stores.rows import to_json
 from recollect.stores.sqlite.connection import select
 from recollect.stores.sqlite.feed import EVERYTHING
 from recollect.stores.sqlite.held import Keys
-from recollect.types import Erase
 
 ERASED_MAX = 10_000  # per scope
 
@@ -107,8 +107,7 @@ def _drop_space(db: apsw.Connection, name: str, keys: Keys) -> None:
     scopes = "(SELECT pk FROM scope WHERE root = ?1)"
     for sql in (
         "DELETE FROM vector WHERE space = ?2 AND record IN"
-        f" (SELECT record FROM quantised WHERE scope IN {scopes} AND space = ?2)",
-        f"DELETE FROM quantised WHERE scope IN {scopes} AND space = ?2",
+        f" (SELECT pk FROM record WHERE scope IN {scopes})",
         f"UPDATE record SET space = NULL WHERE scope IN {scopes} AND space = ?2",
     ):
         db.execute(sql, (keys.root, space))
@@ -146,23 +145,22 @@ _MENTIONS = {
 }
 
 
+# A summary's own id stays: we gave it.
+_RENAMED = ", ref = CASE kind WHEN 3 THEN ref ELSE ?3 END, also = NULL"
+
+
 def silence(db: apsw.Connection, changes: Changes, keys: Keys) -> None:
     """The journal says no more about these things than that they were touched."""
     if not changes.silenced:
         return
-    for kind, mentions in _MENTIONS.items():
-        gone = [_mentioned(one) for one in changes.silenced if one.kind == kind]
-        for mention in mentions if gone else ():
+    for (kind, left), gone in touches.to_silence(changes.silenced).items():
+        for mention in _MENTIONS[kind]:
             db.execute(
-                "UPDATE touch SET before = NULL, after = NULL WHERE root = ?1"
+                f"UPDATE touch SET before = NULL, after = NULL{_RENAMED if left else ''}"
+                " WHERE root = ?1"
                 " AND (seq, place) IN (SELECT seq, place FROM json_each(?2) AS gone"
                 # "+root": without the plus SQLite would walk through the root's whole journal.
                 f" CROSS JOIN {mention} WHERE +touch.root = ?1"
-                " AND (before IS NOT NULL OR after IS NOT NULL))",
-                (keys.root, to_json(gone)),
+                " AND (?3 <> '' OR before IS NOT NULL OR after IS NOT NULL))",
+                (keys.root, to_json(gone), left),
             )
-
-
-def _mentioned(erase: Erase) -> tuple[str, str, str]:
-    name = f"{erase.namespace}/{erase.id}" if erase.kind == "item" else erase.id
-    return erase.scope, erase.session, name

@@ -8,6 +8,7 @@ from typing import Any
 import apsw
 
 from recollect.index.codes import NEVER_ENDS
+from recollect.index.derived import all_quantised
 from recollect.ports import FeedChanges, FeedRecord, FeedStamps, SavedIndex
 from recollect.stores.rows import RECORD_WITH_SCOPE, is_sound, to_json
 from recollect.stores.sqlite import snapshots
@@ -15,6 +16,7 @@ from recollect.stores.sqlite.connection import select
 from recollect.stores.sqlite.seen import ConnectionView, RowOnce, SeenRecords
 
 CHUNK = 8192
+VECTORS_AT_ONCE = 1024  # so that they are rounded while they lie in the processor's cache
 LITTLE = 32  # rows
 EVERYTHING = 0  # as the key of an erased record: load the scope anew
 
@@ -26,6 +28,10 @@ _COLUMNS = (
     " author, session, session_scope, labels, terms"
 )
 _KEYS = "(SELECT value FROM json_each(?))"
+_VECTORS = (
+    f"SELECT record, f32 FROM vector WHERE record IN {_KEYS}"
+    " AND space = (SELECT pk FROM space WHERE name = ?)"
+)
 _WHOLE = (
     f"SELECT record.pk, vector.f32, {RECORD_WITH_SCOPE} FROM record"
     " JOIN scope ON scope.pk = record.scope"
@@ -51,6 +57,23 @@ class SqliteFeed:
         self.damaged: list[str] = []  # records that were left out: they are not as written
 
     def stamps(self, scopes: Sequence[str], below: Sequence[str], space: str) -> FeedStamps:
+        asked = tuple(scopes), tuple(below), space
+        rows = self._seen.stamps(self._db, asked)
+        if rows is None:
+            rows = self._read_stamps(*asked)
+            self._seen.look(self._db)
+            self._seen.keep_stamps(asked, rows)
+        dimensions = None
+        if rows and rows[-1][0] is None:
+            *rows, (_, self._space, dimensions) = rows
+        self._scopes = {path: pk for path, pk, _ in rows}
+        self._stamps = {path: stamp for path, _, stamp in rows}
+        return FeedStamps(self._stamps, dimensions)
+
+    def _read_stamps(
+        self, scopes: Sequence[str], below: Sequence[str], space: str
+    ) -> Sequence[Sequence[Any]]:
+        """Those of the scopes, and behind them the number and the length of the space."""
         sql = f"SELECT path, pk, stamp FROM scope WHERE stamp > 0 AND path IN {_KEYS}"
         bindings: list[Any] = [to_json(list(scopes))]
         for scope in below:  # ";" follows ":"
@@ -60,14 +83,7 @@ class SqliteFeed:
         if space:
             sql += " UNION ALL SELECT NULL, pk, dimensions FROM space WHERE name = ?"
             bindings.append(space)
-        rows = select(self._db, sql, *bindings)
-        self._seen.look(self._db)
-        dimensions = None
-        if rows and rows[-1][0] is None:
-            _, self._space, dimensions = rows.pop()
-        self._scopes = {path: pk for path, pk, _ in rows}
-        self._stamps = {path: stamp for path, _, stamp in rows}
-        return FeedStamps(self._stamps, dimensions)
+        return select(self._db, sql, *bindings)
 
     def changes(self, scope: str, after: int) -> FeedChanges:
         pk = self._scopes[scope]
@@ -138,15 +154,15 @@ class SqliteFeed:
     def vectors(
         self, scope: str, space: str, keys: Sequence[int] | None
     ) -> Iterable[Sequence[tuple[int, bytes]]]:
-        where = " WHERE scope = ? AND space = (SELECT pk FROM space WHERE name = ?)"
-        sql = f"SELECT record, i8 FROM quantised{where}"
-        bindings: list[Any] = [self._scopes[scope], space]
         if keys is None:
-            yield from _parts(self._db.execute(f"{sql} ORDER BY record", bindings))
-            return
-        for start in range(0, len(keys), CHUNK):
-            some = [*bindings, str(list(keys[start : start + CHUNK]))]
-            yield from _parts(self._db.execute(f"{sql} AND record IN {_KEYS}", some))
+            rows = select(self._db, "SELECT pk FROM record WHERE scope = ?", self._scopes[scope])
+            keys = sorted(key for (key,) in rows)
+        for start in range(0, len(keys), VECTORS_AT_ONCE):
+            some = str(list(keys[start : start + VECTORS_AT_ONCE]))
+            found = select(self._db, _VECTORS, some, space)
+            if found:
+                numbers, vectors = zip(*found, strict=True)
+                yield list(zip(numbers, all_quantised(vectors), strict=True))
 
     def records(self, keys: Sequence[int], space: str) -> Mapping[int, FeedRecord]:
         number = self._space if space else None

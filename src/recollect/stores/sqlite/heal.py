@@ -106,8 +106,7 @@ def _drop_damaged(db: apsw.Connection) -> None:
         db.executemany("DELETE FROM message WHERE pk = ?", bad)
     for rows in list(pages(db, f"{_RECORDS} WHERE record.pk > ? ORDER BY record.pk LIMIT ?")):
         bad = [(pk,) for pk, *row in rows if not _is_sound(row)]
-        for table in ("lineage", "quantised"):
-            db.executemany(f"DELETE FROM {table} WHERE record = ?", bad)
+        db.executemany("DELETE FROM lineage WHERE record = ?", bad)
         db.executemany("DELETE FROM record WHERE pk = ?", bad)
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from typing import Any
+from zlib import crc32
 
 import apsw
 
-from recollect.index.derived import labels_blob, quantised, terms_blob
+from recollect.index.derived import labels_blob, terms_blob
 from recollect.stores.rows import (
     RECORD_WITH_SCOPE,
     SESSION_COLUMNS,
@@ -40,19 +41,24 @@ def _tags(text: str) -> list[str]:
     return [str(tag) for tag in json.loads(text)]
 
 
+VECTORS = (
+    "SELECT vector.pk, record.id, f32, vector.checksum FROM vector"
+    " JOIN record ON record.pk = vector.record WHERE vector.pk > ? ORDER BY vector.pk LIMIT ?"
+)
+
+
+def is_whole(vector: bytes, checksum: int | None) -> bool:
+    """Is a vector as it was written? Those of old files have no checksum: nobody knows."""
+    return checksum is None or crc32(vector) == checksum
+
+
 def rebuild_vectors(db: apsw.Connection) -> None:
-    """Round all vectors again."""
-    renew_indexes(db)
-    db.execute("DELETE FROM quantised")
-    sql = (
-        "SELECT vector.pk, record, record.scope, vector.space, f32 FROM vector"
-        " JOIN record ON record.pk = vector.record WHERE vector.pk > ? ORDER BY vector.pk LIMIT ?"
-    )
-    for rows in pages(db, sql):
-        db.executemany(
-            "INSERT INTO quantised VALUES (?, ?, ?, ?)",
-            [(scope, space, record, quantised(f32)) for _, record, scope, space, f32 in rows],
-        )
+    """Drop vectors that are not as they were written; records without one are embedded again."""
+    for rows in pages(db, VECTORS):
+        for pk, id_, vector, checksum in rows:
+            if not is_whole(vector, checksum):
+                db.execute("DELETE FROM vector WHERE pk = ?", (pk,))
+                db.execute("UPDATE record SET space = NULL WHERE id = ?", (id_,))
 
 
 def rebuild_lineage(db: apsw.Connection) -> None:

@@ -4,7 +4,7 @@
 --
 -- Times are microseconds since 1970 (UTC). Names of kinds, types, states and so on are small
 -- numbers, listed in stores/rows.py and again in the views below. What is derived from the rows (the
--- columns words, terms and labels, the tables lineage and quantised) can be made anew.
+-- columns words, terms and labels, the tables lineage and snapshot) can be made anew.
 
 CREATE TABLE migration (
   number     INTEGER PRIMARY KEY,
@@ -179,22 +179,14 @@ CREATE TABLE relation (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX relation_target ON relation (target);
 
+-- checksum: CRC-32; NULL in what an older program wrote.
 CREATE TABLE vector (
   pk     INTEGER PRIMARY KEY,
   record INTEGER NOT NULL REFERENCES record (pk) ON DELETE CASCADE,
   space  INTEGER NOT NULL REFERENCES space (pk),
-  f32    BLOB NOT NULL,
+  f32    BLOB NOT NULL, checksum INTEGER,
   UNIQUE (record, space)
 ) STRICT;
-
--- The same vectors in one byte per number, beside each other by scope: what a search scans.
-CREATE TABLE quantised (
-  scope  INTEGER NOT NULL REFERENCES scope (pk),
-  space  INTEGER NOT NULL REFERENCES space (pk),
-  record INTEGER NOT NULL,
-  i8     BLOB NOT NULL,
-  PRIMARY KEY (scope, space, record)
-) STRICT, WITHOUT ROWID;
 
 -- Records that are gone, so that search indexes in other processes drop them; record 0 tells
 -- them to load the scope anew.

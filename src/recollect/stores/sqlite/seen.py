@@ -19,14 +19,17 @@ import apsw
 
 from recollect.ports import FeedRecord
 from recollect.stores.rows import RECORD, read_record
+from recollect.stores.sqlite.connection import select
 from recollect.types import Record
 
 RECORDS_BYTES_MAX = 24 * 1024**2  # of records, for each store
+STAMPS_MAX = 100  # questions to which stamps are kept, for each connection
 _RECORD_BYTES = 3000  # what a record and its row take beside the text and the vector
 
 _DATA = 1 + RECORD.split(", ").index("data")  # behind the scope
 
 Row = Sequence[Any]
+Asked = tuple[tuple[str, ...], tuple[str, ...], str]  # scopes, those below which, the space
 
 
 class RowOnce:
@@ -123,6 +126,7 @@ class ConnectionView:
         self._records = records
         self._version = -1
         self._look = (next(_NUMBERS), 0)
+        self._stamps: dict[Asked, tuple[int, Sequence[Row]]] = {}  # with the look that read them
 
     def look(self, db: apsw.Connection) -> bool:
         """Has anybody written between the last look and what this connection has just read?"""
@@ -132,6 +136,21 @@ class ConnectionView:
         self._version = version
         self._look = (self._look[0], self._look[1] + 1)
         return True
+
+    def stamps(self, db: apsw.Connection, asked: Asked) -> Sequence[Row] | None:
+        """What was read of these last, if nobody has written since; that is looked up."""
+        if asked not in self._stamps:
+            return None
+        select(db, "PRAGMA data_version")  # a read, for ``look`` to tell of
+        self.look(db)
+        look, rows = self._stamps[asked]
+        return rows if look == self._look[1] else None
+
+    def keep_stamps(self, asked: Asked, rows: Sequence[Row]) -> None:
+        """As they were just read, and looked."""
+        if len(self._stamps) >= STAMPS_MAX:
+            self._stamps.clear()
+        self._stamps[asked] = (self._look[1], rows)
 
     def unchanged(self, keys: Iterable[int], space: int | None) -> dict[int, FeedRecord]:
         """Those of these records that were read here since anybody wrote, with vectors of

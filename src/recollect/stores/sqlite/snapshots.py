@@ -130,7 +130,8 @@ def save(
                     return
                 body, rows = index.saved(part, first, last)
                 made = SavedPart(0, first, last, rows, index.stamp, crc32(body))
-            write(_putting(plan.scope, part, made, body)).result()
+            if rows:
+                write(_putting(plan.scope, part, made, body)).result()
         write(_stamping(plan, part)).result()
 
 

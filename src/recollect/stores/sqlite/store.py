@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
@@ -35,7 +36,7 @@ from recollect.stores.sqlite.feed import FileMovedError, SqliteFeed
 from recollect.stores.sqlite.migrate import bring_up_to_date
 from recollect.stores.sqlite.registry import SqliteRegistry
 from recollect.stores.sqlite.seen import ConnectionView, SeenRecords
-from recollect.stores.sqlite.writer import Writer, truncate_log
+from recollect.stores.sqlite.writer import Writer, truncate_log, wipe_pages
 from recollect.types import (
     Batch,
     Entry,
@@ -64,14 +65,30 @@ CACHE_BYTES = 1024**3
 POLL_SECONDS = 0.05
 KEYS_READ_HERE = 8
 RECORDS_READ_HERE = 16
+WIPE_BYTES_MAX = 64 << 20  # a larger file is not written anew while others wait
+WIPE_SECONDS, WIPE_PAUSE = (
+    0.25,
+    20,
+)  # one that takes longer: at most 5 % of the time
+UNCLEARED = (
+    "unused parts of the file's pages may hold names or pieces of it, until it is written anew: "
+    "`recollect doctor --rebuild` does that"
+)
 
 
 class SqliteStore:
     """``recollect.ports.Store`` in one SQLite file. Use ``open``."""
 
-    capabilities = Capabilities(
-        name="sqlite", search="exact", erasure="nothing", waits=True, processes=True
-    )
+    @property
+    def capabilities(self) -> Capabilities:
+        return Capabilities(
+            name="sqlite",
+            search="exact",
+            erasure="nothing",
+            waits=True,
+            processes=True,
+            leftovers=UNCLEARED if self._uncleared else "",
+        )
 
     def __init__(self, path: str, *, cache_bytes: int, group_max: int) -> None:
         self._path = path
@@ -82,6 +99,8 @@ class SqliteStore:
         self._connections: list[apsw.Connection] = []
         self._seen = SeenRecords()
         self._closed = False
+        self._uncleared = False  # pages may hold bytes of what was erased
+        self._wiped = (0.0, 0.0)  # when all of them were written anew, and how long that took
         self._registry = SqliteRegistry(self._writer, self._read_here, self._read)
 
     @property
@@ -132,6 +151,7 @@ class SqliteStore:
     async def commit(self, batch: Batch) -> int:
         number = await self._writer.commit(batch)
         if batch.erase:
+            self._uncleared = True
             self._seen.let_go()
         return number
 
@@ -141,8 +161,24 @@ class SqliteStore:
         return self._writer.trips
 
     async def scrub(self) -> bool:
+        """A large file is written anew only seldom, because nobody else writes meanwhile."""
+        began = time.monotonic()
+        if self._uncleared and self._may_wipe(began):
+            work = self._writer.run(wipe_pages)
+            self._uncleared = not await asyncio.shield(asyncio.wrap_future(work))
+            self._wiped = began, time.monotonic() - began
+            if not self._uncleared:
+                return True
         done: bool = await asyncio.shield(asyncio.wrap_future(self._writer.run(truncate_log)))
         return done
+
+    def _may_wipe(self, now: float) -> bool:
+        at, took = self._wiped
+        often = took > WIPE_SECONDS and now - at < WIPE_PAUSE * took
+        try:
+            return not often and os.path.getsize(self._path) <= WIPE_BYTES_MAX
+        except OSError:  # the next write says what became of the file
+            return False
 
     async def save_indexes(self) -> None:
         """What this process has built to search by, for those that come after it; see

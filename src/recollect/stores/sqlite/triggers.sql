@@ -25,22 +25,18 @@ CREATE TEMP TRIGGER record_gone AFTER DELETE ON main.record BEGIN
     AND ref IN (SELECT value FROM json_each(OLD.lineage));
   DELETE FROM lineage WHERE root = OLD.root AND source = 1 AND record = OLD.pk
     AND ref IN (SELECT value FROM json_each(OLD.derived_from));
-  DELETE FROM quantised WHERE scope = OLD.scope AND space IN (SELECT pk FROM space)
-    AND record = OLD.pk;
   INSERT INTO erased SELECT OLD.scope, stamp, OLD.pk FROM root WHERE pk = OLD.root;
   UPDATE scope SET stamp = (SELECT stamp FROM root WHERE pk = OLD.root) WHERE pk = OLD.scope;
 END;
 
--- A vector and the same in one byte per number. A record that was made with it knows already.
+-- A vector. A record that was made with it knows already.
 CREATE TEMP VIEW embedding AS
-SELECT '' AS record, 0 AS space, 0 AS changed, x'' AS f32, x'' AS i8;
+SELECT '' AS record, 0 AS space, 0 AS changed, x'' AS f32, 0 AS checksum;
 
 CREATE TEMP TRIGGER embedding_put INSTEAD OF INSERT ON embedding BEGIN
-  INSERT INTO vector (record, space, f32)
-    SELECT pk, NEW.space, NEW.f32 FROM record WHERE id = NEW.record
-    ON CONFLICT (record, space) DO UPDATE SET f32 = excluded.f32;
-  INSERT OR REPLACE INTO quantised
-    SELECT scope, NEW.space, pk, NEW.i8 FROM record WHERE id = NEW.record;
+  INSERT INTO vector (record, space, f32, checksum)
+    SELECT pk, NEW.space, NEW.f32, NEW.checksum FROM record WHERE id = NEW.record
+    ON CONFLICT (record, space) DO UPDATE SET f32 = excluded.f32, checksum = excluded.checksum;
   UPDATE record SET space = NEW.space, changed = NEW.changed
     WHERE id = NEW.record AND (space IS NOT NEW.space OR changed <> NEW.changed);
 END;

@@ -156,7 +156,7 @@ class Writer:
         """Compute all that needs no lock; its size in bytes."""
         try:
             with speaking_of(self._path):
-                job.prepared = prepare(job.batch)
+                job.prepared = prepare(job.batch, small=False)
         except Exception as error:
             job.answer = error
             return 0
@@ -300,6 +300,16 @@ def _in_our_words(error: Exception, path: str) -> Exception:
             raise error
     except Exception as translated:
         return translated
+
+
+def wipe_pages(db: apsw.Connection) -> bool:
+    """Write the file anew and empty its log: what was moved within a page leaves bytes where
+    nothing is any more. False as for ``truncate_log``, or without room for a copy."""
+    try:
+        db.execute("VACUUM")
+    except (apsw.FullError, apsw.BusyError, apsw.LockedError):
+        return False
+    return truncate_log(db)
 
 
 def truncate_log(db: apsw.Connection) -> bool:

@@ -97,7 +97,9 @@ class SurrealEngine:
             async with asyncio.timeout(SECONDS if self._again else None):
                 await self._lock.acquire()
         except TimeoutError:
-            raise Unavailable(f"{self.name} is too slow; try again", retry_after=1) from None
+            raise Unavailable(
+                f"{self.name} is too slow; try again", retry_after=1, slow=True
+            ) from None
         try:
             yield
         finally:
@@ -294,7 +296,8 @@ class SurrealEngine:
     async def close(self) -> None:
         if not self._closed:
             self._closed = True
-            with speaking_of(self.name):
+            # Over HTTP nothing is open.
+            with speaking_of(self.name), contextlib.suppress(NotImplementedError):
                 await self.db.close()
 
 

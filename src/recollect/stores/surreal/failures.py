@@ -49,5 +49,6 @@ def _said(error: Exception, name: str, writing: bool) -> RecollectError:
             f"cannot reach {name}; is it running, and is the address right?",
             outcome_unknown=writing,
             retry_after=1,
+            slow=isinstance(error, TimeoutError),
         )
     return Unavailable(f"{name} says: {said}")

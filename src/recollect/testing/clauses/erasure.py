@@ -183,6 +183,34 @@ class EraseClauses(Contract):
         assert all(touch.before is None for entry in entries[:3] for touch in entry.touched)
 
     @clause
+    async def test_X10_an_erased_session_leaves_no_name_in_the_journal(self, store: Store) -> None:
+        """Neither its own nor those of its messages, erased before or with it; nor the keys of
+        erased items. Namesakes elsewhere keep theirs."""
+        other = f"{ROOT}:agent:cto"
+        await put(store, make_message("msg-one"), make_message("msg-two"), make_move(0, 1))
+        await put(store, make_summary("s1", 1, 1), make_item("key-of-chat"))
+        await put(store, make_message("msg-one", scope=other))
+        await put(store, Erase(kind="message", scope=ROOT, session="chat", id="msg-two"))
+        await put(store, Erase(kind="item", scope=ROOT, namespace="policy", id="key-of-chat"))
+        await put(store, Erase(kind="session", scope=ROOT, id="chat"))
+        told = [
+            (touch.kind, touch.id)
+            for entry in await store.journal(ROOT)
+            for touch in entry.touched
+            if touch.scope == ROOT
+        ]
+        assert ("summary", "s1") in told
+        assert {id_ for kind, id_ in told if kind in ("session", "message", "cursor")} == {
+            "forgotten"
+        }
+        assert {id_ for kind, id_ in told if kind == "item"} == {"policy/forgotten"}
+        for name in ("chat", "msg-two", "policy/key-of-chat", "chat/fold"):
+            found = await store.journal(ROOT, touching=name)
+            assert all(touch.scope == other for entry in found for touch in entry.touched)
+        assert len(await store.journal(ROOT, touching="msg-one")) == 1
+        assert len(await store.journal(ROOT, touching="s1")) == 1
+
+    @clause
     async def test_X10_erased_summary(self, store: Store) -> None:
         """The other links of the chain stay."""
         await put(store, make_message("m1"), make_message("m2"))

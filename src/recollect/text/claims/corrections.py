@@ -15,6 +15,7 @@ from functools import cache
 from typing import NamedTuple
 
 from recollect.text.analysis import stem, words
+from recollect.text.claims.clauses import reading
 from recollect.text.claims.lessons import Lesson
 from recollect.text.claims.places import placed
 from recollect.text.normal import fold
@@ -244,7 +245,7 @@ def _bare_fixes(sentences: Sequence[str], rest: str, marked: bool) -> Iterator[F
         yield Fix(_bare(segments[0]), f"?{segments[1].split()[0]}", sure=marked)
     for value in _values(first):
         bare = _is_bare(value)
-        if pattern("corrections.finite").search(value):
+        if pattern("corrections.finite").search(value) or _is_told_of_somebody(value):
             continue  # a statement of its own has no place in another
         if marked or spelled or bare:
             yield Fix(value, sure=(marked or spelled) and (bare or len(value.split()) <= 3))
@@ -253,6 +254,15 @@ def _bare_fixes(sentences: Sequence[str], rest: str, marked: bool) -> Iterator[F
     if marked:
         for part in sentences[1:]:
             yield from (Fix(one) for one in _values(part) if _is_bare(one))
+
+
+def _is_told_of_somebody(value: str) -> bool:
+    """ "Arjen lives in Rotterdam" is no other name for him."""
+    found = _WHO_DID.match(value)
+    return found is not None and bool(reading(found[1], "third", "past"))
+
+
+_WHO_DID = re.compile(r"(?:[A-ZÀ-Ý][\w'.-]* ){1,3}([a-z]+) \S")
 
 
 def _is_bare(value: str) -> bool:

@@ -8,6 +8,7 @@ that tells how things are, or how they changed.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache, lru_cache
 
 from recollect.text.claims.changes import change_in, is_turn
@@ -256,14 +257,42 @@ def _said_of_speaker(rest: str) -> bool:
         or re.search(r"\d", rest)
         or pattern("lasting.habit").search(rest)
     )
-    return verb not in word_set("lasting.passing_verbs") and bool(told) and bool(tail)
+    if verb in word_set("lasting.passing_verbs") and not _LONG.match(rest):
+        return False
+    return bool(tail) and (bool(told) or _is_usual(verb, tail))
+
+
+_LONG = re.compile(
+    r"(?:look after|care for|rely on|put aside|set aside|split) (?!it\b|that\b|this\b)"
+)
+_VERB = re.compile(r"[a-z]+(?:-[a-z]+)?(?<!ing)(?<![^e]ed)(?:(?<!ly)|(?<=pply)|(?<=fly)|(?<=rely))")
+_POINTED_AT = re.compile(r"(?:it|that|this|these|those|them|him|there|up|off|out|the)\b")
+
+
+def _is_usual(verb: str, tail: Sequence[str]) -> bool:
+    """ "I nurse on a stroke unit": what somebody says of themselves in the plain present is so
+    as a rule, but for what is done by saying it or within a moment."""
+    if _LONG.match(f"{verb} {' '.join(tail)}"):
+        return True
+    if not _VERB.fullmatch(verb) or verb in word_set("lasting.momentary"):
+        return False
+    if reading(verb, "past", "participle") or _POINTED_AT.match(tail[0].lower()):
+        return False
+    return verb not in word_set("search.stop_words")
+
+
+_ABOUT = re.compile(r"\A(?:about|around|roughly) (?=[A-Z]?\d)")
 
 
 def _being(tail: str) -> bool:
     tail = pattern("lasting.being_adverbs").sub("", tail)
+    tail = _ABOUT.sub("", tail)
+    if pattern("lasting.going_off").match(tail):
+        return False
     if found := re.match(r"([a-z]+ing)\b", tail):
-        named = "called" in tail or is_turn(tail)
-        return (found[1] in word_set("lasting.going_on") or named) and len(tail.split()) > 1
+        named = "called" in tail or is_turn(tail) or pattern("lasting.going_on_with").match(tail)
+        going_on = found[1] in word_set("lasting.going_on") or bool(named)
+        return going_on and len(tail.split()) > 1
     first = tail.split(" ", 1)[0].strip(",.").lower()
     if (
         not tail
@@ -400,6 +429,16 @@ def _said_of_named(words: str, rest: str, strong: bool) -> bool:
     return _said_of_other(rest, strong)
 
 
+# "The twins share a bedroom": of whom and what everybody at home has one of, the plain present.
+_HOUSEHOLD = re.compile(
+    r"\b(?:twins|kids|girls|boys|children|baby|dogs?|cats?|hens|chickens|horse|bins?|car|van)\Z"
+)
+_PLAIN = re.compile(
+    r"(?!(?:is|was|keeps|needs|wants|seems|looks|says|has (?:been|just|got|gone|had|\w+ed))\b)"
+    r"(?:[a-z]+s|share|sleep|go|eat|attend|have|use)\b"
+)
+
+
 def _said_of_thing(words: str, what: str, rest: str, strong: bool) -> bool:
     if pattern("lasting.reported").match(rest):
         return strong and bool(pattern("lasting.professional").match(what))
@@ -412,6 +451,7 @@ def _said_of_thing(words: str, what: str, rest: str, strong: bool) -> bool:
         bool(pattern("lasting.timed").search(words) or pattern("lasting.figure").search(rest))
         or strong
         or bool(pattern("lasting.first_person").search(words))
+        or bool(_HOUSEHOLD.search(what) and _PLAIN.match(rest))
     )
     return standing and told and _said_of_other(rest, strong)
 

@@ -112,7 +112,10 @@ _HOME = re.compile(r"\A[Hh]ome(?: for (?:me|us))?(?: is|'s)\b")
 
 _UNSAID = {
     "statements.unsaid_am": "I am",
+    "statements.unsaid_a": "I am a",
     "statements.unsaid_was": "I was",
+    "statements.unsaid_have": "I have",
+    "statements.unsaid_my": "My",
     "statements.unsaid": "I",
 }
 

@@ -14,6 +14,7 @@ from recollect.errors import Conflict
 from recollect.ports import Cell, cell_key
 from recollect.upkeep.journal import PRUNED
 
+PRACTICE, PLACES = "practice", "practised"  # items: what is done again and again, and how far seen
 RUNS = "consolidated"
 KEPT = "brought-back"
 KEPT_MAX = 1000

@@ -30,11 +30,10 @@ from recollect.text.analysis import is_stop_word, stem, words
 from recollect.text.messages import turn_id
 from recollect.text.trust import suspicion
 from recollect.types import LIVE, Item, Message, Record, Session, SessionKey, ToolCall
+from recollect.upkeep.consolidate.marks import PLACES, PRACTICE
 from recollect.upkeep.consolidate.run import ConsolidationRun, still_there
 from recollect.upkeep.consolidate.steps import Step
 
-NAMESPACE = "practice"
-PLACES = "practised"
 SESSIONS_PER_RUN = 2000
 PAGE = 500
 SEEN_MAX = 20
@@ -274,7 +273,7 @@ class Tally:
         value = {"seen": seen, "procedure": self.procedure}
         return Item(
             scope=self.scope,
-            namespace=NAMESPACE,
+            namespace=PRACTICE,
             key=self.signature,
             value=value,
             version=self.version,
@@ -405,7 +404,7 @@ async def _count(run: ConsolidationRun, tally: Tally, found: ToolRun, changes: P
 
 async def _tally(run: ConsolidationRun, scope: str, signature: str) -> Tally:
     found = await run.engine.store.items(
-        run.root, NAMESPACE, now=run.started, scopes=(scope,), keys=(signature,)
+        run.root, PRACTICE, now=run.started, scopes=(scope,), keys=(signature,)
     )
     tally = Tally(scope=scope, signature=signature)
     if found and isinstance(found[0].value, Mapping):
@@ -489,7 +488,7 @@ async def _record(
     known = await run.engine.store.records(run.root, turns, now=run.started)
     sessions = {message.session for message in messages}
     data = procedure_data(common.name, common.steps, common.triggers, version=1)
-    name = "\0".join((NAMESPACE, tally.scope, tally.signature, *(m.id for m in messages)))
+    name = "\0".join((PRACTICE, tally.scope, tally.signature, *(m.id for m in messages)))
     id_ = hashlib.blake2b(name.encode(), digest_size=16).hexdigest()
     return Record(
         id=id_,
