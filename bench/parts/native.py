@@ -101,7 +101,7 @@ async def _opened(address: str) -> AsyncIterator[Store]:
         await engine.store.close()
 
 
-async def _found(store: Store, question: Question, scope: str) -> list[Hit]:
+async def _found(store: Store, question: Question, scope: str) -> Sequence[Hit]:
     return await store.search(replace(query_of(question, scope), limit=TOP))
 
 

@@ -23,6 +23,14 @@ from recollect.text.words import counted, word_set
 _END = re.compile(r"[,;:.!?](?=\s|$)|\s-\s|\b(?:but|because|so)\b")
 _NUMBER = re.compile(r"\d")
 _NAME = re.compile(r"(?<!^)(?<!\W )\b[A-ZÀ-Ý]\w")
+# What somebody once did for the speaker stays so, whatever becomes of them.
+_GIFT = re.compile(r"\b(?:brought|bought|gave|got|lent|made|sent|showed|taught|told) (?:me|us)\b")
+_OF_MINE = re.compile(r"\W*(?:my|our|the) ([\w-]+) (?:is|are|was|were)\b", re.IGNORECASE)
+_BELONGS = re.compile(
+    r"(?:above|around|at|behind|below|by|close|for|from|in|just|mostly|near|next|off|on|opposite|right"
+    r"|since|until|usually|where|which|who|with)\b",
+    re.IGNORECASE,
+)
 _JOINT = re.compile(r"[,;]\s|\s(?:and|but)\s")
 # What is told of hours says nothing of where somebody works, nor of where they live.
 _NARROW = {"hours": frozenset({"work", "home", "meeting"})}
@@ -37,19 +45,27 @@ def touches(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
     if _is_of_another(new, old, subject):
         return False
     said, who = _stems(clause), _people(new) | subject
-    about = {word for word in shared if word in said or stem(word) in said} - _units()
-    if about - who:
-        return True
-    rest = said - who - _stems(new.change.cue) - _units() - _times()
+    about = {word for word in shared if word in said or stem(word) in said} - _units() - _times()
+    if about - who - new.names or about & _stems(clause.partition(new.change.cue)[2]):
+        return True  # what both name is a thing, or what the change is done to
+    rest = said - who - about - _stems(new.change.cue) - _units() - _times()
     values = frozenset() if new.change.kind == "ends" else frozenset(values_in(clause))
-    if about and not rest and not values:
-        return True  # "Rui retired": nothing else is said to have ended
-    named = {name for name in new.names if name in said} - who - _times()
+    if about and not rest and not values:  # "Rui retired": nothing else is said to have ended
+        return not _GIFT.search(old.said)
+    named = {name for name in new.names if name in said} - who - about - _times()
     if (named and not old.names - who) or (values and about and not _of_one_type(values, old)):
         return False  # of a place, a price or a day, where none is known
-    if about and (named or values):
+    if about and (named or _is_of_one_unit(clause, old.said)):
         return True
+    if not about and (thing := _OF_MINE.match(clause)) and stem(fold(thing[1])) not in old.words:
+        return False  # "my flight is on 3 January now" to whose birthday is then
     return is_single(_narrowed(fields_of(clause) | new.events) & _without_work(old.fields))
+
+
+def _is_of_one_unit(text: str, known: str) -> bool:
+    """Whether both say when, or count the same."""
+    ours, theirs = ({what for what, _ in _counted(one)} for one in (text, known))
+    return bool(ours & theirs or _kinds(text) & _kinds(known))
 
 
 def _is_of_another(new: Topic, old: Topic, subject: frozenset[str]) -> bool:
@@ -75,7 +91,11 @@ def is_partly(text: str, speaker: str, known: str, known_speaker: str) -> bool:
     new, old = topic_of(text, speaker), topic_of(known, known_speaker)
     if new.dense or old.dense or language_of(old.said):
         return False
-    parts = [part for part in _JOINT.split(old.said) if _says_something(part)]
+    parts = [
+        part
+        for part in _JOINT.split(old.said)
+        if _says_something(part) and not _BELONGS.match(part)  # "in Berlin, near the zoo"
+    ]
     said = _stems(new.said) - _units()
     left = [part for part in parts if not _concerns(part, said, new)]
     return 0 < len(left) < len(parts)
@@ -107,10 +127,7 @@ def restates(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
             continue
         if _counted(part) & _counted(old.said):
             return False  # the same number of the same is in both
-        ours, theirs = _kinds(part), _kinds(old.said)
-        if (ours & theirs) or {what for what, _ in _counted(part)} & {
-            what for what, _ in _counted(old.said)
-        }:
+        if _is_of_one_unit(part, old.said):
             return True
     return False
 

@@ -240,7 +240,8 @@ def _bare_fixes(sentences: Sequence[str], rest: str, marked: bool) -> Iterator[F
         or (len(sentences) > 1 and pattern("corrections.reason").search(rest))
     )
     segments = [part.strip(_EDGES) for part in _SEGMENT.split(rest) if part and part.strip(_EDGES)]
-    if len(segments) > 1 and len(segments[0].split()) <= BARE_WORDS_MAX:
+    stated = bool(segments) and not marked and pattern("corrections.finite").search(segments[0])
+    if len(segments) > 1 and len(segments[0].split()) <= BARE_WORDS_MAX and not stated:
         # "Delft - Leiden was my master's": the old value comes second, with what it is really.
         yield Fix(_bare(segments[0]), f"?{segments[1].split()[0]}", sure=marked)
     for value in _values(first):
