@@ -26,6 +26,7 @@ from recollect.types import (
     Work,
 )
 from recollect.upkeep.learn.answers import known_as_text, messages_as_text, read_answer, show
+from recollect.upkeep.learn.endurance import endurance_in
 from recollect.upkeep.learn.lanes import (
     OPTED_OUT,
     READER,
@@ -34,7 +35,6 @@ from recollect.upkeep.learn.lanes import (
     Turns,
     next_turns,
 )
-from recollect.upkeep.learn.lasting import lasting_in
 from recollect.upkeep.learn.writer import extract_of, write
 from recollect.upkeep.leases import failed, note_place, noted_place
 from recollect.upkeep.questions import Answered, asked_once
@@ -210,7 +210,7 @@ async def _lasting(
     engine: Engine, turns: Turns, unread: Sequence[tuple[str, Lesson]]
 ) -> list[Lesson]:
     """Of what no rule reads, what the vectors of the model in the box say lasts."""
-    tells = lasting_in(engine.embedder.space) if unread and engine.embedder else None
+    tells = endurance_in(engine.embedder.space) if unread and engine.embedder else None
     if tells is None or await engine.vector_trouble():
         return []
     texts = [text for text, _ in unread]

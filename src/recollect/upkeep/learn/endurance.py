@@ -9,20 +9,20 @@ The rules stay the guards: what passes, jokes, asks or supposes is never asked a
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-
-import numpy as np
+from struct import unpack
 
 from recollect.types import Vector
 
-WEIGHTS = Path(__file__).with_name("lasting.json")
+WEIGHTS = Path(__file__).with_name("endurance.json")
 
 
 @dataclass(frozen=True, slots=True)
-class Lasting:
+class Endurance:
     """``least``: what a sum must be above. For vectors of one space only."""
 
     space: str
@@ -31,19 +31,20 @@ class Lasting:
     weights: Sequence[float]
 
     def holds(self, vector: Vector) -> bool:
-        values = np.frombuffer(vector, dtype="<f4").astype(np.float64)
-        length = float(np.linalg.norm(values)) or 1.0
-        return float(values @ np.asarray(self.weights)) / length + self.bias > self.least
+        values = unpack(f"<{len(vector) // 4}f", vector)
+        length = math.sqrt(sum(one * one for one in values)) or 1.0
+        told = sum(one * weight for one, weight in zip(values, self.weights, strict=True))
+        return told / length + self.bias > self.least
 
 
 @cache
-def _read() -> Lasting:
+def _read() -> Endurance:
     read = json.loads(WEIGHTS.read_text("utf-8"))
     weights = [one * read["scale"] for one in read["weights"]]
-    return Lasting(read["space"], read["bias"], read["least"], weights)
+    return Endurance(read["space"], read["bias"], read["least"], weights)
 
 
-def lasting_in(space: str) -> Lasting | None:
+def endurance_in(space: str) -> Endurance | None:
     """What tells it in a space; None if nothing was fitted there."""
     known = _read()
     return known if known.space == space else None
