@@ -1,8 +1,8 @@
 """``python -m evaluation.learning.lasting``: fit what tells lasting statements from the rest.
 
 Where no rule reads a sentence, its vector may still say that it is a lasting statement
-(``recollect.upkeep.learn.endurance``). Lasting are the first statements of the open sets and what the
-open lives must know; not lasting are the tricky turns, everyday turns without a fact, and
+(``recollect.upkeep.learn.endurance``). Lasting are the first statements of the open sets and what
+the open lives must know; not lasting are the tricky turns, everyday turns without a fact, and
 ``sets/moments.txt``. Nothing that is held back is used. Prints how well it tells them apart in
 sentences that it was not fitted on, and writes the weights.
 """

@@ -34,7 +34,7 @@ class Endurance:
         values = unpack(f"<{len(vector) // 4}f", vector)
         length = math.sqrt(sum(one * one for one in values)) or 1.0
         told = sum(one * weight for one, weight in zip(values, self.weights, strict=True))
-        return told / length + self.bias > self.least
+        return bool(told / length + self.bias > self.least)
 
 
 @cache
