@@ -314,14 +314,15 @@ def test_A10_history_of_a_root_shows_only_what_the_handle_may_see(run: Run) -> N
 def test_A10_two_at_once_do_not_overwrite_one_another(run: Run) -> None:
     async def scenario(place: Place) -> None:
         await ids.map_device(place.engine, "kitchen", "user:ann")
-        results = await asyncio.gather(
-            *(ids.map_device(place.engine, "kitchen", f"user:u{n}") for n in range(4)),
-            return_exceptions=True,
-        )
-        worked = [r for r in results if isinstance(r, ids.Device)]
-        assert worked
-        assert all(isinstance(r, ids.Device | Conflict) for r in results)
-        owner = await ids.scope_of_device(place.engine, "kitchen")
-        assert owner in {device.scope for device in worked}
+        for name in ("kitchen", "attic"):  # one that is moved, and one that nobody has mapped
+            results = await asyncio.gather(
+                *(ids.map_device(place.engine, name, f"user:u{n}") for n in range(4)),
+                return_exceptions=True,
+            )
+            worked = [r for r in results if isinstance(r, ids.Device)]
+            assert worked
+            assert all(isinstance(r, ids.Device | Conflict) for r in results)
+            owner = await ids.scope_of_device(place.engine, name)
+            assert owner in {device.scope for device in worked}
 
     run(scenario)

@@ -110,8 +110,28 @@ def test_A10_keys_and_devices_are_an_admins_and_of_his_scopes_only(house: House)
     assert told.text.replace(foreign, "0" * len(foreign)) == missing.text
     for body in ({"scopes": [BOB]}, {"scopes": ["user:anna"]}, {"scopes": [ANN, BOB]}):
         assert part.client.post("/v1/keys", json=body).status_code == 403
-    device = {"device": house.bob.ids["device"], "scope": ANN}
-    assert part.client.put("/v1/devices", json=device).status_code == 403
+    theirs = {"device": house.bob.ids["device"], "scope": BOB}
+    assert part.client.put("/v1/devices", json=theirs).status_code == 403
+
+
+def test_A10_a_device_of_the_same_name_tells_and_takes_nothing(house: House) -> None:
+    """A name that another tenant uses was once refused with 403, which told that they use it. Now
+    each root has its own names: the answer is that for a free one, and theirs stays as it is."""
+    ann, bob = house.http(ANN), house.http(BOB)
+    both, free = "device of both000x", "device of nobody1x"  # not one that other tests ask for
+    assert bob.client.put("/v1/devices", json={"device": both, "scope": BOB}).is_success
+    before = bob.client.get("/v1/devices").json()
+    told = set()
+    for device in (both, free):
+        answer = said(ann.client.put("/v1/devices", json={"device": device, "scope": ANN}))
+        assert answer.text.startswith("200")
+        told.add(house.clean(answer).replace(device, "DEVICE"))
+    assert len(told) == 1
+    assert {"id": both, "scope": BOB} in before["devices"]
+    assert bob.client.get("/v1/devices").json() == before
+    heard = house.http(BOB, **{"X-Recollect-Device": both})
+    assert get(heard, "/v1/records", scope=BOB).ok
+    assert get(house.http(ANN, **{"X-Recollect-Device": both}), "/v1/records", scope=ANN).ok
 
 
 def test_A10_somebody_elses_device_is_like_one_that_never_was(house: House) -> None:

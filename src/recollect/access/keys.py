@@ -13,8 +13,8 @@ from __future__ import annotations
 import hashlib
 import re
 from base64 import urlsafe_b64encode
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from ipaddress import ip_address, ip_network
@@ -31,6 +31,8 @@ from recollect.types import ALL_RIGHTS, Holder, Right
 PREFIX = "rck_"
 TOKEN = "token-"  # how the id of somebody begins who came with an issuer's token
 KEYS, DEVICES, USES = "key", "device", "key used"
+MOVES = "mapping of a device"  # held by who maps one that may be another root's
+MOVE_LASTS = timedelta(seconds=30)
 ID_LENGTH = 12
 OVERLAP_HOURS_MAX = 24 * 90
 USES_EVERY = timedelta(minutes=1)
@@ -378,23 +380,46 @@ async def carry_identity(engine: Engine, current: Store) -> tuple[str, ...]:
 
 async def map_device(engine: Engine, device: str, scope: str, *, actor: str = "") -> Device:
     """What this device hears belongs to that scope from now on. A name is one of the scope's root:
-    what other tenants call their devices is nobody's concern."""
+    what other tenants call their devices is nobody's concern. Conflict: somebody else who may do
+    so maps it at this moment."""
     engine.allow("admin")
     mapped = Device(id=clean_name(device, "the device"), scope=engine.write_scope(scope))
-    root = root_of(mapped.scope)
-    key = cell_key(DEVICES, root, mapped.id)
-    version = 0
-    for known in await _named_device(engine, mapped.id):
-        if known.key == key:
-            if not engine.may_change(_scope_in(known)):
-                raise Denied(f"device {mapped.id!r} cannot be mapped here; give it another name")
-            version = known.version
-        elif engine.may_change(_scope_in(known)):  # it was somebody else's, or an older program's
-            await _put(engine, replace(known, expires_at=engine.now()))
-    value = {"scope": mapped.scope, "mapped_by": actor}
-    await _put(engine, Cell(key=key, value=value, version=version))
+    async with _alone_with(engine, mapped.id):
+        await _map(engine, mapped, actor)
     _audited(engine, "map_device", (mapped.scope,), mapped.id)
     return mapped
+
+
+async def _map(engine: Engine, mapped: Device, actor: str) -> None:
+    key = cell_key(DEVICES, root_of(mapped.scope), mapped.id)
+    known = {cell.key: cell for cell in await _named_device(engine, mapped.id)}
+    own = known.pop(key, None)
+    if own and not engine.may_change(_scope_in(own)):
+        raise Denied(f"device {mapped.id!r} cannot be mapped here; give it another name")
+    value = {"scope": mapped.scope, "mapped_by": actor}
+    await _put(engine, Cell(key=key, value=value, version=own.version if own else 0))
+    for other in known.values():  # last: who is stopped before leaves it mapped twice, not nowhere
+        if engine.may_change(_scope_in(other)):  # it was somebody else's, or an older program's
+            await _put(engine, replace(other, expires_at=engine.now()))
+
+
+@asynccontextmanager
+async def _alone_with(engine: Engine, device: str) -> AsyncIterator[None]:
+    """Moving a device from one root to another changes two cells, so two who reach the same roots
+    take turns. Who reaches one root changes one cell, and its version is enough. Those who reach
+    other roots are never waited for: a name that is busy would be one that they use."""
+    roots = sorted(set(map(root_of, engine.bound)))
+    if len(roots) == 1:
+        yield
+        return
+    until = engine.now() + MOVE_LASTS
+    name = cell_key(MOVES, _digest("\n".join(roots)), device)
+    held = await _put(engine, Cell(key=name, value=engine.key, expires_at=until))
+    try:
+        yield
+    finally:
+        with suppress(Conflict, Unavailable):  # it runs out by itself
+            await _put(engine, replace(held, expires_at=engine.now()))
 
 
 async def list_devices(engine: Engine) -> tuple[Device, ...]:
@@ -524,9 +549,9 @@ async def _cells_of(store: Store, kind: str, now: datetime) -> list[Cell]:
     return found
 
 
-async def _put(engine: Engine, cell: Cell) -> None:
+async def _put(engine: Engine, cell: Cell) -> Cell:
     try:
-        await engine.store.registry.put(cell, now=engine.now())
+        return await engine.store.registry.put(cell, now=engine.now())
     except Conflict:
         kind = cell.key.split("\t")[0]
         raise Conflict(f"the {kind} was changed meanwhile; try again", kind="cell") from None
