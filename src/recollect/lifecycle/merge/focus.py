@@ -55,7 +55,9 @@ def touches(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
     if about and not rest and not values:  # "Rui retired": nothing else is said to have ended
         return not _GIFT.search(old.said)
     named = {name for name in new.names if name in said} - who - about - _times()
-    if (named and not old.names - who - about) or (values and about and not _of_one_type(values, old)):
+    if (named and not old.names - who - about) or (
+        values and about and not _of_one_type(values, old)
+    ):
         return False  # of a place, a price or a day, where none is known
     if about and (named or _is_of_one_unit(clause, old.said)):
         return True
