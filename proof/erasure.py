@@ -121,8 +121,9 @@ def _search(folder: Path, words: list[str]) -> None:
 
 @contextmanager
 def lazy_forgetting() -> Iterator[None]:
-    """Rows are deleted, but what they held stays in the free pages of the file."""
-    from recollect.stores.sqlite import writer
+    """Rows are deleted, but what they held stays in the free pages of the file. Either of two
+    things would hide that, zeroed cells and a small file that is written anew: both are off."""
+    from recollect.stores.sqlite import store, writer
 
     honest = writer.connect_writer
 
@@ -131,7 +132,10 @@ def lazy_forgetting() -> Iterator[None]:
         db.execute("PRAGMA secure_delete=OFF")
         return db
 
-    with mock.patch.object(writer, "connect_writer", lazy):
+    with (
+        mock.patch.object(writer, "connect_writer", lazy),
+        mock.patch.object(store, "WIPE_BYTES_MAX", 0),
+    ):
         yield
 
 

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-import psycopg
 import pytest
 
 from recollect import Memory
 from recollect.access import keys
+from recollect.changes import Change
+from recollect.engine import Engine
 from recollect.errors import Unavailable
 from recollect.interfaces.cli import main
+from recollect.types import Receipt, SessionKey
 from recollect.verbs import migrate
 from recollect.wiring import open_engine
 from recollect.wiring.files import migrate_store
@@ -91,10 +95,14 @@ def test_X2_what_differs_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     filled(first)
     import_from = migrate.import_from
 
-    async def losing(engine: object, file: object, **options: object) -> object:
-        receipt = await import_from(engine, file, **options)  # type: ignore[arg-type]
-        with psycopg.connect(target, autocommit=True) as db:
-            db.execute("UPDATE recollect.session SET channel = 'other'")
+    async def losing(engine: Engine, file: Any, **options: Any) -> Receipt:
+        receipt = await import_from(engine, file, **options)
+        # Through the store, so that the row is sealed: only the comparison can tell.
+        key = SessionKey("user:ann", "chat")
+        [session] = await engine.store.sessions(key.scope, (key,))
+        change = Change(engine, key.scope, "state", store=engine.store, id=engine.new_id())
+        change.sessions.append(replace(session, channel="other"))
+        await change.commit()
         return receipt
 
     monkeypatch.setattr(migrate, "import_from", losing)

@@ -135,6 +135,8 @@ class Postings:
         found: list[list[tuple[Array, Array]]] = [[] for _ in hashes]
         wanted = np.array(hashes, dtype=np.uint64)
         for segment in self._segments if hashes else ():
+            if not len(segment.hashes):
+                continue  # texts without any word
             places = segment.hashes.searchsorted(wanted)
             held = segment.hashes.take(places, mode="clip") == wanted
             for number in np.flatnonzero(held).tolist():

@@ -219,3 +219,9 @@ def test_segments_merge_into_the_same_postings() -> None:
     for place, hash_ in enumerate(whole.hashes.tolist()):
         found = [row for rows, _ in postings.find(hash_) for row in rows.tolist()]
         assert found == whole.rows[whole.offsets[place] : whole.offsets[place + 1]].tolist()
+
+
+def test_texts_without_any_word_are_no_hindrance() -> None:
+    postings = Postings()
+    postings.extend([segment_of([b"", b""], 0)])
+    assert postings.find_all([1, 2]) == [[], []]

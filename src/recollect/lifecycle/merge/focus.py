@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from functools import cache, lru_cache
 
-from recollect.lifecycle.merge.topic import Topic, topic_of
+from recollect.lifecycle.merge.topic import Topic, shared_words, topic_of
 from recollect.text.analysis import stem, words
 from recollect.text.claims.clauses import expanded
 from recollect.text.claims.fields import fields_of
@@ -46,14 +46,18 @@ def touches(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
         return False
     said, who = _stems(clause), _people(new) | subject
     about = {word for word in shared if word in said or stem(word) in said} - _units() - _times()
-    if about - who - new.names or about & _stems(clause.partition(new.change.cue)[2]):
+    told_of = {old.subject, old.begins, stem(old.subject), stem(old.begins)}
+    behind = _stems(clause.partition(new.change.cue)[2])
+    if about - who - new.names or (about - told_of) & behind:
         return True  # what both name is a thing, or what the change is done to
     rest = said - who - about - _stems(new.change.cue) - _units() - _times()
     values = frozenset() if new.change.kind == "ends" else frozenset(values_in(clause))
     if about and not rest and not values:  # "Rui retired": nothing else is said to have ended
         return not _GIFT.search(old.said)
     named = {name for name in new.names if name in said} - who - about - _times()
-    if (named and not old.names - who) or (values and about and not _of_one_type(values, old)):
+    if (named and not old.names - who - about) or (
+        values and about and not _of_one_type(values, old)
+    ):
         return False  # of a place, a price or a day, where none is known
     if about and (named or _is_of_one_unit(clause, old.said)):
         return True
@@ -83,6 +87,11 @@ def _subject(clause: str, cue: str) -> frozenset[str]:
 
 def _of_one_type(values: frozenset[tuple[str, str]], old: Topic) -> bool:
     return bool({kind for kind, _ in values} & {kind for kind, _ in old.values})
+
+
+def in_common(text: str, speaker: str, known: str, known_speaker: str) -> frozenset[str]:
+    """The words that two statements share."""
+    return shared_words(topic_of(text, speaker), topic_of(known, known_speaker))
 
 
 def is_partly(text: str, speaker: str, known: str, known_speaker: str) -> bool:

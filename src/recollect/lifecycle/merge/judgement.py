@@ -17,7 +17,7 @@ from recollect.lifecycle.merge.changes import (
     share_topic,
     tells_bare_value,
 )
-from recollect.lifecycle.merge.focus import is_partly
+from recollect.lifecycle.merge.focus import in_common, is_partly
 from recollect.lifecycle.merge.odds import LIKELY
 from recollect.lifecycle.merge.texts import adds_words, clash, is_hedged, says_more
 from recollect.text.analysis import words
@@ -146,10 +146,21 @@ def _focused(record: Record, found: list[_Finding], known: Sequence[Known]) -> l
     changed = [one for one in found if one.is_change]
     if not changed:
         return found
-    touched = {one.known.id for one in changed if _is_touched(record, one.known)}
+    touched = _closest(record, [one.known for one in changed if _is_touched(record, one.known)])
     if not touched and len(_own(record, known)) <= FEW:
         return found
     return [one for one in found if not one.is_change or one.known.id in touched]
+
+
+def _closest(record: Record, known: Sequence[Record]) -> set[str]:
+    """Without those that share less of its words than another one does: "withdrawn Chidi from
+    Abeokuta" is about his school there, and not about his illness."""
+    shared = {one.id: in_common(record.text, record.author, one.text, one.author) for one in known}
+    return {
+        id_
+        for id_, words_ in shared.items()
+        if not any(words_ < other for other in shared.values())
+    }
 
 
 def _is_touched(record: Record, known: Record) -> bool:

@@ -63,7 +63,7 @@ def kept(said_sentence: Sentence, said: Utterance, found: Sequence[Lesson]) -> l
         return []
     lasting = [part for part in parts if is_lasting(part) or is_vital(part)]
     if not found:
-        if (lasting or is_lasting(text)) and not any(map(is_ruled_out, parts)):
+        if (lasting or is_lasting(text) or is_vital(text)) and not any(map(is_ruled_out, parts)):
             return [_lesson(text, said)]
         return [_lesson(part, said) for part in lasting or _head(text, parts)]
     known = {stem(word) for lesson in found for word in words(lesson.text)}

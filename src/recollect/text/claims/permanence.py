@@ -71,7 +71,7 @@ def is_vital(text: str) -> bool:
     if not pattern("lasting.health").search(words) or _REPORTS.search(words):
         return False
     whose = pattern("lasting.somebody").search(words) or pattern("lasting.kin").match(words)
-    return bool(whose) and _may_be(words)
+    return bool(whose) and _may_be(words, vital=True)
 
 
 def is_tiding(text: str) -> bool:
@@ -115,8 +115,9 @@ def spelled(text: str) -> str:
     return without_opening(expanded(text).strip(" ,;:-–—\"'*()"))
 
 
-def _may_be(words: str) -> bool:
-    """Nothing in it says that it passes, asks, supposes, jokes, or talks about this talk."""
+def _may_be(words: str, *, vital: bool = False) -> bool:
+    """Nothing in it says that it passes, asks, supposes, jokes, or talks about this talk. A rash
+    passes, but not what brings one on."""
     count = len(words.split())
     if not WORDS_MIN <= count <= WORDS_MAX or words.endswith("?"):
         return False
@@ -136,7 +137,8 @@ def _may_be(words: str) -> bool:
         return False
     changes = is_turn(words)
     return changes or not (
-        cues("lasting.passing").search(words) or cues("lasting.passing_nouns").search(words)
+        cues("lasting.passing").search(words)
+        or (not vital and cues("lasting.passing_nouns").search(words))
     )
 
 
