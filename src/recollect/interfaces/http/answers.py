@@ -67,20 +67,30 @@ async def answer_beside(
     return await beside(length_of(value), partial(answer, value, status, headers))
 
 
+ENOUGH = 100_000  # characters: such an answer is long, whatever else is in it
+
+
 def length_of(value: Any) -> int:
-    """About how many characters it takes: enough to tell a long answer from a short one."""
-    if isinstance(value, str):
-        return len(value)
-    if isinstance(value, Mapping):
-        return sum(map(length_of, value.values())) + VALUE_CHARACTERS * len(value)
-    if isinstance(value, list | tuple):
-        return sum(length_of(one) + VALUE_CHARACTERS for one in value)
-    if isinstance(value, Record | Message):
-        return RECORD_CHARACTERS + len(value.text)
-    if not dataclasses.is_dataclass(value):
-        return VALUE_CHARACTERS
-    parts = (getattr(value, one.name) for one in dataclasses.fields(value))
-    return sum(map(length_of, parts))
+    """About how many characters it takes, as far as that tells a long answer from a short one:
+    counting all of a long one would hold the loop itself."""
+    length, rest = 0, [value]
+    while rest and length < ENOUGH:
+        one = rest.pop()
+        if isinstance(one, str):
+            length += len(one)
+        elif isinstance(one, Mapping):
+            length += VALUE_CHARACTERS * len(one)
+            rest += one.values()
+        elif isinstance(one, list | tuple):
+            length += VALUE_CHARACTERS * len(one)
+            rest += one
+        elif isinstance(one, Record | Message):
+            length += RECORD_CHARACTERS + len(one.text)
+        elif dataclasses.is_dataclass(one):
+            rest += [getattr(one, part.name) for part in dataclasses.fields(one)]
+        else:
+            length += VALUE_CHARACTERS
+    return length
 
 
 def etag_of(packet: Packet) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 from dataclasses import replace
 
@@ -49,11 +50,13 @@ async def visible_entries(engine: Engine, entries: Sequence[Entry]) -> list[Entr
     others = {
         id_ for root in {e.root for e in entries} for id_ in await _others(engine, root, entries)
     }
-    seen = [
-        replace(e, touched=tuple(t for t in e.touched if _is_seen(engine, t, others)))
-        for e in entries
-    ]
-    return [entry for entry in seen if entry.touched]
+    seen = []
+    for entry in entries:
+        touched = tuple(touch for touch in entry.touched if _is_seen(engine, touch, others))
+        if touched:
+            seen.append(replace(entry, touched=touched))
+        await asyncio.sleep(0)  # one may touch thousands, and others wait for a turn
+    return seen
 
 
 async def _others(engine: Engine, root: str, entries: Iterable[Entry]) -> list[str]:
