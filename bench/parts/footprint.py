@@ -18,7 +18,7 @@ async def run(bench: Bench) -> Result:
     shown = [middle, largest] if middle is not largest else [largest]
     columns = (
         "records", "", "memory", "at its peak", "file", "records/s written",
-        "first answer", "first answer, cold disk cache",
+        "first answer", "first answer, cold disk cache", "first answer, no index saved",
     )  # fmt: skip
     rows = [
         (number(point.records), name, *_cells(side))
@@ -42,6 +42,7 @@ def _cells(side: Side) -> tuple[str, ...]:
         number(side.throughput),
         ms(side.first),
         ms(side.first_cold),
+        ms(side.first_unsaved),
     )
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from contextlib import closing
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+import apsw
 import numpy as np
 
 from bench.baselines import SCOPE, BareFile, any_of, nearest_by_numpy, words_of
@@ -16,6 +18,7 @@ from bench.texts import DIMENSIONS, Array, Chunk, Question
 from bench.timing import Contender, Times, bytes_of, files_of, forget_cached_pages, race
 from recollect.engine import Engine
 from recollect.memory import AsyncMemory
+from recollect.upkeep.background import save_indexes
 from recollect.wiring import open_engine
 
 RECENT_BATCHES = 100  # the cost of a batch "at N" is that of the last ones before
@@ -39,6 +42,7 @@ class Side:
     memory: int
     memory_peak: int
     size: int
+    first_unsaved: float = float("nan")  # the first answer where no index was saved
 
 
 @dataclass(slots=True)
@@ -116,7 +120,12 @@ async def _our_side(
         with single.one():
             await memory.remember(chunk.texts[0], scope=SCOPE)
     written = Written(span, batches, single, recalls)
-    return _side(desk / "ours.db", "recollect", written, questions)
+    path = desk / "ours.db"
+    with closing(apsw.Connection(str(path))) as db:
+        db.execute("DELETE FROM snapshot")  # of the size before
+    unsaved = start("recollect", path, SCOPE, questions[:10])["first"]
+    await save_indexes(engine)
+    return replace(_side(path, "recollect", written, questions), first_unsaved=unsaved)
 
 
 class _Bare:

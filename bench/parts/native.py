@@ -16,13 +16,13 @@ from bench.running import Bench
 from bench.texts import Question
 from bench.timing import Contender, race
 from recollect.ports import NativeHits, Store
+from recollect.testing.clauses.quality import TOP, best
 from recollect.types import Hit
 from recollect.wiring import open_engine
 
 RECORDS_MAX = 100_000
 SCOPES = 100
 ROOT = "org:bench"
-TOP = 10
 TIMED_MAX = 30  # questions whose time is taken; all count for what is found
 RECALL_MIN = 0.95
 ASKED: dict[
@@ -114,17 +114,8 @@ async def _recall(
         found, right = await _found(native, question, scope), await _found(exact, question, scope)
         assert isinstance(found, NativeHits), "the engine did not search by itself"
         assert not isinstance(right, NativeHits), "this is not the index of the process"
-        for arm, got, best in zip(shares, _best(found), _best(right), strict=True):
-            if best:
-                arm.append(len(best & got) / len(best))
+        for arm, got, wanted in zip(shares, best(found), best(right), strict=True):
+            if wanted:
+                arm.append(len(wanted & got) / len(wanted))
     words, meaning = (sum(arm) / len(arm) for arm in shares)
     return words, meaning
-
-
-def _best(hits: Sequence[Hit]) -> tuple[set[str], set[str]]:
-    words = sorted(hits, key=lambda hit: (-hit.keyword, hit.record.id))
-    near = sorted(hits, key=lambda hit: (-(hit.similarity or -2.0), hit.record.id))
-    return (
-        {hit.record.id for hit in words[:TOP] if hit.keyword > 0},
-        {hit.record.id for hit in near[:TOP]},
-    )

@@ -157,6 +157,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--details", action="store_true", help="what is wrong in the open ones")
     parser.add_argument("--embedder", default="auto", help="auto (default), hashing, none")
     options = parser.parse_args(arguments)
+    known = {one.name for folder in (FOLDER, FOLDER / HELD) for one in lives(folder)}
+    if unknown := sorted(set(options.life) - known):
+        parser.error(f"there is no life {unknown[0]!r}; there are {', '.join(sorted(known))}")
     asyncio.run(_run(options.life, options.embedder, details=options.details))
     return 0
 

@@ -19,6 +19,7 @@ PAUSE_SECONDS = 5.0
 PAUSE_SECONDS_BUSY = 0.2
 PAUSE_SECONDS_MAX = 300.0
 PAUSE_SECONDS_FAILING = 60.0
+CLOSING_ROWS = 200_000  # of a scope whose index is still saved while a process ends: about a second
 LOOK_SECONDS = 600.0  # between two looks for what is not done in every round
 
 
@@ -62,13 +63,13 @@ async def run_in_background(engine: Engine) -> None:
             pause = min(pause * 2, PAUSE_SECONDS_MAX)
 
 
-async def save_indexes(engine: Engine) -> None:
+async def save_indexes(engine: Engine, *, rows_max: int | None = None) -> None:
     """What was built to search by is kept for the processes that come after this one, by stores
     that can. Nothing is lost where they cannot: it is built again."""
-    save: Callable[[], Awaitable[None]] | None = getattr(engine.store, "save_indexes", None)
+    save: Callable[..., Awaitable[None]] | None = getattr(engine.store, "save_indexes", None)
     if save is not None:
         try:
-            await save()
+            await save(rows_max=rows_max)
         except RecollectError as error:
             log.debug("indexes were not saved: %s", error, extra={"action": "maintain"})
 
@@ -76,7 +77,7 @@ async def save_indexes(engine: Engine) -> None:
 async def last_round(engine: Engine) -> None:
     """Learn from what this process was told before it ends, for ``close_seconds`` at most. No
     model is asked: it would not have answered by then. It reads the same later."""
-    await save_indexes(engine)
+    await save_indexes(engine, rows_max=CLOSING_ROWS)
     if not engine.disk.heard or engine.profile.learn == "off" or engine.close_seconds <= 0:
         return
     from recollect.upkeep.loop import one_round

@@ -355,3 +355,16 @@ def test_Q5_upkeep_writes_it_when_a_memory_is_closed_and_no_verb_does(tmp_path: 
             assert memory.recall("when does the ferry leave?", scope="user:ann").hits
             assert parts_in(path) == 0
         assert parts_in(path) == parts
+
+
+def test_X13_who_ends_leaves_what_takes_long_to_another(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+
+    async def end(store: SqliteStore) -> None:
+        await answers(store)
+        await store.save_indexes(rows_max=2_000)
+
+    run_on(path, lambda store: fill(store, 0, 2_200), end)
+    assert parts_in(path) == 0
+    run_on(path, saved)
+    assert parts_in(path) > 0

@@ -108,7 +108,12 @@ def gaps(db: apsw.Connection, scope: int, parts: Sequence[SavedPart]) -> list[tu
 
 
 def save(
-    db: apsw.Connection, cache: IndexCache, write: Callable[[Work], Future[Any]], scope: str
+    db: apsw.Connection,
+    cache: IndexCache,
+    write: Callable[[Work], Future[Any]],
+    scope: str,
+    *,
+    rows_max: int | None = None,
 ) -> None:
     """Bring what the file has of a scope's index up to what this process has, if it is far behind.
     The index is packed part by part, and nobody waits longer for it than one takes."""
@@ -116,7 +121,7 @@ def save(
         index = cache.held(scope)
         keys = None if index is None else index.alive_keys()
         parts = [] if index is None else index.saved_parts
-    if keys is None or len(keys) < ROWS_LEAST:
+    if keys is None or not ROWS_LEAST <= len(keys) <= (rows_max or len(keys)):
         return
     for part in parts:
         with snapshot(db):

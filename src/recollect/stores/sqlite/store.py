@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from datetime import datetime
+from functools import partial
 from typing import TypeVar
 
 import apsw
@@ -66,10 +67,7 @@ POLL_SECONDS = 0.05
 KEYS_READ_HERE = 8
 RECORDS_READ_HERE = 16
 WIPE_BYTES_MAX = 64 << 20  # a larger file is not written anew while others wait
-WIPE_SECONDS, WIPE_PAUSE = (
-    0.25,
-    20,
-)  # one that takes longer: at most 5 % of the time
+WIPE_SECONDS, WIPE_PAUSE = 0.25, 20  # one that takes longer: at most 5 % of the time
 UNCLEARED = (
     "unused parts of the file's pages may hold names or pieces of it, until it is written anew: "
     "`recollect doctor --rebuild` does that"
@@ -180,13 +178,14 @@ class SqliteStore:
         except OSError:  # the next write says what became of the file
             return False
 
-    async def save_indexes(self) -> None:
+    async def save_indexes(self, *, rows_max: int | None = None) -> None:
         """What this process has built to search by, for those that come after it; see
-        ``snapshots``."""
+        ``snapshots``. ``rows_max``: scopes with more are left to a process that has time."""
         for scope in self._cache.scopes():
-            await self._on_reader_thread(
-                lambda: snapshots.save(self._connection(), self._cache, self._writer.run, scope)  # noqa: B023
-            )
+            await self._on_reader_thread(partial(self._save_index, scope, rows_max))
+
+    def _save_index(self, scope: str, rows_max: int | None) -> None:
+        snapshots.save(self._connection(), self._cache, self._writer.run, scope, rows_max=rows_max)
 
     async def close(self) -> None:
         if self._closed:

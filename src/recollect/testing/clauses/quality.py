@@ -54,8 +54,8 @@ def _world() -> tuple[list[Batch], list[Search]]:
     return batches, questions
 
 
-def _best(hits: Sequence[Hit]) -> tuple[set[str], set[str]]:
-    """By words and by meaning."""
+def best(hits: Sequence[Hit]) -> tuple[set[str], set[str]]:
+    """The ids of the best ten by words, and of those by meaning."""
     words = sorted(hits, key=lambda hit: (-hit.keyword, hit.record.id))
     near = sorted(hits, key=lambda hit: (-(hit.similarity or -2.0), hit.record.id))
     return (
@@ -81,8 +81,8 @@ class QualityClauses(Contract):
         reference, questions = await _planted(store)
         shares: list[float] = []
         for asked in questions:
-            exact = _best(await reference.search(asked))
-            found = _best(await store.search(asked))
+            exact = best(await reference.search(asked))
+            found = best(await store.search(asked))
             shares += [
                 len(best & got) / len(best) for best, got in zip(exact, found, strict=True) if best
             ]

@@ -68,7 +68,9 @@ def is_vital(text: str) -> bool:
     if language_of(text):
         return False
     words = spelled(text)
-    if not pattern("lasting.health").search(words) or _REPORTS.search(words):
+    if len(words.split()) > WORDS_MAX or _REPORTS.search(words):
+        return False
+    if not pattern("lasting.health").search(words):
         return False
     whose = pattern("lasting.somebody").search(words) or pattern("lasting.kin").match(words)
     return bool(whose) and _may_be(words, vital=True)
