@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from recollect import Memory
 from recollect.types import Batch
 from recollect.upkeep.consolidate import consolidate
+from recollect.upkeep.leases import hold
 from recollect.verbs.forget import forget
 from recollect.verbs.selection import Selection
 from tests.requirements.conftest import OpenMemory
@@ -82,3 +84,36 @@ def test_X1_what_was_derived_while_it_was_being_forgotten_goes_too(
     assert len(receipt.items) == 2, "the fact, and the profile that was made of it"
     assert_nothing_made(memory, "profile")
     assert record(memory, ids[1]).status == "active"
+
+
+def test_X1_who_is_stopped_while_taking_a_lease_keeps_nobody_out(open_memory: OpenMemory) -> None:
+    """A process that ends at that very moment and is started again has nothing to wait for."""
+    memory = open_memory(background=False)
+    engine = engine_of(memory)
+    registry = engine.store.registry
+    put = registry.put
+
+    async def main() -> bool:
+        entered, go_on = asyncio.Event(), asyncio.Event()
+
+        async def written(*args: Any, **kwargs: Any) -> Any:
+            entered.set()
+            await go_on.wait()
+            return await put(*args, **kwargs)
+
+        async def slow_put(*args: Any, **kwargs: Any) -> Any:  # as a store's own writer does it
+            return await asyncio.shield(asyncio.ensure_future(written(*args, **kwargs)))
+
+        registry.put = slow_put
+        taking = asyncio.create_task(hold(engine, engine.store, ANN, "work", 300, "first"))
+        await entered.wait()
+        registry.put = put
+        taking.cancel()
+        await asyncio.sleep(0)
+        go_on.set()
+        with pytest.raises(asyncio.CancelledError):
+            await taking
+        await asyncio.sleep(0.05)  # a write that nobody waits for any more would be done by now
+        return await hold(engine, engine.store, ANN, "work", 300, "second")
+
+    assert run(memory, main())

@@ -8,6 +8,7 @@ something was said since. Both are cells of the registry, by root and scope.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -55,14 +56,24 @@ async def lagging(store: Store, now: datetime, reader: str, most: int) -> list[W
 async def hold(
     engine: Engine, store: Store, scope: str, key: str, seconds: int, holder: str
 ) -> bool:
-    """Take a lease, or keep one's own; False if another holder has it."""
+    """Take a lease, or keep one's own; False if another holder has it. Who is stopped while taking
+    it does not have it."""
     now = engine.now()
     name = _key(LEASE, scope, key)
     known = await _cell(store, name, now)
     if known is not None and known.value["holder"] != holder and _is_believed(known, now):
         return False
     value = {"holder": holder, "seconds": seconds}
-    return await _put(store, name, value, known, now, now + timedelta(seconds=seconds))
+    until = now + timedelta(seconds=seconds)
+    taking = asyncio.ensure_future(_put(store, name, value, known, now, until))
+    try:
+        return await asyncio.shield(taking)
+    except asyncio.CancelledError:
+        # The store writes all the same, and nobody would give back what nobody knows to have:
+        # a process that is started again would wait for its own lease to run out.
+        if await taking:
+            await release(engine, store, scope, key, holder)
+        raise
 
 
 def _is_believed(lease: Cell, now: datetime) -> bool:
@@ -104,7 +115,8 @@ def _is_forgiven(value: Any, now: datetime, news: int) -> bool:
     """Has enough time gone by to try what is stuck once more?"""
     since = datetime.fromisoformat(value["last"]) if "last" in value else now
     hours = STUCK_HOURS_WITH_NEWS if news > value.get("news", news) else STUCK_HOURS
-    return now - since >= timedelta(hours=hours)
+    # Either way: what failed in the future failed by a clock that was wrong.
+    return abs(now - since) >= timedelta(hours=hours)
 
 
 async def failed(
