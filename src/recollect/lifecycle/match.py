@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from recollect.engine import Engine
 from recollect.index.vectors import says_nothing
-from recollect.lifecycle.bearing import bearing_in
+from recollect.lifecycle.effect import effect_in
 from recollect.lifecycle.merge import (
     AGAINST,
     NOBODY,
@@ -99,7 +99,7 @@ async def _weighed(
     engine: Engine, store: Store, record: Record, vector: Vector, space: str, known: list[Known]
 ) -> list[Known]:
     """The known records, and those near by meaning that the record likely says have changed."""
-    tells = bearing_in(space)
+    tells = effect_in(space)
     if tells is None or record.kind != "semantic" or record.type == "user_request":
         return known
     near = Search(

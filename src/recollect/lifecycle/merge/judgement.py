@@ -45,7 +45,7 @@ VerdictKind = Literal["new", "duplicate", "enriches", "supersedes", "contradicts
 class Known:
     """A record that is near the new one. ``similarity`` is their cosine, None if not compared.
     ``bears``: how far above what is likely the meaning of the new one says that this has changed
-    (``lifecycle.bearing``); 0 where it does not."""
+    (``lifecycle.effect``); 0 where it does not."""
 
     record: Record
     similarity: float | None = None

@@ -1,6 +1,6 @@
 """What speaks for and against it that one statement tells a change of another, as numbers.
 
-Where the rules of ``changes`` decide nothing, ``lifecycle.bearing`` weighs these together with the
+Where the rules of ``changes`` decide nothing, ``lifecycle.effect`` weighs these together with the
 vectors of both. Nothing is weighed where one of the guards holds: what is said to be so as well,
 what is only planned, what is told of other people, and what is over already.
 """

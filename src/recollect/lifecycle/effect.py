@@ -4,7 +4,7 @@ People tell changes in words that no list has: "Biscuit is buried under the pear
 rules of ``lifecycle.merge`` decide nothing, a sum over what two statements have in common
 (``merge.traits``), the cosine of their vectors and the vector of the new one says how likely it is.
 What is likely is disputed in the open; nothing is replaced for it. The weights are fitted by
-``python -m evaluation.learning.bearing`` and belong to the vectors of one model.
+``python -m evaluation.learning.effects`` and belong to the vectors of one model.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from recollect.index.vectors import weighed_sum
 from recollect.lifecycle.merge.traits import traits
 from recollect.types import Record, Vector
 
-WEIGHTS = Path(__file__).with_name("bearing.json")
+WEIGHTS = Path(__file__).with_name("effect.json")
 
 
 @dataclass(frozen=True, slots=True)
-class Bearing:
+class Effect:
     """``likely``: what a sum must be above. For vectors of one space only."""
 
     space: str
@@ -47,14 +47,14 @@ class Bearing:
 
 
 @cache
-def _read() -> Bearing:
+def _read() -> Effect:
     read = json.loads(WEIGHTS.read_text("utf-8"))
     scale = read.pop("scale")
     weights = [one * scale for one in read.pop("weights")]
-    return Bearing(weights=weights, **read)
+    return Effect(weights=weights, **read)
 
 
-def bearing_in(space: str) -> Bearing | None:
+def effect_in(space: str) -> Effect | None:
     """What tells it in a space; None if nothing was fitted there."""
     known = _read()
     return known if known.space == space else None

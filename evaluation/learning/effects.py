@@ -1,8 +1,8 @@
-"""``python -m evaluation.learning.bearing``: fit what tells by their meaning that one statement
-changes another (``recollect.lifecycle.bearing``).
+"""``python -m evaluation.learning.effects``: fit what tells by their meaning that one statement
+changes another (``recollect.lifecycle.effect``).
 
 Changing are the last turns of the open ``pairs`` to what they change, the lines marked ``+`` in
-``sets/bearing.txt`` to the statement above them, and the pairs of lines in ``lives/changes.tsv``.
+``sets/effects.txt`` to the statement above them, and the pairs of lines in ``lives/changes.tsv``.
 Not changing are the open ``harmless`` follow-ups, ``sets/beside.jsonl``, the lines marked ``-``,
 all other pairs of lines of a life, and changes beside statements of other cases. Nothing that is
 held back is used. Prints how well it tells them apart in pairs that it was not fitted on, and
@@ -28,7 +28,7 @@ from evaluation.learning.lives import FOLDER as LIVES
 from evaluation.learning.matching import matches_any
 from evaluation.learning.report import OPEN
 from evaluation.running import embedder_named
-from recollect.lifecycle.bearing import WEIGHTS
+from recollect.lifecycle.effect import WEIGHTS
 from recollect.lifecycle.merge.changes import replaces
 from recollect.lifecycle.merge.traits import traits
 from recollect.ports import Embedder
@@ -96,13 +96,13 @@ def _of_lines() -> Iterator[Pair]:
     """Told by somebody with a name and by somebody without, in turn."""
     olds: list[str] = []
     author, known = "", ""
-    for line in (FOLDER / "bearing.txt").read_text("utf-8").splitlines():
+    for line in (FOLDER / "effects.txt").read_text("utf-8").splitlines():
         mark, text = line[0], line[2:]
         if mark == "=":
             known, author = text, "" if author else "Ann"
             olds = _told(text, author, START, first=True)
             continue
-        source = "bearing" if mark == "+" else "harmless"
+        source = "effects" if mark == "+" else "harmless"
         for new in _told(text, author, START + timedelta(days=31)):
             yield from (Pair(new, old, author, mark == "+", source, known) for old in olds)
     for line in (FOLDER / "beside.jsonl").read_text("utf-8").splitlines():
@@ -166,7 +166,7 @@ async def _embedded(embedder: Embedder, texts: Sequence[str]) -> dict[str, Vecto
 
 
 def _report(score: Vectors, found: Sequence[Pair], likely: float) -> None:
-    for source in ("pairs", "bearing", "harmless", "lives", "others"):
+    for source in ("pairs", "effects", "harmless", "lives", "others"):
         for changes in (True, False):
             told = [
                 value
