@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from struct import unpack
 
 from recollect.errors import Unavailable
 from recollect.types import Record, Vector
@@ -27,8 +29,9 @@ def packed(rows: Sequence[Sequence[float]], count: int, dimensions: int) -> list
     if not np.isfinite(matrix).all():
         raise Unavailable("the embedder answered with numbers that are not finite")
     norms = np.linalg.norm(matrix, axis=1)
-    unit = matrix / np.where(norms > 0, norms, 1)[:, None]
-    return [row.astype("<f4").tobytes() for row in unit]
+    whole = (matrix / np.where(norms > 0, norms, 1)[:, None]).astype("<f4").tobytes()
+    size = 4 * dimensions
+    return [whole[size * row : size * (row + 1)] for row in range(count)]
 
 
 def embedding_text(record: Record) -> str:
@@ -45,6 +48,13 @@ def is_name(author: str) -> bool:
 
 def says_nothing(vector: Vector) -> bool:
     return not any(vector)
+
+
+def weighed_sum(vector: Vector, weights: Sequence[float]) -> float:
+    """Of the numbers of a vector brought to length one."""
+    values = unpack(f"<{len(vector) // 4}f", vector)
+    length = math.sqrt(sum(one * one for one in values)) or 1.0
+    return sum(one * weight for one, weight in zip(values, weights, strict=True)) / length
 
 
 def cosines(vector: Vector | None, others: Mapping[str, Vector | None]) -> dict[str, float]:
