@@ -1,10 +1,10 @@
 """What did a change happen to, and is a known statement about that?
 
 "From now on keep it short, I read this on the ward" changes how answers are written and nothing
-about the ward; "Jean has given up the organ" ends the organ and not where Jean lives. Two statements
-often share a word that says only where, for what or by whom something happened: "a new chair for
-the desk", "my oven broke at the bakery", "Mr Ahmed replaced the boiler". What stands beside a
-change, and who it happened to, is no reason to give up what is known.
+about the ward; "Jean has given up the organ" ends the organ and not where Jean lives. Two
+statements often share a word that says only where, for what or by whom something happened: "a new
+chair for the desk", "my oven broke at the bakery", "Mr Ahmed replaced the boiler". What stands
+beside a change, and who it happened to, is no reason to give up what is known.
 """
 
 from __future__ import annotations
