@@ -13,12 +13,30 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evaluation.precision.worlds import FILE, LATER, MISSES, Asked, World, worlds
+from evaluation.precision.worlds import (
+    BOTH,
+    CHATS,
+    FILE,
+    LATER,
+    MISSES,
+    SIDES,
+    Asked,
+    World,
+    worlds,
+)
 from evaluation.scores import score
 from recollect import AsyncMemory
 from recollect.errors import RecollectError
 
 LIMIT = 10
+# The files of which one half may be tuned on, and what is said of them.
+HALVED = {
+    FILE: "",
+    MISSES: "near misses, ",
+    SIDES: "sides, ",
+    CHATS: "chats, ",
+    BOTH: "several answers, ",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,18 +74,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = build_parser().parse_args(arguments)
     how = (options.embedder, options.profile, options.threshold)
     try:
-        judged = asyncio.run(judge(*how))
-        later = asyncio.run(judge(*how, file=LATER))
-        misses = asyncio.run(judge(*how, file=MISSES))
+        judged = {file: asyncio.run(judge(*how, file=file)) for file in (*HALVED, LATER)}
     except RecollectError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
+    later = judged.pop(LATER)
     if options.failed:
-        some = _half([*judged, *misses], False)
-        print("\n".join(map(wrong, filter(lambda one: not one.passed, some))))
-    print(report(judged))
+        some = _half([one for found in judged.values() for one in found], False)
+        print("\n".join(wrong(one) for one in some if not one.passed))
+    for file, found in judged.items():
+        print(report(found, HALVED[file]))
     print("\n".join(_table("written after the rules, never tuned on", later)))
-    print(report(misses, "near misses, "))
     return 0
 
 

@@ -11,6 +11,9 @@ from pathlib import Path
 FILE = Path(__file__).with_name("worlds.txt")
 LATER = Path(__file__).with_name("later.txt")
 MISSES = Path(__file__).with_name("misses.txt")
+SIDES = Path(__file__).with_name("sides.txt")
+CHATS = Path(__file__).with_name("chats.txt")
+BOTH = Path(__file__).with_name("both.txt")
 SCOPE = "user:known"
 
 _MEMORY = re.compile(r"\+ (\S+)(?: \[(.+?)\])?(?: \((.+?)\))? (.+)")

@@ -63,7 +63,7 @@ class Cut:
 # Of statements, which stand by themselves, and of turns, which are found with those around them.
 Cuts = Mapping[Literal["statement", "turn"], Cut]
 LOCAL_CUTS: Cuts = {
-    "statement": Cut(share=0.55, least=0.3, clear=0.45, share_of_far=0.75),
+    "statement": Cut(share=0.6, least=0.3, clear=0.45, share_of_far=0.75),
     "turn": Cut(share=0.33, least=0.15),
 }
 

@@ -310,8 +310,13 @@ def test_X14_proxy_says_that_the_model_server_is_away(store: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "headers", [{"host": "evil.example:80"}, {"origin": "https://evil.example"}]
-)
+    "headers",
+    [
+        {"host": "evil.example:80"}, {"origin": "https://evil.example"}, {"origin": "http://["},
+        {"host": "["}, {"host": ""}, {"origin": "null"}, {"sec-fetch-site": "cross-site"},
+        {"host": "127.0.0.1@evil.example"}, {"origin": "http://127.0.0.1.evil.example"},
+    ],
+)  # fmt: skip
 def test_X14_proxy_answers_no_page_from_elsewhere(
     proxy: str, upstream: ScriptedServer, headers: dict[str, str]
 ) -> None:
@@ -456,3 +461,63 @@ def test_X14_proxy_serves_the_real_client(upstream: ScriptedServer, store: str) 
         assert "".join(pieces) == "Green tea."
         client.close()
     assert said(store, "real")[:2] == [("user", ASKED[1]["content"]), ("assistant", "Green tea.")]
+
+
+@pytest.mark.parametrize("where", ["@evil.test/v1/chat/completions", ".evil.test/chat/completions",
+                                   "http://evil.test/v1/chat/completions", ":1/chat/completions",
+                                   "*"])  # fmt: skip
+def test_X14_proxy_memories_go_to_no_other_host(store: str, where: str) -> None:
+    """A path without a slash became a part of the upstream's name: whoever could connect had the
+    packet sent wherever they liked."""
+    seen: list[str] = []
+
+    def model(request: httpx2.Request) -> httpx2.Response:
+        seen.append(str(request.url))
+        return httpx2.Response(200, json={})
+
+    transport = httpx2.MockTransport(model)
+    app = Proxy("http://models.test", opening(store), scope=SCOPE, transport=transport)
+    body = json.dumps({"messages": ASKED}).encode()
+    head = (
+        f"POST {where} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+        f"Connection: close\r\nContent-Length: {len(body)}\r\n\r\n"
+    )
+    with running(app) as url:
+        port = int(url.rpartition(":")[2])
+        with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
+            connection.sendall(head.encode() + body)
+            answer = connection.makefile("rb").readline()
+    assert b" 400 " in answer
+    assert seen == []
+
+
+def test_X14_proxy_what_is_for_the_next_one_only_goes_no_further(store: str) -> None:
+    seen: list[Any] = []
+
+    async def pieces() -> AsyncIterator[bytes]:
+        yield b"{}"
+
+    def model(request: httpx2.Request) -> httpx2.Response:
+        seen.append(request.headers)
+        told = {"connection": "x-inner", "x-inner": "1", "x-outer": "1", "x-recollect": "forged"}
+        return httpx2.Response(200, content=pieces(), headers=told)
+
+    transport = httpx2.MockTransport(model)
+    app = Proxy("http://models.test", opening(store), scope=SCOPE, transport=transport)
+    with running(app) as url:
+        headers = {"Connection": "keep-alive, X-Hop", "X-Hop": "1", "X-Kept": "1"}
+        answer = httpx2.get(f"{url}/v1/models", headers=headers, timeout=30)
+    assert ("x-hop" in seen[0], "x-kept" in seen[0]) == (False, True)
+    assert ("x-inner" in answer.headers, "x-outer" in answer.headers) == (False, True)
+    assert "x-recollect" not in answer.headers, "what the memory did, nobody else says"
+
+
+@pytest.mark.parametrize("raw", [b'{"a": "' + b"x" * 400_000, b"data: " + b"x" * 400_000])
+def test_X14_proxy_an_answer_in_small_pieces_takes_linear_time(raw: bytes) -> None:
+    def spent(size: int) -> float:
+        listening, begun = Listening("chat"), time.process_time()
+        for start in range(0, size, 4):
+            listening.hear(raw[start : start + 4])
+        return time.process_time() - begun
+
+    assert min(spent(400_000) for _ in range(3)) < 3 * min(spent(200_000) for _ in range(3)) + 0.05

@@ -12,6 +12,7 @@ import pytest
 
 from recollect.access.codes import make_code
 from recollect.interfaces.http.first_start import console_link
+from recollect.settings import Settings
 from recollect.types import ALL_RIGHTS
 from tests.serving import Served, served
 
@@ -135,3 +136,22 @@ def test_X15_a_terminal_is_shown_the_link(server: Served, monkeypatch: pytest.Mo
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
     told = server.run(lambda _: console_link(server.memory, "http://127.0.0.1:4777"))
     assert told.startswith("http://127.0.0.1:4777/#code=")
+
+
+@pytest.mark.parametrize(
+    ("public", "host", "secure"),
+    [
+        ("https://memory.example", "memory.example", True),
+        ("https://memory.example", "127.0.0.1", False),
+        ("http://memory.example", "memory.example", False),
+        ("", "127.0.0.1", False),
+    ],
+)
+def test_X15_behind_tls_the_browsers_half_is_sent_by_tls_only(
+    public: str, host: str, secure: bool
+) -> None:
+    settings = Settings(public_url=public, hosts="memory.example")
+    with served(app={"settings": settings}) as server, browser(server) as client:
+        code = server.run(make_code)
+        made = client.post("/v1/login", json={"code": code}, headers={"Host": host})
+        assert ("; secure" in made.headers["set-cookie"].lower()) is secure

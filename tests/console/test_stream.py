@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from recollect.interfaces.http.routes import streams
 from recollect.memory import stream
 from tests.serving import Served, served
 
@@ -125,3 +126,23 @@ def test_X15_a_pruned_journal_is_told_as_a_gap(server: Served) -> None:
     names = [next(again)["event"] for _ in range(3)]
     again.close()
     assert names == ["hello", "gap", "change"]
+
+
+def test_X12_all_keys_of_a_root_share_its_streams(
+    server: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each key had its own sixteen, and a tenant's admin makes keys."""
+    monkeypatch.setattr(streams, "TENANT_STREAMS_MAX", 3)
+    open_ones = []
+    for _ in range(3):
+        one = events(server, server.key("user:ann"))
+        assert next(one)["event"] == "hello"
+        open_ones.append(one)
+    headers = {"Authorization": f"Bearer {server.key('user:ann')}"}
+    refused = httpx.get(f"{server.url}/v1/changes/stream", headers=headers)
+    assert refused.status_code == 429
+    assert "user:ann" in refused.json()["detail"]
+    other = events(server, server.key("user:bob"))
+    assert next(other)["event"] == "hello"
+    for one in (*open_ones, other):
+        one.close()

@@ -263,3 +263,20 @@ def test_B8_any_text_is_read_or_refused_by_name(text: str) -> None:
     except Invalid as error:
         said = str(error)
     assert not said or "config.yml" in said
+
+
+@pytest.mark.parametrize(
+    ("first", "next_", "last"),
+    [
+        ("[x]", "[*a{0}, *a{0}, *a{0}]", "agents: *a{0}"),
+        ("{{x: 1}}", "{{p: *a{0}, q: *a{0}}}", "agents: {{defaults: {{memory_window: *a{0}}}}}"),
+        ("{{k: v}}", "{{<<: [*a{0}, *a{0}]}}", "b: {{<<: *a{0}}}"),
+    ],
+)
+def test_X12_a_few_lines_of_a_config_are_not_written_out_to_gigabytes(
+    first: str, next_: str, last: str
+) -> None:
+    lines = [f"a0: &a0 {first.format()}"]
+    lines += [f"a{n}: &a{n} {next_.format(n - 1)}" for n in range(1, 60)]
+    with pytest.raises(Invalid, match="written out"):
+        read_config("\n".join([*lines, last.format(59)]))

@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -261,7 +262,9 @@ BAD = ["", "x", "ftp://a.example/", "http://127.0.0.1:1/", "https://127.0.0.1/",
        "https://10.0.0.1/", "https://169.254.169.254/latest", "https://u:p@a.example/",
        "https://a.example/#x", "https://a b/", "https://0.0.0.0/", "https://[::ffff:10.0.0.1]/",
        "https://localhost/", "http://a.example:99999/", "https://" + "a" * 3000, "https://224.0.0.1/",
-       "https://100.64.0.1/", "https://2130706433/"]  # fmt: skip
+       "https://100.64.0.1/", "https://2130706433/", "https://[::127.0.0.1]/", "https://[fec0::1]/",
+       "https://[64:ff9b::169.254.169.254]/", "https://[2002:7f00:1::]/", "https://a..b/",
+       f"https://{'a' * 64}.example/", "https://[64:ff9b:1::10.0.0.1]/"]  # fmt: skip
 
 
 @pytest.mark.parametrize("url", BAD)
@@ -356,3 +359,44 @@ asyncio.run(main())
     told = {one["id"]: one["data"]["seq"] for one in receiver.taken}
     assert len(told) == 30
     assert list(told.values()) == sorted(told.values())
+
+
+def test_O8_a_name_that_cannot_be_looked_up_is_an_answer_and_no_silence() -> None:
+    """Its thread died of it, and whoever waited for it waited for ever."""
+    sent = asyncio.run(asyncio.wait_for(sending.post("https://a..b/", b"{}", {}, ""), 10))
+    assert not sent.taken
+    assert "no name of a host" in sent.trouble
+
+
+def test_X12_one_tenants_webhooks_take_no_place_of_anothers() -> None:
+    async def main() -> None:
+        memory = await AsyncMemory.open(
+            "dict:", embedder="none", background=False,
+            settings=Settings(webhook_hosts="127.0.0.1"),
+        )  # fmt: skip
+        async with memory:
+            url = "http://127.0.0.1:1/"
+            for _ in range(webhooks.WEBHOOKS_MAX):
+                await webhooks.add_webhook(memory, url, scope="user:ann:app:one")
+            with pytest.raises(Invalid, match="user:ann has"):
+                await webhooks.add_webhook(memory, url, scope="user:ann")
+            await webhooks.add_webhook(memory, url, scope="user:bob")
+            assert len(await webhooks.list_webhooks(memory)) == webhooks.WEBHOOKS_MAX + 1
+
+    asyncio.run(main())
+
+
+def test_A10_who_came_with_a_token_leaves_no_webhook_behind() -> None:
+    """Nobody can revoke a token, and it would have been told for ever."""
+
+    async def main() -> None:
+        memory = await AsyncMemory.open(
+            "dict:", embedder="none", background=False,
+            settings=Settings(webhook_hosts="127.0.0.1"),
+        )  # fmt: skip
+        async with memory:
+            guest = AsyncMemory(replace(memory.engine, key="token-0123456789ab"))
+            with pytest.raises(Denied, match="use a key"):
+                await webhooks.add_webhook(guest, "http://127.0.0.1:1/")
+
+    asyncio.run(main())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -193,3 +194,39 @@ def test_A10_restoring_a_backup_revives_no_key_and_loses_no_device(tmp_path: Pat
     receipt = asyncio.run(restore_store(store, None, copy))
     assert any("keys are as they were before" in note for note in receipt.notes)
     asyncio.run(after(old, new))
+
+
+def test_A10_a_key_that_makes_keys_while_it_is_revoked_leaves_none_behind() -> None:
+    """Whoever holds a stolen one makes another as soon as they are found out."""
+
+    async def scenario(memory: AsyncMemory, _: Clock) -> None:
+        stolen, secret = await keys.create_key(memory.engine, rights=sorted(ALL_RIGHTS))
+        _, engine = await keys.with_key(memory.engine, secret)
+        made: list[str] = []
+
+        async def make(times: int) -> None:
+            for _ in range(times):
+                with suppress(Denied):
+                    made.append((await keys.create_key(engine, scopes=[ANN]))[1])
+                await asyncio.sleep(0)
+
+        making = [asyncio.create_task(make(40)) for _ in range(3)]
+        await asyncio.sleep(0)
+        await keys.revoke_key(memory.engine, stolen.id)
+        await asyncio.gather(*making)
+        assert made, "nobody was quick"
+        for one in made:
+            with pytest.raises(Denied):
+                await keys.with_key(memory.engine, one)
+
+    play(scenario)
+
+
+def test_A9_a_device_is_mapped_also_after_the_clock_was_wrong() -> None:
+    async def scenario(memory: AsyncMemory, clock: Clock) -> None:
+        clock.now = NOW + timedelta(days=400)
+        async with keys._alone_with(memory.engine, "phone"):  # by who dies of it, say
+            clock.now = NOW
+            assert (await keys.map_device(memory.engine, "phone", ANN)).scope == ANN
+
+    play(scenario)

@@ -61,6 +61,7 @@ def test_A1_a_full_disk_turns_a_session_volatile_and_loses_nothing(tmp_path: Pat
     assert "Traceback" not in reason
     assert set(said["found"]) == kept | {lost_id}
     assert said["refused"].startswith("Unavailable: ")
+    assert "ulimit" in said["refused"], "it is no failure of the disk"
     assert said["again"] == "stored"
     with Memory.open(str(file), background=False) as memory:
         hits = memory.recall("line number", scope="user:ann", limit=1000).hits

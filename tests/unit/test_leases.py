@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from recollect import AsyncMemory
+from recollect.access.quotas import SharedRates
+from recollect.memory.workbook import Workbook
 from recollect.types import Work
+from recollect.upkeep import consolidate, leases
+from recollect.upkeep.consolidate.marks import Mark
 from recollect.upkeep.leases import lagging
 
 NOW = datetime(2026, 11, 15, tzinfo=UTC)
@@ -44,3 +49,35 @@ def test_no_more_than_asked_for_and_no_look_too_many() -> None:
     assert len(found(store, "fold", 100)) == 100
     assert store.asked == [100]
     assert found(Backlog([]), "fold", 100) == []
+
+
+FAR = timedelta(days=400)
+
+
+def test_A9_nothing_that_a_wrong_clock_wrote_keeps_anybody_waiting() -> None:
+    """Each of these was believed for as long as the clock had been ahead."""
+    moment = [NOW + FAR]
+
+    async def main() -> None:
+        async with await AsyncMemory.open(
+            "dict:", embedder="none", background=False, clock=lambda: moment[0]
+        ) as memory:
+            engine, store = memory.engine, memory.engine.store
+            for _ in range(leases.ATTEMPTS_MAX):
+                await leases.failed(engine, store, "user:ann", "fold s", "no")
+            rates = SharedRates(engine, 60)
+            while not await rates.take("user:ann"):
+                pass
+            book = Workbook(engine)
+            await book.write("one", {"state": "running"}, kept=timedelta(days=1))
+            mark = Mark(tried=moment[0])
+            assert await leases.may_try(engine, store, "user:ann", "fold s")
+            assert consolidate._is_fresh(engine, mark)
+            assert book.is_alive((await book.read("one"))["one"])
+            moment[0] = NOW
+            assert await leases.may_try(engine, store, "user:ann", "fold s") == ""
+            assert not consolidate._is_fresh(engine, mark)
+            assert not book.is_alive((await book.read("one"))["one"])
+            assert await rates.take("user:ann") == 0
+
+    asyncio.run(main())

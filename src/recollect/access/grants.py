@@ -35,6 +35,7 @@ CODE_LIFE = timedelta(minutes=2)
 CONSENT_LIFE = timedelta(minutes=10)
 GRANT_LIFE = timedelta(days=30)
 CLIENT_LIFE = timedelta(days=90)
+CLIENT_LIFE_UNUSED = timedelta(days=1)  # anybody may register: what nobody agreed to does not stay
 CLIENTS_MAX = 1_000
 REDIRECTS_MAX = 10
 NAME_LENGTH_MAX = 80
@@ -44,8 +45,11 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
 # Programs that are called back through the system, by a scheme of their own.
 OWN_SCHEMES = ("cursor", "vscode", "vscode-insiders", "windsurf", "zed")
 
+ENDED: dict[str, Any] = {}  # in the place of a grant that ended before it began
+
 ANSWERED = "this took too long, or was answered before; go back to the program"
 
+_CLIENT = re.compile(r"[0-9a-f]{32}\Z")
 _CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}\Z")
 _VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}\Z")
 _RENEWAL = re.compile(rf"{RENEWAL}([0-9a-f]{{16}})([0-9a-f]{{64}})\Z")
@@ -104,23 +108,37 @@ async def register(engine: Engine, told: Mapping[str, Any]) -> OAuthClient:
         raise GrantError("invalid_redirect_uri", f"redirect_uris takes 1 to {REDIRECTS_MAX}")
     for address in addresses:
         _check_redirect(address)
-    prefix = cell_key(CLIENTS, "")
-    if len(await engine.store.registry.list(prefix, now=engine.now(), limit=CLIENTS_MAX)) >= (
-        CLIENTS_MAX
-    ):
-        raise GrantError("temporarily_unavailable", "too many programs are registered here")
+    await _make_room(engine)
     client = OAuthClient(
         id=engine.new_secret()[:32],
         name=_plain_name(told.get("client_name")),
         redirects=tuple(dict.fromkeys(addresses)),
     )
     value = {"name": client.name, "redirects": list(client.redirects)}
-    await _put(engine, Cell(key=cell_key(CLIENTS, client.id), value=value), CLIENT_LIFE)
+    await _put(engine, Cell(key=cell_key(CLIENTS, client.id), value=value), CLIENT_LIFE_UNUSED)
     return client
 
 
+async def _make_room(engine: Engine) -> None:
+    """Where the places are taken, who registered first and was never allowed anything goes: a
+    stranger who registers without end must not keep out the programs that people use."""
+    prefix = cell_key(CLIENTS, "")
+    known = await engine.store.registry.list(prefix, now=engine.now(), limit=CLIENTS_MAX)
+    if len(known) < CLIENTS_MAX:
+        return
+    unused = [(cell.expires_at or engine.now(), cell.key) for cell in known if not _is_used(cell)]
+    if not unused:
+        raise GrantError("temporarily_unavailable", "too many programs are registered here")
+    oldest = min(unused)[1]
+    await _remove(engine, next(cell for cell in known if cell.key == oldest))
+
+
+def _is_used(client: Cell) -> bool:
+    return bool(client.value.get("used"))
+
+
 async def client_named(engine: Engine, id_: str) -> OAuthClient:
-    cell = await _cell(engine, CLIENTS, id_)
+    cell = await _cell(engine, CLIENTS, id_) if _CLIENT.match(id_) else None
     if cell is None:
         raise GrantError("invalid_client", "this program is not registered here; register again")
     return OAuthClient(id=id_, name=cell.value["name"], redirects=tuple(cell.value["redirects"]))
@@ -144,7 +162,7 @@ def _check_redirect(address: object) -> None:
         host, _ = parts.hostname, parts.port
     except ValueError:
         raise wrong from None
-    if not address.isascii() or not address.isprintable() or " " in address or parts.fragment:
+    if not _is_plain(address) or parts.fragment:
         raise wrong
     web = parts.scheme == "https" or (parts.scheme == "http" and host in LOOPBACK)
     own = parts.scheme in OWN_SCHEMES or "." in parts.scheme
@@ -152,9 +170,16 @@ def _check_redirect(address: object) -> None:
         raise wrong
 
 
+def _is_plain(address: str) -> bool:
+    """Without what a reader of addresses passes over."""
+    return address.isascii() and address.isprintable() and " " not in address
+
+
 def _same_place(address: str, own: str) -> bool:
     if address == own:
         return True
+    if not _is_plain(address):
+        return False
     try:
         one, other = urlsplit(address), urlsplit(own)
         _ = one.port
@@ -275,6 +300,9 @@ async def redeem(
     try:
         await _put(engine, replace(cell, value={**asked, "grant": grant}), GRANT_LIFE)
     except Conflict:
+        won = await _cell(engine, CODES, _digest(code))
+        if won is not None and won.value["grant"]:  # two at once: nobody knows who is the thief
+            await end(engine, won.value["grant"])
         raise GrantError("invalid_grant", "this code was used before") from None
     return await _issue(engine, grant, {**asked, "key": "", "renewal": ""}, version=0)
 
@@ -283,7 +311,7 @@ async def renew(engine: Engine, *, renewal: str, client: str, rights: str = "") 
     """The next key for the word; the key before works no more, and the word neither."""
     found = _RENEWAL.match(renewal)
     cell = await _cell(engine, GRANTS, found[1]) if found else None
-    if found is None or cell is None or cell.value["client"] != client:
+    if found is None or cell is None or cell.value.get("client") != client:
         raise GrantError("invalid_grant", "this grant is not known, has ended or was revoked")
     if not hmac.compare_digest(cell.value["renewal"], _digest(renewal)):
         await end(engine, found[1])
@@ -334,7 +362,8 @@ async def _issue(
     known = await _cell(engine, CLIENTS, client.id)
     if known is not None:
         with suppress(Conflict):
-            await _put(engine, known, CLIENT_LIFE)  # a program in use is not forgotten
+            used = replace(known, value={**known.value, "used": True})
+            await _put(engine, used, CLIENT_LIFE)  # a program in use is not forgotten
     return Issued(key=key, secret=secret, renewal=renewal)
 
 
@@ -342,7 +371,7 @@ async def give_up(engine: Engine, token: str, client: str) -> None:
     """A key or a word works no more. One that is not known is given up already."""
     if found := _RENEWAL.match(token):
         cell = await _cell(engine, GRANTS, found[1])
-        if cell is not None and cell.value["client"] == client:
+        if cell is not None and cell.value.get("client") == client:
             await end(engine, found[1])
         return
     with suppress(Denied, NotFound):
@@ -352,9 +381,16 @@ async def give_up(engine: Engine, token: str, client: str) -> None:
 
 
 async def end(engine: Engine, grant: str) -> None:
-    """All that came of a grant works no more."""
+    """All that came of a grant works no more, nor what is on its way: who is first takes the place
+    of a grant that is not there yet, and who would write it finds that out."""
     cell = await _cell(engine, GRANTS, grant)
     if cell is None:
+        ended = Cell(key=cell_key(GRANTS, grant), value=ENDED)
+        with suppress(Conflict):
+            await _put(engine, ended, CODE_LIFE)
+            return
+        cell = await _cell(engine, GRANTS, grant)
+    if cell is None or cell.value == ENDED:
         return
     with suppress(NotFound):
         await keys.revoke_key(engine, cell.value["key"], actor="grant ended")

@@ -194,8 +194,13 @@ async def _made(
     made = replace(key, id=digest[:ID_LENGTH])
     value = {**_plain(made), "created_by": actor}
     name = cell_key(KEYS, digest)
-    await _put(engine, Cell(key=name, value=value, expires_at=kept_until))
+    cell = await _put(engine, Cell(key=name, value=value, expires_at=kept_until))
     _audited(engine, "create_key", made.scopes, made.id)
+    for maker in filter(None, (engine.key, made.parent)):
+        # It may have been revoked meanwhile, by somebody who did not see this one yet.
+        if not await still_works(engine, maker, expired=True):
+            await _revoke(engine, cell, actor)
+            raise Denied(UNKNOWN)
     return made, secret
 
 
@@ -245,11 +250,17 @@ async def revoke_key(engine: Engine, id_: str, *, actor: str = "") -> Key:
     it. Revoking it twice changes nothing."""
     engine.allow("admin")
     cell, _ = await _named(engine, id_)
+    await _revoke_below(engine, _key(cell).id, actor)  # first: who is stopped here begins again
+    revoked = await _revoke(engine, cell, actor)
+    await _revoke_below(engine, _key(cell).id, actor)  # what it made while we were at it
+    return _key(revoked)
+
+
+async def _revoke_below(engine: Engine, id_: str, actor: str) -> None:
     cells = {_key(one).id: one for one in await _cells(engine, KEYS)}
-    known = {id_: _key(one) for id_, one in cells.items()}
-    for below in _descendants(known, _key(cell).id):  # first: who is stopped here begins again
+    known = {one: _key(cell) for one, cell in cells.items()}
+    for below in _descendants(known, id_):
         await _revoke(engine, cells[below], actor)
-    return _key(await _revoke(engine, cell, actor))
 
 
 async def _revoke(engine: Engine, cell: Cell, actor: str) -> Cell:
@@ -333,14 +344,14 @@ class KeyUses:
 
     def note(self, key: Key) -> None:
         now, before = self._engine.now(), self._seen.get(key.id)
-        if self._engine.audit is not None and (before is None or now - before > LOGIN_EVERY):
+        if self._engine.audit is not None and (before is None or abs(now - before) > LOGIN_EVERY):
             self._engine.audit.note(self._engine, "login", "", scopes=key.scopes, who=key.id)
         self._seen[key.id] = now
 
     async def flush(self) -> None:
         """Once a minute for a key is enough."""
         for id_, at in list(self._seen.items()):
-            if id_ in self._written and at - self._written[id_] < USES_EVERY:
+            if id_ in self._written and abs(at - self._written[id_]) < USES_EVERY:
                 continue
             name, now = cell_key(USES, id_), self._engine.now()
             known = await self._engine.store.registry.get((name,), now=now)
@@ -414,7 +425,11 @@ async def _alone_with(engine: Engine, device: str) -> AsyncIterator[None]:
         return
     until = engine.now() + MOVE_LASTS
     name = cell_key(MOVES, _digest("\n".join(roots)), device)
-    held = await _put(engine, Cell(key=name, value=engine.key, expires_at=until))
+    known = await engine.store.registry.get((name,), now=engine.now())
+    # One that lasts longer than any does was taken by a clock that was wrong.
+    wrong = [one.version for one in known if one.expires_at and one.expires_at - until > MOVE_LASTS]
+    cell = Cell(key=name, value=engine.key, expires_at=until, version=max(wrong, default=0))
+    held = await _put(engine, cell)
     try:
         yield
     finally:

@@ -118,7 +118,8 @@ class SharedRates:
         most = float(self.per_minute)
         full = Cell(key=key, value={"left": most, "at": now.timestamp()})
         cell = next(iter(await registry.get((key,), now=now)), full)
-        passed = max(0.0, now.timestamp() - cell.value["at"])
+        # Either way: who counted in the future counted by a clock that was wrong.
+        passed = abs(now.timestamp() - cell.value["at"])
         level: float = min(most, cell.value["left"] + passed * most / 60)
         if level < 1:
             return (1 - level) * 60 / most

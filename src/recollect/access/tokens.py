@@ -15,10 +15,11 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
-from urllib.request import urlopen
+from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from recollect.access.keys import TOKEN, UNKNOWN, Key
 from recollect.access.rights import rights_in
@@ -34,7 +35,8 @@ ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES
 LEEWAY_SECONDS = 30
 KEYS_SECONDS = 600.0
 LOOK_AGAIN_SECONDS = 30.0
-ANSWER_SECONDS = 5.0
+ANSWER_SECONDS = 5.0  # between two pieces of an answer, and for all of it
+PIECE_BYTES = 1 << 16
 KEYS_BYTES_MAX = 1 << 20
 TOKEN_LENGTH_MAX = 16_000
 LIFE_SECONDS_MAX = 24 * 3600
@@ -56,7 +58,8 @@ class Tokens:
     rights_claim: str
     holder: Holder
     _keys: dict[str, Any] = field(default_factory=dict)
-    _read_at: float = float("-inf")
+    _read_at: float = float("-inf")  # when the set was asked for
+    _held_at: float = float("-inf")  # when it was there
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def is_one(self, secret: str) -> bool:
@@ -93,23 +96,38 @@ class Tokens:
                     "verify_iat": False,
                 },
             )
-        except (jwt.PyJWTError, ValueError, TypeError, KeyError):
+        except (jwt.PyJWTError, ValueError, TypeError, KeyError, RecursionError):
             raise Denied(UNKNOWN) from None
         _check_times(found, now.timestamp())
         return found
 
     async def _key_of(self, kid: str) -> Any:
-        """A key that is not known yet may be new: then the set is read again, now and then."""
-        async with self._lock:
-            age = time.monotonic() - self._read_at
-            if age > KEYS_SECONDS or (kid not in self._keys and age > LOOK_AGAIN_SECONDS):
-                self._read_at = time.monotonic()
-                self._keys = await asyncio.to_thread(_read_keys, self.jwks) or self._keys
-        if kid in self._keys:
-            return self._keys[kid]
+        """A key that is not known yet may be new: then the set is read again, now and then. Who
+        comes with a known one does not wait for that: anybody can name a key that there is not."""
+        key = self._named(kid)
+        if key is None or time.monotonic() - self._read_at > KEYS_SECONDS:
+            async with self._lock:
+                await self._look_again(kid)
+                key = self._named(kid)
+        if key is None:
+            raise Denied(UNKNOWN)
+        return key
+
+    def _named(self, kid: str) -> Any:
         if not kid and len(self._keys) == 1:
             return next(iter(self._keys.values()))
-        raise Denied(UNKNOWN)
+        return self._keys.get(kid)
+
+    async def _look_again(self, kid: str) -> None:
+        """Where the set cannot be read, the one before holds for as long as any token may live."""
+        age = time.monotonic() - self._read_at
+        if age <= (LOOK_AGAIN_SECONDS if self._named(kid) is None else KEYS_SECONDS):
+            return
+        self._read_at = time.monotonic()
+        if found := await asyncio.to_thread(_read_keys, self.jwks):
+            self._keys, self._held_at = found, time.monotonic()
+        elif time.monotonic() - self._held_at > LIFE_SECONDS_MAX:
+            self._keys = {}
 
     def _key(self, claims: Mapping[str, Any]) -> Key:
         scope = make_scope(*((name, _filled(value, claims)) for name, value in self.pairs))
@@ -163,6 +181,11 @@ def _pairs(template: str) -> tuple[tuple[str, str], ...]:
     found = [_PAIR.match(part) for part in template.split()]
     if not found or not all(found) or not _CLAIM.search(template):
         raise Invalid(f"RECOLLECT_OIDC_SCOPE={template!r}: write pairs such as user={{sub}}")
+    if any(len(_CLAIM.findall(match[2])) > 1 for match in found if match):
+        raise Invalid(  # "a-b" and "c" would be the same as "a" and "b-c"
+            f"RECOLLECT_OIDC_SCOPE={template!r}: one claim for each pair, such as org={{org}} "
+            "user={sub}"
+        )
     return tuple((match[1], match[2]) for match in found if match)
 
 
@@ -200,17 +223,37 @@ def _check_place(jwks: str) -> None:
         raise Invalid("RECOLLECT_OIDC_JWKS is a file or an https address")
 
 
+class _Stay(HTTPRedirectHandler):
+    """Whoever can send us elsewhere could send us to their own keys."""
+
+    def redirect_request(self, *_: Any, **__: Any) -> Request | None:
+        return None
+
+
 def _read_keys(jwks: str) -> dict[str, Any]:
     """By their ids; {} if they cannot be read now."""
     import jwt
 
     try:
         if urlsplit(jwks).scheme:
-            with urlopen(jwks, timeout=ANSWER_SECONDS) as answer:
-                raw = answer.read(KEYS_BYTES_MAX)
+            raw = _fetched(jwks)
         else:
             raw = Path(jwks).expanduser().read_bytes()[:KEYS_BYTES_MAX]
         listed = jwt.PyJWKSet.from_dict(json.loads(raw)).keys
-    except (OSError, ValueError, TypeError, AttributeError, jwt.PyJWTError):
+    except (OSError, HTTPException, ValueError, TypeError, AttributeError, RecursionError):
+        return {}
+    except jwt.PyJWTError:
         return {}
     return {str(one.key_id or ""): one for one in listed if one.algorithm_name in ALGORITHMS}
+
+
+def _fetched(address: str) -> bytes:
+    """The whole answer; OSError if it moved, is too long or comes too slowly."""
+    ends = time.monotonic() + ANSWER_SECONDS
+    raw = b""
+    with build_opener(_Stay).open(address, timeout=ANSWER_SECONDS) as answer:
+        while piece := answer.read1(PIECE_BYTES):
+            raw += piece
+            if len(raw) > KEYS_BYTES_MAX or time.monotonic() > ends:
+                raise OSError("the set of keys is too long, or comes too slowly")
+    return raw

@@ -13,7 +13,7 @@ is deleted. Answers and errors are worded like those of the SDK's own tool, whic
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from anthropic.lib.tools import (
@@ -41,7 +41,7 @@ class MemoryFiles:
     """Files by path, with the six commands of the tool."""
 
     def __init__(self, memory: Memory, *, scope: str | None = None) -> None:
-        self._shelf = KeyShelf(memory, NAME)
+        self._shelf = KeyShelf(memory, NAME, fits=_is_file)
         self._scope = scope
 
     def view(self, command: Any) -> str:
@@ -271,6 +271,10 @@ def _checked(path: object) -> str:
     if len(parts) > PATH_PARTS_MAX:
         raise ToolError(f"Path {path[:80]}... has more than {PATH_PARTS_MAX} parts")
     return "/".join([ROOT, *parts])
+
+
+def _is_file(part: Mapping[str, Any]) -> bool:
+    return isinstance(part.get("path"), str) and isinstance(part.get("content"), str)
 
 
 def _content(record: Record) -> str:

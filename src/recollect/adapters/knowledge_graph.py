@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from recollect.adapters.shelf import TICK, KeyShelf, Placed, key_tags, tag_of, utc_now
+from recollect.adapters.shelf import TICK, KeyShelf, Placed, key_tags, part_of, tag_of, utc_now
 from recollect.errors import Invalid, NotFound
 from recollect.memory.sync import Memory
 from recollect.types import Record, Status, Type
@@ -20,6 +20,7 @@ from recollect.types import Record, Status, Type
 NAME = "graph"
 SHOWN: tuple[Status, ...] = ("active", "disputed")
 FOUND_MAX = 50
+FIELDS = ({"name", "entityType"}, {"entity", "content"}, {"from", "to", "relationType"})
 TYPES: Mapping[str, Type] = {"entity": "entity", "observation": "fact", "relation": "fact"}
 
 Entity = dict[str, Any]
@@ -31,7 +32,7 @@ class KnowledgeGraph:
     """One graph in one scope; without a scope, in the handle's own."""
 
     def __init__(self, memory: Memory, *, scope: str | None = None) -> None:
-        self._shelf = KeyShelf(memory, NAME)
+        self._shelf = KeyShelf(memory, NAME, fits=_is_part)
         self._scope = scope
         self._last = datetime.min.replace(tzinfo=UTC)
 
@@ -124,7 +125,8 @@ class KnowledgeGraph:
             statuses=SHOWN,
             limit=FOUND_MAX,
         )
-        return {name for hit in answer.hits for name in _names(_part(hit.record))}
+        own = [hit.record for hit in answer.hits if self._shelf.holds(hit.record)]
+        return {name for record in own for name in _names(_part(record))}
 
     # Records
 
@@ -159,7 +161,7 @@ class KnowledgeGraph:
     def _erase_if(self, chosen: Callable[[Mapping[str, str]], bool]) -> None:
         """In every version, also what waits for review."""
         tag = self._shelf.tag("all")
-        found = self._shelf.tagged(self._scope, tag, statuses=())
+        found = self._shelf.everything(self._scope, tag)
         self._shelf.erase([record for record in found if chosen(_part(record))])
 
 
@@ -187,7 +189,12 @@ def graph_tags(kind: str, about: Mapping[str, str]) -> Iterator[str]:
 
 
 def _part(record: Record) -> dict[str, str]:
-    return dict(record.data.get(NAME, {}))
+    return {name: one for name, one in part_of(record, NAME).items() if isinstance(one, str)}
+
+
+def _is_part(part: Mapping[str, Any]) -> bool:
+    known = any(part.keys() == fields for fields in FIELDS)
+    return known and all(isinstance(one, str) for one in part.values())
 
 
 def _names(part: Mapping[str, str]) -> Iterator[str]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from langchain_core.chat_history import BaseChatMessageHistory
@@ -107,9 +108,10 @@ def _message(one: Message) -> BaseMessage:
     heard = heard_alone(one)
     kept = original_of(one).get(NAME)
     if isinstance(kept, dict) and is_own(one):
-        (message,) = messages_from_dict([kept])
-        if _role(message) == one.role:
-            return message
+        with suppress(ValueError, KeyError, TypeError):  # anybody may have written that field
+            (message,) = messages_from_dict([kept])
+            if _role(message) == one.role:
+                return message
     kinds = {role: kind for kind, role in ROLES.items()}
     kind = kinds.get(heard.role, "human")
     kind = "system" if kind == "developer" else kind

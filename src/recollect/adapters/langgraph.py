@@ -48,7 +48,7 @@ from recollect.adapters.namespaces import (
     readable,
     scope_below,
 )
-from recollect.adapters.shelf import KeyShelf, Placed, utc_now
+from recollect.adapters.shelf import KeyShelf, Placed, part_of, utc_now
 from recollect.errors import Invalid
 from recollect.memory.sync import Memory
 from recollect.scopes import parse_scope
@@ -56,6 +56,7 @@ from recollect.types import Record, Source, Status
 from recollect.types.arguments import LIMIT_MAX
 
 SHOWN: tuple[Status, ...] = ("active", "disputed")
+TTL_MAX = 10**9  # minutes
 MARGIN = 4  # how many times more than asked for is searched, when a filter may drop some
 
 
@@ -81,7 +82,7 @@ class RecollectStore(BaseStore):
         self._scope = parse_scope(scope)
         self._source: Source = source
         self._clock = clock
-        self._shelf = KeyShelf(memory, NAME, clock=clock)
+        self._shelf = KeyShelf(memory, NAME, fits=_is_item, clock=clock)
         self._own = False
 
     @classmethod
@@ -261,8 +262,8 @@ class RecollectStore(BaseStore):
                 yield record
 
     def _passes(self, record: Record, op: SearchOp, *, scored: bool) -> bool:
-        about = record.data.get(NAME)
-        if not isinstance(about, Mapping) or (scored and not about["indexed"]):
+        about = part_of(record, NAME)
+        if not self._shelf.holds(record) or (scored and not about["indexed"]):
             return False
         return fulfils(about["value"], op.filter or {})
 
@@ -273,8 +274,8 @@ class RecollectStore(BaseStore):
             self._scope_of(prefix), prefix_tag(prefix), descend=True, statuses=SHOWN
         )
         for record in found:
-            about = record.data.get(NAME, {})
-            newest[key_of(tuple(about.get("namespace", ())), about.get("key", ""))] = record
+            about = record.data[NAME]
+            newest[key_of(tuple(about["namespace"]), about["key"])] = record
         yield from newest.values()
 
     def _namespaces(self, op: ListNamespacesOp) -> list[Namespace]:
@@ -311,6 +312,19 @@ class LangChainEmbedder:
     async def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         found: list[list[float]] = await self._embeddings.aembed_documents(list(texts))
         return found
+
+
+def _is_item(part: Mapping[str, Any]) -> bool:
+    """Is it as ``_write`` makes it?"""
+    namespace, ttl = part.get("namespace"), part.get("ttl", 1)
+    return (
+        isinstance(namespace, list)
+        and all(isinstance(name, str) for name in namespace)
+        and isinstance(part.get("key"), str)
+        and isinstance(part.get("value"), Mapping)
+        and isinstance(part.get("indexed"), bool)
+        and (ttl is None or (isinstance(ttl, int | float) and 0 < ttl < TTL_MAX))
+    )
 
 
 def _texts_at(value: Mapping[str, Any], field: str) -> list[str]:

@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from recollect.adapters.conditions import GROUPS, check, fulfils
-from recollect.adapters.shelf import utc_now
+from recollect.adapters.shelf import part_of, utc_now
 from recollect.errors import Invalid
 from recollect.memory.sync import Memory as Recollect
 from recollect.scopes import make_scope, parse_scope
@@ -253,10 +253,10 @@ class Mem0Memory:
         metadata: Mapping[str, Any] | None,
         expiration_date: object,
     ) -> None:
-        about = dict(old.data.get(NAME, {}))
-        about["metadata"] = {**about.get("metadata", {}), **_metadata(metadata)}
+        about = _about(old)
+        about["metadata"] = {**about["metadata"], **_metadata(metadata)}
         about["handle"] = handle
-        about["number"] = about.get("number", 1) + 1
+        about["number"] += 1
         about["created_at"] = _created(old)
         until = old.expires_at
         if expiration_date is not UNSET:
@@ -315,8 +315,8 @@ class Mem0Memory:
                 "created_at": _created(record),
                 "updated_at": record.learned_at.isoformat(),
                 "is_deleted": False,
-                "actor_id": record.data.get(NAME, {}).get("actor_id"),
-                "role": record.data.get(NAME, {}).get("role"),
+                "actor_id": _about(record).get("actor_id"),
+                "role": _about(record).get("role"),
             }
             for before, record in zip(befores, versions, strict=False)
         ]
@@ -355,7 +355,7 @@ class Mem0Memory:
         where = first[0].scope if first else None  # the first one may have expired
         later = self._paged(scope=where, descend=not first, tags=(_tag(memory_id),))
         found = {one.id: one for one in (*first, *later) if _entities_of(one.scope)}
-        return sorted(found.values(), key=lambda r: (r.data.get(NAME, {}).get("number", 1), r.id))
+        return sorted(found.values(), key=lambda r: (_about(r)["number"], r.id))
 
     def _listed(
         self,
@@ -530,12 +530,22 @@ def _tag(handle: str) -> str:
     return f"{NAME}:{handle}"
 
 
+def _about(record: Record) -> dict[str, Any]:
+    """What mem0 keeps with a record. Whoever may write there may have written anything."""
+    part = part_of(record, NAME)
+    metadata, number = part.get("metadata"), part.get("number")
+    part["metadata"] = dict(metadata) if isinstance(metadata, Mapping) else {}
+    part["number"] = number if isinstance(number, int) else 1
+    return part
+
+
 def _handle(record: Record) -> str:
-    return str(record.data.get(NAME, {}).get("handle", record.id))
+    told = _about(record).get("handle")
+    return told if isinstance(told, str) else record.id
 
 
 def _created(record: Record) -> str:
-    told = record.data.get(NAME, {}).get("created_at")
+    told = _about(record).get("created_at")
     return str(told or (record.valid_from or record.learned_at).isoformat())
 
 
@@ -556,10 +566,10 @@ def _asked_for(record: Record, asked: Mapping[str, Any]) -> bool:
 
 def _fields(record: Record) -> Fields:
     """What a filter may ask about."""
-    about = record.data.get(NAME, {})
+    about = _about(record)
     own = {name: about[name] for name in ("actor_id", "role", "expiration_date") if name in about}
     return {
-        **about.get("metadata", {}),
+        **about["metadata"],
         **own,
         **_entities_of(record.scope),
         "id": _handle(record),
@@ -569,12 +579,12 @@ def _fields(record: Record) -> Fields:
 
 
 def _item(record: Record, *, score: bool = False) -> dict[str, Any]:
-    about = record.data.get(NAME, {})
+    about = _about(record)
     item: dict[str, Any] = {
         "id": _handle(record),
         "memory": record.text,
         "hash": hashlib.md5(record.text.encode(), usedforsecurity=False).hexdigest(),
-        "metadata": about.get("metadata") or None,
+        "metadata": about["metadata"] or None,
         "created_at": _created(record),
         "updated_at": record.learned_at.isoformat(),
     }

@@ -58,20 +58,39 @@ def tag_of(name: str, *parts: str) -> str:
     return f"{name}:{hashlib.blake2b(told, digest_size=16).hexdigest()}"
 
 
+def part_of(record: Record, name: str) -> dict[str, Any]:
+    """What an ecosystem keeps with a record; {} if it is nothing that it would write. Whoever may
+    write into a scope may write data and tags of any name there."""
+    part = record.data.get(name)
+    return dict(part) if isinstance(part, Mapping) else {}
+
+
 def key_tags(name: str, key: str) -> tuple[str, str]:
     """What everything on a shelf is tagged with: that it is there, and under which key."""
     return tag_of(name, "all"), tag_of(name, "key", key)
 
 
 class KeyShelf:
-    """The things of one ecosystem; ``name`` keeps its keys apart from those of others."""
+    """The things of one ecosystem; ``name`` keeps its keys apart from those of others. ``fits``
+    knows what it writes: anything else that carries its tags is on no shelf, and is only erased
+    with the rest."""
 
     def __init__(
-        self, memory: Memory, name: str, *, clock: Callable[[], datetime] = utc_now
+        self,
+        memory: Memory,
+        name: str,
+        *,
+        fits: Callable[[Mapping[str, Any]], bool] = bool,
+        clock: Callable[[], datetime] = utc_now,
     ) -> None:
         self.memory = memory
         self.name = name
+        self._fits = fits
         self._clock = clock
+
+    def holds(self, record: Record) -> bool:
+        """Is it one of ours?"""
+        return self._fits(part_of(record, self.name))
 
     def tag(self, *parts: str) -> str:
         return tag_of(self.name, *parts)
@@ -83,7 +102,8 @@ class KeyShelf:
 
     def versions(self, scope: str | None, key: str, *, live: bool = False) -> list[Record]:
         """All versions that are there, the oldest first."""
-        found = self.tagged(scope, self.tag("key", key), statuses=LIVE if live else ())
+        tag = self.tag("key", key)
+        found = self.tagged(scope, tag) if live else self.everything(scope, tag)
         exact = [record for record in found if scope in (None, record.scope)]
         return sorted(exact, key=lambda record: (record.learned_at, record.id))
 
@@ -95,7 +115,19 @@ class KeyShelf:
         descend: bool = False,
         statuses: Iterable[Status] = LIVE,
     ) -> Iterator[Record]:
-        """Everything with a tag, in the order of its making, page by page."""
+        """What is ours and has a tag, in the order of its making, page by page."""
+        found = self.everything(scope, tag, descend=descend, statuses=statuses)
+        return filter(self.holds, found)
+
+    def everything(
+        self,
+        scope: str | None,
+        tag: str,
+        *,
+        descend: bool = False,
+        statuses: Iterable[Status] = (),
+    ) -> Iterator[Record]:
+        """The same, also what others wrote under it."""
         cursor = ""
         while True:
             page = self.memory.records(

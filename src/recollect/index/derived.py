@@ -8,10 +8,10 @@ quantised vector is its scale (float32), then one signed byte per number.
 from __future__ import annotations
 
 import struct
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -39,10 +39,19 @@ def label_of(tag: str) -> int:
 def terms_blob(text: str, author: str) -> tuple[int, bytes]:
     """How many words a record has, and which."""
     found = analysis.document_terms(text, author)
-    counts = sorted(Counter(map(hash_of, found)).items())
+    counts: dict[int, int] = {}
+    for hash_ in map(hash_of, found):
+        counts[hash_] = counts.get(hash_, 0) + 1
+    pairs = sorted(counts.items())
     if len(found) > COUNT_MAX:
-        counts = [(hash_, min(n, COUNT_MAX)) for hash_, n in counts]
-    return analysis.length_of(found), np.array(counts, dtype=TERM).tobytes()
+        pairs = [(hash_, min(n, COUNT_MAX)) for hash_, n in pairs]
+    blob = _packer(len(pairs)).pack(*chain.from_iterable(pairs))
+    return analysis.length_of(found), blob
+
+
+@lru_cache(maxsize=200)  # most texts are short; numpy takes longer to make so few of them
+def _packer(pairs: int) -> struct.Struct:
+    return struct.Struct("<" + "QH" * pairs)
 
 
 def labels_blob(tags: Iterable[str], data: Mapping[str, Any]) -> bytes:

@@ -27,8 +27,9 @@ def packed(rows: Sequence[Sequence[float]], count: int, dimensions: int) -> list
     if not np.isfinite(matrix).all():
         raise Unavailable("the embedder answered with numbers that are not finite")
     norms = np.linalg.norm(matrix, axis=1)
-    unit = matrix / np.where(norms > 0, norms, 1)[:, None]
-    return [row.astype("<f4").tobytes() for row in unit]
+    whole = (matrix / np.where(norms > 0, norms, 1)[:, None]).astype("<f4").tobytes()
+    size = 4 * dimensions
+    return [whole[size * row : size * (row + 1)] for row in range(count)]
 
 
 def embedding_text(record: Record) -> str:

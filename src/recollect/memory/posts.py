@@ -9,7 +9,7 @@ import ssl
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
-from ipaddress import ip_address
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from socket import IPPROTO_TCP, SOCK_STREAM, create_connection, gaierror, getaddrinfo
 from urllib.parse import SplitResult, urlsplit
 
@@ -19,6 +19,8 @@ SECONDS_MAX = 10.0
 URL_LENGTH_MAX = 2_000
 ANSWER_BYTES_MAX = 4_096
 WAIT_SECONDS_MAX = 3_600.0
+# Addresses of the new kind that stand for one of the old kind, in their last four bytes.
+_OLD_INSIDE = tuple(map(ip_network, ("::/96", "::ffff:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,21 +107,37 @@ def _addresses(parts: SplitResult, allowed: str) -> list[str]:
     host = parts.hostname or ""
     known = allowed.replace(",", " ").lower().split()
     port = parts.port or (443 if parts.scheme == "https" else 80)
-    found = getaddrinfo(host, port, type=SOCK_STREAM, proto=IPPROTO_TCP)
+    try:
+        found = getaddrinfo(host, port, type=SOCK_STREAM, proto=IPPROTO_TCP)
+    except UnicodeError:  # a part of it is empty or too long
+        raise Invalid(f"{host[:80]!r} is no name of a host") from None
     addresses = list(dict.fromkeys(str(one[4][0]) for one in found))
     if host in known or f"{host}:{port}" in known:
         return addresses
     if parts.scheme != "https":
         raise Invalid(f"{host} must be reached by https, or be named in RECOLLECT_WEBHOOK_HOSTS")
     for address in addresses:
-        plain = ip_address(address.partition("%")[0])
-        plain = getattr(plain, "ipv4_mapped", None) or plain
-        if not plain.is_global or plain.is_multicast:
+        if not is_public(address):
             raise Invalid(
                 f"{host} is an address of a private network; name it in RECOLLECT_WEBHOOK_HOSTS "
                 "if webhooks may go there"
             )
     return addresses
+
+
+def is_public(address: str) -> bool:
+    """Does it lead out of here, by whatever way a network may write an address inside another?"""
+    plain = _plain(ip_address(address.partition("%")[0]))
+    site = isinstance(plain, IPv6Address) and plain.is_site_local
+    return plain.is_global and not (plain.is_multicast or plain.is_reserved or site)
+
+
+def _plain(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
+    if isinstance(address, IPv4Address):
+        return address
+    if any(address in network for network in _OLD_INSIDE):
+        return IPv4Address(int(address) & 0xFFFFFFFF)
+    return address.sixtofour or address
 
 
 def _connection(parts: SplitResult, address: str) -> http.client.HTTPConnection:

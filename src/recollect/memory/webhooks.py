@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from recollect.access import keys
 from recollect.engine import Engine
-from recollect.errors import Conflict, Invalid, NotFound, RecollectError
+from recollect.errors import Conflict, Denied, Invalid, NotFound, RecollectError
 from recollect.memory import AsyncMemory
 from recollect.memory.stream import StreamEvent, stream_changes
 from recollect.ports import Cell, cell_key
@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 
 WEBHOOKS, PLACES = "webhook", "webhook place"
 SECRET_PREFIX = "whs_"
-WEBHOOKS_MAX = 100
+WEBHOOKS_MAX = 20  # of one root: each holds a task, and at times a thread
 PAGE = 500
 LEASE_SECONDS = 60
 LOOK_SECONDS = 2.0
@@ -62,15 +62,20 @@ async def add_webhook(
     memory: AsyncMemory, url: str, *, scope: str | None = None, text: bool = False
 ) -> tuple[Webhook, str]:
     """A new one and its secret, which signs every event and is shown once. It tells what happens
-    from now on. Invalid: the address is none, or of a private network that nobody allowed."""
+    from now on. Invalid: the address is none, or of a private network that nobody allowed.
+    Denied: to who came with a token, which ends and cannot be revoked: a webhook lives as long as
+    the key that it was made with."""
     from recollect.memory.posts import check  # the web and its certificates, for whoever has any
 
     engine = memory.engine
     engine.allow("admin")
+    if engine.key.startswith(keys.TOKEN):
+        raise Denied("a webhook ends with the key it was made with: use a key, not a token")
     where = engine.write_scope(scope)
     await check(url, engine.webhook_hosts)
-    if len(await _cells(engine)) >= WEBHOOKS_MAX:
-        raise Invalid(f"there are {WEBHOOKS_MAX} webhooks; remove one first")
+    known = [cell for cell in await _cells(engine) if _root(cell) == root_of(where)]
+    if len(known) >= WEBHOOKS_MAX:
+        raise Invalid(f"{root_of(where)} has {WEBHOOKS_MAX} webhooks; remove one first")
     secret = SECRET_PREFIX + engine.new_secret()
     id_ = engine.new_secret()[:12]
     value = {
@@ -130,8 +135,14 @@ def signature(secret: str, at: int, body: bytes) -> str:
 
 
 async def _cells(engine: Engine) -> list[Cell]:
-    prefix = cell_key(WEBHOOKS, "")
-    return await engine.store.registry.list(prefix, now=engine.now(), limit=PAGE)
+    """All of them, of whichever root."""
+    found: list[Cell] = []
+    prefix, now = cell_key(WEBHOOKS, ""), engine.now()
+    while page := await engine.store.registry.list(
+        prefix, now=now, after=found[-1].key if found else "", limit=PAGE
+    ):
+        found += page
+    return found
 
 
 async def _place(engine: Engine, id_: str) -> Cell:
@@ -142,6 +153,10 @@ async def _place(engine: Engine, id_: str) -> Cell:
 
 def _id(cell: Cell) -> str:
     return cell.key.split("\t", 1)[1]
+
+
+def _root(cell: Cell) -> str:
+    return root_of(cell.value["scope"])
 
 
 def _webhook(cell: Cell, place: Mapping[str, Any]) -> Webhook:

@@ -19,6 +19,7 @@ from recollect.ports import Cell, cell_key
 from recollect.scopes import root_of
 from recollect.types import JOB, Receipt
 from recollect.types.json import as_json
+from recollect.upkeep.leases import CLOCKS_DIFFER
 
 ALIVE = timedelta(seconds=30)  # without a word; then it has ended with its server
 LISTED_MAX = 1000
@@ -76,7 +77,9 @@ class Workbook:
         return await forgotten_marks(self._engine.store, roots, self._engine.now())
 
     def is_alive(self, entry: Entry) -> bool:
-        return self._engine.now() < datetime.fromisoformat(entry["alive_until"])
+        """Who says so for longer than one may has a clock that is wrong."""
+        left = datetime.fromisoformat(entry["alive_until"]) - self._engine.now()
+        return timedelta() < left <= ALIVE + CLOCKS_DIFFER
 
 
 def short(receipt: Receipt | None) -> Any:

@@ -106,10 +106,10 @@ class Apart(NamedTuple):
 
 def misses(question: str, texts: Sequence[str]) -> list[str]:
     """For each statement what tells it apart from what the question is about; "" if nothing."""
-    asked = _read(question)
+    asked = looked_at(question)
     if not asked.words:
         return [""] * len(texts)
-    told = [_read(text) for text in texts]
+    told = [looked_at(text) for text in texts]
     return [_why(asked, one, told) if one.words else "" for one in told]
 
 
@@ -117,14 +117,14 @@ def second_hops(question: str, first: Sequence[str], others: Sequence[str]) -> l
     """For each of the others the name by which it goes on where the first hits end: they name
     somebody whom the question does not, and leave a word of it open that stands beside that
     name. "Where does Tom's sister live?": Clara is his sister, and Clara lives in Porto."""
-    asked, there = _read(question), [_read(text) for text in first]
+    asked, there = looked_at(question), [looked_at(text) for text in first]
     open_ = [
         one for one in asked.words if one.content and not any(_holds(told, one) for told in there)
     ]
     names = {one.meant for told in there for one in _named(told)} - asked.meant
     if not open_ or not names:
         return [""] * len(others)
-    return [_bridge(told, open_, names) for told in map(_read, others)]
+    return [_bridge(told, open_, names) for told in map(looked_at, others)]
 
 
 def _bridge(told: Read, open_: Sequence[Word], names: Set[str]) -> str:
@@ -287,7 +287,8 @@ def _tells_which(beside: str, between: Sequence[str], behind: bool) -> bool:
     return not behind or bool(between) or _chooses(beside)
 
 
-def _read(text: str) -> Read:
+def looked_at(text: str) -> Read:
+    """A text as it is looked at here, read once."""
     return _read_once(text[:READ_MAX])
 
 

@@ -30,6 +30,7 @@ from recollect.rank.question import (
     names,
     periods,
 )
+from recollect.rank.sought import TIME, without_it
 from recollect.text.analysis import asks, query_terms, terms
 from recollect.text.normal import fold
 from recollect.types import Hit, Record
@@ -188,27 +189,58 @@ def standing_out(candidates: Candidates, asked: Asked) -> Candidates:
     clear = [
         one for one in candidates if one.score >= lowest and one.score >= _least(one, least, cuts)
     ]
-    return _with_second_hops(_of_what_is_asked(clear, asked), candidates, asked)
+    return _with_what_is_sought(_of_what_is_asked(clear, asked), candidates, asked)
 
 
-def _with_second_hops(kept: Candidates, candidates: Candidates, asked: Asked) -> Candidates:
-    """And what goes on where the first hits end, by a name that only they have."""
-    first = [one for one in kept if one.record.type != "turn"]
-    if not 0 < len(first) <= HOPS_FROM:
+def _with_what_is_sought(kept: Candidates, candidates: Candidates, asked: Asked) -> Candidates:
+    """Without statements that hold nothing of the kind that is asked for, unless another goes on
+    where they end."""
+    told = [one for one in kept[:CONTRAST_AMONG] if one.record.type != "turn"]
+    if not told:
         return kept
-    there = {one.record.id for one in kept}
+    if further := _second_hops(told, candidates, asked):
+        return sorted([*kept, *further], key=order)
+    lacking = {one.record.id for one in _lacking(told, asked)}
+    return [one for one in kept if one.record.id not in lacking] if lacking else kept
+
+
+def _lacking(told: Candidates, asked: Asked) -> Candidates:
+    """What holds every word of the question is believed to answer it all the same, and what
+    happened has a time without saying so."""
+    lacks = without_it(asked.text, list(map(_told, told)))
+    found = [
+        (one, what)
+        for one, what in zip(told, lacks, strict=True)
+        if what and one.coverage < ALL_HELD and not (what == TIME and _is_dated(one.record))
+    ]
+    for one, what in found:
+        one.add("contrast", 0.0, f"holds no {what}")
+    return [one for one, _ in found]
+
+
+def _is_dated(record: Record) -> bool:
+    return record.kind == "episodic" or record.valid_from is not None
+
+
+def _second_hops(first: Candidates, candidates: Candidates, asked: Asked) -> Candidates:
+    """What goes on where the first hits end, by a name that only they have."""
+    if len(first) > HOPS_FROM:
+        return []
+    there = {one.record.id for one in first}
     others = [
         one
         for one in candidates[:CONTRAST_AMONG]
         if one.record.type != "turn" and one.coverage > 0 and one.record.id not in there
     ]
     if not others:
-        return kept
+        return []
     named = second_hops(asked.text, list(map(_told, first)), list(map(_told, others)))
     further = [(one, name) for one, name in zip(others, named, strict=True) if name]
+    lacking = _lacking([one for one, _ in further], asked)
+    further = [(one, name) for one, name in further if one not in lacking]
     for one, name in further:
         one.add("hop", 0.0, name)
-    return sorted([*kept, *(one for one, _ in further)], key=order)
+    return [one for one, _ in further]
 
 
 def _told(candidate: Candidate) -> str:

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from functools import cache
+from itertools import chain
 from operator import attrgetter
 from typing import Any, TypeVar
 
@@ -49,6 +50,7 @@ from recollect.types import (
 )
 
 T = TypeVar("T")
+_PLAIN_TYPES = frozenset((str,))
 
 DATA_LENGTH_MAX = 1 << 20  # characters of a new record's data as JSON, however it comes in
 
@@ -148,6 +150,8 @@ def plain_json(value: Any) -> Any:
     """The value as JSON gives it back, a copy; Invalid if JSON cannot hold it."""
     if value is None or value == {}:  # as most are
         return None if value is None else {}
+    if type(value) is dict and _PLAIN_TYPES.issuperset(map(type, chain(value, value.values()))):
+        return value.copy()  # names and texts, as of a turn: JSON changes nothing of them
     try:
         return json.loads(json.dumps(value, allow_nan=False, default=_as_dict))
     except (TypeError, ValueError) as error:

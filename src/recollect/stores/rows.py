@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta, timezone
 from hashlib import blake2b
+from itertools import chain
 from typing import Any, TypeVar, cast
 
 from recollect.errors import Invalid, Unavailable
@@ -271,12 +272,14 @@ def lineage_rows(root: int, record: int, value: Record) -> list[tuple[int, int, 
 
 def checksum(*parts: object) -> bytes:
     """Of some values of a row: whoever reads it compares."""
-    told: list[bytes] = []
-    for part in parts:
-        text = str(part).encode("utf-8", "surrogatepass")
-        size = len(text)
-        told += (_SIZES[size] if size < len(_SIZES) else size.to_bytes(8, "little"), text)
-    return blake2b(b"".join(told), digest_size=CHECKSUM_BYTES).digest()
+    try:
+        texts = [str(part).encode() for part in parts]
+        sizes = [_SIZES[len(text)] for text in texts]
+    except (IndexError, UnicodeEncodeError):  # a long text, or half a character in a damaged row
+        texts = [str(part).encode("utf-8", "surrogatepass") for part in parts]
+        sizes = [len(text).to_bytes(8, "little") for text in texts]
+    told = b"".join(chain.from_iterable(zip(sizes, texts, strict=True)))
+    return blake2b(told, digest_size=CHECKSUM_BYTES).digest()
 
 
 # Messages

@@ -155,11 +155,14 @@ def document_terms(text: str, author: str) -> list[str]:
     """What a record is found by: its text, and who said it; and behind the words the stems of the
     language that they are in. A question is marked as one; no query looks for the mark."""
     whole = f"{author}\n{text}" if author else text
-    found = terms(whole)
-    found = found if whole.isascii() else [stem_by_script(term) for term in found]
+    written = list(words(text))
+    if whole is text and text.isascii():
+        found = [stem(word) for word in written]  # as ``terms`` does, without a second look
+    else:
+        found = terms(whole)
+        found = found if whole.isascii() else [stem_by_script(term) for term in found]
     if asks(text):
         found.append(QUESTION)
-    written = list(words(text))
     told = languages_of(text, written)
     # English has none; and a note in plain letters that nothing tells the language of.
     if told != (ENGLISH,) and (told or not text.isascii()):
@@ -295,9 +298,12 @@ def is_small(word: str, languages_: Sequence[str]) -> bool:
 def languages_of(text: str, found: Sequence[str]) -> tuple[str, ...]:
     """Those that most small words among a text's folded words speak for; () if none does."""
     table = _small_words()
-    told = [table[word] for word in found[:READ_WORDS_MAX] if word in table]
-    votes = Counter(chain.from_iterable(told))
-    if not text.isascii():
+    small = [word for word in found[:READ_WORDS_MAX] if word in table]
+    plain_letters = text.isascii()
+    if small and plain_letters and word_set("search.stop_words").issuperset(small):
+        return (ENGLISH,)  # each of them speaks for it: nothing can have more
+    votes = Counter(chain.from_iterable([table[word] for word in small]))
+    if not plain_letters:
         votes.update(_LETTERS[letter] for letter in {*text.lower()} & _LETTERS.keys())
     if not votes:
         return ()

@@ -22,6 +22,7 @@ NAIVE_NOTE = "time without offset read as UTC"
 REPAIRED_NOTE = "unstorable characters replaced by U+FFFD"
 
 _UNSTORABLE = later("[\x00\ud800-\udfff]")
+_CONTROL = later("[\x00-\x1f\ud800-\udfff]")
 _MILLISECONDS_FROM = 100_000_000_000  # a Unix time this large counts milliseconds
 
 
@@ -79,7 +80,7 @@ def clean_name(name: Any, what: str) -> str:
         raise Invalid(f"{what} must be text that is not empty")
     if len(name) > NAME_LENGTH_MAX:
         raise Invalid(f"{what} is longer than {NAME_LENGTH_MAX} characters")
-    if _UNSTORABLE.search(name) or any(ord(character) < 32 for character in name):
+    if _CONTROL.search(name):
         raise Invalid(
             f"{what} {name[:80]!r} has a control character or half a surrogate pair in it"
         )

@@ -1,66 +1,101 @@
-"""The light doctor: all records of all roots are read again, some at a time, however seldom anybody
-asks for them. Reading is what compares a row with its checksum. What is found damaged is noted in
-the registry, where whoever watches the health of the store sees it."""
+"""The light doctor: all rows of all roots that carry a checksum are read again, some at a time,
+however seldom anybody asks for them. Reading is what compares a row with its checksum. What is
+found damaged is noted in the registry, where whoever watches the health of the store sees it."""
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from datetime import timedelta
-from typing import get_args
+from typing import Any, get_args
 
 from recollect.engine import Engine, every_root
 from recollect.errors import Conflict, Unavailable
 from recollect.ports import Cell, cell_key
-from recollect.types import Listing, Status, Where
+from recollect.types import Item, Listing, SessionKey, Status, Where
 
 log = logging.getLogger(__name__)
 
 AT_ONCE = 200
-PAGES_PER_LOOK = 10
+ROWS_PER_LOOK = 2_000
 PLACE, DAMAGE = "inspected", "damage"
 NOTED = timedelta(days=2)  # longer than one round takes: what is still damaged is found again
+
+After = list[Any]  # where a part of a root was left, as JSON has it; [] is its beginning
+Read = tuple[int, After]  # how many rows were read, and what they end with; [] if that is all
 
 
 async def inspect(engine: Engine) -> str:
     """Read on from where somebody stopped. What is wrong there, "" if nothing is. Other processes
     may do the same at once: then some rows are read twice."""
     now = engine.now()
-    key = cell_key(PLACE, "records")
+    key = cell_key(PLACE, "rows")
     found = await engine.store.registry.get((key,), now=now)
-    place = found[0] if found else Cell(key=key, value=["", ""])
-    root, after = place.value
-    trouble = ""
-    for _ in range(PAGES_PER_LOOK):
+    place = found[0] if found else Cell(key=key, value=["", 0, []])
+    root, part, after = place.value
+    trouble, left = "", ROWS_PER_LOOK
+    while left > 0:
         root = root or await _next_root(engine, "")
         if not root:
             return ""
         try:
-            after = await _read_some(engine, root, after)
+            read, after = await PARTS[part](engine, root, after)
+            left -= read + 1
         except Unavailable as error:
             if not error.lasting:
                 raise
             trouble = str(error)
             await _note(engine, root, trouble)
-            after = ""
+            left, after = left - AT_ONCE, []
         if not after:
-            root = await _next_root(engine, root)
+            part = (part + 1) % len(PARTS)
+            root = root if part else await _next_root(engine, root)
             if not root:
                 break
     with suppress(Conflict):  # another process was here
         await engine.store.registry.put(
-            Cell(key=key, value=[root, after], version=place.version), now=now
+            Cell(key=key, value=[root, part, after], version=place.version), now=now
         )
     return trouble
 
 
-async def _read_some(engine: Engine, root: str, after: str) -> str:
-    """The last id of a page; "" if it was the last page."""
+async def _records(engine: Engine, root: str, after: After) -> Read:
+    """And what ties them together."""
     where = Where(
         scopes=(root,), now=engine.now(), descend=True, exact=True, statuses=get_args(Status)
     )
-    page = await engine.store.listing(Listing(where=where, order="id", after=after, limit=AT_ONCE))
-    return page[-1].id if len(page) == AT_ONCE else ""
+    asked = Listing(where=where, order="id", after=after[0] if after else "", limit=AT_ONCE)
+    page = await engine.store.listing(asked)
+    ties = await engine.store.relations(root, [record.id for record in page]) if page else []
+    return len(page) + len(ties), [page[-1].id] if len(page) == AT_ONCE else []
+
+
+async def _sessions(engine: Engine, root: str, after: After) -> Read:
+    """A session, some of its messages, and behind the last of those its summaries."""
+    scope, id_, seq = after or ["", "", 0]
+    store, key = engine.store, SessionKey(scope, id_)
+    if not id_ or seq < 0:
+        sessions = await store.sessions(root, after=key if id_ else None, limit=1)
+        return 1, [sessions[0].scope, sessions[0].id, 0] if sessions else []
+    page = await store.messages(key, now=engine.now(), after=seq, limit=AT_ONCE)
+    if len(page) == AT_ONCE:
+        return len(page), [scope, id_, page[-1].seq]
+    summaries = await store.summaries(key, limit=AT_ONCE, newest=True)
+    return len(page) + len(summaries), [scope, id_, -1]
+
+
+async def _items(engine: Engine, root: str, after: After) -> Read:
+    behind = None
+    if after:
+        namespace, scope, key = after
+        behind = Item(namespace=namespace, scope=scope, key=key, value=None)
+    page = await engine.store.items(root, None, now=engine.now(), after=behind, limit=AT_ONCE)
+    last = page[-1] if len(page) == AT_ONCE else None
+    return len(page), [last.namespace, last.scope, last.key] if last else []
+
+
+PARTS: tuple[Callable[[Engine, str, After], Awaitable[Read]], ...] = (_records, _sessions, _items)
 
 
 async def _next_root(engine: Engine, behind: str) -> str:

@@ -108,3 +108,15 @@ def test_A6_what_is_degraded_goes_into_a_header(
         assert answer.json() == {"episodes": [], "count": 0, "available": False}
         assert "secret" not in answer.headers["x-recollect-degraded"]
         assert "injected" not in answer.headers
+
+
+@pytest.mark.parametrize("keywords", [5, {"a": 1}, "one", [], [None, 1], True])
+def test_A4_what_somebody_wrote_into_data_stops_no_list(serve_app: ServeApp, keywords: Any) -> None:
+    server = serve_app("dict:")
+    body = {"text": "Ann asked about tea", "type": "episode", "kind": "episodic"}
+    data = {"keywords": keywords, "topic": {"a": [1]}, "kind": []}
+    with server.client() as client:
+        assert client.post("/v1/remember", json={**body, "data": data}).status_code == 200
+        (episode,) = episodes(client)["episodes"]
+    assert list(episode) == FIELDS
+    assert all(isinstance(word, str) for word in episode["keywords"])

@@ -532,3 +532,71 @@ def test_O8_behind_a_proxy_the_public_name_counts(tmp_path: Path) -> None:
         told = httpx2.get(f"{running.address}/.well-known/oauth-authorization-server").json()
         assert told["issuer"] == "https://memory.example"
         assert told["token_endpoint"] == "https://memory.example/oauth/token"
+
+
+def test_X12_a_stranger_who_registers_without_end_keeps_nobody_out(
+    server: Served, ann: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used = Program(server)
+    granted(used, ann)
+    waiting = Program(server, client_name="was first, never allowed")
+    known = len(server.run(server.engine.store.registry.list(
+        f"{grants.CLIENTS}\t", now=server.engine.now(), limit=1000)))  # fmt: skip
+    monkeypatch.setattr(grants, "CLIENTS_MAX", known + 2)
+    for _ in range(known + 6):
+        assert Program(server).registered.status_code == 201
+        server.app.state.visitors = Visitors()
+    assert used.http.get(used.link()).status_code == 200, "people use it"
+    assert waiting.http.get(waiting.link()).status_code == 400
+
+
+def test_O8_of_two_who_bring_a_code_at_once_neither_keeps_a_key(
+    server: Served, ann: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = Program(server)
+    code = ann.agree(program.link())["code"]
+    issue = grants._issue
+    seconds: list[int] = []
+
+    async def late(engine: Any, grant: str, *rest: Any, **more: Any) -> Any:
+        if not seconds:
+            seconds.append(0)
+            with pytest.raises(grants.GrantError):
+                await grants.redeem(
+                    engine, code=code, client=program.id, redirect=CALLBACK,
+                    verifier=VERIFIER, audience="",
+                )  # fmt: skip
+        return await issue(engine, grant, *rest, **more)
+
+    monkeypatch.setattr(grants, "_issue", late)
+    answer = program.redeem(code)
+    assert (answer.status_code, answer.json()["error"]) == (400, "invalid_grant")
+
+
+@pytest.mark.parametrize(
+    "where", ["http://127.0.0.1:99/call\nback", "http://127.0.0.1:99/\tcallback"]
+)
+def test_O8_an_address_with_what_readers_pass_over_is_another(server: Served, where: str) -> None:
+    program = Program(server)
+    assert program.http.get(program.link(redirect_uri=where)).status_code == 400
+
+
+@pytest.mark.parametrize("name", ["\0", "x\ty", "é" * 40, "0" * 31, "0" * 33, "%"])
+def test_O8_what_is_no_name_of_a_program_is_looked_up_nowhere(server: Served, name: str) -> None:
+    program = Program(server)
+    assert program.http.get(program.link(client_id=name)).status_code == 400
+    assert program.redeem("x", client_id=name).status_code == 400
+
+
+def test_X12_a_person_is_asked_so_often_and_no_more(server: Served, ann: Browser) -> None:
+    """Each time writes something, and nobody waits in turn there."""
+    page = ann.http.get(Program(server).link())
+    form = {**_hidden(page.text), "key": ann.key}
+    answers = [ann.http.post("/oauth/authorize", data=form).status_code for _ in range(35)]
+    assert (answers[0], answers[-1]) == (200, 429)
+
+
+def test_X12_guessing_tickets_is_slowed_down(ann: Browser) -> None:
+    form = {"ticket": "x" * 64, "decision": "allow", "scope": "user:ann", "right": "read"}
+    answers = [ann.http.post("/oauth/consent", data=form).status_code for _ in range(35)]
+    assert (answers[0], answers[-1]) == (400, 429)

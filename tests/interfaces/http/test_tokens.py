@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
+import socket
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +18,9 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
+from recollect.access import tokens
 from recollect.access.tokens import tokens_from
-from recollect.errors import Invalid
+from recollect.errors import Denied, Invalid
 from recollect.settings import Settings
 from tests.interfaces.http.conftest import ServeApp, Served
 
@@ -137,9 +143,109 @@ def test_A10_claims_say_the_scope_and_narrow_the_rights(
         {"oidc_audience": ""}, {"oidc_jwks": ""}, {"oidc_jwks": "http://id.example/keys"},
         {"oidc_scope": "user:ann"}, {"oidc_scope": "user=ann"}, {"oidc_rights": "fly"},
         {"oidc_holder": "ghost"}, {"oidc_jwks": "ftp://id.example/keys"},
+        {"oidc_scope": "user={org}-{sub}"},
     ],
     ids=str,
 )  # fmt: skip
 def test_A10_wrong_settings_stop_the_start(tmp_path: Path, wrong: dict[str, str]) -> None:
     with pytest.raises(Invalid):
         tokens_from(settings(tmp_path, **wrong))
+
+
+@pytest.mark.parametrize(
+    "header", [b"[" * 11_000, b'{"kid":' * 1_900, b"null", b"\xff\xfe"], ids=len
+)
+def test_A10_a_header_that_nobody_can_read_is_nobodys(
+    serve_app: ServeApp, tmp_path: Path, header: bytes
+) -> None:
+    server = serve_app("dict:", settings=settings(tmp_path))
+    parts = (base64.urlsafe_b64encode(one).decode().rstrip("=") for one in (header, b"{}", b"x"))
+    assert asked(server, ".".join(parts)).status_code == 401
+
+
+@contextmanager
+def issuer(answers: list[bytes], pause: float = 0.0) -> Iterator[str]:
+    """An address that gives these answers, one after the other, piece by piece."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            for answer in answers:
+                connection, _ = listener.accept()
+                with connection:
+                    connection.recv(4096)
+                    try:
+                        for start in range(0, len(answer), 400 if pause else len(answer)):
+                            connection.sendall(answer[start : start + 400 if pause else None])
+                            time.sleep(pause)
+                    except OSError:
+                        return
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}/keys"
+
+
+def answer(body: bytes, status: str = "200 OK", *more: str) -> bytes:
+    lines = (f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", "Connection: close", *more)
+    return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
+
+
+def test_A10_keys_are_not_taken_from_where_the_issuer_did_not_name(tmp_path: Path) -> None:
+    """A redirect may lead from https to anybody on the way."""
+    keys = Path(jwks(tmp_path)).read_bytes()
+    with (
+        issuer([answer(keys)]) as evil,
+        issuer([answer(b"", "302 x", f"Location: {evil}")]) as here,
+    ):
+        assert tokens._read_keys(here) == {}
+        assert list(tokens._read_keys(evil)) == ["one"], "nobody had asked there"
+
+
+@pytest.mark.parametrize("body", [b" " * (2 << 20) + b"{}", b"[" * 100_000, b"[]", b"1", b"{"])
+def test_A10_a_set_of_keys_that_is_none_is_no_set(body: bytes) -> None:
+    with issuer([answer(body)]) as here:
+        assert tokens._read_keys(here) == {}
+
+
+def test_A10_who_names_an_unknown_key_keeps_nobody_else_waiting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The set is asked for anew, and its issuer answers drop by drop."""
+    monkeypatch.setattr(tokens, "ANSWER_SECONDS", 0.5)
+    monkeypatch.setattr(tokens, "LOOK_AGAIN_SECONDS", 0.0)
+    keys = Path(jwks(tmp_path)).read_bytes()
+    slow = answer(keys + b" " * 40_000)
+
+    async def main(here: str) -> tuple[float, float]:
+        chosen = tokens_from(settings(tmp_path))
+        assert chosen is not None
+        await chosen._key_of("one")
+        chosen.jwks = here
+        begun = time.monotonic()
+        unknown = asyncio.create_task(chosen._key_of("nobody"))
+        await asyncio.sleep(0.05)
+        await chosen._key_of("one")
+        waited = time.monotonic() - begun
+        with pytest.raises(Denied):
+            await unknown
+        return waited, time.monotonic() - begun
+
+    with issuer([slow], pause=0.1) as here:
+        waited, all_of_it = asyncio.run(main(here))
+    assert waited < 0.4
+    assert all_of_it < 5, "a set that comes for ten seconds is not waited for"
+
+
+def test_A10_keys_that_cannot_be_read_again_end_with_the_longest_token(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen = tokens_from(settings(tmp_path))
+    assert chosen is not None
+    asyncio.run(chosen._key_of("one"))
+    Path(chosen.jwks).unlink()
+    later = time.monotonic() + tokens.KEYS_SECONDS + 1
+    monkeypatch.setattr("recollect.access.tokens.time.monotonic", lambda: later)
+    assert asyncio.run(chosen._key_of("one"))
+    later += tokens.LIFE_SECONDS_MAX
+    with pytest.raises(Denied):
+        asyncio.run(chosen._key_of("one"))

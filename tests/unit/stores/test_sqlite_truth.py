@@ -18,6 +18,7 @@ from recollect.errors import Unavailable
 from recollect.memory.health import Health
 from recollect.stores.sqlite.doctor import check
 from recollect.stores.sqlite.heal import heal
+from recollect.upkeep import inspection
 from recollect.wiring.files import backup_store
 
 FACT = "The door code of the studio is on the fridge"
@@ -226,6 +227,32 @@ def test_the_command_heals_and_says_what_it_could_not(
     damage(file, id_, "text", "planted")
     assert main(["--store", str(file), "doctor", "--heal"]) == 8
     assert f"failed {id_}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("table", ["record", "message", *SEALED])
+def test_X1_the_light_doctor_comes_to_every_kind_of_row(
+    memory: Memory, file: Path, table: str
+) -> None:
+    """Also where nobody asks for it, a little at a time."""
+    filled(memory)
+    engine = memory._memory.engine
+
+    def looked() -> str:
+        told = [memory._loop.run(inspection.inspect(engine)) for _ in range(60)]
+        return next(filter(None, told), "")
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(inspection, "ROWS_PER_LOOK", 3)
+        patched.setattr(inspection, "AT_ONCE", 2)
+        assert looked() == ""
+        if table in SEALED:
+            touch_row(file, table)
+        else:
+            db = apsw.Connection(str(file))
+            db.execute(f"UPDATE {table} SET text = text || '!'")
+            db.close()
+        assert "is not as it was written" in looked()
+    assert memory._loop.run(Health(memory._memory).look())[0] == "degraded"
 
 
 # The file itself

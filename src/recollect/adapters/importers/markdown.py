@@ -67,6 +67,8 @@ def _files(root: Path) -> Iterator[Path | LeftOut]:
                 raise Invalid(f"{root} has more than {FOLDER_FILES_MAX:,} notes; import its parts")
             if path.is_symlink():
                 yield LeftOut(what=path.relative_to(root).as_posix(), why="a link to elsewhere")
+            elif not path.is_file():  # a pipe would be waited for
+                yield LeftOut(what=path.relative_to(root).as_posix(), why="no plain file")
             elif path.stat().st_size > FILE_BYTES_MAX:
                 yield LeftOut(what=path.relative_to(root).as_posix(), why="larger than 8 MiB")
             else:

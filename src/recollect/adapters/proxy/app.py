@@ -105,6 +105,9 @@ class Proxy:
         if trouble := _foreign(headers):
             await _refuse(send, 403, trouble)
             return
+        if not _path_of(scope).startswith("/"):  # it would become a part of the upstream's name
+            await _refuse(send, 400, "the path of a request begins with a slash")
+            return
         raw = await _whole(receive)
         if raw is None:
             await _refuse(send, 413, f"a request has at most {BODY_BYTES_MAX >> 20} MiB")
@@ -189,9 +192,9 @@ class Proxy:
     async def _forward(self, passing: Passing, send: Send) -> None:
         scope = passing.scope
         query = scope.get("query_string", b"").decode("latin-1")
-        path = scope.get("raw_path", scope["path"].encode()).decode("latin-1")
-        url = f"{self._upstream}{path}" + (f"?{query}" if query else "")
-        headers = [(n, v) for n, v in passing.headers if n.lower() not in NOT_FORWARDED]
+        url = f"{self._upstream}{_path_of(scope)}" + (f"?{query}" if query else "")
+        left_out = {*NOT_FORWARDED, *_named_in_connection(passing.headers)}
+        headers = [(n, v) for n, v in passing.headers if n.lower() not in left_out]
         if passing.body is not None:  # it is to be read on the way back
             headers = [(n, v) for n, v in headers if n.lower() != b"accept-encoding"]
             headers.append((b"accept-encoding", b"identity"))
@@ -213,7 +216,9 @@ class Proxy:
             await response.aclose()
 
     async def _stream_back(self, passing: Passing, response: Any, send: Send) -> None:
-        headers = [(n.lower(), v) for n, v in response.headers.raw if n.lower() not in HOP_BY_HOP]
+        raw: Headers = [(n.lower(), v) for n, v in response.headers.raw]
+        left_out = {*HOP_BY_HOP, HEADER, *_named_in_connection(raw)}
+        headers = [(n, v) for n, v in raw if n not in left_out]
         if passing.told:
             headers.append((HEADER, _header_value(passing.told)))
         if passing.body is not None and passing.dialect and response.status_code < 300:
@@ -257,15 +262,37 @@ def _address(upstream: str) -> str:
 
 
 def _foreign(headers: Headers) -> str:
-    """A page in a browser must not use it: names of other hosts lead to a loopback address, too."""
-    told = {name.lower(): value.decode("latin-1") for name, value in headers}
-    host = urlsplit(f"//{told.get(b'host', '')}").hostname
-    if host not in LOOPBACK:
+    """A page in a browser must not use it: names of other hosts lead to a loopback address, too.
+    A header that stands there twice is read as all of them."""
+    told = [(name.lower(), value.decode("latin-1")) for name, value in headers]
+    hosts = [_host_of(f"//{value}") for name, value in told if name == b"host"]
+    if not hosts or not {*hosts} <= {*LOOPBACK}:
         return "this proxy answers only to its own address on this machine"
-    origin = told.get(b"origin")
-    if origin and urlsplit(origin).hostname not in LOOPBACK:
+    origins = [_host_of(value) for name, value in told if name == b"origin"]
+    embedded = (b"sec-fetch-site", "cross-site") in told
+    if embedded or not {*origins} <= {*LOOPBACK}:
         return "this proxy does not answer to pages from elsewhere"
     return ""
+
+
+def _host_of(address: str) -> str:
+    """ "" if it has none, or is none at all."""
+    try:
+        return urlsplit(address).hostname or ""
+    except ValueError:
+        return ""
+
+
+def _path_of(scope: Scope) -> str:
+    """As it was written."""
+    raw: bytes = scope.get("raw_path") or scope["path"].encode()
+    return raw.decode("latin-1")
+
+
+def _named_in_connection(headers: Headers) -> set[bytes]:
+    """Headers that are meant for the next one on the way only."""
+    listed = [value for name, value in headers if name.lower() == b"connection"]
+    return {part.strip().lower() for value in listed for part in value.split(b",")}
 
 
 async def _whole(receive: Receive) -> bytes | None:

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Dialect = Literal["chat", "responses"]
@@ -95,20 +95,26 @@ class Listening:
 
     dialect: Dialect
     limit: int = 4 << 20
-    _held: bytes = b""
-    _text: str = ""
+    _held: bytearray = field(default_factory=bytearray)  # of a stream: the line that is not whole
+    _texts: list[str] = field(default_factory=list)
+    _said: int = 0  # characters of them
     _streamed: bool = False
 
     def hear(self, piece: bytes) -> None:
-        if len(self._held) + len(self._text) > self.limit:
+        """Takes as long as the piece is, into however many an answer is cut."""
+        if len(self._held) + self._said > self.limit:
             return
-        self._held += piece
-        if not self._streamed and self._held.lstrip()[:1] in (b"d", b"e", b":"):
-            self._streamed = True
+        if not self._held and not self._streamed:
+            piece = piece.lstrip()
+            self._streamed = piece[:1] in (b"d", b"e", b":")
         if self._streamed:
-            *lines, self._held = self._held.split(b"\n")
-            for line in lines:
-                self._event(line.strip())
+            first, *more = piece.split(b"\n")
+            self._held += first
+            for part in more:
+                self._event(bytes(self._held).strip())
+                self._held = bytearray(part)
+        else:
+            self._held += piece
 
     def _event(self, line: bytes) -> None:
         if not line.startswith(b"data:"):
@@ -118,12 +124,14 @@ class Listening:
         except (ValueError, RecursionError):
             return
         if isinstance(event, dict):
-            self._text += _delta(event, self.dialect)
+            self._texts.append(_delta(event, self.dialect))
+            self._said += len(self._texts[-1])
 
     def answer(self) -> dict[str, Any] | None:
         """What the assistant said; None if it said nothing that could be read."""
         if self._streamed:
-            return {"role": "assistant", "content": self._text} if self._text else None
+            text = "".join(self._texts)
+            return {"role": "assistant", "content": text} if text else None
         try:
             whole = json.loads(self._held)
         except (ValueError, RecursionError):

@@ -14,6 +14,7 @@ from recollect.errors import Invalid
 
 MEMORY_WINDOW = 50
 WINDOW_MAX = 1_000_000
+NODES_MAX = 100_000
 DEFAULT_TEXT = f"""\
 agents:
   defaults:
@@ -63,6 +64,8 @@ def parse(text: str) -> dict[str, Any]:
     try:
         node = yaml.compose(plain, yaml.SafeLoader)
         _check_keys(node)
+        if _size(node, {}) > NODES_MAX:
+            raise Invalid(f"config.yml holds more than {NODES_MAX:,} values when it is written out")
         found = yaml.safe_load(plain)
     except yaml.YAMLError as error:
         raise _unreadable(error) from None
@@ -95,6 +98,20 @@ def _check_keys(node: Any) -> None:
                 waiting += [key, value]
 
 
+def _size(node: Any, known: dict[int, int]) -> int:
+    """How many values there are once everything that is only named (``*a``) is written out: a few
+    lines that name each other twice make more of them than fit anywhere. Each is looked at once;
+    one that is inside of itself is endless."""
+    if node is None or node.id == "scalar":
+        return 1
+    if id(node) not in known:
+        known[id(node)] = NODES_MAX + 1
+        pairs = node.value if node.id == "mapping" else [(one,) for one in node.value]
+        total = 1 + sum(_size(one, known) for pair in pairs for one in pair)
+        known[id(node)] = min(total, NODES_MAX + 1)
+    return known[id(node)]
+
+
 def _unreadable(error: Any) -> Invalid:
     mark = getattr(error, "problem_mark", None)
     where = f", line {mark.line + 1}" if mark else ""
@@ -107,6 +124,7 @@ def is_mapping(text: str) -> bool:
     import yaml
 
     try:
-        return isinstance(yaml.safe_load(text), dict)
+        node = yaml.compose(text, yaml.SafeLoader)
+        return node is not None and node.id == "mapping"
     except (yaml.YAMLError, ValueError, TypeError, RecursionError, OverflowError):
         return False

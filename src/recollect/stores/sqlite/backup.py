@@ -204,7 +204,7 @@ def _copy(source: str, copy: str, progress: Progress) -> None:
         origin = connect_reader(source)
     try:
         share_key(copy, source)
-        with speaking_of(copy), contextlib.closing(apsw.Connection(copy)) as db:
+        with contextlib.closing(apsw.Connection(copy)) as db, speaking_of(copy, db):
             unlock(db, copy)
             db.pragma("page_size", origin.pragma("page_size"))  # encrypted ones must be alike
             db.set_busy_timeout(0)

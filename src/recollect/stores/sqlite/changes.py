@@ -3,7 +3,7 @@ follows by ``triggers.sql``."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 from zlib import crc32
@@ -31,11 +31,11 @@ from recollect.stores.rows import (
 )
 from recollect.stores.sqlite import erase
 from recollect.stores.sqlite.held import Keys, make_places
-from recollect.types import Entry
+from recollect.types import Entry, Touch
 
 ROWS_AT_ONCE = 16  # in one statement
 
-_RECORD_COLUMNS = ("root", "scope", "changed", "space", *RECORD_BIRTH, *RECORD_CHANGES)
+_RECORD_COLUMNS = ("pk", "root", "scope", "changed", "space", *RECORD_BIRTH, *RECORD_CHANGES)
 _ID, _SINGLE = _RECORD_COLUMNS.index("id"), _RECORD_COLUMNS.index("single")
 _RECORD = f"INSERT INTO record ({', '.join(_RECORD_COLUMNS)}) VALUES "
 _RECORD_CHANGED = " ON CONFLICT (id) DO UPDATE SET " + ", ".join(
@@ -110,6 +110,7 @@ def _write_entry(db: apsw.Connection, changes: Changes, entry: Entry, keys: Keys
         ),
     )
     known = all(touch.scope in keys.scopes for touch in entry.touched)
+    told: dict[tuple[Any, ...], str] = {}
     touched = [
         (
             keys.root,
@@ -120,11 +121,21 @@ def _write_entry(db: apsw.Connection, changes: Changes, entry: Entry, keys: Keys
             touch.id,
             also,
             None if touch.before is None else to_json(touch.before),
-            None if touch.after is None else to_json(touch.after),
+            None if touch.after is None else _told(touch, touch.after, told),
         )
         for place, (touch, also) in enumerate(zip(entry.touched, changes.also, strict=True))
     ]
     _insert(db, "INSERT INTO touch VALUES ", touched, row="" if known else _TOUCH_ROW)
+
+
+def _told(touch: Touch, after: Mapping[str, Any], told: dict[tuple[Any, ...], str]) -> str:
+    """As JSON. What is born in one commit is mostly born alike: that is written down once."""
+    if touch.before is not None or touch.kind not in ("record", "vector"):
+        return to_json(after)
+    values = tuple(after.values())
+    if values not in told:
+        told[values] = to_json(after)
+    return told[values]
 
 
 def _insert(
@@ -165,23 +176,41 @@ def _write_records(db: apsw.Connection, prepared: Prepared, changes: Changes, ke
             (plain(changes.batch.space), dimensions),
         )
         keys.space = db.last_insert_rowid()
+    made = {id_: keys.last + place for place, id_ in enumerate(_made(changes), start=1)}
     rows = []
     for id_, record in changes.records.items():
         ready = prepared.records[id_]
-        place = (keys.root, keys.scopes[record.scope], keys.stamp)
+        place = (made.get(id_), keys.root, keys.scopes[record.scope], keys.stamp)
         space = keys.space if id_ in changes.vectors else None
         rows.append((*place, space, *ready.birth, *ready.changes))
     # Of one text one record may live in a scope: first those that make room for it. New ones stay
     # in the order in which they were made.
-    rows.sort(key=lambda row: row[_ID] in changes.made or row[_SINGLE])
-    changed = len(changes.made) < len(changes.records)
-    _insert(db, _RECORD, rows, _RECORD_CHANGED if changed else "")
+    rows.sort(key=lambda row: row[_ID] in made or row[_SINGLE])
+    _insert(db, _RECORD, rows, _RECORD_CHANGED if len(made) < len(rows) else "")
     _write_relations(db, changes)
-    vectors = [
+    _write_vectors(db, changes, keys, made)
+
+
+def _made(changes: Changes) -> list[str]:
+    return [id_ for id_ in changes.records if id_ in changes.made]
+
+
+def _write_vectors(
+    db: apsw.Connection, changes: Changes, keys: Keys, made: Mapping[str, int]
+) -> None:
+    """Those of new records know the number of theirs."""
+    new = [
+        (made[id_], keys.space, vector, crc32(vector))
+        for id_, vector in changes.vectors.items()
+        if id_ in made
+    ]
+    _insert(db, "INSERT INTO vector (record, space, f32, checksum) VALUES ", new)
+    old = [
         (id_, keys.space, keys.stamp, vector, crc32(vector))
         for id_, vector in changes.vectors.items()
+        if id_ not in made
     ]
-    _insert(db, "INSERT INTO embedding (record, space, changed, f32, checksum) VALUES ", vectors)
+    _insert(db, "INSERT INTO embedding (record, space, changed, f32, checksum) VALUES ", old)
 
 
 def _write_relations(db: apsw.Connection, changes: Changes) -> None:

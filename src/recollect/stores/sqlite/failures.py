@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -11,8 +12,13 @@ from recollect.errors import Incompatible, Invalid, RecollectError, Unavailable
 from recollect.stores.sqlite.cipher import key_of
 
 
-def translated(error: apsw.Error, path: str) -> RecollectError:
-    """The error of ours that stands for one of SQLite's."""
+def translated(error: apsw.Error, path: str, number: int = 0) -> RecollectError:
+    """The error of ours that stands for one of SQLite's; ``number`` is the system's, if known."""
+    if number == errno.EFBIG and isinstance(error, apsw.IOError):
+        return Unavailable(
+            f"{path} or its log has reached the largest size that the system allows a file here; "
+            "raise the limit (ulimit -f), or move the store to another file system"
+        )
     match error:
         case apsw.FullError():
             return Unavailable(f"no space left for {path}; free some and try again")
@@ -48,13 +54,21 @@ def _unreadable(path: str) -> Incompatible:
     )
 
 
+def _number_of(db: apsw.Connection | None) -> int:
+    try:
+        return db.system_errno if db is not None else 0
+    except apsw.ConnectionClosedError:
+        return 0
+
+
 @contextmanager
-def speaking_of(path: str) -> Iterator[None]:
-    """Errors of SQLite and of unfit values leave as errors of ours."""
+def speaking_of(path: str, db: apsw.Connection | None = None) -> Iterator[None]:
+    """Errors of SQLite and of unfit values leave as errors of ours. ``db``: who is asked what the
+    system said."""
     try:
         yield
     except apsw.Error as error:
-        raise translated(error, path) from error
+        raise translated(error, path, _number_of(db)) from error
     except UnicodeEncodeError as error:
         raise Invalid("text with half a character (a lone surrogate); repair the text") from error
     except OverflowError as error:

@@ -42,6 +42,7 @@ class Keys:
     scopes: dict[str, int] = field(default_factory=dict)  # by path
     unknown: set[str] = field(default_factory=set)  # scopes that the file has not seen yet
     space: int | None = None  # of the batch's vectors
+    last: int = 0  # the number that was last given to a record, whatever became of it
     sweeps: bool = False  # it asks to drop what expired, and there are such records
 
 
@@ -66,6 +67,8 @@ def _given(rows: Sequence[Sequence[Any]]) -> list[Any]:
 
 _HEAD = (
     "root.pk, root.stamp, root.head,"
+    " max((SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'record'),"
+    " (SELECT coalesce(max(pk), 0) FROM record)),"
     " (SELECT seq FROM journal WHERE batch = ? AND journal.root = root.pk),"
     " (SELECT json_group_object(path, pk) FROM scope WHERE path IN {asked})"
 )
@@ -150,11 +153,11 @@ def read(db: apsw.Connection, batch: Batch, needs: Needs) -> tuple[Held, Keys]:
     bindings.append(needs.root)
     shape = tuple([(name, _few(rows), len(rows[0])) for name, rows in asked])
     row: Sequence[Any] = db.execute(_select(_few(paths), shape), bindings).fetchall()[0]
-    root, stamp, number, seq, scopes = row[:5]
+    root, stamp, number, last, seq, scopes = row[:6]
     places = json.loads(scopes)
-    keys = Keys(root, stamp or 0, places, paths.difference(places))
+    keys = Keys(root, stamp or 0, places, paths.difference(places), last=last)
     held = Held(number=seq, head=number or 0, records=_records(db, batch, needs))
-    for (name, _), answer in zip(asked, row[5:], strict=True):
+    for (name, _), answer in zip(asked, row[6:], strict=True):
         if answer and answer != "[]":
             _take(name, answer, held, keys, batch)
     return held, keys

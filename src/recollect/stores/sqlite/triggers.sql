@@ -29,7 +29,7 @@ CREATE TEMP TRIGGER record_gone AFTER DELETE ON main.record BEGIN
   UPDATE scope SET stamp = (SELECT stamp FROM root WHERE pk = OLD.root) WHERE pk = OLD.scope;
 END;
 
--- A vector. A record that was made with it knows already.
+-- A vector of a record that was there before.
 CREATE TEMP VIEW embedding AS
 SELECT '' AS record, 0 AS space, 0 AS changed, x'' AS f32, 0 AS checksum;
 

@@ -234,13 +234,13 @@ class Writer:
     def _recover(self, error: Exception, committing: bool) -> Exception:
         """Leave no half transaction behind; what to tell those who wait."""
         db = self._db
+        failure = _in_our_words(error, self._path, db)
         if db is not None and not isinstance(error, apsw.BusyError):
             # A log that could not be synced must not be synced again as if nothing had been:
             # the next group starts from what the disk really has.
             db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
             db.close(True)
             self._db = None
-        failure = _in_our_words(error, self._path)
         if committing and isinstance(error, apsw.IOError) and isinstance(failure, Unavailable):
             failure.outcome_unknown = True
         return failure
@@ -294,9 +294,9 @@ def _answer(jobs: Iterable[_Commit]) -> None:
             job.waiting.set_result(job.answer)
 
 
-def _in_our_words(error: Exception, path: str) -> Exception:
+def _in_our_words(error: Exception, path: str, db: apsw.Connection | None = None) -> Exception:
     try:
-        with speaking_of(path):
+        with speaking_of(path, db):
             raise error
     except Exception as translated:
         return translated

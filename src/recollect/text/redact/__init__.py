@@ -28,6 +28,10 @@ _ROUNDS_MAX = 8
 _SMALLEST_SECRET_NUMBER = 10**11
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}\Z")
+_USUAL = "zqxjkvbpygfwmuclhdrnioaset ."  # the rarest first
+
+# A letter, the anchors that have it, and the kinds that each is for.
+Anchors = tuple[tuple[str, tuple[tuple[str, Sequence[int]], ...]], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +61,8 @@ class Redactor:
     kinds: frozenset[str] | None = None
     extra: Mapping[str, str] = field(default_factory=dict)
     _active: tuple[Kind, ...] = field(init=False, repr=False, compare=False)
-    _anchors: tuple[tuple[str, int], ...] = field(init=False, repr=False, compare=False)
-    _wide_anchors: tuple[tuple[str, int], ...] = field(init=False, repr=False, compare=False)
+    _anchors: Anchors = field(init=False, repr=False, compare=False)
+    _wide_anchors: Anchors = field(init=False, repr=False, compare=False)
     _marks: re.Pattern[str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -69,12 +73,14 @@ class Redactor:
         own = [_own_kind(name, pattern) for name, pattern in self.extra.items()]
         active = (*own, *(kind for kind in KINDS if kind.name in wanted))
         names = "|".join(sorted({*KIND_NAMES, *self.extra}))
-        anchors = [
-            (anchor, number) for number, kind in enumerate(active) for anchor in kind.all_anchors()
-        ]
+        anchors: dict[str, list[int]] = {}
+        for number, kind in enumerate(active):
+            for anchor in kind.all_anchors():
+                anchors.setdefault(anchor, []).append(number)
+        wide = [anchor for anchor in anchors if not anchor.isascii()]
         object.__setattr__(self, "_active", active)
-        object.__setattr__(self, "_anchors", tuple(a for a in anchors if a[0].isascii()))
-        object.__setattr__(self, "_wide_anchors", tuple(a for a in anchors if not a[0].isascii()))
+        object.__setattr__(self, "_anchors", _by_letter(anchors, anchors.keys() - set(wide)))
+        object.__setattr__(self, "_wide_anchors", _by_letter(anchors, wide))
         object.__setattr__(self, "_marks", re.compile(rf"\[redacted:(?:{names})\]"))
 
     def redact(self, text: str) -> Redacted:
@@ -153,13 +159,26 @@ class Redactor:
         return _merged(_outside(candidates, marks))
 
     def _asked_about(self, plain: str) -> list[Kind]:
-        """The kinds of which an anchor is there. Ordinary text spends its time here, so this
-        is one flat list, and other scripts are left out where there are none."""
+        """The kinds of which an anchor is there. Ordinary text spends its time here, so an
+        anchor is looked for where its rarest letter is there, and other scripts where they are."""
         lowered = plain.lower()
-        numbers = {number for anchor, number in self._anchors if anchor in lowered}
-        if not lowered.isascii():
-            numbers.update(number for anchor, number in self._wide_anchors if anchor in lowered)
+        numbers: set[int] = set()
+        for anchors in (self._anchors, () if lowered.isascii() else self._wide_anchors):
+            for letter, listed in anchors:
+                if letter in lowered:
+                    for anchor, kinds in listed:
+                        if anchor in lowered:
+                            numbers.update(kinds)
         return [self._active[number] for number in sorted(numbers)]
+
+
+def _by_letter(kinds: Mapping[str, Sequence[int]], anchors: Iterable[str]) -> Anchors:
+    """The anchors by the letter of theirs that is the rarest in ordinary text."""
+    found: dict[str, list[tuple[str, Sequence[int]]]] = {}
+    for anchor in sorted(anchors):
+        letter = min(anchor, key=_USUAL.find, default="")  # what is not there is rarer
+        found.setdefault(letter, []).append((anchor, tuple(kinds[anchor])))
+    return tuple((letter, tuple(listed)) for letter, listed in found.items())
 
 
 def redactor_from(off: str, own: str) -> Redactor:

@@ -69,7 +69,7 @@ class ConsolidationRun:
     async def keep_lease(self) -> None:
         """Every now and then; who has lost it must not go on beside another worker."""
         engine = self.engine
-        if not self.holder or engine.now() - self.renewed < RENEWED_AFTER:
+        if not self.holder or abs(engine.now() - self.renewed) < RENEWED_AFTER:
             return
         self.renewed = engine.now()
         if not await hold(

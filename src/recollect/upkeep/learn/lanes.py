@@ -144,11 +144,12 @@ async def next_turns(
 
 
 async def _is_silent(engine: Engine, store: Store, key: SessionKey) -> bool:
-    """Was nothing said for so long that nobody will end it any more?"""
+    """Was nothing said for so long that nobody will end it any more? What was heard in the future
+    was heard by a clock that was wrong: nobody waits for that day."""
     last = await store.messages(key, now=engine.now(), limit=1, newest=True)
     if not last:
         return False
-    silence = engine.now() - await _arrival(engine, store, last[0])
+    silence = abs(engine.now() - await _arrival(engine, store, last[0]))
     return silence >= timedelta(hours=engine.profile.ended_after_hours)
 
 

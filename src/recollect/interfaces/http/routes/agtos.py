@@ -73,7 +73,8 @@ async def _found(caller: Caller, query: str, limit: int) -> Response:
 
 
 def as_episode(record: Record) -> dict[str, Any]:
-    keywords = record.data.get("keywords") or list(record.tags)
+    told = record.data.get("keywords")  # whoever may write decides what it is
+    keywords = (isinstance(told, list) and told) or list(record.tags)
     return {
         "id": record.id,
         "summary": record.text,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from typing import Any, get_type_hints
+from urllib.parse import urlsplit
 
 from fastapi import Request
 from starlette.responses import Response, StreamingResponse
@@ -136,11 +137,23 @@ async def login(asked: Any, request: Request) -> Response:
     except Denied as denied:
         raise door.failed(request, str(denied)) from None
     response = answer({**as_json(key), "key": half}, 201)
-    secure = request.url.scheme == "https"
     response.set_cookie(
-        BROWSER_COOKIE, browser, path="/", httponly=True, samesite="strict", secure=secure
+        BROWSER_COOKIE,
+        browser,
+        path="/",
+        httponly=True,
+        samesite="strict",
+        secure=_is_secure(request),
     )
     return response
+
+
+def _is_secure(request: Request) -> bool:
+    """Does the browser speak TLS? Who stands in front of the server does it for us, and the
+    request comes in plain: then the name that others know us by says so."""
+    public = urlsplit(request.app.state.public_url)
+    by_name = public.netloc.lower() == request.headers.get("host", "").lower()
+    return "https" in (request.url.scheme, public.scheme if by_name else "")
 
 
 @router.post("/logout", include_in_schema=False)

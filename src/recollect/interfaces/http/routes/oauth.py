@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -41,14 +42,20 @@ ASKED = (
 
 
 class Visitors:
-    """How often strangers may register or fail, each address for itself."""
+    """How often strangers may register or fail, each address for itself, and how often a person
+    may be asked, each key for itself: nobody waits in turn here."""
 
     def __init__(self) -> None:
         self._tries = Buckets(TRIES_PER_MINUTE)
+        self._asked = Buckets(TRIES_PER_MINUTE)
 
     def check(self, request: Request) -> None:
         if wait := self._tries.take(_address(request)):
             raise TooMany("too many tries from here; wait a moment", wait)
+
+    def check_person(self, key: str) -> None:
+        if wait := self._asked.take(hashlib.sha256(key.encode()).hexdigest()):
+            raise TooMany("this key was shown too often; wait a moment", wait)
 
 
 def _address(request: Request) -> str:
@@ -143,13 +150,13 @@ async def identify(request: Request) -> Response:
     found = await _wish(request, asked)
     if isinstance(found, Response):
         return found
-    engine = _engine(request)
+    engine, visitors = _engine(request), request.app.state.visitors
+    secret = form.get("key", "").strip()
+    visitors.check_person(secret)
     try:
-        ticket, key = await grants.ask(
-            engine, found, form.get("key", "").strip(), _address(request)
-        )
+        ticket, key = await grants.ask(engine, found, secret, _address(request))
     except Denied as error:
-        request.app.state.visitors.check(request)
+        visitors.check(request)
         return consent.ask_for_key(found, asked, str(error))
     return consent.ask_for_consent(found, ticket, key, engine.default_scope)
 
@@ -166,6 +173,7 @@ async def decide(request: Request) -> Response:
             scopes=[one.strip() for one in form.get("scope", []) if one.strip()] if allowed else [],
         )
     except RecollectError as error:
+        request.app.state.visitors.check(request)
         return consent.refusal(str(error))
     if not code:
         return _back(request, wish.redirect, wish.state, error="access_denied")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import aclosing, suppress
 from typing import Annotated, Any
@@ -11,6 +12,7 @@ from fastapi import Header, Query, Request
 from starlette.responses import Response, StreamingResponse
 
 from recollect.access.quotas import TooMany
+from recollect.access.shares import tenants_of
 from recollect.errors import RecollectError
 from recollect.interfaces.caller import Caller
 from recollect.interfaces.http.answers import json_bytes, outward
@@ -21,6 +23,7 @@ from recollect.memory.stream import StreamEvent, stream_changes
 router = router_of("listing", "/v1")
 
 STREAMS_MAX = 16  # for one caller
+TENANT_STREAMS_MAX = 64  # for all keys of a root together
 _EVENTS = {
     "description": "Events named hello, change or gap, each with its id. The data of a change is "
     "its entry in the journal, without what memories say unless `text` is asked for. Ends with "
@@ -34,19 +37,23 @@ class Streams:
 
     def __init__(self) -> None:
         self._closing = asyncio.Event()
-        self._listening: dict[str, int] = {}
+        self._listening: Counter[str] = Counter()  # by key, and by root
 
     def stop(self) -> None:
         self._closing.set()
 
     def check_room(self, caller: Caller) -> None:
-        if self._listening.get(caller.name, 0) >= STREAMS_MAX:
+        if self._listening[f"key {caller.name}"] >= STREAMS_MAX:
             raise TooMany(f"{STREAMS_MAX} streams are open for this key; close one", 10)
+        for tenant in filter(None, tenants_of(caller.engine)):
+            if self._listening[f"root {tenant}"] >= TENANT_STREAMS_MAX:
+                raise TooMany(f"{TENANT_STREAMS_MAX} streams are open for {tenant}; close one", 10)
 
     async def events(
         self, request: Request, caller: Caller, first: StreamEvent, rest: AsyncIterator[StreamEvent]
     ) -> AsyncIterator[bytes]:
-        self._listening[caller.name] = self._listening.get(caller.name, 0) + 1
+        names = [f"key {caller.name}", *(f"root {one}" for one in tenants_of(caller.engine))]
+        self._listening.update(names)
         ending = asyncio.create_task(self._closing.wait())
         try:
             yield _line(first)
@@ -61,7 +68,8 @@ class Streams:
                         yield _line(event)
         finally:
             ending.cancel()
-            self._listening[caller.name] -= 1
+            self._listening.subtract(names)
+            self._listening += Counter()  # only those who still listen
 
 
 async def _next(rest: AsyncIterator[StreamEvent], ending: asyncio.Task[Any]) -> StreamEvent | None:
