@@ -13,18 +13,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from recollect.lifecycle.merge.focus import restates, touches
-from recollect.lifecycle.merge.odds import LIKELY, UNLIKELY, features, is_meant, weighed
-from recollect.lifecycle.merge.theme import (
+from recollect.lifecycle.merge.focus import (
     are_parallel,
     gives_its_own_thing,
     has_its_own_thing,
     is_another,
     is_of_a_part,
     of_two_things,
+    restates,
     subject_fields,
     subject_of,
+    touches,
 )
+from recollect.lifecycle.merge.odds import LIKELY, UNLIKELY, features, is_meant, weighed
 from recollect.lifecycle.merge.topic import Topic, said_by, shared_dense, shared_words, topic_of
 from recollect.text.analysis import stem, words
 from recollect.text.claims.changes import ChangeCue, change_in

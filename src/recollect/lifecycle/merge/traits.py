@@ -20,9 +20,8 @@ from recollect.lifecycle.merge.changes import (
     is_told_of_it,
     same_people,
 )
-from recollect.lifecycle.merge.focus import restates, touches
+from recollect.lifecycle.merge.focus import of_two_things, restates, subject_of, touches
 from recollect.lifecycle.merge.odds import features
-from recollect.lifecycle.merge.theme import of_two_things, subject_of
 from recollect.lifecycle.merge.topic import Topic, shared_words, topic_of
 from recollect.text.claims.changes import ChangeCue, change_in
 from recollect.text.claims.foreign import language_of
