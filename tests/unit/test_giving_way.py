@@ -1,5 +1,5 @@
-"""Upkeep that runs by itself gives way to whoever waits for an answer; upkeep that somebody asks for
-does not. Counted in how long it sleeps, not in how long anything takes."""
+"""Upkeep that runs by itself gives way to whoever waits for an answer; upkeep that somebody asks
+for does not. Counted in how long it sleeps, not in how long anything takes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ async def learned(path: Path, monkeypatch: pytest.MonkeyPatch, **how: Any) -> li
         await memory.observe("s", SAID, scope=ANN)
         memory.engine.callers.waiting += how.pop("waiting", 0)
         with monkeypatch.context() as patch:
-            patch.setattr(lanes.asyncio, "sleep", sleep)
+            patch.setattr("recollect.upkeep.learn.lanes.asyncio.sleep", sleep)
             await one_round(replace(memory.engine, **how), everything=True)
         kept = await memory.records(scope=ANN, types=("fact",))
         assert any("nuts" in record.text for record in kept.items), kept
@@ -66,8 +66,8 @@ def test_it_waits_so_many_times_as_long_as_it_worked(monkeypatch: pytest.MonkeyP
         async with await AsyncMemory.open("dict:", embedder="hashing", background=False) as memory:
             memory.engine.callers.waiting += 1
             with monkeypatch.context() as patch:
-                patch.setattr(lanes.asyncio, "sleep", sleep)
-                patch.setattr(lanes.time, "perf_counter", lambda: next(clock))
+                patch.setattr("recollect.upkeep.learn.lanes.asyncio.sleep", sleep)
+                patch.setattr(f"{lanes.__name__}.time.perf_counter", lambda: next(clock))
                 async with lanes.giving_way(replace(memory.engine, yields=True)):
                     pass
 
