@@ -36,6 +36,7 @@ Part = Literal[
     "fourth, held",
     "fifth, tune",
     "fifth, held",
+    "sixth, held",
 ]
 SETS: tuple[SetName, ...] = get_args(SetName)
 HALVES: tuple[Half, ...] = get_args(Half)
@@ -47,6 +48,7 @@ LATER = (
     "third",
     "fourth",
     "fifth",
+    "sixth",  # all of it is held back
 )  # each written when the rules had been tuned on those before it
 FIELDS = {"id", "lang", "turns", "believe", "gone", "also", "end", "at", "author"}
 
@@ -107,6 +109,8 @@ _PARTS: Mapping[tuple[str, Half], Part] = {
     ("fourth", "held"): "fourth, held",
     ("fifth", "tune"): "fifth, tune",
     ("fifth", "held"): "fifth, held",
+    ("sixth", "tune"): "sixth, held",
+    ("sixth", "held"): "sixth, held",
 }
 
 

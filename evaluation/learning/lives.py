@@ -52,12 +52,14 @@ class Life:
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """``taken``: what must hold, and was known once and taken away; ``unknown``: never learned;
-    ``still``: what is believed though it is over."""
+    ``still``: what is believed though it is over. ``doubted``: what holds and is openly doubted,
+    which is no fault but a question too many."""
 
     life: Life
     taken: list[str] = field(default_factory=list)
     unknown: list[str] = field(default_factory=list)
     still: list[str] = field(default_factory=list)
+    doubted: list[str] = field(default_factory=list)
 
     @property
     def checks(self) -> int:
@@ -117,6 +119,8 @@ def _compared(life: Life, beliefs: Sequence[Belief]) -> Outcome:
     for form in life.holds:
         if not _any(form, current):
             (found.taken if _any(form, beliefs) else found.unknown).append(form)
+        elif not _any(form, [one for one in current if one.status != "disputed"]):
+            found.doubted.append(form)
     sure = [one for one in current if not one.doubted and not _OVER.search(one.text)]
     found.still.extend(form for form in life.gone if _any(form, sure))
     return found
@@ -130,15 +134,17 @@ def render(title: str, found: Sequence[Outcome], *, details: bool) -> Iterator[s
     if details:
         for one in found:
             yield f"{one.life.name}: {one.right} of {one.checks}"
-            for what in ("taken", "unknown", "still"):
+            for what in ("taken", "unknown", "still", "doubted"):
                 yield from (f"  {what}: {form}" for form in getattr(one, what))
     right, checks = sum(one.right for one in found), sum(one.checks for one in found)
-    taken, unknown, still = (
-        sum(len(getattr(one, what)) for one in found) for what in ("taken", "unknown", "still")
+    taken, unknown, still, doubted = (
+        sum(len(getattr(one, what)) for one in found)
+        for what in ("taken", "unknown", "still", "doubted")
     )
     yield (
         f"{title}: {len(found)} lives, {right} of {checks} right, {right / max(checks, 1):.0%}"
-        f" (taken away {taken}, never learned {unknown}, still believed {still})"
+        f" (taken away {taken}, never learned {unknown}, still believed {still};"
+        f" in doubt though it holds {doubted})"
     )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from struct import unpack
 
 from recollect.errors import Unavailable
 from recollect.types import Record, Vector
@@ -46,6 +48,13 @@ def is_name(author: str) -> bool:
 
 def says_nothing(vector: Vector) -> bool:
     return not any(vector)
+
+
+def weighed_sum(vector: Vector, weights: Sequence[float]) -> float:
+    """Of the numbers of a vector brought to length one."""
+    values = unpack(f"<{len(vector) // 4}f", vector)
+    length = math.sqrt(sum(one * one for one in values)) or 1.0
+    return sum(one * weight for one, weight in zip(values, weights, strict=True)) / length
 
 
 def cosines(vector: Vector | None, others: Mapping[str, Vector | None]) -> dict[str, float]:

@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 from recollect.engine import Engine
 from recollect.index.vectors import says_nothing
+from recollect.lifecycle.effect import effect_in
 from recollect.lifecycle.merge import (
     AGAINST,
     NOBODY,
@@ -18,7 +19,9 @@ from recollect.lifecycle.merge import (
     Outcome,
     Verdict,
     between,
+    by_meaning,
     claim_of,
+    cue_of,
     judge,
     repeated,
     settle,
@@ -36,6 +39,7 @@ NEIGHBOURS = 8  # by meaning or, without a vector, by words
 SLOT_MAX = 64  # records that make a claim about the same slot
 COPIES_MAX = 1000
 WORDS_FROM_MAX = 2000  # characters of a text, when it is looked for by its words
+BORNE_MAX, BORNE_ABOVE = 24, 0.1  # of those whose meaning is weighed
 SIMILAR_ABOVE = 0.5  # what is farther away says neither the same, nor the opposite, nor more
 
 
@@ -52,10 +56,11 @@ async def meet(
     near: Mapping[str, float] | None = None,
     seen_hash: bool = False,
     wary: bool = False,
+    passing: bool = False,
 ) -> Outcome:
     """Compare, judge and settle: what to commit for this record, and what to say about it.
     ``named``: the known texts that it surely or perhaps corrects. ``near``: see ``compare``.
-    ``wary``: see ``judge``."""
+    ``wary``: see ``judge``. ``passing``: only its meaning is asked what has changed by it."""
     known = await compare(
         engine,
         store,
@@ -67,8 +72,12 @@ async def meet(
         near=near,
         seen_hash=seen_hash,
     )
+    if wary and vector is not None:
+        known = await _weighed(engine, store, record, vector, space, known)
     above = engine.profile.duplicate_above
     verdict = judge(record, known, duplicate_above=above, corrects=corrects, named=named, wary=wary)
+    if passing and verdict.kind != "duplicate":
+        verdict = by_meaning(record, known)
     if confirmed := _confirmed(record, verdict):
         others = [one for one in known if one.record.id != confirmed.id]
         said_now = replace(confirmed, learned_at=record.learned_at)
@@ -84,6 +93,35 @@ async def meet(
     return settle(
         record, verdict, now=engine.now(), new_id=engine.new_id, copies=alike, turns=turns
     )
+
+
+async def _weighed(
+    engine: Engine, store: Store, record: Record, vector: Vector, space: str, known: list[Known]
+) -> list[Known]:
+    """The known records, and those near by meaning that the record likely says have changed."""
+    tells = effect_in(space)
+    if tells is None or record.kind != "semantic" or record.type == "user_request":
+        return known
+    near = Search(
+        where=Where(scopes=(record.scope,), now=engine.now(), statuses=LIVE, kinds=(record.kind,)),
+        limit=BORNE_MAX,
+        vector=vector,
+        space=space,
+        similar_above=BORNE_ABOVE,
+    )
+    found = {one.record.id: one for one in known}
+    for one in await _known(store, near):
+        found[one.record.id] = replace(one, record=found.get(one.record.id, one).record)
+    told, cue = tells.told(vector), cue_of(record)
+    weighed: list[Known] = []
+    for one in found.values():
+        own = one.similarity is not None and one.record.author == record.author
+        sum_ = tells.of(told, record, one.record, one.similarity or 0.0, cue) if own else 0.0
+        if own and sum_ > tells.likely:
+            one = replace(one, bears=sum_ - tells.likely)
+        weighed.append(one)
+    known_ids = {one.record.id for one in known}
+    return [one for one in weighed if one.bears > 0 or one.record.id in known_ids]
 
 
 def _confirmed(record: Record, verdict: Verdict) -> Record | None:

@@ -26,7 +26,7 @@ TIME = "time"
 def without_it(question: str, texts: Sequence[str]) -> list[str]:
     """For each statement the kind of thing that the question wants and the statement has not; ""
     where it has one, where nothing says what is wanted, or where the language is unknown."""
-    kind = _kind(question)
+    kind = kind_of(question)
     if not kind:
         return [""] * len(texts)
     asked, has = looked_at(question), _TOLD.get(kind)
@@ -36,7 +36,8 @@ def without_it(question: str, texts: Sequence[str]) -> list[str]:
     ]
 
 
-def _kind(question: str) -> str:
+def kind_of(question: str) -> str:
+    """Of what it asks for one; "" if nothing says so."""
     return next((kind for kind, form in _asked() if form.search(question)), "")
 
 

@@ -55,11 +55,19 @@ class Span:
     unsure: bool = False
     begins: int = 0
 
+    @property
+    def is_range(self) -> bool:
+        """Whether it names its first and its last day."""
+        return self.precision == "day" and self.end - self.start > timedelta(days=1)
+
     def written(self) -> str:
         """The same time in words that mean it on every day."""
         word = {"": "in", "by": "by"}.get(self.relation, self.relation)
+        first, last = self.start.date(), (self.end - timedelta(days=1)).date()
+        if self.is_range and not self.relation:
+            return f"from {first} to {last}"
         if self.precision in ("day", "week", "weekend"):
-            named = f"{self.start.date().isoformat()}"
+            named = str(last if self.is_range and self.relation in ("until", "by") else first)
             if self.precision != "day":
                 named = f"the {self.precision} of {named}"
             word = {"in": "on"}.get(word, word) if self.precision != "week" else word
@@ -216,21 +224,31 @@ def _a_date(found: re.Match[str], text: str, at: datetime) -> Span | None:
     if month is None:
         return None
     day = int(found["d"])
+    first = int(found.groupdict().get("first") or day)
     year = int(found["y"]) if found["y"] else _year_of(found, month, day, text, at)
-    if year is None:
+    if year is None or first > day:
         return None
-    start = _midnight(at).replace(year=year, month=month, day=day)
-    return _span(_days(start, 1), "day", explicit_year=bool(found["y"]), relative=not found["y"])
+    last = _midnight(at).replace(year=year, month=month, day=day)
+    bounds = last.replace(day=first), last + timedelta(days=1)
+    return _span(bounds, "day", explicit_year=bool(found["y"]), relative=not found["y"])
 
 
 def _year_of(found: re.Match[str], month: int, day: int, text: str, at: datetime) -> int | None:
     """The year that a date without one means: this one, where nothing tells another."""
+    if told := _told_year(found, at):
+        return told
     tense = _tense(found, text)
     if tense == "yearly":
         return None
     if (month, day) > (at.month, at.day):
         return at.year - (tense == "past")
     return at.year + (tense == "ahead" and (month, day) < (at.month, at.day))
+
+
+def _told_year(found: re.Match[str], at: datetime) -> int | None:
+    """Of "19 June next year"."""
+    shift = found.groupdict().get("shift")
+    return at.year + _numbers("dates.shifts")[shift.lower()] if shift else None
 
 
 def _month_number(word: str, phrase: str) -> int | None:
@@ -255,7 +273,7 @@ def _a_slashed_date(found: re.Match[str], _: str, at: datetime) -> Span | None:
 
 
 def _a_month(found: re.Match[str], text: str, at: datetime) -> Span | None:
-    if not (found["rel"] or found["y"] or found.groupdict().get("part")):
+    if not (found["rel"] or found["y"] or found["shift"] or found["part"]):
         return None
     month = counted("dates.months").get(found["m"])
     if month is None and found["m"].lower() not in word_set("dates.months_in_capitals"):
@@ -265,9 +283,11 @@ def _a_month(found: re.Match[str], text: str, at: datetime) -> Span | None:
     if found["y"]:
         bounds = _month(at, int(found["y"]), month)
         span: Span | None = _span(bounds, "month", explicit_year=True)
+    elif told := _told_year(found, at):
+        span = _span(_month(at, told, month), "month", relative=True)
     else:
         span = _open_month(found, month, text, at)
-    return _part_of(span, found.groupdict().get("part") or "") if span else None
+    return _part_of(span, found["part"] or "") if span else None
 
 
 # The days of a month that people mean by its beginning, middle and end.
@@ -550,22 +570,25 @@ def _calendar_forms() -> Iterator[tuple[_Reader, str]]:
     before, month = _before(), alternatives("dates.months")
     the, of, of_year = (_optional(f"dates.{name}") for name in ("the", "of", "of_year"))
     endings = alternatives("dates.day_endings")
+    years = any_of(word for word, unit in meanings("dates.units").items() if unit == "year")
+    shifted = rf"(?: (?P<shift>{_spaced(meanings('dates.shifts'))}) (?:{years})\b)?"
+    to = rf"(?:{endings})? ?[-–] ?"
     yield _a_date, rf"{before}\b(?P<y>\d{{4}})-(?P<m>\d\d)-(?P<d>\d\d)(?!\d)"
     yield _a_date, rf"{before}\b(?P<d>\d\d?)\.(?P<m>\d\d?)\.(?P<y>\d{{4}})?(?![\d.])"
     yield _a_slashed_date, rf"{before}\b(?P<a>\d\d?)/(?P<b>\d\d?)/(?P<y>\d{{4}})(?!\d)"
     yield (
         _a_date,
-        rf"{before}{the}\b(?P<d>\d\d?)(?:{endings}|\.)? {of}(?P<m>{month})\b\.?"
-        rf"(?:,? {of_year}(?P<y>\d{{4}})\b)?",
+        rf"{before}{the}\b(?:(?P<first>\d\d?){to})?(?P<d>\d\d?)(?:{endings}|\.)? {of}"
+        rf"(?P<m>{month})\b\.?(?:,? {of_year}(?P<y>\d{{4}})\b|{shifted})",
     )
     yield (
         _a_date,
-        rf"{before}\b(?P<m>{month})\.? {the}(?P<d>\d\d?)(?:{endings})?\b"
-        r"(?:,? (?P<y>\d{4})\b)?",
+        rf"{before}\b(?P<m>{month})\.? {the}(?:(?P<first>\d\d?){to})?(?P<d>\d\d?)(?:{endings})?\b"
+        rf"(?:,? (?P<y>\d{{4}})\b|{shifted})",
     )
     listed = [word for name in _PARTS for word in words(f"dates.{name}")]
     part = rf"(?:\b(?P<part>{any_of(listed)})[ -])?"
-    yield _a_month, rf"{before}{part}\b(?P<m>{month})\b(?:,? {of}(?P<y>\d{{4}})\b)?"
+    yield _a_month, rf"{before}{part}\b(?P<m>{month})\b(?:,? {of}(?P<y>\d{{4}})\b|{shifted})"
     not_years = alternatives("dates.not_years")
     yield (
         _a_year,

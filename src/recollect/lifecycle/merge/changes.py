@@ -13,18 +13,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from recollect.lifecycle.merge.focus import restates, touches
-from recollect.lifecycle.merge.odds import LIKELY, UNLIKELY, features, is_meant, weighed
-from recollect.lifecycle.merge.theme import (
+from recollect.lifecycle.merge.focus import (
     are_parallel,
     gives_its_own_thing,
     has_its_own_thing,
     is_another,
     is_of_a_part,
     of_two_things,
+    restates,
     subject_fields,
     subject_of,
+    touches,
 )
+from recollect.lifecycle.merge.odds import LIKELY, UNLIKELY, features, is_meant, weighed
 from recollect.lifecycle.merge.topic import Topic, said_by, shared_dense, shared_words, topic_of
 from recollect.text.analysis import stem, words
 from recollect.text.claims.changes import ChangeCue, change_in
@@ -37,7 +38,7 @@ from recollect.text.normal import fold
 from recollect.text.words import pattern, word_set
 from recollect.types import Record
 
-_DONE_CUE = "done"
+DONE = "done"
 
 
 def replaces(text: str, speaker: str, known: str, known_speaker: str, cue: str = "") -> str:
@@ -51,14 +52,14 @@ def replaces(text: str, speaker: str, known: str, known_speaker: str, cue: str =
 
 
 def _replaces(new: Topic, old: Topic) -> str:
-    if _is_planned(new) and not old.pending:  # what is known is a plan itself: plans change too
+    if is_planned(new) and not old.pending:  # what is known is a plan itself: plans change too
         return ""
     if new.begins and new.begins == old.begins and not fields_of(new.begins):
         new, old = _without_subject(new), _without_subject(old)
-    if _is_from_another(new, old) or _is_beside(new, old):
+    if _is_from_another(new, old) or happens_beside(new, old):
         return ""
     shared = shared_words(new, old) - _verbs_of(new)
-    if _is_over(old) or not _same_people(new, old, shared) or _is_told_of_it(new, old, shared):
+    if is_over(old) or not same_people(new, old, shared) or is_told_of_it(new, old, shared):
         return ""
     if new.dense and old.dense and not shared:
         shared = shared_dense(new.dense, old.dense)
@@ -81,12 +82,12 @@ def _changing(text: str, speaker: str, cue: str) -> Topic | None:
     if cue and new.change.kind in ("", "may change", "turns"):
         new = replace(new, change=change_in(cue))
     if not new.change.kind and pattern("changes.done").search(new.said):
-        new = replace(new, change=ChangeCue("may change", _DONE_CUE))
+        new = replace(new, change=ChangeCue("may change", DONE))
     if not new.change.kind:
         return None
     if new.change.kind != "ends" and pattern("changes.too").search(new.said):
         return None
-    if _NOT_ONLY.search(new.said):
+    if NOT_ONLY.search(new.said):
         return None
     return None if _LOST.search(new.change.cue) and _ANOTHER.search(new.said) else new
 
@@ -96,7 +97,7 @@ def _tells(text: str, speaker: str) -> bool:
     return bool(change_in(said).kind or pattern("changes.done").search(said))
 
 
-def _is_planned(new: Topic) -> bool:
+def is_planned(new: Topic) -> bool:
     """ "We called it off, the wedding will be in May" tells what has happened."""
     found = pattern("changes.planned").search(new.said)
     at = expanded(new.said).find(new.change.cue)
@@ -104,7 +105,7 @@ def _is_planned(new: Topic) -> bool:
     return found is not None and not (done and at + len(new.change.cue) <= found.start())
 
 
-_NOT_ONLY = re.compile(r"\bnot (?:only|just)\b", re.IGNORECASE)
+NOT_ONLY = re.compile(r"\bnot (?:only|just)\b", re.IGNORECASE)
 _LOST = re.compile(r"lost|broke|misplaced|worn? out|ran out|stolen|expired")
 _ANOTHER = re.compile(
     r"\bnew (?:ones?|pair)\b|\breplacement\b|\b(?:order|pick|buy|bought|got)\w* (?:a )?new\b"
@@ -150,7 +151,7 @@ RATIO_MAX = 2.5  # between two values of one thing
 
 def _fits_bare(new: Topic, old: Topic) -> bool:
     """Whether a bare value may take the place of the one that a known statement has."""
-    if _is_over(old):
+    if is_over(old):
         return False
     if new.names:
         return (
@@ -186,13 +187,13 @@ def evidence(
 ) -> dict[str, float]:
     """What speaks for and against it; empty where no change is told, or of two people."""
     new = _changing(text, speaker, cue)
-    if new is None or _is_planned(new):
+    if new is None or is_planned(new):
         return {}
     old = topic_of(known, known_speaker)
-    if _is_over(old) or _is_from_another(new, old) or _is_beside(new, old):
+    if is_over(old) or _is_from_another(new, old) or happens_beside(new, old):
         return {}
     shared = shared_words(new, old)
-    if new.kin and old.kin and not _same_people(new, old, shared):
+    if new.kin and old.kin and not same_people(new, old, shared):
         return {}
     if are_parallel(new, old) or of_two_things(new, old):
         return {}
@@ -205,8 +206,8 @@ def evidence(
     alone = not _fields(new, old) and not _about(new, old, shared)
     against = {
         "kin alone": bool(new.kin) and new.kin == old.kin and alone,
-        "told of it": _is_told_of_it(new, old, shared),
-        "done": new.change.cue == _DONE_CUE,
+        "told of it": is_told_of_it(new, old, shared),
+        "done": new.change.cue == DONE,
     }
     return features(new, old) | {name: 1.0 for name, holds in against.items() if holds}
 
@@ -226,7 +227,7 @@ _IS_NAMED = re.compile(
 _TITLES = frozenset(("dr", "mr", "mrs", "ms", "miss", "prof", "sir"))
 
 
-def _is_beside(new: Topic, old: Topic) -> bool:
+def happens_beside(new: Topic, old: Topic) -> bool:
     """Whether something happened to somebody or something else, or something else to whom both
     are about."""
     if language_of(new.said) or new.dense or new.pronoun or _of_same_type(new, old):
@@ -240,7 +241,7 @@ def _is_beside(new: Topic, old: Topic) -> bool:
     if told or old.pending:
         return False
     if not shared:
-        stranger = _is_of_a_stranger(new)
+        stranger = is_of_a_stranger(new)
         where = {"home"} if _is_of_a_thing(new) else set()  # nor where a thing moved to
         if is_single(_fields(new, old) - where) and not stranger:
             return False
@@ -286,7 +287,7 @@ def _of_other_things(new: Topic, old: Topic) -> bool:
     return _is_of_a_thing(new) or bool(named and new.change.kind == "may change")
 
 
-def _is_of_a_stranger(new: Topic) -> bool:
+def is_of_a_stranger(new: Topic) -> bool:
     """ "Jack moved up a group": somebody with a name did something."""
     if not new.begins or new.kin or fields_of(new.begins) or _OWN_WORDS.search(new.said):
         return False
@@ -346,7 +347,7 @@ def is_restated(text: str, speaker: str, known: str, known_speaker: str) -> bool
     """Whether a statement says the same of the same with another value, in no words of change."""
     new, old = topic_of(text, speaker), topic_of(known, known_speaker)
     shared = shared_words(new, old)
-    if _is_over(old) or not _same_people(new, old, shared):
+    if is_over(old) or not same_people(new, old, shared):
         return False
     return restates(new, old, shared)
 
@@ -357,7 +358,7 @@ def _without_subject(topic: Topic) -> Topic:
     return replace(topic, words=topic.words - gone, names=topic.names - gone, begins="")
 
 
-def _is_over(old: Topic) -> bool:
+def is_over(old: Topic) -> bool:
     """Whether the known statement tells an end itself, and not a state such as "divorced"."""
     states = any(states_of(name) & old.words for name in old.fields)
     return old.change.kind == "ends" and not states and "not" not in old.change.cue
@@ -367,7 +368,7 @@ _ALONE = re.compile(r"\b(?:alone|by myself|on my own)\b")
 _IN_WITH = re.compile(r"\bmoved in\b|\bliving with (?:me|us)\b|\bstaying for good\b")
 
 
-def _same_people(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
+def same_people(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
     if new.pronoun:
         return is_meant(new.pronoun, old)
     if new.kin and old.kin:
@@ -407,7 +408,7 @@ def _same_people(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
     return True
 
 
-def _is_told_of_it(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
+def is_told_of_it(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
     """ "The food bank moved" to who volunteers there, "upgraded the Postgres server's disks" to
     who uses Postgres, "the neighbours sold their Skoda": something happened to what both name, or
     to what belongs to it, and nothing to what was said."""
@@ -432,7 +433,7 @@ def _is_told_of_it(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
         if new.kin and before.casefold() in ("their", "his", "her")
     ):
         return True
-    if new.change.kind == "ends" and new.change.cue != _DONE_CUE:
+    if new.change.kind == "ends" and new.change.cue != DONE:
         beside = _is_done_by_it(new, shared) or _is_only_there(new, shared)
         return beside or _is_part(new, old, shared)
     if new.change.kind == "changes" and _is_only_there(new, shared, _AT):
@@ -580,7 +581,7 @@ def _is_subject(said: Sequence[str], shared: frozenset[str]) -> bool:
 
 
 def _is_done(new: Topic) -> bool:
-    return new.change.kind == "changes" or new.change.cue == _DONE_CUE
+    return new.change.kind == "changes" or new.change.cue == DONE
 
 
 def _is_part(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
@@ -708,7 +709,7 @@ def _may_change(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
     one, or the opposite of what is known."""
     fields = new.fields & old.fields
     about = _about(new, old, shared)
-    if new.change.cue == _DONE_CUE:
+    if new.change.cue == DONE:
         return bool(about) and old.pending
     for name in fields:
         ours, theirs = states_of(name) & new.words, states_of(name) & old.words

@@ -43,19 +43,24 @@ VerdictKind = Literal["new", "duplicate", "enriches", "supersedes", "contradicts
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """A record that is near the new one. ``similarity`` is their cosine, None if not compared."""
+    """A record that is near the new one. ``similarity`` is their cosine, None if not compared.
+    ``bears``: how far above what is likely the meaning of the new one says that this has changed
+    (``lifecycle.effect``); 0 where it does not."""
 
     record: Record
     similarity: float | None = None
+    bears: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What a new record is to the known ones; ``targets`` are those it concerns."""
+    """What a new record is to the known ones; ``targets`` are those it concerns. ``stands``: only
+    they are in doubt, and not the record itself."""
 
     kind: VerdictKind
     targets: tuple[Record, ...] = ()
     reason: str = ""
+    stands: bool = False
 
     @property
     def target(self) -> Record | None:
@@ -133,7 +138,23 @@ def judge(
             return _verdict(kind, chosen)
     if wary and (doubted := _unplaced(record, known)):
         return Verdict(kind="contradicts", targets=doubted, reason="it may say that this changed")
-    return Verdict(kind="new")
+    return by_meaning(record, known) if wary else Verdict(kind="new")
+
+
+def by_meaning(record: Record, known: Sequence[Known]) -> Verdict:
+    """What has changed by its meaning alone is in doubt: nothing is replaced for that."""
+    may = {one.id for one in _earlier(record, known) if not _of_two_slots(record, one)}
+    found = [one for one in known if one.bears > 0 and one.record.id in may]
+    if not found:
+        return Verdict(kind="new")
+    likeliest = max(found, key=lambda one: one.bears).record
+    reason = "its meaning says that this may have changed"
+    return Verdict(kind="contradicts", targets=(likeliest,), reason=reason, stands=True)
+
+
+def _of_two_slots(record: Record, known: Record) -> bool:
+    claim, other = _claims(record, known)
+    return bool(claim and other) and not _same_matter(record, known)
 
 
 # While so little is known of somebody, a change is likely about that.
@@ -164,7 +185,7 @@ def _closest(record: Record, known: Sequence[Record]) -> set[str]:
 
 
 def _is_touched(record: Record, known: Record) -> bool:
-    return is_touched(record.text, record.author, known.text, known.author, _cue(record))
+    return is_touched(record.text, record.author, known.text, known.author, cue_of(record))
 
 
 def _is_restated(record: Record, known: Record) -> bool:
@@ -186,7 +207,8 @@ def _own(record: Record, known: Sequence[Known]) -> list[Record]:
     ]
 
 
-def _cue(record: Record) -> str:
+def cue_of(record: Record) -> str:
+    """The words of a change that were said, where they are not in its text."""
     cue = record.data.get(CHANGE)
     return cue if isinstance(cue, str) else ""
 
@@ -198,18 +220,10 @@ def between(record: Record, other: Record) -> VerdictKind:
 
 def _unplaced(record: Record, known: Sequence[Known]) -> tuple[Record, ...]:
     """The known records that a change is most likely about, though that is not sure."""
-    if record.kind != "semantic" or record.status == "quarantined":
-        return ()
-    own = [
-        one
-        for one in _own(record, known)
-        if one.type != "user_request"
-        and _reached(record) > one.at
-        and set(one.lineage).isdisjoint(record.lineage)
-    ]
+    own = _earlier(record, known)
     bare = tells_bare_value(record)
     weights = {
-        one.id: concern(record.text, record.author, one.text, one.author, _cue(record))
+        one.id: concern(record.text, record.author, one.text, one.author, cue_of(record))
         for one in own
         if bare or len(own) <= FEW or _is_touched(record, one)
     }
@@ -219,6 +233,19 @@ def _unplaced(record: Record, known: Sequence[Known]) -> tuple[Record, ...]:
     if not likely:
         likely = [one for one in own if _is_restated(record, one)]
     return tuple(sorted(likely, key=lambda one: -weights.get(one.id, 0.0))[:DOUBTED_MAX])
+
+
+def _earlier(record: Record, known: Sequence[Known]) -> list[Record]:
+    """What its author has told before it, and may be otherwise since."""
+    if record.kind != "semantic" or record.status == "quarantined":
+        return []
+    return [
+        one
+        for one in _own(record, known)
+        if one.type != "user_request"
+        and _reached(record) > one.at
+        and set(one.lineage).isdisjoint(record.lineage)
+    ]
 
 
 _BY_WEIGHT: tuple[VerdictKind, ...] = ("enriches", "duplicate")
@@ -362,7 +389,7 @@ def _changed(record: Record, claim: Claim | None, known: Record, other: Claim | 
         return ""
     if claim is not None and other is not None and {claim.slot, other.slot} in _BESIDE:
         return ""
-    return replaces(record.text, record.author, known.text, known.author, _cue(record))
+    return replaces(record.text, record.author, known.text, known.author, cue_of(record))
 
 
 # A change of this long before a statement is still told as news.

@@ -208,13 +208,14 @@ def _disputed(
     *,
     now: datetime,
 ) -> Outcome:
-    """Both stay, marked for a person to decide."""
-    doubted = disputed(record)
+    """Both stay, marked for a person to decide; only the known ones, where nothing speaks against
+    what is new but that it may have put an end to them."""
+    doubted = record if verdict.stands else disputed(record)
     active = [one for one in within if one.status == "active"]
     known = [after for one in active if (after := disputed(one, by=record)) is not one]
     return Outcome(
         kind="contradicts",
-        status="disputed",
+        status=_fate_of(doubted),
         id=record.id,
         reason=f"contradicts {_named(verdict.targets)}: {verdict.reason}",
         records=(*known, doubted),

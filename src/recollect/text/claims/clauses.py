@@ -115,7 +115,7 @@ def clause_in(text: str, speaker: Speaker, *, loose: bool = False) -> Clause | N
 
 def coordinated(predicate: Predicate) -> tuple[str, str] | None:
     """The words before and after an "and" that joins a second verb: "live in Rome" + "work at
-    Eni"."""
+    Eni". What is over may be followed by how it is since: "sold the Fiat" + "drive a Mini"."""
     if predicate.tense not in ("present", "past"):
         return None
     form: Form = (
@@ -126,6 +126,8 @@ def coordinated(predicate: Predicate) -> tuple[str, str] | None:
         if pattern("clauses.relative").search(tail, 0, found.start()):
             break
         verb = reading(found["verb"], form) or reading(found["verb"], "third")
+        if not verb and form == "past" and predicate.verb in word_set("clauses.parting_verbs"):
+            verb = reading(found["verb"], "base")
         following = found["next"]
         plain = verb in word_set("clauses.plain_verbs") and verb != predicate.verb
         plain = plain and following not in word_set("clauses.objects")

@@ -12,6 +12,7 @@ from recollect.text.words import meanings, pattern, word_set
 TAIL_WORDS_MAX = 40
 
 _WORD = re.compile(r"[\w']+")
+_TIMED = re.compile(r"\A(?:on|in|from) ")
 
 
 def trimmed(tail: str) -> str:
@@ -95,7 +96,7 @@ def dated(words: str, spans: Sequence[Span]) -> str:
         written = span.written()
         bare = not re.match(r"(?:on|in|at|during)\b", span.phrase, re.IGNORECASE)
         if bare and before in word_set("rewrite.before_time") and not span.relation:
-            written = re.sub(r"\A(?:on|in) ", "", written)
+            written = _TIMED.sub("", written)
         words = words.replace(span.phrase, written, 1)
     return words
 
@@ -115,7 +116,7 @@ def sentence(clause: Clause, tail: str, speaker: Speaker, added: str = "") -> st
 def framed(said: str, speaker: Speaker, spans: Sequence[Span] = (), verb: str = "said") -> str:
     """A sentence kept in the speaker's own words, with the dates that it means."""
     notes = [
-        f"{span.phrase.strip()}: {span.written().removeprefix('on ').removeprefix('in ')}"
+        f"{span.phrase.strip()}: {_TIMED.sub('', span.written())}"
         for span in spans
         if span.relative
     ]

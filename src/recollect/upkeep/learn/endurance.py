@@ -9,13 +9,12 @@ The rules stay the guards: what passes, jokes, asks or supposes is never asked a
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from struct import unpack
 
+from recollect.index.vectors import weighed_sum
 from recollect.types import Vector
 
 WEIGHTS = Path(__file__).with_name("endurance.json")
@@ -31,10 +30,7 @@ class Endurance:
     weights: Sequence[float]
 
     def holds(self, vector: Vector) -> bool:
-        values = unpack(f"<{len(vector) // 4}f", vector)
-        length = math.sqrt(sum(one * one for one in values)) or 1.0
-        told = sum(one * weight for one, weight in zip(values, self.weights, strict=True))
-        return bool(told / length + self.bias > self.least)
+        return weighed_sum(vector, self.weights) + self.bias > self.least
 
 
 @cache

@@ -73,7 +73,8 @@ class Turns:
 class LearnCandidate:
     """A lesson before it meets what is known. ``leans_on`` are known records whose words it
     uses beside those of its messages; ``links`` point at other candidates of the same answer.
-    ``if_news``: it is written only if something that is known is otherwise since."""
+    ``if_news``: it is written only if something that is known is otherwise since; ``passing``: and
+    only its meaning may say so, because no rule reads it."""
 
     lesson: Lesson
     how: How
@@ -81,6 +82,7 @@ class LearnCandidate:
     links: tuple[tuple[RelationKind, int], ...] = ()
     note: str = ""  # what was dropped of it
     if_news: bool = False
+    passing: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

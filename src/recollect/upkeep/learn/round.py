@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from recollect.engine import Engine
 from recollect.errors import Conflict, Invalid
+from recollect.lifecycle.effect import effect_in
 from recollect.models.calls import sum_of
 from recollect.models.embedder import Embedded
 from recollect.models.prompts import extract as extract_prompt
@@ -195,15 +196,23 @@ UNTOLD = "the model found nothing in it"
 async def by_rules(engine: Engine, turns: Turns) -> Learned:
     """What the rules find, and what is lasting by its meaning; no language model is asked."""
     found = await _read_by_rules(engine, turns)
-    kept = [*found.lessons, *await _lasting(engine, turns, found.unread)]
+    lasting = await _lasting(engine, turns, found.unread)
+    kept = [*found.lessons, *lasting]
+    rest = [one for _, one in found.unread if one not in lasting] if _weighs(engine) else []
     sure = [LearnCandidate(lesson=lesson, how="rules") for lesson in kept]
     news = [LearnCandidate(lesson=one, how="rules", if_news=True) for one in found.tidings]
+    news += [LearnCandidate(lesson=one, how="rules", if_news=True, passing=True) for one in rest]
     taught = {id_ for lesson in kept for id_ in lesson.messages}
     skipped = {id_: why for id_, why in found.skipped.items() if id_ not in taught}
     return Learned(
         candidates=(*news, *sure),  # what replaces comes before what is only beside it
         skipped={**skipped, **turns.unheard},
     )
+
+
+def _weighs(engine: Engine) -> bool:
+    """Whether the meaning of a passing word tells what has changed by it."""
+    return engine.embedder is not None and effect_in(engine.embedder.space) is not None
 
 
 async def _lasting(

@@ -248,6 +248,7 @@ async def _settle(
             pending=[*(hint for hint in hinted if hint.type != "turn"), *change.records.values()],
             seen_hash=draft.seen_hash,
             wary=candidate.how == "rules",
+            passing=candidate.passing,
         )
         if candidate.if_news and outcome.kind not in ("supersedes", "contradicts"):
             continue

@@ -1,0 +1,108 @@
+"""Changes that no rule sees: what the meaning of a new statement says of a known one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from recollect import Memory
+from recollect.lifecycle.effect import effect_in
+from recollect.lifecycle.merge import Known, by_meaning, settle
+from recollect.lifecycle.merge.traits import traits
+from recollect.models.providers.minilm import box
+from recollect.types import Record
+
+MAY = datetime(2026, 5, 1, 9, tzinfo=UTC)
+KNOWN = Record(
+    id="old",
+    scope="user:ann",
+    kind="semantic",
+    type="fact",
+    text="We have a canary, Caruso.",
+    learned_at=MAY,
+    author="Ann",
+)
+NEW = replace(
+    KNOWN,
+    id="new",
+    text="Caruso was lying at the bottom of his cage.",
+    learned_at=MAY + timedelta(days=40),
+)
+
+
+def test_X22_what_may_have_changed_is_in_doubt_and_what_says_so_is_not() -> None:
+    verdict = by_meaning(NEW, [Known(record=KNOWN, bears=0.5)])
+    outcome = settle(NEW, verdict, now=NEW.learned_at, new_id=lambda: "x")
+    assert {record.id: record.status for record in outcome.records} == {
+        "old": "disputed",
+        "new": "active",
+    }
+    assert [(edge.source, edge.kind, edge.target) for edge in outcome.relations] == [
+        ("new", "contradicts", "old")
+    ]
+    assert (outcome.kind, outcome.status) == ("contradicts", "stored")
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        Known(record=KNOWN),
+        Known(record=replace(KNOWN, author="Bob"), bears=1.0),
+        Known(record=replace(KNOWN, type="user_request"), bears=1.0),
+        Known(record=replace(KNOWN, status="disputed"), bears=1.0),
+        Known(record=replace(KNOWN, valid_from=NEW.learned_at + timedelta(days=1)), bears=1.0),
+    ],
+    ids=["not likely", "somebody else's", "an order", "in doubt already", "told later"],
+)
+def test_X22_nothing_else_is_put_in_doubt(known: Known) -> None:
+    assert by_meaning(NEW, [known]).kind == "new"
+
+
+def test_X22_of_several_only_the_likeliest_is_put_in_doubt() -> None:
+    other = replace(KNOWN, id="other", text="We keep finches.")
+    found = by_meaning(NEW, [Known(record=KNOWN, bears=0.5), Known(record=other, bears=0.2)])
+    assert [one.id for one in found.targets] == ["old"]
+
+
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        ("My son Idris plays the trumpet.", "Idris started judo too."),
+        ("We use Slack.", "We are thinking of moving to Teams."),
+        ("My mum lives in Hove.", "My brother sold his house in Lewes."),
+        ("I quit smoking.", "I had a cigarette."),
+        ("I live in Leeds.", "Ich wohne jetzt in Berlin."),
+        ("I live in Leeds.", "Michael moved to Bristol."),
+    ],
+)
+def test_X22_the_rules_stay_the_guards(known: str, said: str) -> None:
+    assert traits(said, "", known, "") == {}
+    assert traits("It is otherwise.", "", "I live in Leeds.", "")
+
+
+def test_the_weights_are_those_of_the_model_in_the_box() -> None:
+    found = effect_in(f"{box.NAME}/384")
+    assert found is not None
+    assert len(found.weights) == 384
+    assert effect_in("hashing/384") is None
+
+
+def believed(embedder: str, known: str, said: str) -> dict[str, str]:
+    now = [MAY]
+    with Memory.open("dict:", embedder=embedder, background=False, clock=lambda: now[0]) as memory:
+        for text in (known, said):
+            memory.observe(f"chat {now[0]}", [text], scope="user:ann", author="Ann")
+            now[0] += timedelta(days=40)
+            memory.maintain()
+        found = memory.records(scope="user:ann", types=["fact"]).items
+        return {record.text: record.status for record in found}
+
+
+def test_X22_a_change_in_words_that_no_list_has_is_openly_in_doubt() -> None:
+    pytest.importorskip("onnxruntime", reason="the local model needs the extra `local`")
+    known, change = "I charge 75 an hour plus materials.", "Had to go to 85 an hour."
+    assert list(believed("hashing", known, change).values()).count("disputed") == 0
+    assert sorted(believed(box.NAME, known, change).values()) == ["active", "disputed"]
+    assert set(believed(box.NAME, known, "Finished a deck in Torquay.").values()) == {"active"}
