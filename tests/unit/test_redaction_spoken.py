@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import random
+import time
+
 import pytest
 
+from recollect.text import redact as redaction
 from recollect.text.redact import redact
 
 HEX = "4c0883a69102937d6231471b5dbb6204fe5129617082792ae468d01a3f362318"
@@ -186,3 +190,38 @@ def test_X11_words_around_a_secret_that_is_not_said_stay(text: str) -> None:
 def test_T2_X11_a_number_in_the_sentence_before_is_no_seed() -> None:
     text = "The order ABCDEFGH23456722 has arrived. Please enable 2FA."
     assert redact(text).text == text
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_X11_a_document_is_read_like_its_sentences(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a long text only what is near a sign of a secret is looked at: what is found there is what
+    the whole text shows, wherever in it a secret stands and whatever it stands beside."""
+    draw = random.Random(seed)
+    parts = []
+    for said in draw.choices([*SECRETS, *HARMLESS], k=30):
+        filler = "".join(
+            draw.choices(["The tram is late again. ", "x" * 90 + " ", "\n", "é, "], k=90)
+        )
+        parts += [said, filler[: draw.randrange(1, 6_000)]]
+    text = " ".join(parts)
+    monkeypatch.setattr(redaction, "_LONG", len(text) + 1)
+    whole = redact(text)
+    monkeypatch.setattr(redaction, "_LONG", 0)
+    assert redact(text) == whole
+    assert whole.found
+
+
+def test_X12_a_document_far_from_any_secret_costs_little(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One word of a password let all of its patterns loose on the whole document."""
+    text = "The tram is late again and nobody minds it. " * 3_000 + " password: hunter2x! "
+
+    def spent(long: int) -> float:
+        monkeypatch.setattr(redaction, "_LONG", long)
+        begun = time.process_time()
+        assert "hunter2x" not in redact(text).text
+        return time.process_time() - begun
+
+    spent(0)
+    assert min(spent(0), spent(0)) < 0.7 * min(spent(10**9), spent(10**9))

@@ -40,6 +40,7 @@ PIECE_BYTES = 1 << 16
 KEYS_BYTES_MAX = 1 << 20
 TOKEN_LENGTH_MAX = 16_000
 LIFE_SECONDS_MAX = 24 * 3600
+MOMENT_MAX = 1 << 53  # seconds; a number of a token may have any length
 
 _SHAPE = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\Z")
 _PAIR = re.compile(r"([a-z][a-z0-9_-]*)=(.+)\Z")
@@ -202,7 +203,7 @@ def _filled(template: str, claims: Mapping[str, Any]) -> str:
 def _check_times(claims: Mapping[str, Any], now: float) -> None:
     def moment(name: str, default: float) -> float:
         value = claims.get(name, default)
-        if isinstance(value, bool) or not isinstance(value, int | float):
+        if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > MOMENT_MAX:
             raise Denied(UNKNOWN)
         return float(value)
 

@@ -345,3 +345,22 @@ def test_a_server_takes_no_more_connections_than_it_has_descriptors_for(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
     )
     assert done.stdout.split() == [str(room), str(min(hard, 1300))]
+
+
+@pytest.mark.parametrize("key", ["ann", "nobody"])
+@pytest.mark.parametrize("chunk", ["fffffffffffffffffffff\r\n", "zz\r\n", "5\r\nhelloXX0\r\n\r\n"])
+def test_a_body_that_breaks_off_into_nonsense_is_answered_once_and_quietly(
+    server: Served, caplog: pytest.LogCaptureFixture, chunk: str, key: str
+) -> None:
+    """Both the protocol and the request answered: a trace in the log, for whoever had no key."""
+    wire = Wire(server, key)
+    kind = "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n"
+    wire.say(f"POST /v1/recall HTTP/1.1\r\n{wire.base}{kind}\r\n{chunk}")
+    status, _ = wire.hear()
+    assert status in (400, 401)
+    assert wire.hear() == (0, b""), "there is no second answer"
+    wire.close()
+    wire = Wire(server)
+    assert wire.ask("GET /v1/me")[0] == 200
+    wire.close()
+    assert [one.getMessage() for one in caplog.records if one.exc_info] == []

@@ -85,6 +85,7 @@ def test_A10_a_token_becomes_its_users_scope_and_no_more(
         {"iss": "https://evil.example"}, {"aud": "other"}, {"aud": None}, {"exp": None},
         {"sub": None}, {"sub": ""}, {"sub": True}, {"exp": int(time.time()) - 600},
         {"nbf": int(time.time()) + 86_400}, {"exp": int(time.time()) + 10**7}, {"exp": "soon"},
+        {"exp": 10**400}, {"nbf": 10**400},
         {"key": OTHER}, {"kid": "two"}, {"kid": ""},
         {"key": "c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0", "kid": "shared", "algorithm": "HS256"},
         {"key": None, "algorithm": "none"},

@@ -144,6 +144,13 @@ class Protocol(H11Protocol):
         super().connection_lost(exc)
 
     def send_400_response(self, msg: str) -> None:
+        """Whoever is at work on the request has nobody to answer any more."""
+        if self.cycle is not None and not self.cycle.response_complete:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+        if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):  # half an answer is out
+            self.transport.close()
+            return
         body = json_bytes(body_of(400, msg))
         headers = [
             (b"content-type", MEDIA_TYPE.encode()),

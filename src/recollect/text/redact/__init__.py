@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -24,6 +24,7 @@ from recollect.text.redact.kinds import KIND_NAMES, KINDS, Kind, by_pattern
 # A replaced secret may bring two halves of another one together; more rounds than this
 # never happened, and each one costs only when there was a finding.
 _ROUNDS_MAX = 8
+_LONG = 20_000  # characters
 # A number of fewer digits is no card number.
 _SMALLEST_SECRET_NUMBER = 10**11
 
@@ -148,7 +149,7 @@ class Redactor:
         candidates: list[tuple[int, int, str]] = []
         asked = self._asked_about(plain)
         for kind in asked:
-            for span in kind.find(plain):
+            for span in _found(kind, plain):
                 start, end = continued(plain, span) if kind.begins else span
                 candidates.append((start, end, kind.name))
         breakable = [kind for kind in asked if kind.begins]
@@ -170,6 +171,38 @@ class Redactor:
                         if anchor in lowered:
                             numbers.update(kinds)
         return [self._active[number] for number in sorted(numbers)]
+
+
+def _found(kind: Kind, plain: str) -> Iterator[tuple[int, int]]:
+    """All that is of a kind. In a long text only the neighbourhoods of its anchors are looked at:
+    most of a document is far from any."""
+    lowered = plain.lower() if kind.reach and len(plain) > _LONG else ""
+    if len(lowered) != len(plain):  # short, or with letters that are two in lower case
+        yield from kind.find(plain)
+        return
+    for start, end in _neighbourhoods(lowered, kind.all_anchors(), kind.reach):
+        for first, last in kind.find(plain[start:end]):
+            yield start + first, start + last
+
+
+def _neighbourhoods(lowered: str, anchors: Iterable[str], reach: int) -> Iterator[tuple[int, int]]:
+    """Stretches around anchors, block by block; those that touch are one."""
+    wanted = tuple(anchors)
+    beside = max(map(len, wanted))  # an anchor may stand across the border of two blocks
+    begun = ended = -1
+    for block in range(0, len(lowered), reach):
+        part = lowered[max(0, block - beside) : block + reach + beside]
+        if not any(anchor in part for anchor in wanted):
+            continue
+        start, end = max(0, block - reach - beside), block + 2 * reach + beside
+        if begun < 0:
+            begun = start
+        elif start > ended:
+            yield begun, ended
+            begun = start
+        ended = end
+    if begun >= 0:
+        yield begun, ended
 
 
 def _by_letter(kinds: Mapping[str, Sequence[int]], anchors: Iterable[str]) -> Anchors:

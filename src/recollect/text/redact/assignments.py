@@ -240,8 +240,8 @@ _COMMANDS = (
         r"(?<![A-Za-z])curl(?=[ ])[^\n]{0,200}?[ ](?:-u|--user)[ =]?[\"']?"
         r"[^\s:\"']{1,64}:([^\s\"']{3,200})"
     ),
-    re.compile(r"(?<![A-Za-z])sshpass\s+-p\s?[\"']?([^\s\"']{4,200})"),
-    re.compile(r"(?<![A-Za-z])login\s+\S{1,100}\s+password\s+(\S{4,200})"),
+    re.compile(r"(?<![A-Za-z])sshpass\s{1,40}-p\s?[\"']?([^\s\"']{4,200})"),
+    re.compile(r"(?<![A-Za-z])login\s{1,40}\S{1,100}\s{1,40}password\s{1,40}(\S{4,200})"),
     re.compile(r"(?<![A-Za-z])[Pp][Aa][Ss][Ss]=[\"']?([^\s&;,\"'<>]{6,200})"),
 )
 _COOKIES = re.compile(

@@ -27,13 +27,15 @@ Finder = Callable[[str], Iterator[Span]]
 class Kind:
     """``anchors``: one of these, or a word of the section ``named`` of the language files, must be
     in the text (in lower case) for ``find`` to be asked. ``begins``: how it begins, for those that
-    can be put together again when they were broken."""
+    can be put together again when they were broken. ``reach``: nothing that ``find`` looks at is
+    further than so many characters from an anchor; 0: it may be anywhere."""
 
     name: str
     anchors: tuple[str, ...]
     find: Finder
     begins: str = ""
     named: str = ""
+    reach: int = 0
 
     def all_anchors(self) -> tuple[str, ...]:
         """Of a name of several words the last one is enough."""
@@ -332,6 +334,9 @@ def _beginning(name: str, pattern: str) -> str:
 
 _LITERAL = re.compile(r"(?:[A-Za-z0-9]|\(\?:[\w|]+\)|\[[a-z]+\]){2,}(?:[_-]|\\\.)")
 
+# Several times what their patterns span, so that none of them meets the end of what it is shown.
+_REACH = 2_000
+
 KINDS: tuple[Kind, ...] = (
     Kind("private_key", ("private key",), _find_pem(ssh=False)),
     Kind("ssh_private_key", ("openssh private key", "b3blbnnzac1rzxktdje"), _find_ssh),
@@ -348,12 +353,30 @@ KINDS: tuple[Kind, ...] = (
     Kind("docker_auth", ('"auth"',), assigned.find_docker_auth),
     Kind("credit_card", _DIGITS, _find_cards),
     Kind("iban", _DIGITS, _find_ibans),
-    Kind("password", assigned.ANCHORS, assigned.find_passwords, named="secrets.passwords"),
+    Kind(
+        "password",
+        assigned.ANCHORS,
+        assigned.find_passwords,
+        named="secrets.passwords",
+        reach=_REACH,
+    ),
     Kind(
         "spoken_password",
-        ("login", "log in", "sign in", "anmelden", "melde", "einlog"),
+        (
+            "login",
+            "log in",
+            "log-in",
+            "logge",
+            "sign in",
+            "sign-in",
+            "signin",
+            "anmelden",
+            "melde",
+            "einlog",
+        ),
         find_spoken_passwords,
         named="secrets.passwords",
+        reach=_REACH,
     ),
     Kind("password_hash", ("$",), by_pattern(assigned.PASSWORD_HASH)),
     Kind("seed_phrase", (), assigned.find_seed_phrases, named="secrets.phrase_anchors"),
@@ -366,7 +389,7 @@ KINDS: tuple[Kind, ...] = (
     ),
     Kind("cookie", ("cookie",), assigned.find_cookies),
     Kind("security_code", (), assigned.find_card_codes, named="secrets.card_code_anchors"),
-    Kind("pin", ("pin", "code", "combination"), assigned.find_pins),
+    Kind("pin", ("pin", "code", "combination", "password"), assigned.find_pins, reach=_REACH),
     Kind("secret_key", (), assigned.find_keys, named="secrets.key_anchors"),
     Kind("secret_token", (), assigned.find_tokens, named="secrets.token_anchors"),
 )
