@@ -7,6 +7,8 @@ UV ?= uv
 VENV ?= .venv
 # More than there are cores: many tests wait for processes.
 WORKERS ?= 4
+# Where it is set, every process that a test starts would compile the whole project once more.
+unexport PYTHONDONTWRITEBYTECODE
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check

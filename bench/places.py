@@ -5,10 +5,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from urllib.parse import urlsplit, urlunsplit
 
+from recollect.errors import Unavailable
+
 DELETED_AT_ONCE = 1000
+# What an address says for its engine to search by itself, and for the index to.
+BY_ITSELF: dict[str, dict[str, object]] = {
+    "postgresql": {"native_above": 1},
+    "redis": {"search": "native"},
+    "mem": {"search": "native"},
+}
+BY_INDEX: dict[str, dict[str, object]] = {
+    "postgresql": {"native_above": 0},
+    "redis": {"search": "exact"},
+    "mem": {"search": "exact"},
+}
 
 
 def kind_of(address: str) -> str:
@@ -39,7 +52,11 @@ def databases(address: str, count: int) -> Iterator[list[str]]:
     import psycopg
     from psycopg import sql
 
-    with psycopg.connect(address, autocommit=True) as db, ExitStack() as made:
+    try:
+        connected = psycopg.connect(address, autocommit=True)
+    except psycopg.Error as error:
+        raise Unavailable(str(error).partition("\n")[0]) from None
+    with connected as db, ExitStack() as made:
         found = []
         for number in range(count):
             name = f"bench_{time.time_ns()}_{number}"
@@ -59,7 +76,8 @@ def with_options(address: str, **options: object) -> str:
 def _delete(address: str, prefix: str) -> None:
     import redis
 
-    with redis.Redis.from_url(address.partition("?")[0]) as server:
+    # Where the server is not there, the measurement said so already.
+    with suppress(redis.ConnectionError), redis.Redis.from_url(address.partition("?")[0]) as server:
         keys: list[bytes] = []
         for key in server.scan_iter(f"{prefix}:*", count=DELETED_AT_ONCE):
             keys.append(key)

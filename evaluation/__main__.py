@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from bench.places import BY_ITSELF, kind_of
 from evaluation.asking import RECOLLECT, Outcome, Task, Variant
 from evaluation.baselines import BM25, SUM, VECTORS
 from evaluation.cases import DataError, DataSet
@@ -36,6 +37,10 @@ def build_parser() -> argparse.ArgumentParser:
     add("--k", type=_positive, help="memories to ask for (default: what the set says)")
     add("--embedder", default="recall-1", help="recall-1 (default), minilm, hashing or none")
     add("--profile", default="default", help="the profile to measure")
+    add("--store", type=_engine, metavar="ADDRESS",
+        help="keep each case on this engine, and not in a file: mem://, or a PostgreSQL or "
+        "Redis server, where each gets a database or prefix of its own")  # fmt: skip
+    add("--native", action="store_true", help="and let that engine search")
     add("--jobs", type=_positive, default=1, help="processes (times are honest with 1)")
     add("--stages", help="the ranking stages to run instead of the profile's: a,b,c")
     add("--without", action="append", default=[], metavar="STAGE",
@@ -59,6 +64,12 @@ def _positive(text: str) -> int:
     return int(text)
 
 
+def _engine(address: str) -> str:
+    if kind_of(address) not in BY_ITSELF:
+        raise argparse.ArgumentTypeError(f"{address!r} is no address of {', '.join(BY_ITSELF)}")
+    return address
+
+
 def _cache_folder() -> Path:
     base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     return Path(base).expanduser() / "recollect" / "evaluation"
@@ -74,6 +85,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _main(options: argparse.Namespace, arguments: list[str]) -> int:
+    if options.native and not options.store:
+        raise DataError("--native is for an engine: say which by --store")
     found = sets_in(options.data, options.only or [])
     variants = variants_of(options.profile, options.stages, options.without, options.set)
     space = _check_embedder(options)
@@ -129,6 +142,8 @@ def _measure(
         embedder=options.embedder,
         jobs=options.jobs,
         cache=None if options.no_cache else options.cache,
+        store=options.store or "",
+        native=options.native,
         task=Task(
             profile=options.profile,
             k=k,
@@ -155,9 +170,16 @@ def _measure(
         messages=messages,
         stores=stores,
         k=k,
-        setting=setting + (", learned" if options.learn else ""),
+        setting=setting + (", learned" if options.learn else "") + _engine_of(options),
         has_sessions=data_set.has_sessions,
     )
+
+
+def _engine_of(options: argparse.Namespace) -> str:
+    """Never the address itself: it may hold a password."""
+    if not options.store:
+        return ""
+    return f", {kind_of(options.store)}" + (" natively" if options.native else "")
 
 
 def _names(outcomes: Sequence[Outcome]) -> list[str]:
@@ -209,7 +231,7 @@ def _compare(options: argparse.Namespace, measured: Measured, command: str) -> b
 
 def _command(options: argparse.Namespace, arguments: Sequence[str]) -> str:
     """As a person would type it, without this machine's folders."""
-    places = ("data", "cache", "out", "results")
+    places = ("data", "cache", "out", "results", *(["store"] if options.store else []))
     folders = {str(getattr(options, name)): name.upper() for name in places}
     shown = [folders.get(word, word) for word in arguments if word != "--record"]
     return " ".join(["python -m evaluation", *shown])

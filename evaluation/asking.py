@@ -6,7 +6,6 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 from evaluation.baselines import Baselines
@@ -71,10 +70,10 @@ class Outcome:
 
 
 async def ask_case(
-    name: str, case: Case, task: Task, embedder: Embedder | None, file: Path
+    name: str, case: Case, task: Task, embedder: Embedder | None, place: str
 ) -> list[Outcome]:
-    """Everything that is asked of one case, by every system. ``file`` becomes its store."""
-    engine = await _opened(file, embedder, task)
+    """Everything that is asked of one case, by every system. ``place`` becomes its store."""
+    engine = await _opened(place, embedder, task)
     memory = AsyncMemory(engine)
     profile = engine.profile
     sessions = {said.id: said.session for said in case.messages}
@@ -109,7 +108,7 @@ async def _baselines(
     return outcomes
 
 
-async def _opened(file: Path, embedder: Embedder | None, task: Task) -> Engine:
+async def _opened(place: str, embedder: Embedder | None, task: Task) -> Engine:
     """As ``AsyncMemory.open`` does it, but in our hands, because a variant changes the profile.
     No upkeep runs behind our back."""
     environ = {
@@ -117,7 +116,7 @@ async def _opened(file: Path, embedder: Embedder | None, task: Task) -> Engine:
         "RECOLLECT_LEARN": "rules" if task.learn else "off",
     }
     return await open_engine(
-        str(file),
+        place,
         embedder=embedder if embedder is not None else "none",
         settings=read_settings(environ),
     )

@@ -8,10 +8,12 @@ import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 
+from bench.places import BY_INDEX, BY_ITSELF, fresh, kind_of, with_options
 from evaluation.asking import Outcome, Task, ask_case
 from evaluation.cases import Case, DataError
 from evaluation.vectors import CachedEmbedder
@@ -31,6 +33,8 @@ class Plan:
     embedder: str
     jobs: int
     cache: Path | None
+    store: str = ""  # an engine, on which each case gets a place of its own; "": files
+    native: bool = False  # is it the engine that searches, and not the index?
 
 
 _embedders: dict[tuple[str, Path | None, int], Embedder | None] = {}
@@ -115,8 +119,19 @@ async def _answer(plan: Plan, case: Case) -> list[Outcome]:
     threads = max(1, (os.cpu_count() or 1) // plan.jobs)
     try:
         embedder = await embedder_named(plan.embedder, plan.cache, threads)
-        with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder) / f"{next(_numbers)}.db"
-            return await ask_case(plan.set, case, plan.task, embedder, file)
+        with _place(plan) as place:
+            return await ask_case(plan.set, case, plan.task, embedder, place)
     except RecollectError as error:
         raise DataError(f"{plan.set}, case {case.id}: {error}") from error
+
+
+@contextmanager
+def _place(plan: Plan) -> Iterator[str]:
+    """Where nothing has been yet; gone afterwards."""
+    if plan.store:
+        with fresh(plan.store) as place:
+            how = BY_ITSELF if plan.native else BY_INDEX
+            yield with_options(place, **how[kind_of(place)])
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        yield str(Path(folder) / f"{next(_numbers)}.db")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 
@@ -69,6 +70,13 @@ def private_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[No
 def proving() -> bool:
     """True under `make test-long`: run the long version."""
     return PROVING
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of tests and all they import stay for good: nobody need look at them again and
+    again, nor at the end."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 
 from bench.filling import fill, query_of
-from bench.places import fresh, kind_of, with_options
+from bench.places import BY_INDEX, BY_ITSELF, fresh, kind_of, with_options
 from bench.report import Claim, Result, Table, ms, nothing_named
 from bench.running import Bench
 from bench.texts import Question
@@ -25,12 +25,6 @@ SCOPES = 100
 ROOT = "org:bench"
 TIMED_MAX = 30  # questions whose time is taken; all count for what is found
 RECALL_MIN = 0.95
-ASKED: dict[
-    str, tuple[dict[str, object], dict[str, object]]
-] = {  # how each engine is asked to search by itself, and how through the index
-    "postgresql": ({"native_above": 1}, {"native_above": 0}),
-    "redis": ({"search": "native"}, {"search": "exact"}),
-}
 COLUMNS = (
     "engine",
     "records",
@@ -46,7 +40,7 @@ async def run(bench: Bench) -> Result:
     rows: list[tuple[str, ...]] = []
     claims: list[Claim] = []
     for address in bench.stores:
-        for scopes in (1, SCOPES) if kind_of(address) in ASKED else ():
+        for scopes in (1, SCOPES) if kind_of(address) in BY_ITSELF else ():
             bench.say(f"native: {kind_of(address)}, {scopes} scopes")
             with fresh(address) as place:
                 await _measured(bench, place, scopes, rows, claims)
@@ -65,15 +59,14 @@ async def _measured(
     count, kind = min(bench.sizes.hybrid, RECORDS_MAX), kind_of(place)
     questions = bench.corpus.questions(bench.sizes.questions)
     asked = ROOT if scopes == 1 else f"{ROOT}:agent:a7"
-    by_itself, by_index = ASKED[kind]
-    async with _opened(with_options(place, **by_itself)) as native:
+    async with _opened(with_options(place, **BY_ITSELF[kind])) as native:
         began = time.perf_counter()
         for number in range(scopes):
             scope = ROOT if scopes == 1 else f"{ROOT}:agent:a{number}"
             each = count // scopes
             await fill(bench, native, scope, number * each, (number + 1) * each)
         rate = count / (time.perf_counter() - began)
-        async with _opened(with_options(place, **by_index)) as exact:
+        async with _opened(with_options(place, **BY_INDEX[kind])) as exact:
             words, meaning = await _recall(native, exact, questions, asked)
             took = await race(
                 [

@@ -1,17 +1,18 @@
-"""``python -m evaluation.forms``: are standing wishes found by what they are about, and is all of
-something found where all is asked for? Prints recall by kind, for the questions that tuning may
-look at and for those that it may not."""
+"""``python -m evaluation.forms``: are standing wishes found by what they are about, is all of
+something found where all is asked for, and what happened at a time by that time, whenever it was
+told? Prints recall by kind, for the questions that tuning may look at and for those that it may
+not."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from evaluation.forms.talks import Asked, TalkStore, stores
+from evaluation.forms.talks import Asked, TalkStore, stores, told
 from evaluation.scores import score
 from recollect import AsyncMemory
 from recollect.errors import RecollectError
@@ -47,22 +48,25 @@ def build_parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     options = build_parser().parse_args(arguments)
     try:
-        judged = asyncio.run(judge(options.embedder, options.profile))
+        how = (options.embedder, options.profile)
+        judged = asyncio.run(judge(*how, stores()))
+        times = asyncio.run(judge(*how, told()))
     except RecollectError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     if options.failed:
-        for one in judged:
+        for one in (*judged, *times):
             if not one.asked.held_back and one.recall(LIMIT) < 1:
                 print(f"  {one.recall(LIMIT):.2f} {one.asked.kind}: {one.asked.text}")
     print(report(judged))
+    print(report(times, "times told about, ", (1, 2)))
     return 0
 
 
-async def judge(embedder: str, profile: str) -> list[Judged]:
+async def judge(embedder: str, profile: str, asked_of: Iterable[TalkStore]) -> list[Judged]:
     """Every question of every store, at the defaults but for the limit."""
     found: list[Judged] = []
-    for store in stores():
+    for store in asked_of:
         async with await AsyncMemory.open(
             "dict:", embedder=embedder, profile=profile, background=False
         ) as memory:
@@ -87,17 +91,18 @@ async def _ask(memory: AsyncMemory, store: TalkStore, asked: Asked) -> Judged:
     return Judged(asked, tuple(ids), packed)
 
 
-def report(judged: Sequence[Judged]) -> str:
+def report(judged: Sequence[Judged], of: str = "", at: tuple[int, int] = (5, LIMIT)) -> str:
     lines = []
     for title, held_back in (("may be tuned on", False), ("held back", True)):
         half = [one for one in judged if one.asked.held_back == held_back]
         if not half:
             continue
-        lines.append(f"== forms, {title}: {len(half)} questions")
-        lines.append(f"  {'':<12}{'cases':>6}{'recall@5':>19}{'recall@10':>19}{'in packet':>19}")
+        heads = "".join(f"{f'recall@{k}':>19}" for k in at)
+        lines.append(f"== forms, {of}{title}: {len(half)} questions")
+        lines.append(f"  {'':<12}{'cases':>6}{heads}{'in packet':>19}")
         for kind in ("all", *sorted({one.asked.kind for one in half})):
             some = [one for one in half if kind in ("all", one.asked.kind)]
-            values = ([one.recall(5) for one in some], [one.recall(LIMIT) for one in some])
+            values = [[one.recall(k) for one in some] for k in at]
             cells = [score(column) for column in (*values, [one.in_packet for one in some])]
             lines.append(f"  {kind:<12}{len(some):>6}{''.join(f'{cell!s:>19}' for cell in cells)}")
     return "\n".join(lines)

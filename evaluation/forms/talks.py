@@ -10,6 +10,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 FILE = Path(__file__).with_name("talks.txt")
+TOLD = Path(__file__).with_name("told.txt")
 TALKS_PER_STORE = 4
 BEGIN = datetime(2025, 1, 6, 18, tzinfo=UTC)
 BETWEEN_SESSIONS = timedelta(days=4)
@@ -59,10 +60,7 @@ class TalkStore:
 
     messages: list[Said]
     questions: list[Asked]
-
-    @property
-    def asked_at(self) -> datetime:
-        return max(said.at for said in self.messages) + BETWEEN_SESSIONS
+    asked_at: datetime
 
 
 def talks(file: Path = FILE) -> list[Talk]:
@@ -107,7 +105,32 @@ def stores(file: Path = FILE) -> Iterator[TalkStore]:
     for start in range(0, len(found), TALKS_PER_STORE):
         group = found[start : start + TALKS_PER_STORE]
         questions = [asked for talk in group for asked in talk.questions]
-        yield TalkStore(_spoken(_mixed(group, seed=start)), questions)
+        messages = _spoken(_mixed(group, seed=start))
+        asked_at = max(said.at for said in messages) + BETWEEN_SESSIONS
+        yield TalkStore(messages, questions, asked_at)
+
+
+def told(file: Path = TOLD) -> list[TalkStore]:
+    """What was told at other times than it happened; ValueError names the line that does not
+    fit."""
+    found: list[TalkStore] = []
+    for number, line in enumerate(file.read_text("utf-8").splitlines(), start=1):
+        mark, _, rest = line.partition(" ")
+        head, _, tail = (part.strip() for part in rest.partition("|"))
+        if mark == "=":
+            found.append(TalkStore([], [], _day(tail)))
+        elif mark == "+":
+            id_, day, text = head.split(" ", 2)
+            found[-1].messages.append(Said(id_, f"session-{id_}", "user", text, _day(day)))
+        elif mark == "?" and {said.id for said in found[-1].messages}.issuperset(tail.split()):
+            found[-1].questions.append(Asked("told", head, frozenset(tail.split())))
+        elif mark and mark != "#":
+            raise ValueError(f"{file.name}, line {number}: {line!r} is no part of a store")
+    return found
+
+
+def _day(text: str) -> datetime:
+    return datetime.fromisoformat(text).replace(hour=12, tzinfo=UTC)
 
 
 def _mixed(group: list[Talk], seed: int) -> list[tuple[str, str]]:

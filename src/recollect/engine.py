@@ -97,6 +97,13 @@ class Disk:
     heard: bool = False
 
 
+@dataclass(slots=True)
+class Callers:
+    """How many calls somebody waits for now, of all handles of this engine."""
+
+    waiting: int = 0
+
+
 class Meter(Protocol):
     """Counts what is written, and raises before it is too much."""
 
@@ -147,6 +154,8 @@ class Engine:
     places: dict[tuple[SessionKey, str], int] = field(default_factory=dict)
     shared: bool = False  # several processes serve the same: nothing may be kept in one of them
     disk: Disk = field(default_factory=Disk)
+    callers: Callers = field(default_factory=Callers)
+    yields: bool = False  # upkeep that nobody asked for: whoever waits for an answer goes first
     trusted: Trusted = field(default_factory=Trusted)
     better: str = ""  # a local model that finds more than the one the store was begun with
     known_space: str = ""  # the store's vector space, where it was read just now

@@ -168,6 +168,30 @@ def damaged_set(folder: Path, name: str, content: str) -> Path:
     return target
 
 
+def test_X17_an_engine_that_searches_by_itself_finds_as_much(
+    run: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = []
+    for engine in ((), ("--store", "mem://"), ("--store", "mem://", "--native")):
+        options = ("--only", "locomo", "--embedder", "hashing", "--no-baselines", *engine)
+        assert run(DATA, *options) == GOOD
+        found.append([(one["question"], one["ranked"][:5]) for one in answers(tmp_path, "locomo")])
+    assert found[0] == found[1] == found[2]
+    assert "default, mem natively;" in capsys.readouterr().out
+
+
+def test_an_engine_that_cannot_be_used_is_said_at_once(
+    run: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ("--only", "locomo", "--embedder", "hashing")
+    assert run(DATA, *options, "--native") == CANNOT
+    for address in ("postgresql://127.0.0.1:1/none", "redis://127.0.0.1:1"):
+        assert run(DATA, *options, "--store", address) == CANNOT
+    told = capsys.readouterr().err.splitlines()
+    assert [line.partition(" ")[0] for line in told] == ["error:"] * 3
+    assert "say which by --store" in told[0]
+
+
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [

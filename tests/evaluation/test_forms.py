@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from evaluation.forms.__main__ import Judged, report
-from evaluation.forms.talks import Asked, stores
+from evaluation.forms.talks import Asked, stores, told
 
 
 def test_X21_talks_are_stores_with_questions_whose_evidence_was_said() -> None:
@@ -38,6 +38,16 @@ def test_X21_a_line_that_does_not_fit_is_named(tmp_path: Path) -> None:
     file.write_text("= one\n! no request\n")
     with pytest.raises(ValueError, match="line 2"):
         list(stores(file))
+
+
+def test_X21_what_was_told_later_is_asked_for_by_its_time(tmp_path: Path) -> None:
+    found = told()
+    assert sum(len(store.questions) for store in found) == 26
+    assert all(said.at < store.asked_at for store in found for said in store.messages)
+    file = tmp_path / "told.txt"
+    file.write_text("= one | 2025-11-20\n+ a 2025-09-02 In June I ran.\n? What did I run? | b\n")
+    with pytest.raises(ValueError, match="line 3"):
+        told(file)
 
 
 def test_X21_recall_by_kind_is_reported() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from recollect import Memory, Receipt
@@ -16,6 +17,13 @@ def stored(memory: Memory, text: str, **options: Any) -> str:
     receipt = memory.remember(text, **options)
     assert receipt.items[0].status == "stored", receipt
     return receipt.items[0].id
+
+
+def stored_all(memory: Memory, texts: Iterable[str], **options: Any) -> list[str]:
+    """The same for many at once, which takes a fraction of the time."""
+    receipt = memory.remember(list(texts), **options)
+    assert {item.status for item in receipt.items} == {"stored"}, receipt
+    return [item.id for item in receipt.items]
 
 
 def statuses(receipt: Receipt) -> list[str]:

@@ -240,6 +240,8 @@ def test_X22_a_statement_that_fits_no_pattern_is_kept_as_said(
         ("We deploy on Thursdays.", "We skip the deploy this Thursday, public holiday."),
         ("The standup is at 9:30 on Monday.", "The standup is at 10:30 on Tuesday."),
         ("I have a cat.", "I have a dog."),
+        ("My mum comes on Tuesdays.", "Mum moved to Worthing."),
+        ("My class has 28 pupils.", "The class moved to room 12."),
     ],
 )
 def test_X22_K10_what_agrees_replaces_nothing(

@@ -16,7 +16,7 @@ from recollect.testing.snapshots import Snapshot, snapshot
 from recollect.types import Item, Listing, Record, Relation, Usage, Where
 from recollect.upkeep.consolidate import apply_held, consolidate, consolidate_due, drop_held
 from recollect.upkeep.leases import hold
-from tests.requirements.asking import stored, texts
+from tests.requirements.asking import stored, stored_all, texts
 from tests.requirements.conftest import MovableClock, OpenMemory
 
 ANN = "user:ann"
@@ -38,14 +38,13 @@ def record(memory: Memory, id_: str) -> Record:
 def light(memory: Memory, count: int, **options: Any) -> list[str]:
     """Facts that will be stale after ninety days without use."""
     chosen = {"scope": ANN, "durability": "ephemeral", "importance": 0.2, **options}
-    return [stored(memory, f"Parcel number {n} is on its way", **chosen) for n in range(count)]
+    texts = (f"Parcel number {n} is on its way" for n in range(count))
+    return stored_all(memory, texts, **chosen)
 
 
 def heavy(memory: Memory, count: int) -> list[str]:
-    return [
-        stored(memory, f"Contract {n} names supplier {n * 7}", scope=ANN, importance=0.9)
-        for n in range(count)
-    ]
+    texts = (f"Contract {n} names supplier {n * 7}" for n in range(count))
+    return stored_all(memory, texts, scope=ANN, importance=0.9)
 
 
 def taken(memory: Memory) -> Snapshot:
@@ -378,8 +377,8 @@ def test_L11_a_new_profile_supersedes_the_old(memory: Memory) -> None:
 
 
 def test_X8_the_stable_block_changes_when_upkeep_chooses(memory: Memory) -> None:
-    for n in range(205):  # more than a packet ever opens with
-        stored(memory, f"Core rule {n}", scope=ANN, durability="core", importance=0.5)
+    rules = (f"Core rule {n}" for n in range(205))  # more than a packet ever opens with
+    stored_all(memory, rules, scope=ANN, durability="core", importance=0.5)
     memory.maintain()
     before = memory.context(scope=ANN, query="")
     stored(memory, "A weightier rule", scope=ANN, durability="core", importance=0.9)
@@ -445,7 +444,7 @@ def test_L11_nothing_is_ever_erased(memory: Memory, clock: MovableClock) -> None
 def test_L11_everything_of_a_run_is_one_change_in_small_commits(
     memory: Memory, clock: MovableClock
 ) -> None:
-    ids = [stored(memory, f"Shelf {n} holds box {n * 3}", scope=ANN) for n in range(130)]
+    ids = stored_all(memory, (f"Shelf {n} holds box {n * 3}" for n in range(130)), scope=ANN)
     clock.forward(days=30)
     receipt = memory.maintain()
     engine = engine_of(memory)

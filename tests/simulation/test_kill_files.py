@@ -34,7 +34,7 @@ else:
 print("done", flush=True)
 """
 SCOPE = "user:ann"
-MANY = 1500
+MANY = 800
 
 
 def start(verb: str, store: Path, file: Path) -> subprocess.Popen[str]:

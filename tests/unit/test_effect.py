@@ -75,6 +75,7 @@ def test_X22_of_several_only_the_likeliest_is_put_in_doubt() -> None:
         ("I quit smoking.", "I had a cigarette."),
         ("I live in Leeds.", "Ich wohne jetzt in Berlin."),
         ("I live in Leeds.", "Michael moved to Bristol."),
+        ("My class has 28 pupils.", "The class moved to room 12."),
     ],
 )
 def test_X22_the_rules_stay_the_guards(known: str, said: str) -> None:

@@ -143,6 +143,26 @@ def test_L12_times_in_a_question_and_when_they_were_told() -> None:
     assert periods("What did Ann cook?", now) == ()
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("In June I ran a marathon.", True),
+        ("We came third in the relay on 18 June, I never told you.", True),
+        ("Im Juni bin ich einen Marathon gelaufen.", True),
+        ("In July I ran a marathon.", False),
+        ("June ran a marathon with me in July.", False),  # a name
+        ("Next June I want to run a marathon.", False),
+        ("I ran a marathon.", False),
+        ("", False),
+    ],
+)
+def test_X5_what_was_told_later_about_a_time_is_of_it(text: str, told: bool) -> None:
+    now, later = datetime(2025, 11, 20, tzinfo=UTC), datetime(2025, 9, 2, tzinfo=UTC)
+    [month] = periods("What did I run five months ago?", now)
+    assert month.is_told(text, later) is told
+    assert not month.is_told(text, datetime(2025, 3, 1, tzinfo=UTC))  # nobody tells of it before
+
+
 def test_of_several_questions_none_drowns_the_other() -> None:
     loud, quiet = Candidate(hit("a"), score=0.8), Candidate(hit("b"), score=0.2)
     merged = of_equal_say([[loud], [quiet]])

@@ -69,20 +69,19 @@ def needs(
         @wraps(method)
         async def checked(self: H, /, *args: P.args, **kwargs: P.kwargs) -> R:
             engine = self._engine
-            if engine.audit is None:
-                engine.allow(right)
-                with span(method.__name__):
-                    return await hinted(self, *args, **kwargs)
-            scope = kwargs.get("scope")
+            engine.callers.waiting += 1
             try:
                 engine.allow(right)
                 with span(method.__name__):
                     found = await hinted(self, *args, **kwargs)
             except Denied:
-                engine.audit.note(engine, "refused", method.__name__, scopes=engine.bound)
+                if engine.audit is not None:
+                    engine.audit.note(engine, "refused", method.__name__, scopes=engine.bound)
                 raise
-            if right in _LOOKED_AT:
-                engine.audit.seen(engine, right, method.__name__, scope, found)
+            finally:
+                engine.callers.waiting -= 1
+            if engine.audit is not None and right in _LOOKED_AT:
+                engine.audit.seen(engine, right, method.__name__, kwargs.get("scope"), found)
             return found
 
         checked.right = right  # type: ignore[attr-defined]

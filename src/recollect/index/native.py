@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 from recollect.index.filters import check_asked, passes
@@ -20,6 +21,7 @@ from recollect.text import analysis
 from recollect.types import Hit, Record, Search
 
 # A turn beside a hit is a candidate too, and has neighbours itself.
+WORDS_KEPT = 5000  # texts
 REACH = len(BEFORE) + max(len(BEFORE), len(AFTER))
 
 
@@ -83,6 +85,14 @@ def _spread(arms: NativeArms) -> Spread:
     return Spread.of(round(scale * len(arms.sample)), scale * sum(arms.sample), scale * squares)
 
 
+@lru_cache(maxsize=WORDS_KEPT)
+def _words_of(text: str, author: str) -> tuple[Mapping[str, int], int]:
+    """A text's words with their number, and its length: a conversation is asked about again and
+    again, and cutting its turns into words takes most of the time of an answer."""
+    found = analysis.document_terms(text, author)
+    return Counter(found), analysis.length_of(found)
+
+
 class _Counted(NamedTuple):
     """A record with its words."""
 
@@ -120,6 +130,7 @@ class _NativeScorer:
         self._spread = _spread(arms)
         self._counted: dict[str, _Counted] = {}
         self._talks: dict[str, _Talk] = {}
+        self._known_around: dict[str, Around] = {}
         for talk in talks:
             self._read(talk)
         for hit in (*arms.by_word, *arms.by_meaning):
@@ -136,17 +147,24 @@ class _NativeScorer:
     def _count(self, hit: NativeHit) -> str:
         id_ = hit.record.id
         if id_ not in self._counted:
-            found = analysis.document_terms(hit.record.text, hit.record.author)
-            self._counted[id_] = _Counted(
-                hit.record, hit.similarity, Counter(found), analysis.length_of(found)
-            )
+            counts, length = _words_of(hit.record.text, hit.record.author)
+            self._counted[id_] = _Counted(hit.record, hit.similarity, counts, length)
         return id_
 
     def _around(self, id_: str) -> Around:
+        found = self._known_around.get(id_)
+        if found is None:
+            found = self._known_around[id_] = self._looked_around(id_)
+        return found
+
+    def _looked_around(self, id_: str) -> Around:
         talk = self._talks.get(id_)
         if talk is None:
             return Around()
-        return around([self._counted[one].record for one in talk.turns], talk.place)
+        first = max(0, talk.place - len(BEFORE))
+        turns = talk.turns[first : talk.place + len(AFTER) + 1]
+        found = around([self._counted[one].record for one in turns], talk.place - first)
+        return Around(*([(weight, first + at) for weight, at in side] for side in found))
 
     def _placed(self, id_: str, places: Sequence[tuple[float, int]]) -> list[tuple[float, str]]:
         return [(weight, self._talks[id_].turns[place]) for weight, place in places]

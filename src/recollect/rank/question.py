@@ -4,28 +4,45 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from recollect.text.analysis import asks
 from recollect.text.dates import time_spans
 from recollect.text.normal import fold
-from recollect.text.words import pattern
+from recollect.text.words import any_of, counted, pattern
 
 _SENTENCE = re.compile(r"[^?？]*[?？]+|[^?？]+$")
 
 # An event is often told later: after a day within a week, after longer times within a month.
 TOLD_WITHIN = {"day": timedelta(days=7), "weekend": timedelta(days=7), "week": timedelta(days=14)}
 TOLD_LATER = timedelta(days=31)
+MONTHS_MAX = timedelta(days=93)  # a time that is known by the names of its months
+NEAR = 50  # characters around the name of a month that say which one it is
 READ_MAX = 2000  # characters of a turn that are looked at
 
 
 class Period(NamedTuple):
-    """When what is asked for may have been said; ``phrase`` says where that comes from."""
+    """When what is asked for may have been said; ``phrase`` says where that comes from. ``over``
+    is when it had happened: it may be told at any time after that."""
 
     start: datetime
     end: datetime
     phrase: str
+    over: datetime
+
+    def is_told(self, text: str, at: datetime) -> bool:
+        """Does a text said at ``at`` speak of this time, by the name of its month?"""
+        form = _months(self.start, self.over)
+        named = form.search(text, 0, READ_MAX) if form and at >= self.start else None
+        if named is None:
+            return False
+        near = text[max(named.start() - NEAR, 0) : named.end() + NEAR]
+        return any(
+            span.start < self.over and self.start < span.end
+            for span in time_spans(near, at)
+            if span.end - span.start <= TOLD_LATER  # "this year" says nothing
+        )
 
 
 def asks_for_the_assistant(text: str) -> bool:
@@ -72,8 +89,24 @@ def periods(text: str, now: datetime) -> tuple[Period, ...]:
         told = span.end + TOLD_WITHIN.get(span.precision, TOLD_LATER)
         start = datetime.min.replace(tzinfo=now.tzinfo) if _ends(span.relation) else span.start
         end = now if span.relation in ("since", "after") else told
-        found.append(Period(start, end, span.phrase))
+        found.append(Period(start, end, span.phrase, span.end))
     return tuple(found)
+
+
+@lru_cache(maxsize=64)
+def _months(start: datetime, over: datetime) -> re.Pattern[str] | None:
+    """The names of a few months in any language; None of a long time."""
+    if over - start > MONTHS_MAX:
+        return None
+    days = range(0, max((over - start).days, 1), 7)
+    there = [start + timedelta(days=day) for day in days] + [over - timedelta(seconds=1)]
+    return _named_months(frozenset(one.month for one in there))
+
+
+@cache
+def _named_months(months: frozenset[int]) -> re.Pattern[str]:
+    named = [word for word, number in counted("dates.months").items() if number in months]
+    return re.compile(rf"\b(?:{any_of(named)})\b")
 
 
 def _ends(relation: str) -> bool:

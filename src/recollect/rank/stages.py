@@ -350,14 +350,16 @@ def _weigh_what_a_person_said(board: Board, row: int, best: float, asked: Asked)
 
 
 def time(board: Board, asked: Asked) -> None:
-    """What was said in a time that the question names, or soon after it."""
+    """What was said in a time that the question names, or soon after it, or later about it."""
     named = periods(asked.text, asked.now) if asked.text else ()
     if not named:
         return
     best = board.best()
     for row, record in enumerate(board.records):
         at = record.at
-        phrase = next((one.phrase for one in named if one.start <= at < one.end), "")
+        phrase = next(
+            (p.phrase for p in named if p.start <= at < p.end or p.is_told(record.text, at)), ""
+        )
         if phrase:
             board.add(row, "time", best * asked.profile.time_boost, phrase)
 

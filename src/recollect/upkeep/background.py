@@ -50,7 +50,7 @@ async def run_in_background(engine: Engine) -> None:
         from recollect.upkeep.loop import one_round
 
         try:
-            receipt = await one_round(engine, shared=True)
+            receipt = await one_round(replace(engine, yields=True), shared=True)
             if asyncio.get_running_loop().time() >= look_again:
                 look_again = asyncio.get_running_loop().time() + LOOK_SECONDS
                 await save_indexes(engine)

@@ -7,7 +7,7 @@ nothing is replaced unless both statements are about the same slot of the same s
 
 from __future__ import annotations
 
-from recollect.lifecycle.merge.changes import say_alike, tags_of_change, tells_change
+from recollect.lifecycle.merge.changes import tags_of_change, tells_change
 from recollect.lifecycle.merge.judgement import (
     AGAINST,
     NOBODY,
@@ -23,6 +23,7 @@ from recollect.lifecycle.merge.judgement import (
     with_claim,
 )
 from recollect.lifecycle.merge.settlement import Outcome, copies, repeated, replaced, settle
+from recollect.lifecycle.merge.topic import say_alike
 
 __all__ = [
     "AGAINST",

@@ -27,13 +27,13 @@ from recollect.lifecycle.merge.focus import (
 )
 from recollect.lifecycle.merge.odds import LIKELY, UNLIKELY, features, is_meant, weighed
 from recollect.lifecycle.merge.topic import Topic, said_by, shared_dense, shared_words, topic_of
-from recollect.text.analysis import stem, words
+from recollect.text.analysis import stem
 from recollect.text.claims.changes import ChangeCue, change_in
 from recollect.text.claims.clauses import expanded, reading
 from recollect.text.claims.fields import fields_of, slots_of
 from recollect.text.claims.foreign import language_of
 from recollect.text.claims.lessons import CHANGE, KEPT
-from recollect.text.claims.topics import is_single, kinds_of_things, states_of
+from recollect.text.claims.topics import are_near, is_single, kinds_of_things, states_of
 from recollect.text.normal import fold
 from recollect.text.words import pattern, word_set
 from recollect.types import Record
@@ -146,9 +146,6 @@ def _measured(topic: Topic) -> dict[str, str]:
     return {kind: value for kind, value in topic.values if kind in ("number", "time")}
 
 
-RATIO_MAX = 2.5  # between two values of one thing
-
-
 def _fits_bare(new: Topic, old: Topic) -> bool:
     """Whether a bare value may take the place of the one that a known statement has."""
     if is_over(old):
@@ -161,25 +158,7 @@ def _fits_bare(new: Topic, old: Topic) -> bool:
         )
     ours, theirs = _measured(new), _measured(old)
     both = [kind for kind in ours if kind in theirs and ours[kind] != theirs[kind]]
-    return any(kind == "time" or _are_near(ours[kind], theirs[kind]) for kind in both)
-
-
-def _are_near(value: str, other: str) -> bool:
-    ours, theirs = _number(value), _number(other)
-    return ours > 0 and theirs > 0 and max(ours, theirs) / min(ours, theirs) <= RATIO_MAX
-
-
-def _number(value: str) -> float:
-    """0 for what is none."""
-    if value in _IN_WORDS:
-        return float(_IN_WORDS.index(value))
-    try:
-        return float(value.replace(",", "").rstrip(".km"))
-    except ValueError:
-        return 0.0
-
-
-_IN_WORDS = "none one two three four five six seven eight nine ten eleven twelve".split()
+    return any(kind == "time" or are_near(ours[kind], theirs[kind]) for kind in both)
 
 
 def evidence(
@@ -224,13 +203,23 @@ _OWN_WORDS = re.compile(
 _IS_NAMED = re.compile(
     r"\b(?:is|are|called|named) (?:(?:an?|the) )?(?:[A-ZÀ-Ý][\w'.-]* ?){1,3}\W*\Z"
 )
+_ROOM = r"(?:room|hall|floor|ward|building)\b"
+_INDOORS = re.compile(rf"\b(?:in|into|on|to) (?:the )?(?:\w+ )?{_ROOM}", re.IGNORECASE)
+_PLACE = re.compile(
+    r"\b(?:at|by|from|in|into|near|on|to|with) (?:the |a |my |me\b|us\b)?"
+    rf"(?:(?!(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)[A-ZÀ-Ý]|{_ROOM})"
+)
 _TITLES = frozenset(("dr", "mr", "mrs", "ms", "miss", "prof", "sir"))
 
 
 def happens_beside(new: Topic, old: Topic) -> bool:
     """Whether something happened to somebody or something else, or something else to whom both
     are about."""
-    if language_of(new.said) or new.dense or new.pronoun or _of_same_type(new, old):
+    if language_of(new.said) or new.dense or new.pronoun:
+        return False
+    if is_only_elsewhere(new, old):
+        return True
+    if _of_same_type(new, old):
         return False
     shared = shared_words(new, old) - _verbs_of(new)
     told = new.events & old.fields
@@ -258,6 +247,23 @@ def happens_beside(new: Topic, old: Topic) -> bool:
     if _fields(new, old) - {"doctor", "lead", "name", "meeting", "price"}:
         return False
     return has_its_own_thing(new, old) or (new.change.kind == "changes" and bool(new.fields))
+
+
+def _is_successor(new: Topic, old: Topic) -> bool:
+    """Whether both say who somebody's boss or the like is, by two names."""
+    named = _IS_NAMED.search(new.said) and _IS_NAMED.search(old.said)
+    differ = new.names - old.names and old.names - new.names
+    return bool(new.kin and new.kin == old.kin and named and differ)
+
+
+def is_only_elsewhere(new: Topic, old: Topic) -> bool:
+    """ "Mum moved to Worthing" to when she comes, "the class moved to room 12" to how many are in
+    it: where somebody or something is now, where nothing is known of a place."""
+    thing = _INDOORS.search(new.said) and _is_of_a_thing(new)
+    moved = _MOVED_TO.match(new.change.cue) and (new.kin or thing)
+    if not moved or "home" in old.fields or old.pending or not _PLACE.search(new.said):
+        return False
+    return not _PLACE.search(old.said) and not ({"day", "time"} & dict(new.values).keys())
 
 
 def _is_of_hours(new: Topic, old: Topic) -> bool:
@@ -335,7 +341,9 @@ def is_touched(text: str, speaker: str, known: str, known_speaker: str, cue: str
     if new is None:
         return False
     old = topic_of(known, known_speaker)
-    return touches(new, old, shared_words(new, old)) or (
+    if touches(new, old, shared_words(new, old)) or _is_successor(new, old):
+        return True
+    return (
         bool(new.fields & old.fields & word_set("topics.switched"))
         and _kinds_in_common(new, old)
         and _OWN.match(new.said) is not None
@@ -718,6 +726,8 @@ def _may_change(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
     now = bool(pattern("changes.now").match(new.change.cue))
     if now and (fields & word_set("topics.now_fields") or _same_frame(new.said, old.said)):
         return True
+    if now and _is_successor(new, old):
+        return True
     if now and "study" in fields and (new.kin & old.mentions or old.kin & new.mentions):
         return True
     if "children" in fields and _of_same_type(new, old):
@@ -754,23 +764,6 @@ def _same_frame(said: str, known: str) -> bool:
 def denies(text: str) -> bool:
     """Whether a text says that something is not so."""
     return bool(pattern("changes.denied").search(text))
-
-
-def share_topic(text: str, speaker: str, known: str, known_speaker: str) -> bool:
-    """Whether two statements name something in common, or belong to one field of a life, and
-    are not about two people."""
-    new, old = topic_of(text, speaker), topic_of(known, known_speaker)
-    shared = shared_words(new, old) or shared_dense(new.dense, old.dense)
-    if new.kin and old.kin and new.kin != old.kin:
-        return False
-    return bool(shared or new.names & old.names or new.fields & old.fields)
-
-
-def say_alike(text: str, other: str) -> bool:
-    """Whether one of two texts has half of the words of the other, and more."""
-    ours, theirs = ({stem(word) for word in words(one)} for one in (text, other))
-    ours, theirs = ours - word_set("search.stop_words"), theirs - word_set("search.stop_words")
-    return bool(ours and theirs) and len(ours & theirs) * 2 > min(len(ours), len(theirs))
 
 
 # Finding what may be concerned

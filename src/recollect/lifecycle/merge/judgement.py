@@ -14,12 +14,12 @@ from recollect.lifecycle.merge.changes import (
     is_restated,
     is_touched,
     replaces,
-    share_topic,
     tells_bare_value,
 )
 from recollect.lifecycle.merge.focus import in_common, is_partly
 from recollect.lifecycle.merge.odds import LIKELY
 from recollect.lifecycle.merge.texts import adds_words, clash, is_hedged, says_more
+from recollect.lifecycle.merge.topic import share_topic
 from recollect.text.analysis import words
 from recollect.text.claims import claim_in
 from recollect.text.claims.lessons import (

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from recollect.text.analysis import stem, words
-from recollect.text.compare import differences, opposite_words
+from recollect.text.compare import each_difference, opposite_words
 from recollect.text.compare.parts import TextParts, canonical, read
 from recollect.text.words import counted, word_set
 
@@ -30,9 +30,13 @@ def clash(text: str, other: str) -> str:
     a, b = read(text), read(other)
     if _are_far_apart(a, b) or a.question or b.question:
         return ""
-    found = differences(text, other)
+    found: dict[str, str] = {}
+    for kind, reason in each_difference(text, other):
+        found[kind] = reason
+        if kind not in _FOLLOWS and (kind not in _SHARP or len(found.keys() & _SHARP) > 1):
+            return ""  # whatever else there is
     sharp = found.keys() & _SHARP
-    if len(sharp) != 1 or found.keys() - _SHARP - _FOLLOWS:
+    if not sharp:
         return ""
     (kind,) = sharp
     if kind == "negation":
@@ -124,7 +128,7 @@ def says_more(text: str, known: str) -> bool:
     new, old = read(text), read(known)
     if not old.content_set <= new.content_set or _SECOND_SENTENCE.search(text):
         return False
-    if differences(text, known).keys() & _CHANGES_IT:
+    if any(kind in _CHANGES_IT for kind, _ in each_difference(text, known)):
         return False
     if new.question or new.dense != old.dense or is_hedged(text, known):
         return False

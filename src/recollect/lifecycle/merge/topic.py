@@ -196,3 +196,20 @@ def shared_dense(new: str, old: str) -> frozenset[str]:
     pairs = {new[at : at + 2] for at in range(len(new) - 1)}
     stop = {"我们", "现在", "已经", "我家", "我的", "一只", "一个", "每天", "我在", "在在", "了我"}
     return frozenset(pair for pair in pairs - stop if pair in old)
+
+
+def share_topic(text: str, speaker: str, known: str, known_speaker: str) -> bool:
+    """Whether two statements name something in common, or belong to one field of a life, and
+    are not about two people."""
+    new, old = topic_of(text, speaker), topic_of(known, known_speaker)
+    shared = shared_words(new, old) or shared_dense(new.dense, old.dense)
+    if new.kin and old.kin and new.kin != old.kin:
+        return False
+    return bool(shared or new.names & old.names or new.fields & old.fields)
+
+
+def say_alike(text: str, other: str) -> bool:
+    """Whether one of two texts has half of the words of the other, and more."""
+    ours, theirs = ({stem(word) for word in words(one)} for one in (text, other))
+    ours, theirs = ours - word_set("search.stop_words"), theirs - word_set("search.stop_words")
+    return bool(ours and theirs) and len(ours & theirs) * 2 > min(len(ours), len(theirs))

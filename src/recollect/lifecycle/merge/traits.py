@@ -15,6 +15,7 @@ from recollect.lifecycle.merge.changes import (
     NOT_ONLY,
     happens_beside,
     is_of_a_stranger,
+    is_only_elsewhere,
     is_over,
     is_planned,
     is_told_of_it,
@@ -80,5 +81,7 @@ def _is_guarded(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
     if is_planned(new) and not old.pending:
         return True
     if (new.kin or old.kin) and not same_people(new, old, shared):
+        return True
+    if new.change.cue and is_only_elsewhere(new, old):
         return True
     return not shared and is_of_a_stranger(new)

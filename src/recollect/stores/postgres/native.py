@@ -312,7 +312,9 @@ def _in_time(where: Where) -> Iterator[Condition]:
 # Turns beside a turn
 
 
-def _turns(db: Db, asked: Search, ids: Sequence[str], reach: int) -> dict[str, Sequence[NativeHit]]:
+def _turns(
+    db: Db, asked: Search, ids: Sequence[str], reach: int
+) -> Mapping[str, Sequence[NativeHit]]:
     """Along the index of conversations, from each turn back and forth."""
     root, alive = root_of(asked.where.scopes[0]), _alive(asked.where)
 
@@ -334,7 +336,9 @@ def _turns(db: Db, asked: Search, ids: Sequence[str], reach: int) -> dict[str, S
         *(*alive.given, reach + 1, *alive.given, reach, root, [*ids]),
     )
     hits = _hits(_ask_hits(db, asked, {key for _, key in rows})(), asked)
-    found: dict[str, Sequence[NativeHit]] = {}
-    for id_ in dict.fromkeys(id_ for id_, _ in rows):
-        found[id_] = [hits[key] for other, key in rows if other == id_ and key in hits]
+    found: dict[str, list[NativeHit]] = {}
+    for id_, key in rows:
+        beside = found.setdefault(id_, [])
+        if key in hits:
+            beside.append(hits[key])
     return found

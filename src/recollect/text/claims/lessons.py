@@ -114,6 +114,8 @@ def claim_as_data(claim: Claim) -> dict[str, Any]:
 
 def claim_from_data(data: Mapping[str, Any]) -> Claim | None:
     """The claim that a record carries; None if it carries none, or somebody else's fields."""
+    if "slot" not in data:  # as most of what a claim is looked for in
+        return None
     parts = [data.get(name) for name in ("subject", "slot", "value")]
     if not all(isinstance(part, str) and part for part in parts):
         return None

@@ -98,3 +98,25 @@ def _grouped(section: str) -> Mapping[str, frozenset[str]]:
 def is_single(fields: frozenset[str]) -> bool:
     """Whether one of the fields has one state at a time."""
     return bool(fields & word_set("fields.single"))
+
+
+RATIO_MAX = 2.5  # between two values of one thing
+
+
+def are_near(value: str, other: str) -> bool:
+    """Whether two numbers may be values of one thing."""
+    ours, theirs = _number(value), _number(other)
+    return ours > 0 and theirs > 0 and max(ours, theirs) / min(ours, theirs) <= RATIO_MAX
+
+
+def _number(value: str) -> float:
+    """0 for what is none."""
+    if value in _IN_WORDS:
+        return float(_IN_WORDS.index(value))
+    try:
+        return float(value.replace(",", "").rstrip(".km"))
+    except ValueError:
+        return 0.0
+
+
+_IN_WORDS = "none one two three four five six seven eight nine ten eleven twelve".split()

@@ -8,7 +8,7 @@ to keep two memories over losing one: whatever it cannot match counts as differe
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import blake2b
 from itertools import product
 
@@ -42,7 +42,7 @@ def same_statement(a: str, b: str) -> bool:
 def difference(a: str, b: str) -> str:
     """Why two similar texts are not the same statement; empty if nothing stands against it.
     Swapping the texts swaps the words in the reason, never the verdict."""
-    if normalise(a) == normalise(b):
+    if _are_equal(a, b):
         return ""
     if are_long(a, b):
         return "one of them is too long to be compared"
@@ -52,7 +52,24 @@ def difference(a: str, b: str) -> str:
 def differences(a: str, b: str) -> dict[str, str]:
     """Everything that ``difference`` has against two texts: the kind of each difference and the
     reason in words."""
-    return {} if normalise(a) == normalise(b) else dict(_found(a, b))
+    return dict(each_difference(a, b))
+
+
+def each_difference(a: str, b: str) -> Iterator[tuple[str, str]]:
+    """The same one after the other, for whoever may need only the first few."""
+    return iter(()) if _are_equal(a, b) else _found(a, b)
+
+
+def _are_equal(a: str, b: str) -> bool:
+    return _normal(a) == _normal(b)
+
+
+def _normal(text: str) -> str:
+    """A new text is held against many known ones, several times each."""
+    return _normal_once(text) if len(text) <= COMPARED_MAX else normalise(text)
+
+
+_normal_once = lru_cache(maxsize=1000)(normalise)
 
 
 def _found(a: str, b: str) -> Iterator[tuple[str, str]]:

@@ -20,8 +20,15 @@ _FOLDED = later("[\u0130\u0131\u017f\u212a]")
 _LOOKAROUND = ("(?=", "(?!", "(?<=", "(?<!")
 _GROUP = later(r"\((?:\?(?:P<\w+>|[a-z]*:))?")
 _KEY = later("[a-z0-9' \u3400-\u9fff-]")
+_PIECE = later(
+    "[A-Za-z0-9' \u3400-\u9fff-]{2,}(?![?*+{])"
+    r"|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{[^}]*\}|.",
+    re.DOTALL,
+)
+_MARKS = "\\[{("  # with which an atom of several characters begins that is no letters
 _WHOLE_GROUP = later(r"(?:\\b|\(\?<!\\w\))?\(\?:")
 KEY_LEAST = 2  # bytes; one letter of ASCII is in nearly every text
+_USUAL = "zqxjkvbpygfwmuclhdrnioaset "  # letters, the rarest first; others are rarer still
 _GRAM = 3  # letters: a text is taken apart into these once, not looked through for every key
 
 
@@ -34,7 +41,8 @@ class _Alternatives:
         self._forms: dict[int, re.Pattern[str]] = {}
         self._always: list[int] = []
         self._short: dict[str, list[int]] = {}
-        # What a longer key begins with -> the keys, each with its places.
+        self._wide: dict[str, list[int]] = {}  # short ones that no text in plain letters has
+        # The rarest letters of a longer key -> the keys, each with its places.
         self._long: dict[str, list[tuple[str, list[int]]]] = {}
         by_key: dict[str, list[int]] = {}
         for place, part in enumerate(self._parts):
@@ -45,18 +53,19 @@ class _Alternatives:
                 by_key.setdefault(key, []).append(place)
         for key, places in by_key.items():
             if len(key) < _GRAM:
-                self._short[key] = places
+                (self._short if key.isascii() else self._wide)[key] = places
             else:
-                self._long.setdefault(key[:_GRAM], []).append((key, places))
+                self._long.setdefault(_rarest(key), []).append((key, places))
         self._grams = frozenset(self._long)
 
     def places(self, text: str) -> list[int]:
         """In ascending order. The text has none of the letters of ``_FOLDED``."""
         lowered = text.lower()
         places = set(self._always)
-        for key, listed in self._short.items():
-            if key in lowered:
-                places.update(listed)
+        for short in (self._short, {} if lowered.isascii() else self._wide):
+            for key, listed in short.items():
+                if key in lowered:
+                    places.update(listed)
         for gram in self._grams & _grams(lowered):
             for key, listed in self._long[gram]:
                 if len(key) == _GRAM or key in lowered:
@@ -68,6 +77,14 @@ class _Alternatives:
         if form is None:
             form = self._forms[place] = re.compile(self._parts[place], self._flags)
         return form.search(text)
+
+
+def _rarest(key: str) -> str:
+    """The letters of a key, as many as a gram has, that the fewest texts have."""
+    known = [_USUAL.find(letter) for letter in key]
+    sums = [sum(known[at : at + _GRAM]) for at in range(len(key) - _GRAM + 1)]
+    at = sums.index(min(sums))
+    return key[at : at + _GRAM]
 
 
 @lru_cache(maxsize=16)
@@ -143,44 +160,16 @@ def split(pattern: str) -> list[str]:
 
 
 def _atoms(pattern: str) -> Iterator[tuple[int, str]]:
-    """What a pattern consists of at its top: groups, classes and escapes are one atom each."""
-    place = 0
-    while place < len(pattern):
-        end = _end_of(pattern, place)
-        yield place, pattern[place:end]
-        place = end
-
-
-def _end_of(pattern: str, place: int) -> int:
-    first = pattern[place]
-    if first == "\\":
-        return place + 2
-    if first == "[":
-        return _end_of_class(pattern, place)
-    if first == "{":
-        return pattern.index("}", place) + 1
-    if first != "(":
-        return place + 1
-    depth, at = 0, place
-    while True:
-        if pattern[at] == "\\":
-            at += 2
-            continue
-        if pattern[at] == "[":
-            at = _end_of_class(pattern, at)
-            continue
-        depth += (pattern[at] == "(") - (pattern[at] == ")")
-        at += 1
-        if depth == 0:
-            return at
-
-
-def _end_of_class(pattern: str, place: int) -> int:
-    at = place + 1 + (pattern[place + 1] == "^")
-    at += pattern[at] == "]"  # the first one closes nothing
-    while pattern[at] != "]":
-        at += 2 if pattern[at] == "\\" else 1
-    return at + 1
+    """What a pattern consists of at its top: groups, classes and escapes are one atom each, and
+    so are several letters behind each other of which none is repeated."""
+    place = start = depth = 0
+    for piece in _PIECE.findall(pattern):
+        if not depth:
+            start = place
+        place += len(piece)
+        depth += (piece == "(") - (piece == ")")
+        if not depth:
+            yield start, pattern[start:place]
 
 
 def _distributed(part: str) -> list[str]:
@@ -189,7 +178,7 @@ def _distributed(part: str) -> list[str]:
     if opening is None:
         return [part]
     start = opening.end() - 3
-    end = _end_of(part, start)
+    end = start + len(next(_atoms(part[start:]))[1])
     if part[end : end + 1] in ("?", "*", "+", "{"):
         return [part]
     before, after = part[:start], part[end:]
@@ -208,6 +197,9 @@ def keys_of(part: str) -> frozenset[str]:
     run = ""
     atoms = [atom for _, atom in _atoms(part)]
     for atom, following in zip(atoms, [*atoms[1:], ""], strict=True):
+        if len(atom) > 1 and atom[0] not in _MARKS:
+            run += atom.lower()
+            continue
         optional = following[:1] in ("?", "*", "{") and following != ""
         if len(atom) == 1 and _KEY.match(atom.lower()):
             if not optional:

@@ -7,7 +7,10 @@ Waiting saves model calls. Rules cost nothing, so with rules nobody waits.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Literal
@@ -36,6 +39,7 @@ MESSAGES_READ_MAX = 400
 MESSAGES_PER_COMMIT = 50  # each may bring a turn, a fact and what it replaces
 SESSIONS_LOOKED_AT = 50
 CHARACTERS_MAX = 6000  # of a message that may teach something
+PATIENCE = 4  # times as long as a piece of work took
 EARLIER_MAX = 4  # messages that were learned from already and make sense of the next ones
 
 
@@ -90,6 +94,16 @@ class Learned:
     skipped: Mapping[str, str] = field(default_factory=dict)
     refused: tuple[tuple[str, str], ...] = ()
     episode: str = ""
+
+
+@asynccontextmanager
+async def giving_way(engine: Engine) -> AsyncIterator[None]:
+    """For a piece of work that holds the loop: others get a turn behind it. While somebody waits
+    for an answer, upkeep that runs by itself takes one part of the time in ``PATIENCE`` + 1."""
+    began = time.perf_counter()
+    yield
+    spent = time.perf_counter() - began
+    await asyncio.sleep(PATIENCE * spent if engine.yields and engine.callers.waiting else 0)
 
 
 async def next_turns(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -34,6 +33,7 @@ from recollect.upkeep.learn.lanes import (
     LearnCandidate,
     Learned,
     Turns,
+    giving_way,
     next_turns,
 )
 from recollect.upkeep.learn.writer import extract_of, write
@@ -195,7 +195,7 @@ UNTOLD = "the model found nothing in it"
 
 async def by_rules(engine: Engine, turns: Turns) -> Learned:
     """What the rules find, and what is lasting by its meaning; no language model is asked."""
-    found = await _read_by_rules(turns)
+    found = await _read_by_rules(engine, turns)
     lasting = await _lasting(engine, turns, found.unread)
     kept = [*found.lessons, *lasting]
     rest = [one for _, one in found.unread if one not in lasting] if _weighs(engine) else []
@@ -228,12 +228,12 @@ async def _lasting(
     return [lesson for (_, lesson), vector in pairs if vector is not None and tells.holds(vector)]
 
 
-async def _read_by_rules(turns: Turns) -> Extraction:
+async def _read_by_rules(engine: Engine, turns: Turns) -> Extraction:
     """Whoever waits for something else gets a turn after each message."""
     reading = TurnReading(turns.earlier)
     for message in turns.messages:
-        await asyncio.sleep(0)
-        reading.read(message)
+        async with giving_way(engine):
+            reading.read(message)
     return reading.found
 
 
@@ -262,7 +262,7 @@ async def by_model(engine: Engine, turns: Turns, *, draft: str) -> tuple[Learned
     )
     authors = {message.author for message in shown.messages.values()}
     reply = await engine.models.ask(prompt, scope=turns.session.scope, authors=authors)
-    rules = await _read_by_rules(turns)
+    rules = await _read_by_rules(engine, turns)
     try:
         learned = read_answer(reply.data, shown, rules, engine.redactor, engine.own)
     except Invalid as error:

@@ -48,7 +48,14 @@ from recollect.types import (
 )
 from recollect.upkeep.heard import turns_of
 from recollect.upkeep.learn.grounds import ground_of, ungrounded
-from recollect.upkeep.learn.lanes import OPTED_OUT, READER, LearnCandidate, Learned, Turns
+from recollect.upkeep.learn.lanes import (
+    OPTED_OUT,
+    READER,
+    LearnCandidate,
+    Learned,
+    Turns,
+    giving_way,
+)
 
 TAUGHT = "learned from"
 NOTHING = "nothing to learn"
@@ -139,7 +146,8 @@ async def _fill(draft: LearnedTurns, learned: Learned) -> None:
     if any(candidate.how == "model" for candidate in learned.candidates):
         draft.ruled = await _by_rules_before(draft)
     for number, record in records.items():
-        await _settle(draft, number, learned.candidates[number], record, scopes)
+        async with giving_way(draft.engine):
+            await _settle(draft, number, learned.candidates[number], record, scopes)
     await link(draft, learned.candidates)
 
 
