@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import tarfile
+import threading
 import time
 import tracemalloc
 import zipfile
@@ -400,6 +401,25 @@ def test_X13_links_out_of_a_folder_are_not_followed(memory: Memory, tmp_path: Pa
     receipt = import_foreign(memory, "markdown", notes)
     assert "vault" not in str(memory.records(limit=100).items)
     assert "left out: 1 (a link to elsewhere)" in receipt.notes
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+def test_X13_a_pipe_in_a_folder_is_not_waited_for(memory: Memory, tmp_path: Path) -> None:
+    notes = samples.markdown(tmp_path)
+    os.mkfifo(notes / "pipe.md")
+    receipt = import_foreign(memory, "markdown", notes)
+    assert "left out: 1 (no plain file)" in receipt.notes
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+def test_X13_what_comes_through_a_pipe_is_read_once(memory: Memory, tmp_path: Path) -> None:
+    """Whether it is an archive was looked for at its end, and then nothing was left to read."""
+    whole, pipe = samples.chatgpt(tmp_path), tmp_path / "pipe.json"
+    os.mkfifo(pipe)
+    writing = threading.Thread(target=lambda: pipe.write_bytes(whole.read_bytes()), daemon=True)
+    writing.start()
+    import_foreign(memory, "chatgpt", pipe)
+    assert memory.records(limit=100).items
 
 
 def test_X13_markdown_keeps_headings_tags_and_code(memory: Memory, tmp_path: Path) -> None:

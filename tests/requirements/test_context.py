@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from recollect import Invalid, Memory, Packet
+from recollect import AsyncMemory, Denied, Invalid, Memory, Packet
 from recollect.packet.text import PREFACE
 from tests.requirements.asking import stored
 from tests.requirements.conftest import MovableClock, OpenMemory
@@ -210,3 +210,21 @@ def test_X8_same_store_same_query_same_bytes(seed: int, tokens: int) -> None:
         assert first.tokens <= tokens
         clock.forward(days=dice.randrange(1, 400))
         assert memory.context(query=query, scope="user:ann", tokens=tokens).hash == first.hash
+
+
+@pytest.mark.parametrize("scope", [["user:bob"], ["user:ann", "user:bob"], [":" * 4_000], [""]])
+def test_A10_nothing_of_a_scope_is_looked_at_before_it_is_allowed(
+    memory: Memory, scope: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One of a list was: its buffers were emptied into the log, and only then it was refused."""
+    looked: list[str] = []
+
+    async def drained(_: object, scopes: list[str]) -> list[str]:
+        looked.extend(scopes)
+        return []
+
+    monkeypatch.setattr("recollect.verbs.context.drained", drained)
+    ann = memory._memory.engine.narrowed(("user:ann",), ("read", "write"))
+    with pytest.raises((Denied, Invalid)):
+        memory._loop.run(AsyncMemory(ann).context(session="s", scope=scope))
+    assert looked == []

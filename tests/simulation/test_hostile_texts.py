@@ -73,7 +73,8 @@ def test_X12_a_hostile_text_takes_linear_time(verb: str, proving: bool) -> None:
 
 def test_X12_every_text_that_a_verb_takes_is_tried() -> None:
     """Whoever adds a verb, or a text to one, adds it to those that are made hostile."""
-    mark, seen = "zorkmid", set()
+    mark = "zorkmid"
+    seen: set[tuple[str, str]] = set()
 
     class Watching:
         def __init__(self, memory: AsyncMemory) -> None:

@@ -32,7 +32,7 @@ from recollect.packet.text import (
 from recollect.packet.window import as_heard, is_claimed, newest_said, window
 from recollect.ports import Store, beside, leaves_out, leaving_out
 from recollect.rank.question import asks_for_several
-from recollect.scopes import root_of
+from recollect.scopes import parse_scope, root_of
 from recollect.text.claims.gate import is_small_talk
 from recollect.text.inputs import When, one_of, utc_moment
 from recollect.text.tokens import Counter
@@ -280,7 +280,7 @@ def _is_episode(hit: Hit) -> bool:
 
 
 async def _gather(engine: Engine, wanted: ContextWish) -> Gathered:
-    scopes = _scopes_of(engine, wanted)
+    scopes = await _scopes_of(engine, wanted)
     now, _ = utc_moment(wanted.now, "now")
     moment = now or engine.now()
     messages, summary, block, state = await _window(engine, wanted, scopes[0])
@@ -396,12 +396,14 @@ class Shelf:
         return [hit for hit in self.whole if passes(hit.record, where)]
 
 
-def _scopes_of(engine: Engine, wanted: ContextWish) -> list[str]:
+async def _scopes_of(engine: Engine, wanted: ContextWish) -> list[str]:
+    """As they are written properly; Denied before anything of them is looked at."""
     if wanted.scope is None or isinstance(wanted.scope, str):
         return [engine.write_scope(wanted.scope)]
-    scopes = list(wanted.scope)
+    scopes = [parse_scope(one) for one in wanted.scope]
     if not scopes:
         raise Invalid("the list of scopes is empty")
+    await engine.read_scopes(scopes, descend=False)
     return scopes
 
 

@@ -42,7 +42,7 @@ class CutOff(Invalid):
 def opened(path: Path, member: str = "") -> Iterator[IO[bytes]]:
     """A file, or one file of a zip archive (the one whose name ends with ``member``)."""
     try:
-        if member and zipfile.is_zipfile(path):
+        if member and _is_zip(path):
             with zipfile.ZipFile(path) as archive, _member(archive, path, member) as file:
                 yield file
             return
@@ -87,8 +87,13 @@ class _Bounded:
         return piece
 
 
+def _is_zip(path: Path) -> bool:
+    """A pipe or a device is none: to look for the end of one takes all of it."""
+    return path.is_file() and zipfile.is_zipfile(path)
+
+
 def has_member(path: Path, name: str) -> bool:
-    if not zipfile.is_zipfile(path):
+    if not _is_zip(path):
         return False
     with zipfile.ZipFile(path) as archive:
         return any(Path(one.filename).name == name for one in archive.infolist())
