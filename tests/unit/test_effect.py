@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from recollect import Memory
-from recollect.lifecycle.effect import effect_in
+from recollect.lifecycle.effect import SPACE, effect_in
 from recollect.lifecycle.merge import Known, by_meaning, settle
 from recollect.lifecycle.merge.traits import traits
 from recollect.models.providers.minilm import box
@@ -84,7 +84,8 @@ def test_X22_the_rules_stay_the_guards(known: str, said: str) -> None:
 
 
 def test_the_weights_are_those_of_the_model_in_the_box() -> None:
-    found = effect_in(f"{box.NAME}/384")
+    assert f"{box.NAME}/384" == SPACE
+    found = effect_in(SPACE)
     assert found is not None
     assert len(found.weights) == 384
     assert effect_in("hashing/384") is None

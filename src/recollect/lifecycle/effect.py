@@ -19,6 +19,7 @@ from recollect.index.vectors import weighed_sum
 from recollect.lifecycle.merge.traits import traits
 from recollect.types import Record, Vector
 
+SPACE = "recall-1/384"  # with other vectors nothing here is asked
 WEIGHTS = Path(__file__).with_name("effect.json")
 
 

@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from recollect.engine import Engine
 from recollect.index.vectors import says_nothing
-from recollect.lifecycle.effect import effect_in
+from recollect.lifecycle.effect import SPACE, effect_in
 from recollect.lifecycle.merge import (
     AGAINST,
     NOBODY,
@@ -72,7 +72,7 @@ async def meet(
         near=near,
         seen_hash=seen_hash,
     )
-    if wary and vector is not None:
+    if wary and vector is not None and space == SPACE:
         known = await _weighed(engine, store, record, vector, space, known)
     above = engine.profile.duplicate_above
     verdict = judge(record, known, duplicate_above=above, corrects=corrects, named=named, wary=wary)

@@ -631,6 +631,10 @@ def _of_same_type(new: Topic, old: Topic, kinds: frozenset[str] | None = None) -
     return bool(both if kinds is None else both & kinds)
 
 
+def _says_when(topic: Topic) -> bool:
+    return not {"date", "day"}.isdisjoint(dict(topic.values))
+
+
 _ADDRESS = re.compile(r"\b(?:at|to|is|on) (\d+[a-z]?,? [A-ZÀ-Ý][\w'-]+)")
 _LABELLED = frozenset(("grade", "floor", "size"))  # numbers that say what they count
 _PLACED = re.compile(
@@ -738,6 +742,8 @@ def _may_change(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
         return True
     if not now:
         return False
+    if _says_when(new) and _says_when(old):
+        return True  # "is on Tuesday now", written as a date, to "was moved to Thursday"
     if fields & word_set("topics.one_of") or (new.begins and new.begins in old.names and fields):
         return True
     named = bool(new.names - old.names) and bool(old.names - new.names or fields)

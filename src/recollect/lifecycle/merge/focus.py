@@ -83,8 +83,8 @@ def _is_of_another(new: Topic, old: Topic, subject: frozenset[str]) -> bool:
 
 
 def _subject(clause: str, cue: str) -> frozenset[str]:
-    """The words before those of the change."""
-    return _stems(clause.partition(cue)[0])
+    """The words before those of the change; none where those were said and are not in the text."""
+    return _stems(clause.partition(cue)[0]) if cue in clause else frozenset()
 
 
 def _of_one_type(values: frozenset[tuple[str, str]], old: Topic) -> bool:

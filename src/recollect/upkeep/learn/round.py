@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from recollect.engine import Engine
 from recollect.errors import Conflict, Invalid
-from recollect.lifecycle.effect import effect_in
+from recollect.lifecycle.effect import SPACE
 from recollect.models.calls import sum_of
 from recollect.models.embedder import Embedded
 from recollect.models.prompts import extract as extract_prompt
@@ -212,7 +212,7 @@ async def by_rules(engine: Engine, turns: Turns) -> Learned:
 
 def _weighs(engine: Engine) -> bool:
     """Whether the meaning of a passing word tells what has changed by it."""
-    return engine.embedder is not None and effect_in(engine.embedder.space) is not None
+    return engine.embedder is not None and engine.embedder.space == SPACE
 
 
 async def _lasting(
