@@ -82,8 +82,8 @@ def _answers(
     outcomes: list[Outcome] = []
     for number, case in enumerate(cases):
         with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder) / f"{number}.db"
-            outcomes += asyncio.run(ask_case(data_set.name, case, task, embedder, file))
+            place = str(Path(folder) / f"{number}.db")
+            outcomes += asyncio.run(ask_case(data_set.name, case, task, embedder, place))
     return outcomes
 
 

@@ -52,8 +52,8 @@ def says_nothing(vector: Vector) -> bool:
 
 def weighed_sum(vector: Vector, weights: Sequence[float]) -> float:
     """Of the numbers of a vector brought to length one."""
-    values = unpack(f"<{len(vector) // 4}f", vector)
-    length = math.sqrt(sum(one * one for one in values)) or 1.0
+    values: tuple[float, ...] = unpack(f"<{len(vector) // 4}f", vector)
+    length = math.hypot(*values) or 1.0
     return sum(one * weight for one, weight in zip(values, weights, strict=True)) / length
 
 
