@@ -26,13 +26,13 @@ def main() -> int:
             parser.error("nothing was proved yet; run `make proof` first")
         held = again(FAMILIES, found, commit_now()) if options.again else True
         found.save(at=found.at)
-        print(write(FAMILIES, found))
+        print(write(FAMILIES, latest()))
         return 0 if held else 1
     chosen = [one for one in FAMILIES if not options.family or one.name in options.family]
     load.PLAN.fit(options.minutes, len(chosen))
     ledger = Ledger.of(commit_now())
     held = run(chosen, ledger, options.minutes * 60)
-    print(write(FAMILIES, ledger))
+    print(write(FAMILIES, latest()))
     return 0 if held else 1
 
 

@@ -53,8 +53,9 @@ class Ledger:
 
 
 def commit_now() -> str:
-    """The commit that is tried, and whether the tree differs from it."""
-    head = _git("rev-parse", "--short=12", "HEAD") or "unknown"
+    """The commit that is tried, and whether the tree differs from it. A page of the docs that was
+    changed since makes no other code of it."""
+    head = _git("log", "-1", "--format=%h", "--abbrev=12", "--", "src") or "unknown"
     changed = _git("status", "--porcelain", "--", "src")
     return f"{head}-changed" if changed else head
 

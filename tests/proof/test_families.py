@@ -131,6 +131,16 @@ def test_what_cannot_be_had_here_is_named_and_no_unit() -> None:
     assert done.figures == {"not tried here: no such server": 1}
 
 
+def test_the_page_shows_of_each_family_the_last_commit_that_tried_it() -> None:
+    other = replace(TOY, name="other", promise="Others too.")
+    new = Ledger(commit="new", at="2026-02-02", entries={"toy": Entry(units=3)})
+    old = Ledger(commit="old", at="2026-01-01", entries={"toy": Entry(units=5)})
+    old.entries["other"] = Entry(units=4, mutant_caught_after=1)
+    written = page([TOY, other], new, old)
+    assert "| Numbers are counted. | 3 numbers | 5 | 0 | **no** | `new`, 2026-02-02 |" in written
+    assert "| Others too. | 4 numbers | 5 | 0 | after 1 trial | `old`, 2026-01-01 |" in written
+
+
 def test_the_page_says_how_long_all_of_it_takes() -> None:
     entry = Entry(units=2, seconds=60.0, mutant_caught_after=1)
     written = page([TOY], Ledger(commit="abc", entries={"toy": entry}))
