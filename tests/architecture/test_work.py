@@ -39,7 +39,7 @@ LIMITS = {
     # Without a snapshot, which so few records have none of, the vectors are read whole and rounded.
     "the first recall": Work(15, 98, 2_150_000, 10_400),
     "a recall when nothing changed": Work(2, 0, 100, 1_400),
-    "a recall after a write": Work(13, 22, 185_000, 2_200),
+    "a recall after a write": Work(13, 22, 185_000, 2_400),
     "remember": Work(32, 10, 500, 950),
     "observe": Work(17, 0, 300, 820),
     "observe of a hundred": Work(60, 0, 300, 33_000),
