@@ -33,14 +33,17 @@ class Desk:
         head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {self.secret}\r\n"
         head += "Accept: application/json, text/event-stream\r\nConnection: close\r\n"
         head += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
-        return self.send(head.encode() + body)
+        return self.send(head.encode() + body, is_whole=True)
 
-    def send(self, raw: bytes) -> int:
-        """The status of the answer; 0: it hung up without one. Never a failure of its own."""
+    def send(self, raw: bytes, *, is_whole: bool = False) -> int:
+        """The status of the answer; 0: it hung up without one. Never a failure of its own. Behind
+        what may be no whole request the line is closed on our side, and whoever closes it before
+        the answer has no right to one."""
         with socket.create_connection(("127.0.0.1", self.port), timeout=SECONDS) as line:
             line.sendall(raw)
             try:
-                line.shutdown(socket.SHUT_WR)
+                if not is_whole:
+                    line.shutdown(socket.SHUT_WR)
             except OSError:
                 return 0  # it has hung up already
             try:

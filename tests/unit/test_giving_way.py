@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -32,7 +33,7 @@ async def learned(path: Path, monkeypatch: pytest.MonkeyPatch, **how: Any) -> li
         await memory.observe("s", SAID, scope=ANN)
         memory.engine.callers.waiting += how.pop("waiting", 0)
         with monkeypatch.context() as patch:
-            patch.setattr("recollect.upkeep.learn.lanes.asyncio.sleep", sleep)
+            patch.setattr(lanes, "asyncio", SimpleNamespace(sleep=sleep))
             await one_round(replace(memory.engine, **how), everything=True)
         kept = await memory.records(scope=ANN, types=("fact",))
         assert any("nuts" in record.text for record in kept.items), kept
@@ -66,8 +67,8 @@ def test_it_waits_so_many_times_as_long_as_it_worked(monkeypatch: pytest.MonkeyP
         async with await AsyncMemory.open("dict:", embedder="hashing", background=False) as memory:
             memory.engine.callers.waiting += 1
             with monkeypatch.context() as patch:
-                patch.setattr("recollect.upkeep.learn.lanes.asyncio.sleep", sleep)
-                patch.setattr(f"{lanes.__name__}.time.perf_counter", lambda: next(clock))
+                patch.setattr(lanes, "asyncio", SimpleNamespace(sleep=sleep))
+                patch.setattr(lanes, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
                 async with lanes.giving_way(replace(memory.engine, yields=True)):
                     pass
 
