@@ -23,7 +23,7 @@ from hashlib import sha256
 import numpy as np
 
 from evaluation.learning.cases import FOLDER, START, Case, SetName, load_all
-from evaluation.learning.lasting import Vectors
+from evaluation.learning.lasting import Vectors, small
 from evaluation.learning.lives import FOLDER as LIVES
 from evaluation.learning.matching import matches_any
 from evaluation.learning.report import OPEN
@@ -207,7 +207,6 @@ def main() -> int:
     _report(score, found, likely)
     fitted = fit(rows, changes, weight)
     meant = fitted[len(names) + 1 : -1] * MEANT
-    scale = float(np.abs(meant).max()) / 127
     written = {
         "space": embedder.space,
         "bias": round(float(fitted[-1]), 4),
@@ -217,8 +216,7 @@ def main() -> int:
             name: round(float(one), 3)
             for name, one in zip(names, fitted[: len(names)], strict=True)
         },
-        "scale": scale,
-        "weights": [round(float(one) / scale) for one in meant],
+        **small(meant),
     }
     WEIGHTS.write_text(json.dumps(written) + "\n", "utf-8")
     return 0

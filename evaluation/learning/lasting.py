@@ -105,6 +105,12 @@ def fit(vectors: Vectors, lasts: Vectors, weight: Vectors) -> tuple[Vectors, flo
     return weights, bias
 
 
+def small(weights: Vectors) -> dict[str, object]:
+    """As whole numbers of a byte and what one of them counts."""
+    scale = float(np.abs(weights).max()) / 127
+    return {"scale": scale, "weights": [round(float(one) / scale) for one in weights]}
+
+
 def main() -> int:
     embedder = asyncio.run(embedder_named("auto", None, os.cpu_count() or 1))
     if embedder is None or embedder.space.startswith("hashing"):
@@ -129,13 +135,11 @@ def main() -> int:
         f" of those {np.mean(known > least):.0%} and {np.mean(rest > least):.0%} are kept"
     )
     weights, bias = fit(vectors, lasts, weight)
-    scale = float(np.abs(weights).max()) / 127
     written = {
         "space": embedder.space,
         "bias": round(float(bias), 4),
         "least": round(least, 4),
-        "scale": scale,
-        "weights": [round(float(one) / scale) for one in weights],
+        **small(weights),
     }
     WEIGHTS.write_text(json.dumps(written) + "\n", "utf-8")
     return 0

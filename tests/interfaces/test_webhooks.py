@@ -368,13 +368,15 @@ def test_O8_a_name_that_cannot_be_looked_up_is_an_answer_and_no_silence() -> Non
     assert "no name of a host" in sent.trouble
 
 
+async def undelivered() -> AsyncMemory:
+    """A memory that may have webhooks and tells nobody."""
+    settings = Settings(webhook_hosts="127.0.0.1")
+    return await AsyncMemory.open("dict:", embedder="none", background=False, settings=settings)
+
+
 def test_X12_one_tenants_webhooks_take_no_place_of_anothers() -> None:
     async def main() -> None:
-        memory = await AsyncMemory.open(
-            "dict:", embedder="none", background=False,
-            settings=Settings(webhook_hosts="127.0.0.1"),
-        )  # fmt: skip
-        async with memory:
+        async with await undelivered() as memory:
             url = "http://127.0.0.1:1/"
             for _ in range(webhooks.WEBHOOKS_MAX):
                 await webhooks.add_webhook(memory, url, scope="user:ann:app:one")
@@ -390,11 +392,7 @@ def test_A10_who_came_with_a_token_leaves_no_webhook_behind() -> None:
     """Nobody can revoke a token, and it would have been told for ever."""
 
     async def main() -> None:
-        memory = await AsyncMemory.open(
-            "dict:", embedder="none", background=False,
-            settings=Settings(webhook_hosts="127.0.0.1"),
-        )  # fmt: skip
-        async with memory:
+        async with await undelivered() as memory:
             guest = AsyncMemory(replace(memory.engine, key="token-0123456789ab"))
             with pytest.raises(Denied, match="use a key"):
                 await webhooks.add_webhook(guest, "http://127.0.0.1:1/")

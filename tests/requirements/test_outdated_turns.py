@@ -54,3 +54,14 @@ def test_X4_undoing_the_change_takes_the_mark_away(memory: Memory) -> None:
     memory.undo(learned.change, scope=ANN)
     hits = memory.recall("do I live in Berlin near the zoo?", scope=ANN).hits
     assert all(why.stage != "outdated" for hit in hits for why in hit.why)
+
+
+def test_K3_what_is_in_doubt_is_shown_with_its_doubt_and_not_as_the_turn_that_has_none(
+    memory: Memory,
+) -> None:
+    say(memory, "I charge 70 an hour for gardening.", "2026-01-10T10:00:00+00:00", "one")
+    say(memory, "Up to 85 now.", "2026-03-05T10:00:00+00:00", "two")
+    hits = memory.recall("what do I charge an hour for gardening?", scope=ANN).hits
+    (shown,) = [hit.record for hit in hits if "70" in hit.record.text]
+    assert (shown.type, shown.status) == ("fact", "disputed")
+    assert any("85" in hit.record.text for hit in hits), "what it is disputed by comes along"

@@ -528,7 +528,8 @@ def drop_copies(candidates: Candidates, asked: Asked) -> Candidates:  # noqa: AR
 
 def one_per_source(candidates: Candidates, asked: Asked) -> Candidates:
     """A turn and a fact learned from it say the same: one of them stays, with the better score
-    of both, so that no place in the answer is taken twice."""
+    of both, so that no place in the answer is taken twice. A fact that is in doubt stays: its turn
+    does not say so."""
     facts = [one for one in candidates if one.record.kind == "semantic" and one.record.session]
     turns = {
         (*_session_of(candidate.record), id_): candidate
@@ -541,7 +542,8 @@ def one_per_source(candidates: Candidates, asked: Asked) -> Candidates:
         turn = _best_turn(fact.record, turns)
         if turn is None or turn.record.id in dropped:
             continue
-        kept, gone = (fact, turn) if asked.prefer_facts else (turn, fact)
+        says_more = asked.prefer_facts or fact.record.status == "disputed"
+        kept, gone = (fact, turn) if says_more else (turn, fact)
         dropped.add(gone.record.id)
         gain = max(gone.score - kept.score, 0.0)
         kept.add("same source", gain, f"{gone.record.type} {gone.record.id}")

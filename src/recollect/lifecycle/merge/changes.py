@@ -78,11 +78,7 @@ def _changing(text: str, speaker: str, cue: str) -> Topic | None:
     """What a text is about that tells a change, or plans one; None if it tells none."""
     if not cue and not _tells(text, speaker):  # the words of a change are looked for first
         return None
-    new = topic_of(text, speaker)
-    if cue and new.change.kind in ("", "may change", "turns"):
-        new = replace(new, change=change_in(cue))
-    if not new.change.kind and pattern("changes.done").search(new.said):
-        new = replace(new, change=ChangeCue("may change", DONE))
+    new = told(text, speaker, cue)
     if not new.change.kind:
         return None
     if new.change.kind != "ends" and pattern("changes.too").search(new.said):
@@ -90,6 +86,16 @@ def _changing(text: str, speaker: str, cue: str) -> Topic | None:
     if NOT_ONLY.search(new.said):
         return None
     return None if _LOST.search(new.change.cue) and _ANOTHER.search(new.said) else new
+
+
+def told(text: str, speaker: str, cue: str) -> Topic:
+    """What a text is about, with the change that its own words tell, or those of ``cue``."""
+    new = topic_of(text, speaker)
+    if cue and new.change.kind in ("", "may change", "turns"):
+        new = replace(new, change=change_in(cue))
+    if not new.change.kind and pattern("changes.done").search(new.said):
+        new = replace(new, change=ChangeCue("may change", DONE))
+    return new
 
 
 def _tells(text: str, speaker: str) -> bool:

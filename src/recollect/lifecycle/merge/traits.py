@@ -8,7 +8,6 @@ what is only planned, what is told of other people, and what is over already.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from recollect.lifecycle.merge.changes import (
     DONE,
@@ -20,11 +19,11 @@ from recollect.lifecycle.merge.changes import (
     is_planned,
     is_told_of_it,
     same_people,
+    told,
 )
 from recollect.lifecycle.merge.focus import of_two_things, restates, subject_of, touches
 from recollect.lifecycle.merge.odds import features
 from recollect.lifecycle.merge.topic import Topic, shared_words, topic_of
-from recollect.text.claims.changes import ChangeCue, change_in
 from recollect.text.claims.foreign import language_of
 from recollect.text.words import pattern
 
@@ -39,7 +38,7 @@ def traits(
 ) -> dict[str, float]:
     """Empty where a guard holds. ``cue``: words of a change that were said, and are not in the
     text."""
-    new, old = _told(text, speaker, cue), topic_of(known, known_speaker)
+    new, old = told(text, speaker, cue), topic_of(known, known_speaker)
     shared = shared_words(new, old)
     if _is_guarded(new, old, shared):
         return {}
@@ -62,15 +61,6 @@ def traits(
         "length": min(len(new.said.split()) / WORDS_MANY, 2.0),
     }
     return features(new, old) | {name: float(value) for name, value in found.items() if value}
-
-
-def _told(text: str, speaker: str, cue: str) -> Topic:
-    new = topic_of(text, speaker)
-    if cue and new.change.kind in ("", "may change", "turns"):
-        new = replace(new, change=change_in(cue))
-    if not new.change.kind and pattern("changes.done").search(new.said):
-        new = replace(new, change=ChangeCue("may change", DONE))
-    return new
 
 
 def _is_guarded(new: Topic, old: Topic, shared: frozenset[str]) -> bool:

@@ -20,6 +20,7 @@ from recollect.text.normal import plain_copy
 from recollect.text.redact.assignments import Span, secret_kind_of_field
 from recollect.text.redact.breaks import continued, find_broken
 from recollect.text.redact.kinds import KIND_NAMES, KINDS, Kind, by_pattern
+from recollect.text.words.sieve import USUAL_LETTERS
 
 # A replaced secret may bring two halves of another one together; more rounds than this
 # never happened, and each one costs only when there was a finding.
@@ -29,7 +30,6 @@ _LONG = 20_000  # characters
 _SMALLEST_SECRET_NUMBER = 10**11
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}\Z")
-_USUAL = "zqxjkvbpygfwmuclhdrnioaset ."  # the rarest first
 
 # A letter, the anchors that have it, and the kinds that each is for.
 Anchors = tuple[tuple[str, tuple[tuple[str, Sequence[int]], ...]], ...]
@@ -209,7 +209,7 @@ def _by_letter(kinds: Mapping[str, Sequence[int]], anchors: Iterable[str]) -> An
     """The anchors by the letter of theirs that is the rarest in ordinary text."""
     found: dict[str, list[tuple[str, Sequence[int]]]] = {}
     for anchor in sorted(anchors):
-        letter = min(anchor, key=_USUAL.find, default="")  # what is not there is rarer
+        letter = min(anchor, key=f"{USUAL_LETTERS}.".find, default="")  # what is not there is rarer
         found.setdefault(letter, []).append((anchor, tuple(kinds[anchor])))
     return tuple((letter, tuple(listed)) for letter, listed in found.items())
 

@@ -28,7 +28,7 @@ _PIECE = later(
 _MARKS = "\\[{("  # with which an atom of several characters begins that is no letters
 _WHOLE_GROUP = later(r"(?:\\b|\(\?<!\\w\))?\(\?:")
 KEY_LEAST = 2  # bytes; one letter of ASCII is in nearly every text
-_USUAL = "zqxjkvbpygfwmuclhdrnioaset "  # letters, the rarest first; others are rarer still
+USUAL_LETTERS = "zqxjkvbpygfwmuclhdrnioaset "  # the rarest first; others are rarer still
 _GRAM = 3  # letters: a text is taken apart into these once, not looked through for every key
 
 
@@ -81,7 +81,7 @@ class _Alternatives:
 
 def _rarest(key: str) -> str:
     """The letters of a key, as many as a gram has, that the fewest texts have."""
-    known = [_USUAL.find(letter) for letter in key]
+    known = [USUAL_LETTERS.find(letter) for letter in key]
     sums = [sum(known[at : at + _GRAM]) for at in range(len(key) - _GRAM + 1)]
     at = sums.index(min(sums))
     return key[at : at + _GRAM]
