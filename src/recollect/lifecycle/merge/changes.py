@@ -26,9 +26,17 @@ from recollect.lifecycle.merge.focus import (
     touches,
 )
 from recollect.lifecycle.merge.odds import LIKELY, UNLIKELY, features, is_meant, weighed
-from recollect.lifecycle.merge.topic import Topic, said_by, shared_dense, shared_words, topic_of
+from recollect.lifecycle.merge.topic import (
+    DONE,
+    Topic,
+    said_by,
+    shared_dense,
+    shared_words,
+    told,
+    topic_of,
+)
 from recollect.text.analysis import stem
-from recollect.text.claims.changes import ChangeCue, change_in
+from recollect.text.claims.changes import change_in
 from recollect.text.claims.clauses import expanded, reading
 from recollect.text.claims.fields import fields_of, slots_of
 from recollect.text.claims.foreign import language_of
@@ -37,8 +45,6 @@ from recollect.text.claims.topics import are_near, is_single, kinds_of_things, s
 from recollect.text.normal import fold
 from recollect.text.words import pattern, word_set
 from recollect.types import Record
-
-DONE = "done"
 
 
 def replaces(text: str, speaker: str, known: str, known_speaker: str, cue: str = "") -> str:
@@ -86,16 +92,6 @@ def _changing(text: str, speaker: str, cue: str) -> Topic | None:
     if NOT_ONLY.search(new.said):
         return None
     return None if _LOST.search(new.change.cue) and _ANOTHER.search(new.said) else new
-
-
-def told(text: str, speaker: str, cue: str) -> Topic:
-    """What a text is about, with the change that its own words tell, or those of ``cue``."""
-    new = topic_of(text, speaker)
-    if cue and new.change.kind in ("", "may change", "turns"):
-        new = replace(new, change=change_in(cue))
-    if not new.change.kind and pattern("changes.done").search(new.said):
-        new = replace(new, change=ChangeCue("may change", DONE))
-    return new
 
 
 def _tells(text: str, speaker: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from recollect.text.analysis import stem, words
@@ -34,6 +34,7 @@ _WHERE = re.compile(
 _YEAR = re.compile(r"(?:19|20)\d\d")  # two things of one year have nothing in common
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
 _NAMED_KIN = re.compile(r",? ([^\W\d_a-z][\w'-]+)")
+DONE = "done"  # the cue where something is said to have been done
 STEM_LEAST, STEM_MOST = 5, 40  # letters; nobody's word is longer
 
 
@@ -213,3 +214,13 @@ def say_alike(text: str, other: str) -> bool:
     ours, theirs = ({stem(word) for word in words(one)} for one in (text, other))
     ours, theirs = ours - word_set("search.stop_words"), theirs - word_set("search.stop_words")
     return bool(ours and theirs) and len(ours & theirs) * 2 > min(len(ours), len(theirs))
+
+
+def told(text: str, speaker: str, cue: str) -> Topic:
+    """What a text is about, with the change that its own words tell, or those of ``cue``."""
+    new = topic_of(text, speaker)
+    if cue and new.change.kind in ("", "may change", "turns"):
+        new = replace(new, change=change_in(cue))
+    if not new.change.kind and pattern("changes.done").search(new.said):
+        new = replace(new, change=ChangeCue("may change", DONE))
+    return new

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 
 from recollect.lifecycle.merge.changes import (
-    DONE,
     NOT_ONLY,
     happens_beside,
     is_of_a_stranger,
@@ -19,11 +18,10 @@ from recollect.lifecycle.merge.changes import (
     is_planned,
     is_told_of_it,
     same_people,
-    told,
 )
 from recollect.lifecycle.merge.focus import of_two_things, restates, subject_of, touches
 from recollect.lifecycle.merge.odds import features
-from recollect.lifecycle.merge.topic import Topic, shared_words, topic_of
+from recollect.lifecycle.merge.topic import DONE, Topic, shared_words, told, topic_of
 from recollect.text.claims.foreign import language_of
 from recollect.text.words import pattern
 
