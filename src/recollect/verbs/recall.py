@@ -62,6 +62,7 @@ from recollect.types import (
 )
 from recollect.types.arguments import Filter
 
+HITS_SHARE = 10  # what is read of an answer's text, for each of that of the question
 EXPANDED_HITS = 6
 EXPANDED_RECORDS_MAX = 12
 USED_BUFFER_MAX = 1000
@@ -270,9 +271,7 @@ async def _ranked_in(
     if NATIVE not in notes and any(isinstance(one, NativeHits) for one in hits):
         notes.append(NATIVE)
     each = zip(hits, questions, strict=True)
-    ranked = of_equal_say(
-        [await beside(len(about.text), partial(rank, found, about)) for found, (_, about) in each]
-    )
+    ranked = of_equal_say([await _ranked_by(found, about) for found, (_, about) in each])
     along = await _brought_along(store, query, root, ranked, asked)
     joined = _joined([*ranked, *along]) if along or len(questions) > 1 else ranked
     hidden = await spoken_over(store, query.where, root, [one.record for one in joined])
@@ -282,6 +281,12 @@ async def _ranked_in(
     if again and "one_per_source" in asked.profile.stages:
         seen = one_per_source(seen, asked)
     return sorted(seen, key=order) if again else seen
+
+
+async def _ranked_by(found: Sequence[Hit], about: Asked) -> list[Candidate]:
+    """Long questions, and very many answers, are read beside the loop."""
+    read = len(about.text) + sum(len(hit.record.text) for hit in found) // HITS_SHARE
+    return await beside(read, partial(rank, found, about))
 
 
 def _joined(candidates: Iterable[Candidate]) -> list[Candidate]:
