@@ -17,7 +17,7 @@ from recollect.index.found import FoundHits
 from recollect.index.vectors import says_nothing
 from recollect.models.calls import sum_of
 from recollect.models.embedder import Embedded
-from recollect.ports import AnswerError, NativeHits, Store, beside, leaving_out
+from recollect.ports import AnswerError, NativeHits, Store, beside, breath, leaving_out
 from recollect.profiles import profile_named
 from recollect.rank.candidates import Candidate, order
 from recollect.rank.question import parts
@@ -138,6 +138,7 @@ async def _recalled(engine: Engine, question: Question, *, count_uses: bool) -> 
         # Another process moved the store to a new space a moment ago.
         return await _recalled(engine, question, count_uses=count_uses)
     best = ranked[0] if len(ranked) == 1 else sorted(chain.from_iterable(ranked), key=order)
+    await breath()
     clear = above_threshold(best, asked)
     clear = spread(standing_out(clear, asked) if question.cut else clear, asked)
     chosen, note, usage = await _reranked(engine, question, clear, limit)
@@ -152,8 +153,11 @@ async def _recalled(engine: Engine, question: Question, *, count_uses: bool) -> 
     if question.explain:
         notes += _dropped(best, kept)
     usage = sum_of(usage, replace(embedded.usage, texts_embedded=len(questions) if vector else 0))
-    hits = tuple(candidate.as_hit() for candidate in kept)
-    return Answer(hits=hits, notes=tuple(notes), usage=usage)
+    hits: list[Hit] = []
+    for candidate in kept:
+        await breath()
+        hits.append(candidate.as_hit())
+    return Answer(hits=tuple(hits), notes=tuple(notes), usage=usage)
 
 
 def as_profile(engine: Engine, name: str | None) -> Engine:

@@ -66,7 +66,6 @@ CACHE_BYTES = 1024**3
 POLL_SECONDS = 0.05
 KEYS_READ_HERE = 8
 RECORDS_READ_HERE = 16
-HITS_READ_HERE = 200
 WIPE_BYTES_MAX = 64 << 20  # a larger file is not written anew while others wait
 WIPE_SECONDS, WIPE_PAUSE = 0.25, 20  # one that takes longer: at most 5 % of the time
 UNCLEARED = (
@@ -221,7 +220,7 @@ class SqliteStore:
             return indexed.search(feed, self._cache, asked), feed.damaged
 
         found = None
-        if len(asked.text) <= BESIDE_CHARACTERS and asked.limit <= HITS_READ_HERE:
+        if len(asked.text) <= BESIDE_CHARACTERS:
             found = await self._indexed_here(
                 lambda feed, is_little: indexed.search_if_ready(feed, self._cache, asked, is_little)
             )
