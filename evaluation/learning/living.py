@@ -76,10 +76,12 @@ async def live(case: Case, embedder: Embedder | None) -> Lived:
     return Lived(first=known[1], before=known[-2], after=known[-1])
 
 
-async def believed(memory: AsyncMemory, now: datetime, types: Sequence[Type] = ()) -> list[Belief]:
+async def believed(
+    memory: AsyncMemory, now: datetime, types: Sequence[Type] = (), scope: str = SCOPE
+) -> list[Belief]:
     """What is kept of what was said, also what is over."""
-    page = await memory.records(scope=SCOPE, descend=True, types=types, limit=LIST_MAX)
-    doubted = _under_review(await memory.review(scope=SCOPE))
+    page = await memory.records(scope=scope, descend=True, types=types, limit=LIST_MAX)
+    doubted = _under_review(await memory.review(scope=scope))
     return [
         Belief(
             id=record.id,

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from http import HTTPStatus
 from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
+PATH = "/openapi.json"
 DESCRIPTION = """\
 Memory for AI agents. Every verb of the library is `POST /v1/<verb>` with its arguments as JSON;
 lists are `GET`. Errors are problems (RFC 9457) that say what to do.
@@ -79,6 +84,15 @@ def describe(app: FastAPI, open_paths: tuple[str, ...]) -> None:
         return app.openapi_schema
 
     app.openapi = openapi  # type: ignore[method-assign]
+    [shown] = [one for one in app.routes if isinstance(one, Route) and one.path == PATH]
+
+    async def page(request: Request) -> Response:
+        """It is made once, for a quarter of a second: beside the loop."""
+        await asyncio.to_thread(app.openapi)
+        answer: Response = await shown.endpoint(request)
+        return answer
+
+    app.routes[app.routes.index(shown)] = Route(PATH, page, include_in_schema=False)
 
 
 def _completed(page: dict[str, Any], open_paths: tuple[str, ...]) -> dict[str, Any]:
