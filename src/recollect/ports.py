@@ -297,12 +297,13 @@ class Store(Protocol):
         self,
         now: datetime,
         *,
+        root: str | None = None,
         kinds: Sequence[WorkKind] = (),
         space: str = "",
         limit: int = 100,
     ) -> list[Work]:
-        """What should be done now, across roots, of these kinds or of all; ``space`` is the
-        vector space in which every record should have a vector."""
+        """What should be done now, across roots or in one, of these kinds or of all; ``space`` is
+        the vector space in which every record should have a vector."""
         ...
 
     async def counts(
@@ -317,8 +318,8 @@ class Store(Protocol):
         ...
 
     async def scrub(self) -> bool:
-        """Make what was erased unrecoverable now. False: a reader still holds an old snapshot
-        open, try again later."""
+        """Make what this process erased unrecoverable now; at once, if it erased nothing since the
+        last time. False: a reader still holds an old snapshot open, try again later."""
         ...
 
     async def close(self) -> None: ...

@@ -41,12 +41,14 @@ class Tries:
     value: Any
 
 
-async def lagging(store: Store, now: datetime, reader: str, most: int) -> list[Work]:
-    """Sessions in which this reader lags behind. The store tells of all readers, and another
-    one's backlog must not hide this one's."""
+async def lagging(
+    store: Store, now: datetime, reader: str, most: int, root: str | None = None
+) -> list[Work]:
+    """Sessions (of a root) in which this reader lags behind. The store tells of all readers, and
+    another one's backlog must not hide this one's."""
     limit = most
     while True:
-        work = await store.due(now, kinds=("fold",), limit=limit)
+        work = await store.due(now, root=root, kinds=("fold",), limit=limit)
         own = [one for one in work if one.detail == reader]
         if len(own) >= most or len(work) < limit or limit >= LAGGING_LOOKED_AT:
             return own[:most]
