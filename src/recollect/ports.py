@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
 
@@ -36,6 +36,7 @@ from recollect.types import (
     Work,
     WorkKind,
 )
+from recollect.types.frozen import frozen
 
 Made = TypeVar("Made")
 Clock = Callable[[], datetime]
@@ -112,7 +113,7 @@ async def beside(characters: int, work: Callable[[], Made]) -> Made:
     return await asyncio.to_thread(work)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Cell:
     """One value of the registry. ``version`` is the store's: 0 for a cell that is not there yet."""
 
@@ -168,7 +169,7 @@ class Registry(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Capabilities:
     """What a store can, so that nobody has to guess it."""
 
@@ -312,12 +313,13 @@ class Store(Protocol):
         self,
         now: datetime,
         *,
+        root: str | None = None,
         kinds: Sequence[WorkKind] = (),
         space: str = "",
         limit: int = 100,
     ) -> list[Work]:
-        """What should be done now, across roots, of these kinds or of all; ``space`` is the
-        vector space in which every record should have a vector."""
+        """What should be done now, across roots or in one, of these kinds or of all; ``space`` is
+        the vector space in which every record should have a vector."""
         ...
 
     async def counts(
@@ -332,8 +334,8 @@ class Store(Protocol):
         ...
 
     async def scrub(self) -> bool:
-        """Make what was erased unrecoverable now. False: a reader still holds an old snapshot
-        open, try again later."""
+        """Make what this process erased unrecoverable now; at once, if it erased nothing since the
+        last time. False: a reader still holds an old snapshot open, try again later."""
         ...
 
     async def close(self) -> None: ...
@@ -551,7 +553,7 @@ class Embedder(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Limits:
     """What a service takes at once: ``texts`` and ``tokens`` in one request, ``tokens_each`` in
     one text."""
@@ -561,7 +563,7 @@ class Limits:
     tokens_each: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Rows:
     """One vector per text, and what they cost. Tokens of 0: the service did not say."""
 
@@ -594,7 +596,7 @@ class EmbeddingService(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Prompt:
     """One question to a model. ``operation`` says what for ("summarize", "extract"); ``schema``
     is the JSON schema of the answer; ``tokens_max`` bounds the answer."""
@@ -606,7 +608,7 @@ class Prompt:
     tokens_max: int = 1000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Reply:
     """A model's answer. ``data`` is it parsed and found to fit, where a schema was given."""
 

@@ -9,7 +9,6 @@ newest summary covers is folded.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
@@ -34,6 +33,7 @@ from recollect.types import (
     Usage,
     Work,
 )
+from recollect.types.frozen import frozen
 from recollect.upkeep.heard import retired, turns_of
 from recollect.upkeep.questions import Answered, asked_once
 
@@ -46,7 +46,7 @@ PILE = 2  # of what stays: so much waits before an extract does instead of a mod
 TOKENS_PER_MESSAGE = 5  # role and separators, on the safe side
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Window:
     """A session as it stands: its newest summary and the messages behind it."""
 

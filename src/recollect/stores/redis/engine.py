@@ -210,9 +210,10 @@ class RedisEngine:
             found = await self.client.zrangebylex(self._about("roots"), low, "+", 0, limit)
         return [name.decode() for name in found]
 
-    async def busy(self, now: datetime, space: str) -> list[str]:
-        about = [self._about(name) for name in ("due", "roots", "space")]
-        await self.run(scripts.OTHER_SPACE, about, [space or "-"])
+    async def busy(self, now: datetime, space: str | None) -> list[str]:
+        if space is not None:
+            about = [self._about(name) for name in ("due", "roots", "space")]
+            await self.run(scripts.OTHER_SPACE, about, [space or "-"])
         with speaking_of(self.name):
             found = await self.client.zrangebyscore(self._about("due"), "-inf", _score(now))
         return sorted(name.decode() for name in found)

@@ -383,11 +383,12 @@ class SqliteStore:
         self,
         now: datetime,
         *,
+        root: str | None = None,
         kinds: Sequence[WorkKind] = (),
         space: str = "",
         limit: int = 100,
     ) -> list[Work]:
-        return await self._read(lambda db: due.due(db, now, kinds, space, limit))
+        return await self._read(lambda db: due.due(db, now, root, kinds, space, limit))
 
     async def counts(
         self, scopes: Sequence[str], *, now: datetime, descend: bool = False

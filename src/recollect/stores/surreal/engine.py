@@ -251,8 +251,8 @@ class SurrealEngine:
             limit=limit,
         )
 
-    async def busy(self, now: datetime, space: str) -> list[str]:
-        if space != self._space:  # something may be due in every root
+    async def busy(self, now: datetime, space: str | None) -> list[str]:
+        if space not in (None, self._space):  # something may be due in every root
             async with self.turn():
                 await self.ask("UPDATE about SET due = $never RETURN NONE", {"never": NEVER})
             self._space = space
