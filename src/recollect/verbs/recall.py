@@ -17,7 +17,7 @@ from recollect.index.found import FoundHits
 from recollect.index.vectors import says_nothing
 from recollect.models.calls import sum_of
 from recollect.models.embedder import Embedded
-from recollect.ports import AnswerError, NativeHits, Store, beside, breath, leaving_out
+from recollect.ports import AnswerError, NativeHits, Store, beside, leaving_out
 from recollect.profiles import profile_named
 from recollect.rank.candidates import Candidate, order
 from recollect.rank.question import parts
@@ -63,7 +63,7 @@ from recollect.types import (
 from recollect.types.arguments import Filter
 from recollect.types.frozen import frozen
 
-HITS_SHARE = 10  # what is read of an answer's text, for each of that of the question
+HIT_CHARACTERS = 8  # an answer takes as long as so many of a question
 EXPANDED_HITS = 6
 EXPANDED_RECORDS_MAX = 12
 USED_BUFFER_MAX = 1000
@@ -139,7 +139,6 @@ async def _recalled(engine: Engine, question: Question, *, count_uses: bool) -> 
         # Another process moved the store to a new space a moment ago.
         return await _recalled(engine, question, count_uses=count_uses)
     best = ranked[0] if len(ranked) == 1 else sorted(chain.from_iterable(ranked), key=order)
-    await breath()
     clear = above_threshold(best, asked)
     clear = spread(standing_out(clear, asked) if question.cut else clear, asked)
     chosen, note, usage = await _reranked(engine, question, clear, limit)
@@ -154,11 +153,8 @@ async def _recalled(engine: Engine, question: Question, *, count_uses: bool) -> 
     if question.explain:
         notes += _dropped(best, kept)
     usage = sum_of(usage, replace(embedded.usage, texts_embedded=len(questions) if vector else 0))
-    hits: list[Hit] = []
-    for candidate in kept:
-        await breath()
-        hits.append(candidate.as_hit())
-    return Answer(hits=tuple(hits), notes=tuple(notes), usage=usage)
+    hits = await beside(HIT_CHARACTERS * len(kept), lambda: tuple(one.as_hit() for one in kept))
+    return Answer(hits=hits, notes=tuple(notes), usage=usage)
 
 
 def as_profile(engine: Engine, name: str | None) -> Engine:
@@ -290,8 +286,8 @@ async def _ranked_in(
 
 async def _ranked_by(found: Sequence[Hit], about: Asked) -> list[Candidate]:
     """Long questions, and very many answers, are read beside the loop."""
-    read = len(about.text) + sum(len(hit.record.text) for hit in found) // HITS_SHARE
-    return await beside(read, partial(rank, found, about))
+    length = len(about.text) + HIT_CHARACTERS * len(found)
+    return await beside(length, partial(rank, found, about))
 
 
 def _joined(candidates: Iterable[Candidate]) -> list[Candidate]:
