@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
 
@@ -35,6 +35,7 @@ from recollect.types import (
     Work,
     WorkKind,
 )
+from recollect.types.frozen import frozen
 
 Made = TypeVar("Made")
 Clock = Callable[[], datetime]
@@ -96,7 +97,7 @@ async def beside(characters: int, work: Callable[[], Made]) -> Made:
     return await asyncio.to_thread(work)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Cell:
     """One value of the registry. ``version`` is the store's: 0 for a cell that is not there yet."""
 
@@ -152,7 +153,7 @@ class Registry(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Capabilities:
     """What a store can, so that nobody has to guess it."""
 
@@ -536,7 +537,7 @@ class Embedder(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Limits:
     """What a service takes at once: ``texts`` and ``tokens`` in one request, ``tokens_each`` in
     one text."""
@@ -546,7 +547,7 @@ class Limits:
     tokens_each: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Rows:
     """One vector per text, and what they cost. Tokens of 0: the service did not say."""
 
@@ -579,7 +580,7 @@ class EmbeddingService(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Prompt:
     """One question to a model. ``operation`` says what for ("summarize", "extract"); ``schema``
     is the JSON schema of the answer; ``tokens_max`` bounds the answer."""
@@ -591,7 +592,7 @@ class Prompt:
     tokens_max: int = 1000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Reply:
     """A model's answer. ``data`` is it parsed and found to fit, where a schema was given."""
 

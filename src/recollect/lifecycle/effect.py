@@ -11,19 +11,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from recollect.index.vectors import weighed_sum
 from recollect.lifecycle.merge.traits import traits
 from recollect.types import Record, Vector
+from recollect.types.frozen import frozen
 
 SPACE = "recall-1/384"  # with other vectors nothing here is asked
 WEIGHTS = Path(__file__).with_name("effect.json")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Effect:
     """``likely``: what a sum must be above. For vectors of one space only."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cache, lru_cache
 from typing import Literal
@@ -26,13 +26,14 @@ from recollect.text.words import (
     word_set,
     words,
 )
+from recollect.types.frozen import frozen
 
 CHARACTERS_MAX = 8000
 
 Precision = Literal["day", "weekend", "week", "month", "season", "year"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Span:
     """A stretch of time that a phrase names: ``start`` belongs to it, ``end`` does not.
 

@@ -9,7 +9,6 @@ newest summary covers is folded.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from recollect.changes import Change
@@ -33,6 +32,7 @@ from recollect.types import (
     Usage,
     Work,
 )
+from recollect.types.frozen import frozen
 from recollect.upkeep.heard import retired, turns_of
 from recollect.upkeep.questions import Answered, asked_once
 
@@ -45,7 +45,7 @@ PILE = 2  # of what stays: so much waits before an extract does instead of a mod
 TOKENS_PER_MESSAGE = 5  # role and separators, on the safe side
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Window:
     """A session as it stands: its newest summary and the messages behind it."""
 

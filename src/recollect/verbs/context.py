@@ -54,6 +54,7 @@ from recollect.types import (
     Where,
 )
 from recollect.types.arguments import Filter
+from recollect.types.frozen import frozen
 from recollect.upkeep.fold import TOKENS_PER_MESSAGE, message_cost
 from recollect.verbs.confirm import waiting
 from recollect.verbs.procedures import triggered
@@ -76,7 +77,7 @@ BESIDE_TURNS = tuple(type_ for type_ in KIND_OF_TYPE if type_ != "turn")
 BELIEVED: tuple[Status, ...] = ("active", "disputed")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ContextWish:
     """What the caller asked for, before checking."""
 
@@ -364,7 +365,7 @@ def _only_asks(hit: Hit) -> bool:
     return hit.record.type == "turn" and only_asks(hit.record.text)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Shelf:
     """What is believed in the asked scopes, turns excepted: read at once where it is little
     (``whole``), else by what is asked for."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -39,6 +39,7 @@ from recollect.types import (
     SessionKey,
     Summary,
 )
+from recollect.types.frozen import frozen
 from recollect.upkeep.heard import retired, turns_of
 
 MESSAGES_READ_MAX = 2000
@@ -46,7 +47,7 @@ KEYWORDS = 6
 TRIVIAL_USER_WORDS = 25
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Over:
     """A session that is being ended."""
 

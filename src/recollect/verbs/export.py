@@ -46,6 +46,7 @@ from recollect.types import (
     Status,
     Where,
 )
+from recollect.types.frozen import frozen
 from recollect.types.serial import FORMAT, NAMES, TYPES, VERSION, Value, json_line, line_of
 from recollect.verbs.imported import NAMESPACE as KEPT
 from recollect.verbs.imported import ends_of, entry_of, kept_items
@@ -69,7 +70,7 @@ Progress = Callable[[int, int], None]
 Target = str | os.PathLike[str] | IO[bytes]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ExportPart:
     """What to read of one root."""
 

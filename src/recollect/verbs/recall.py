@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from itertools import chain
@@ -61,6 +61,7 @@ from recollect.types import (
     Where,
 )
 from recollect.types.arguments import Filter
+from recollect.types.frozen import frozen
 
 EXPANDED_HITS = 6
 EXPANDED_RECORDS_MAX = 12
@@ -70,7 +71,7 @@ PAGE = 500
 NATIVE = "searched by the engine itself: it may miss a few; the scores of what it found are exact"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Question:
     """What the caller asked, before checking."""
 

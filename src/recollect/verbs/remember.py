@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 
 from recollect.changes import OPTED_OUT, PER_COMMIT, Change, retried
@@ -31,6 +30,7 @@ from recollect.types import (
     Record,
     Where,
 )
+from recollect.types.frozen import frozen
 from recollect.verbs.statement import KEY_TAG, Statement, in_place, record_of
 
 LESS_TRUSTED = "who is trusted less replaces nothing"
@@ -44,7 +44,7 @@ _JOURNALLED: Mapping[VerdictKind, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Said:
     """A statement that was checked. ``number``: its place among many; 0: it is alone."""
 

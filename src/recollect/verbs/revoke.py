@@ -9,7 +9,7 @@ stay in the log; nothing is learned from them again, because their turns are ret
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from recollect.changes import Change, retried, slices
 from recollect.engine import Engine
@@ -29,6 +29,7 @@ from recollect.types import (
     Status,
     Where,
 )
+from recollect.types.frozen import frozen
 from recollect.verbs.selection import (
     EVERY_STATUS,
     Doomed,
@@ -43,7 +44,7 @@ COPIES_MAX = 100
 _NO_SUPPORT: tuple[Status, ...] = ("archived", "quarantined")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Retiring:
     """What a revocation does in one store and root, and why."""
 

@@ -29,6 +29,7 @@ from recollect.types import (
     Status,
     Where,
 )
+from recollect.types.frozen import frozen
 
 PAGE = 500
 EVERY_STATUS: tuple[Status, ...] = get_args(Status)
@@ -36,7 +37,7 @@ EVERY_STATUS: tuple[Status, ...] = get_args(Status)
 MessageKey = tuple[SessionKey, str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Selection:
     """What the caller means, before checking. Selectors narrow each other."""
 
@@ -52,7 +53,7 @@ class Selection:
     dry_run: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Filter:
     session: str
     author: str
@@ -313,7 +314,7 @@ async def messages_of(
     return found
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class _Origins:
     """What records were made of, and copies of them."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 from recollect.text.analysis import stem, words
@@ -16,6 +16,7 @@ from recollect.text.claims.permanence import spelled
 from recollect.text.claims.topics import generic_stems, kin_in, kin_named, people_words, values_in
 from recollect.text.normal import fold
 from recollect.text.words import meanings, pattern, word_set
+from recollect.types.frozen import frozen
 
 _FRAMED = re.compile(r"[^\n\":]{1,80}? (?:said|asks|asked to remember): \"(?P<said>.+)\"")
 _NAME = re.compile(r"(?<![\w.])[^\W\d_a-z][\w.'-]*")
@@ -38,7 +39,7 @@ DONE = "done"  # the cue where something is said to have been done
 STEM_LEAST, STEM_MOST = 5, 40  # letters; nobody's word is longer
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Topic:
     """What a statement is about. ``kin``: whose it is, empty for the speaker's own things;
     ``begins``: the name it begins with; ``events``: the fields in which it tells a turn;
