@@ -4,6 +4,7 @@ generator."""
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -76,23 +77,38 @@ def leaves_out(name: str) -> bool:
     return True
 
 
-class Breath:
-    """For whoever does much at once on a loop that others share: asked between two small steps,
-    it lets the others go on every few milliseconds."""
+class _Held(threading.local):
+    """The loop of this thread that was asked for a breath and did not get to others since."""
 
-    def __init__(self) -> None:
-        self._since = time.thread_time()
+    loop: asyncio.AbstractEventLoop | None = None
+    since = 0.0  # ``time.thread_time``
 
-    async def drawn(self) -> None:
-        if time.thread_time() - self._since > BREATH_SECONDS:
-            await asyncio.sleep(0)
-            self._since = time.thread_time()
+    def let_go(self) -> None:
+        self.loop = None
+
+
+_held = _Held()
+
+
+async def breath() -> None:
+    """For whoever does much at once on a loop that others share, and for whatever may answer
+    without waiting and be asked again at once: between two small steps it lets the others go on,
+    whenever they have waited for a few milliseconds."""
+    loop = asyncio.get_running_loop()
+    if _held.loop is loop:
+        if time.thread_time() - _held.since <= BREATH_SECONDS:
+            return
+        await asyncio.sleep(0)
+    if _held.loop is not loop:
+        _held.loop, _held.since = loop, time.thread_time()
+        loop.call_soon(_held.let_go)
 
 
 async def beside(characters: int, work: Callable[[], Made]) -> Made:
     """What work makes that reads so much text: of a long one beside the loop, in a thread that
     gives way to it every moment. For what is pure and lets no caller wait."""
     if characters <= BESIDE_CHARACTERS:
+        await breath()
         return work()
     return await asyncio.to_thread(work)
 
