@@ -15,7 +15,7 @@ from pathlib import Path
 from evaluation.cases import DataError
 from evaluation.learning.cases import SETS, Case, load_all
 from evaluation.learning.judging import Verdict, judge
-from evaluation.learning.living import live
+from evaluation.learning.living import ELSE_KNOWN, live
 from evaluation.learning.report import as_json, failures, render
 from evaluation.running import embedder_named
 from recollect.errors import RecollectError
@@ -30,6 +30,7 @@ def build_parser() -> argparse.ArgumentParser:
     add("--failures", action="store_true", help="list what failed in the half for tuning")
     add("--json", type=Path, metavar="FILE", help="also write totals and the half for tuning here")
     add("--embedder", default="auto", help="auto (default: minilm if it is there), hashing, none")
+    add("--among", action="store_true", help="six other things were told long before each case")
     return parser
 
 
@@ -38,7 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         cases = [case for name in (options.set or SETS) for case in load_all(name)]
         began = time.monotonic()
-        verdicts, space = asyncio.run(_judged(cases, options.embedder))
+        told = ELSE_KNOWN if options.among else ()
+        verdicts, space = asyncio.run(_judged(cases, options.embedder, told))
     except (DataError, RecollectError) as error:
         print(f"error: {error}", file=sys.stderr)
         return CANNOT
@@ -53,11 +55,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return GOOD
 
 
-async def _judged(cases: Sequence[Case], embedder_name: str) -> tuple[list[Verdict], str]:
+async def _judged(
+    cases: Sequence[Case], embedder_name: str, told: Sequence[str]
+) -> tuple[list[Verdict], str]:
     """The verdicts, and the space of the vectors they were reached with."""
     embedder = await embedder_named(embedder_name, None, os.cpu_count() or 1)
     space = embedder.space if embedder else "no vectors"
-    return [judge(case, await live(case, embedder)) for case in cases], space
+    return [judge(case, await live(case, embedder, told)) for case in cases], space
 
 
 if __name__ == "__main__":

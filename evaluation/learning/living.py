@@ -16,6 +16,16 @@ from recollect.wiring import read_settings
 SCOPE = "user:evaluated"
 MOMENT = timedelta(seconds=5)  # between a message and the upkeep after it
 LIST_MAX = 200
+# What nothing in the sets is about: of who has told much, a change may be about anything.
+ELSE_KNOWN = (
+    "I keep my stamps in a blue album.",
+    "My neighbour Gerda plays the harp.",
+    "My grandmother's sewing machine is a Singer.",
+    "The attic has two skylights.",
+    "I collect fossils.",
+    "My favourite opera is Rusalka.",
+)
+BEFORE = timedelta(days=90)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +38,10 @@ class Belief:
     status: str
     current: bool
     doubted: bool
+
+    @property
+    def is_touched(self) -> bool:
+        return self.doubted or not self.current
 
     def __str__(self) -> str:
         marks = ["doubted"] * self.doubted + ["over"] * (not self.current)
@@ -49,10 +63,10 @@ class Lived:
         return [belief for belief in self.after if belief.id not in known]
 
 
-async def live(case: Case, embedder: Embedder | None) -> Lived:
+async def live(case: Case, embedder: Embedder | None, told: Sequence[str] = ()) -> Lived:
     """In a store of its own: cases cannot see each other, and upkeep has one scope to look at.
-    No setting of this machine takes part, so no language model does."""
-    now = [case.turns[0].at]
+    No setting of this machine takes part, so no language model does. ``told``: long before."""
+    now = [case.turns[0].at - BEFORE]
     memory = await AsyncMemory.open(
         "dict:",
         embedder=embedder if embedder is not None else "none",
@@ -62,6 +76,10 @@ async def live(case: Case, embedder: Embedder | None) -> Lived:
     )
     known: list[list[Belief]] = [[]]  # before anything was said, then after each user's turn
     try:
+        if told:
+            await memory.observe("before", list(told), scope=SCOPE, author=case.author)
+            await memory.maintain()
+        others = {one.id for one in await believed(memory, now[0])} if told else set()
         for place, turn in enumerate(case.turns):
             now[0] = turn.at
             message = {"role": turn.role, "content": turn.text, "id": f"m{place}", "at": turn.at}
@@ -70,7 +88,8 @@ async def live(case: Case, embedder: Embedder | None) -> Lived:
             now[0] += MOMENT
             await memory.maintain()
             if turn.role == "user":
-                known.append(await believed(memory, now[0]))
+                found = await believed(memory, now[0])
+                known.append([one for one in found if one.id not in others or one.is_touched])
     finally:
         await memory.close()
     return Lived(first=known[1], before=known[-2], after=known[-1])

@@ -18,7 +18,7 @@ from recollect.text.analysis import stem, words
 from recollect.text.claims.clauses import expanded, reading
 from recollect.text.claims.fields import fields_of
 from recollect.text.claims.foreign import language_of
-from recollect.text.claims.topics import generic_stems, is_single, values_in
+from recollect.text.claims.topics import generic_stems, is_single, people_words, values_in
 from recollect.text.normal import fold
 from recollect.text.words import counted, word_set
 
@@ -46,6 +46,8 @@ def touches(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
     subject = _subject(clause, new.change.cue)
     if _is_of_another(new, old, subject):
         return False
+    if _is_the_thing_itself(clause, new, old):
+        return True
     said, who = _stems(clause), _people(new) | subject
     about = {word for word in shared if word in said or stem(word) in said} - _units() - _times()
     told_of = {old.subject, old.begins, stem(old.subject), stem(old.begins)}
@@ -66,6 +68,16 @@ def touches(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
     if not about and (thing := _OF_MINE.match(clause)) and stem(fold(thing[1])) not in old.words:
         return False  # "my flight is on 3 January now" to whose birthday is then
     return is_single(_narrowed(fields_of(clause) | new.events) & _without_work(old.fields))
+
+
+def _is_the_thing_itself(clause: str, new: Topic, old: Topic) -> bool:
+    """Whether what was moved, or went up, is what the known statement is about: "the exam was
+    pushed to June" to when the exam is. Of people much else is known than what became of them."""
+    before, cue, _ = clause.partition(new.change.cue)
+    named = [word for word in _plain(before) if word not in _AUXILIARY] if cue else []
+    if not named or named[-1] in people_words() | _people(new):
+        return False
+    return stem(named[-1]) == stem(next(reversed(_before_verb(old.said)), ""))
 
 
 def _is_of_one_unit(text: str, known: str) -> bool:
@@ -296,17 +308,22 @@ def of_two_things(new: Topic, old: Topic) -> bool:
 @lru_cache(maxsize=4000)
 def subject_of(said: str) -> frozenset[str]:
     """The stems of the words before the verb; empty for what somebody says of themselves."""
+    return frozenset(map(stem, _before_verb(said)))
+
+
+@lru_cache(maxsize=4000)
+def _before_verb(said: str) -> tuple[str, ...]:
     found: list[str] = []
     for word in _plain(expanded(said))[:SUBJECT_WORDS_MAX]:
         if not found and word in _PERSONAL:
-            return frozenset()
+            return ()
         if found and _is_verb(word, found[-1]):
-            return frozenset(stem(one) for one in found if not _JOINTS.fullmatch(one))
+            return tuple(one for one in found if not _JOINTS.fullmatch(one))
         found.append(word)
     named = [one for one in found if not _JOINTS.fullmatch(one)]
     if named and (reading(named[0], "base", "past", "participle") or named[0].endswith("ed")):
-        return frozenset()  # "cut over to Postgres"
-    return frozenset(map(stem, named[:1]))  # no verb that is known: what it begins with
+        return ()  # "cut over to Postgres"
+    return tuple(named[:1])  # no verb that is known: what it begins with
 
 
 def subject_fields(topic: Topic) -> frozenset[str]:
