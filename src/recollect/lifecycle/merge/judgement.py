@@ -124,8 +124,9 @@ def judge(
     ]
     found = _focused(record, found, known)
     here = [one for one in found if one.known.scope == record.scope and one.kind == "duplicate"]
-    if here:
+    if here and not _is_told_anew(here[0].known, found):
         return Verdict(kind="duplicate", targets=(here[0].known,), reason=here[0].reason)
+    found = [replace(one, kind="supersedes") if one in here else one for one in found]
     if outdated := _of_kind(found, "outdated"):
         # What was over before it was told neither replaces nor disputes anything now.
         return _verdict("outdated", outdated)
@@ -140,6 +141,12 @@ def judge(
     if wary and (doubted := _unplaced(record, known)):
         return Verdict(kind="contradicts", targets=doubted, reason="it may say that this changed")
     return by_meaning(record, known) if wary else Verdict(kind="new")
+
+
+def _is_told_anew(known: Record, found: Sequence[_Finding]) -> bool:
+    """Whether something that it ends was told after it: who sold the car, has one again and sells
+    that has not said the same thing twice."""
+    return any(one.is_change and one.known.at > known.at for one in found)
 
 
 def by_meaning(record: Record, known: Sequence[Known]) -> Verdict:
@@ -223,17 +230,31 @@ def _unplaced(record: Record, known: Sequence[Known]) -> tuple[Record, ...]:
     """The known records that a change is most likely about, though that is not sure."""
     own = _earlier(record, known)
     bare = tells_bare_value(record)
-    weights = {
-        one.id: concern(record.text, record.author, one.text, one.author, cue_of(record))
-        for one in own
-        if bare or len(own) <= FEW or _is_touched(record, one)
-    }
-    likely = [one for one in own if weights.get(one.id, 0.0) >= LIKELY]
+    near = [one for one in own if bare or len(own) <= FEW or _is_touched(record, one)]
+    likely = _likely(record, near)
     if bare and len(likely) > DOUBTED_MAX:
         return ()  # it may be a value of anything
-    if not likely:
-        likely = [one for one in own if _is_restated(record, one)]
-    return tuple(sorted(likely, key=lambda one: -weights.get(one.id, 0.0))[:DOUBTED_MAX])
+    likely = likely or [one for one in own if _is_restated(record, one)]
+    if not likely and not bare:
+        # Much else is known that it may be about: nothing is replaced, nor kept in silence.
+        likely = _likely(record, [one for one in own if _is_told_of(record, one)])[:1]
+    return tuple(likely[:DOUBTED_MAX])
+
+
+def _likely(record: Record, known: Sequence[Record]) -> list[Record]:
+    """Those that a change is likely about, the likeliest first."""
+    weights = {
+        one.id: concern(record.text, record.author, one.text, one.author, cue_of(record))
+        for one in known
+    }
+    found = [one for one in known if weights[one.id] >= LIKELY]
+    return sorted(found, key=lambda one: -weights[one.id])
+
+
+def _is_told_of(record: Record, known: Record) -> bool:
+    """Whether it tells a change of a known one by its words."""
+    claim, other = _claims(record, known)
+    return bool(_changed(record, claim, known, other))
 
 
 def _earlier(record: Record, known: Sequence[Known]) -> list[Record]:
