@@ -4,6 +4,7 @@ generator."""
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -41,7 +42,7 @@ Made = TypeVar("Made")
 Clock = Callable[[], datetime]
 NewId = Callable[[], str]
 
-BREATH_SECONDS = 0.005
+BREATH_SECONDS = 0.008
 BESIDE_CHARACTERS = 2_000  # of text that is read on the loop that everybody shares
 
 _left_out: ContextVar[list[str] | None] = ContextVar("left_out", default=None)
@@ -76,23 +77,37 @@ def leaves_out(name: str) -> bool:
     return True
 
 
-class Breath:
-    """For whoever does much at once on a loop that others share: asked between two small steps,
-    it lets the others go on every few milliseconds."""
+class _Held(threading.local):
+    """Who holds the loop of this thread, as far as they were asked, and since when."""
 
-    def __init__(self) -> None:
-        self._since = time.thread_time()
+    task: asyncio.Task[Any] | None = None
+    since = 0.0  # ``time.thread_time``
 
-    async def drawn(self) -> None:
-        if time.thread_time() - self._since > BREATH_SECONDS:
-            await asyncio.sleep(0)
-            self._since = time.thread_time()
+    def let_go(self) -> None:
+        self.task = None
+
+
+_held = _Held()
+
+
+async def breath() -> None:
+    """For whoever does much at once on a loop that others share, and for whatever may answer
+    without waiting and be asked again at once: between two small steps it lets the others go on,
+    if this task has kept them waiting for a few milliseconds."""
+    task = asyncio.current_task()
+    if _held.task is task:
+        if time.thread_time() - _held.since <= BREATH_SECONDS:
+            return
+        await asyncio.sleep(0)
+    _held.task, _held.since = task, time.thread_time()
+    asyncio.get_running_loop().call_soon(_held.let_go)
 
 
 async def beside(characters: int, work: Callable[[], Made]) -> Made:
     """What work makes that reads so much text: of a long one beside the loop, in a thread that
     gives way to it every moment. For what is pure and lets no caller wait."""
     if characters <= BESIDE_CHARACTERS:
+        await breath()
         return work()
     return await asyncio.to_thread(work)
 

@@ -3,6 +3,7 @@ it."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from collections.abc import Callable, Iterator
@@ -15,6 +16,7 @@ import pytest
 
 from recollect import Memory
 from recollect.interfaces.http.annex import Annex
+from recollect.ports import breath
 from recollect.settings import Settings
 from recollect.testing.values import make_batch, make_record
 from recollect.types import Message, Session
@@ -82,6 +84,15 @@ KINDS: dict[str, Ask] = {
         for piece in HOSTILE
     },
     "export": _exported,
+    "recall, a thousand": asked("/v1/recall", query="number", limit=1_000),
+    "many small statements": asked(
+        "/v1/remember",
+        text=[{"text": f"Ann likes tea {n} and works at Acme {n}"} for n in range(60)],
+    ),
+    "what forgetting all would do": asked("/v1/forget", scope="user:ann", dry_run=True),
+    "what revoking all would do": asked("/v1/revoke", scope="user:ann", dry_run=True),
+    "end of a long session": asked("/v1/end", session="long"),
+    "maintain": lambda client: _ended(client, client.post("/v1/maintain", json={})),
 }
 LONG: dict[str, Ask] = {
     "import": _imported,
@@ -172,6 +183,38 @@ def test_X12_no_first_request_holds_the_loop(tmp_path: Path) -> None:
     assert meter.read_text(), "nobody was watching"  # the start itself is longer than any request
     print({name: round(1e3 * spent) for name, spent in held.items()})
     assert {name: spent for name, spent in held.items() if spent > FIRST_MAX} == {}
+
+
+def test_X12_whoever_draws_breath_lets_others_go_on() -> None:
+    """But only when they have waited: it costs nothing where work is little."""
+    others: list[int] = []
+
+    async def other() -> None:
+        while True:
+            others.append(0)
+            await asyncio.sleep(0)
+
+    async def main() -> tuple[int, int]:
+        beside = asyncio.create_task(other())
+        await asyncio.sleep(0)
+        await breath()
+        before = len(others)
+        for _ in range(100):
+            await breath()
+        at_once = len(others) - before
+        for _ in range(4):
+            _work(0.009)
+            await breath()
+        beside.cancel()
+        return at_once, len(others) - before - at_once
+
+    assert asyncio.run(main()) == (0, 4)
+
+
+def _work(seconds: float) -> None:
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        pass
 
 
 def test_X12_nothing_holds_the_loop(store: Path, proving: bool) -> None:

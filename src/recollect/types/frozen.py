@@ -31,6 +31,7 @@ def frozen(cls: type[T] | None = None, /, *, kw_only: bool = True) -> Any:
 def _made(cls: type[T], kw_only: bool) -> type[T]:
     own = {name for name in ("__eq__", "__repr__") if name in vars(cls)}
     hashes = vars(cls).get("__hash__") is not None
+    cls.__doc__ = cls.__doc__ or cls.__name__  # or the signature would be read for one
     made: Any = dataclass(init=False, repr=False, eq=False, slots=True, kw_only=kw_only)(cls)
     made.__init__ = _written_later(made)
     made.__setattr__, made.__delattr__ = _refuse_change, _refuse_removal

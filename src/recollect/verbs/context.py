@@ -427,10 +427,14 @@ async def _window(
             if here == noted:
                 block = note_lines(said, found) or block
                 continue
-            messages += map(as_heard, found)
+            messages += await beside(_length(found), partial(_as_heard, found))
             summaries += [said] if said else []
             state = json.dumps(dict(session.state), ensure_ascii=False) if session.state else state
     return engine.in_order(key, messages), "\n".join(summaries), block, state
+
+
+def _as_heard(messages: Sequence[Message]) -> list[Message]:
+    return list(map(as_heard, messages))
 
 
 async def _unfolded(engine: Engine, store: Store, key: SessionKey) -> tuple[list[Message], str]:

@@ -18,6 +18,7 @@ from recollect.lifecycle.merge import (
     settle,
     with_claim,
 )
+from recollect.ports import breath
 from recollect.scopes import is_within, root_of
 from recollect.text.normal import fold
 from recollect.text.trust import SUSPICION
@@ -63,9 +64,10 @@ async def remember(engine: Engine, said: Statement | Iterable[Statement], *, act
     while True:
         kept = len(whole.told)
         try:
-            part = [
-                _checked(engine, one, 0 if alone else n) for n, one in islice(coming, PER_COMMIT)
-            ]
+            part = []
+            for number, one in islice(coming, PER_COMMIT):
+                await breath()
+                part.append(_checked(engine, one, 0 if alone else number))
             if part:
                 await _remember_part(whole, part)
         except RecollectError as error:

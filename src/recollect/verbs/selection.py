@@ -13,7 +13,7 @@ from recollect.changes import slices
 from recollect.engine import Engine, every_message, every_record, every_session, every_summary
 from recollect.errors import Invalid
 from recollect.packet.buffers import NOTES
-from recollect.ports import Store
+from recollect.ports import Store, breath
 from recollect.scopes import is_visible, root_of
 from recollect.text.inputs import When, clean_name, moment, one_of
 from recollect.types import (
@@ -282,6 +282,7 @@ async def _add_sources(
     messages = await messages_of(engine, doomed, records)
     origins = await _origins_of(engine, doomed, records)
     for record in records:
+        await breath()
         key = record.session_key
         ours = erase_them and engine.may_change(key.scope)
         for message in (messages[key, id_] for id_ in record.lineage if (key, id_) in messages):

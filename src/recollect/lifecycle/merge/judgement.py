@@ -237,13 +237,15 @@ def _unplaced(record: Record, known: Sequence[Known]) -> tuple[Record, ...]:
 
 
 def _earlier(record: Record, known: Sequence[Known]) -> list[Record]:
-    """What its author has told before it, and may be otherwise since."""
+    """What its author has told before it, and may be otherwise since. A guess of somebody who is
+    trusted less puts nothing in doubt."""
     if record.kind != "semantic" or record.status == "quarantined":
         return []
     return [
         one
         for one in _own(record, known)
         if one.type != "user_request"
+        and one.trust <= record.trust
         and _reached(record) > one.at
         and set(one.lineage).isdisjoint(record.lineage)
     ]

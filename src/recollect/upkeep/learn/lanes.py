@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from recollect.engine import Engine
-from recollect.ports import Store
+from recollect.ports import Store, beside
 from recollect.scopes import root_of
 from recollect.text.claims.lessons import Lesson
 from recollect.text.messages import turn_id
@@ -146,12 +146,16 @@ async def next_turns(
         return None
     told_by = await turns_of(engine, store, [*earlier, *taken])
     gone = retired({one.id: told_by[one.id] for one in taken if one.id in told_by})
+    length = sum(len(message.text) for message in (*earlier, *taken))
     return Turns(
         store=store,
         session=session,
-        messages=heard(taken, gone),
-        unheard={**_unheard(taken), **dict.fromkeys(gone, REVOKED)},
-        earlier=heard(earlier),
+        messages=await beside(length, lambda: heard(taken, gone)),
+        unheard={
+            **await beside(length, lambda: _unheard(taken)),
+            **dict.fromkeys(gone, REVOKED),
+        },
+        earlier=await beside(length, lambda: heard(earlier)),
         told_by=told_by,
         # Messages that expired leave gaps, at the end too.
         up_to=session.last_seq if all_read else taken[-1].seq,
