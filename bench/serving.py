@@ -39,10 +39,13 @@ class Running:
 
 
 @contextmanager
-def running(kind: str, database: Path, asked: dict[str, Any] | None = None) -> Iterator[Running]:
-    """A server in a new process until the block ends."""
+def running(
+    kind: str, database: Path | str, asked: dict[str, Any] | None = None
+) -> Iterator[Running]:
+    """A server in a new process until the block ends. ``database``: a file, or an address."""
+    place = str(database.resolve()) if isinstance(database, Path) else database
     process = subprocess.Popen(
-        [sys.executable, "-m", "bench.serving", kind, str(database.resolve())],
+        [sys.executable, "-m", "bench.serving", kind, place],
         cwd=Path(__file__).resolve().parents[1],  # where the package bench is
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

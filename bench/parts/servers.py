@@ -1,12 +1,15 @@
-"""PostgreSQL by itself and through recollect: commits of many at once beside bare transactions, and
-searches by the database beside bare queries of the same kinds. Servers are named by ``--store``."""
+"""PostgreSQL by itself and through recollect: commits of many at once beside bare transactions,
+requests of as many to one and to several server processes, and searches by the database beside bare
+queries of the same kinds. Servers are named by ``--store``."""
 
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
@@ -14,15 +17,19 @@ import numpy as np
 import psycopg
 
 from bench.filling import batch_of, fill, query_of
+from bench.parts.http import Client
 from bench.places import fresh, kind_of, with_options
 from bench.report import Claim, Result, Table, at_least, at_most, ms, nothing_named, times
 from bench.running import Bench
+from bench.serving import Running, running
 from bench.texts import Question
-from bench.timing import Contender, race
+from bench.timing import Contender, cpu_seconds, race
 from recollect.ports import Store
 from recollect.stores.postgres import PostgresStore
 
 WRITERS = 32
+PROCESSES = (1, 2, 4)
+TURNS = 60  # of each connection
 SECONDS = 8.0
 RECORDS_MAX = 100_000
 SCOPES = 100
@@ -38,7 +45,8 @@ async def run(bench: Bench) -> Result:
         if kind_of(address) == "postgresql":
             bench.say("servers: commits")
             with fresh(address) as place:
-                await _commits(bench, place, tables, claims)
+                bare = await _commits(bench, place, tables, claims)
+            await _observed(bench, address, bare, tables, claims)
             for scopes in (1, SCOPES):
                 bench.say(f"servers: native search, {scopes} scopes")
                 with fresh(address) as place:
@@ -49,7 +57,8 @@ async def run(bench: Bench) -> Result:
 # Commits
 
 
-async def _commits(bench: Bench, address: str, tables: list[Table], claims: list[Claim]) -> None:
+async def _commits(bench: Bench, address: str, tables: list[Table], claims: list[Claim]) -> float:
+    """And how many bare transactions a second there were."""
     chunks = [chunk for _, chunk in bench.corpus.records(0, 200, 1)]
     store = await PostgresStore.open(address)  # it makes what a bare table of vectors needs, too
     with _connected(address) as db:
@@ -67,6 +76,55 @@ async def _commits(bench: Bench, address: str, tables: list[Table], claims: list
     note = f"{WRITERS} writers at once, each to a root of its own, for {SECONDS:.0f} s."
     tables.append(Table("Commits on PostgreSQL", ("", "a second", "ratio"), rows, note))
     claims.append(at_least("commits on PostgreSQL beside bare transactions", ours / bare, 0.5))
+    return bare
+
+
+# Requests to one or several server processes
+
+
+async def _observed(
+    bench: Bench, address: str, bare: float, tables: list[Table], claims: list[Claim]
+) -> None:
+    rows, rates = [], []
+    for processes in PROCESSES:
+        bench.say(f"servers: observe, {processes} processes")
+        with fresh(address) as place, ExitStack() as stack:
+            servers = [stack.enter_context(running("recollect", place)) for _ in range(processes)]
+            rate, cpu = await _observe_rate(bench, servers)
+        rows.append((str(processes), f"{rate:.0f}", times(rate / bare), ms(cpu)))
+        rates.append(rate)
+    columns = ("server processes", "requests/s", "beside bare INSERT transactions", "CPU each")
+    note = (
+        f"{WRITERS} connections, each with messages of its own user, shared among the processes; "
+        f"{os.cpu_count()} cores for the servers, the database and the client. CPU is that of the "
+        "server processes for one request, their upkeep included."
+    )
+    tables.append(Table("observe over HTTP on PostgreSQL", columns, rows, note))
+    best = max(rates) / bare
+    claims.append(at_least("observe over HTTP on PostgreSQL beside bare transactions", best, 0.5))
+
+
+async def _observe_rate(bench: Bench, servers: list[Running]) -> tuple[float, float]:
+    """Requests a second of all connections together, and seconds of the servers for each."""
+    texts = [chunk.texts[0] for _, chunk in bench.corpus.records(0, 2000, 1)]
+
+    async def one(connection: int, turns: range) -> None:
+        client = Client(servers[connection % len(servers)])
+        for turn in turns:
+            text = f"{texts[(connection * 61 + turn) % len(texts)]} {connection} {turn}"
+            body = {
+                "session": f"chat/{connection}",
+                "scope": f"user:{connection}",
+                "messages": [{"role": "user", "content": text}],
+            }
+            await client.post("/v1/observe", body)
+        client.close()
+
+    await asyncio.gather(*(one(n, range(3)) for n in range(WRITERS)))  # warms up
+    used, began = sum(cpu_seconds(one.pid) for one in servers), time.perf_counter()
+    await asyncio.gather(*(one(n, range(3, 3 + TURNS)) for n in range(WRITERS)))
+    seconds, count = time.perf_counter() - began, WRITERS * TURNS
+    return count / seconds, (sum(cpu_seconds(one.pid) for one in servers) - used) / count
 
 
 def _connected(address: str) -> psycopg.Connection[Any]:

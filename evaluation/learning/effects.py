@@ -46,7 +46,7 @@ from recollect.types import Message
 
 ROUNDS, STEP, SHRINK, FOLDS = 200, 0.06, 3.0, 8
 OTHERS = 3  # statements of other cases beside each change
-WRONG_MAX = 0.06  # of harmless messages that are taken for a change
+WRONG_MAX = 0.05  # of harmless messages that are taken for a change
 DENIED_MAX = 0.01  # of changes that a rule sees, and that are taken for none
 MEANT, PHRASED = 2.0, 4.0  # how much a number of a vector and a run of words count beside a trait
 SEEN_MIN = 3  # messages that have a run of words

@@ -35,6 +35,7 @@ from recollect.types import (
     SessionKey,
     Summary,
 )
+from recollect.types.frozen import frozen
 
 NAMESPACE = "tombstone"
 FORGOTTEN_AT = "forgotten at"
@@ -44,7 +45,7 @@ PAGE = 500
 MessageKey = tuple[SessionKey, str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Tombstones:
     """Those of one root in ``store``, and the key they were made with."""
 

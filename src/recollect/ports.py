@@ -4,11 +4,12 @@ generator."""
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
 
@@ -35,12 +36,13 @@ from recollect.types import (
     Work,
     WorkKind,
 )
+from recollect.types.frozen import frozen
 
 Made = TypeVar("Made")
 Clock = Callable[[], datetime]
 NewId = Callable[[], str]
 
-BREATH_SECONDS = 0.005
+BREATH_SECONDS = 0.008
 BESIDE_CHARACTERS = 2_000  # of text that is read on the loop that everybody shares
 
 _left_out: ContextVar[list[str] | None] = ContextVar("left_out", default=None)
@@ -75,28 +77,42 @@ def leaves_out(name: str) -> bool:
     return True
 
 
-class Breath:
-    """For whoever does much at once on a loop that others share: asked between two small steps,
-    it lets the others go on every few milliseconds."""
+class _Held(threading.local):
+    """Who holds the loop of this thread, as far as they were asked, and since when."""
 
-    def __init__(self) -> None:
-        self._since = time.thread_time()
+    task: asyncio.Task[Any] | None = None
+    since = 0.0  # ``time.thread_time``
 
-    async def drawn(self) -> None:
-        if time.thread_time() - self._since > BREATH_SECONDS:
-            await asyncio.sleep(0)
-            self._since = time.thread_time()
+    def let_go(self) -> None:
+        self.task = None
+
+
+_held = _Held()
+
+
+async def breath() -> None:
+    """For whoever does much at once on a loop that others share, and for whatever may answer
+    without waiting and be asked again at once: between two small steps it lets the others go on,
+    if this task has kept them waiting for a few milliseconds."""
+    task = asyncio.current_task()
+    if _held.task is task:
+        if time.thread_time() - _held.since <= BREATH_SECONDS:
+            return
+        await asyncio.sleep(0)
+    _held.task, _held.since = task, time.thread_time()
+    asyncio.get_running_loop().call_soon(_held.let_go)
 
 
 async def beside(characters: int, work: Callable[[], Made]) -> Made:
     """What work makes that reads so much text: of a long one beside the loop, in a thread that
     gives way to it every moment. For what is pure and lets no caller wait."""
     if characters <= BESIDE_CHARACTERS:
+        await breath()
         return work()
     return await asyncio.to_thread(work)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Cell:
     """One value of the registry. ``version`` is the store's: 0 for a cell that is not there yet."""
 
@@ -152,7 +168,7 @@ class Registry(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Capabilities:
     """What a store can, so that nobody has to guess it."""
 
@@ -296,12 +312,13 @@ class Store(Protocol):
         self,
         now: datetime,
         *,
+        root: str | None = None,
         kinds: Sequence[WorkKind] = (),
         space: str = "",
         limit: int = 100,
     ) -> list[Work]:
-        """What should be done now, across roots, of these kinds or of all; ``space`` is the
-        vector space in which every record should have a vector."""
+        """What should be done now, across roots or in one, of these kinds or of all; ``space`` is
+        the vector space in which every record should have a vector."""
         ...
 
     async def counts(
@@ -316,8 +333,8 @@ class Store(Protocol):
         ...
 
     async def scrub(self) -> bool:
-        """Make what was erased unrecoverable now. False: a reader still holds an old snapshot
-        open, try again later."""
+        """Make what this process erased unrecoverable now; at once, if it erased nothing since the
+        last time. False: a reader still holds an old snapshot open, try again later."""
         ...
 
     async def close(self) -> None: ...
@@ -535,7 +552,7 @@ class Embedder(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Limits:
     """What a service takes at once: ``texts`` and ``tokens`` in one request, ``tokens_each`` in
     one text."""
@@ -545,7 +562,7 @@ class Limits:
     tokens_each: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Rows:
     """One vector per text, and what they cost. Tokens of 0: the service did not say."""
 
@@ -578,7 +595,7 @@ class EmbeddingService(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Prompt:
     """One question to a model. ``operation`` says what for ("summarize", "extract"); ``schema``
     is the JSON schema of the answer; ``tokens_max`` bounds the answer."""
@@ -590,7 +607,7 @@ class Prompt:
     tokens_max: int = 1000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Reply:
     """A model's answer. ``data`` is it parsed and found to fit, where a schema was given."""
 

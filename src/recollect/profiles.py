@@ -7,11 +7,12 @@ while it is the active profile, so a stray OTTO_MEMORY_DB never redirects anybod
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Literal
 
 from recollect.errors import Invalid
 from recollect.types import Durability, Type
+from recollect.types.frozen import frozen
 
 DAY = 86_400
 
@@ -30,7 +31,7 @@ DURABILITY_OF_TYPE: Mapping[Type, Durability] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Decay:
     """How a score fades: it halves every ``half_life_days`` down to ``floor`` of itself.
     Decay ranks; it never hides and never deletes."""
@@ -39,7 +40,7 @@ class Decay:
     floor: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Stale:
     """When a memory may be archived: not used for that long, and weighing less than that."""
 
@@ -47,7 +48,7 @@ class Stale:
     importance_below: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Cut:
     """Where an answer ends: at so large a share of the best score; of statements at this score
     itself too, of turns only where the best reaches it. A score below ``clear`` may be that of
@@ -68,7 +69,7 @@ LOCAL_CUTS: Cuts = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Profile:
     name: str
     store_file: str = "memory.db"

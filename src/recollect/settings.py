@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any
 
 from recollect.errors import Invalid
 from recollect.profiles import Profile, profile_named, whole_number, with_environment
+from recollect.types.frozen import frozen
 
 PREFIX = "RECOLLECT_"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Settings:
     """Each field is the environment variable RECOLLECT_<NAME>; empty means "the default"."""
 

@@ -37,9 +37,9 @@ class Work(NamedTuple):
 # At most: what was counted when this was written, and about a fifth more.
 LIMITS = {
     # Without a snapshot, which so few records have none of, the vectors are read whole and rounded.
-    "the first recall": Work(15, 98, 2_150_000, 10_400),
+    "the first recall": Work(15, 98, 2_150_000, 11_500),
     "a recall when nothing changed": Work(2, 0, 100, 1_400),
-    "a recall after a write": Work(13, 22, 185_000, 2_400),
+    "a recall after a write": Work(13, 16, 185_000, 2_300),
     "remember": Work(32, 10, 500, 950),
     "observe": Work(17, 0, 300, 820),
     "observe of a hundred": Work(60, 0, 300, 33_000),
@@ -92,11 +92,12 @@ def work() -> Iterator[WorkCount]:
 
 
 def test_no_verb_does_more_work_than_it_may(work: WorkCount, tmp_path: Path) -> None:
+    # With ids of their own: of what is equally good, the same is taken every time.
     said = [
-        f"The {colour} {thing} is in {place}."
+        {"role": "user", "content": f"The {one} {thing} is in {place}.", "id": place + thing + one}
         for place in PLACES
         for thing in THINGS
-        for colour in COLOURS
+        for one in COLOURS
     ]
     with Memory.open(tmp_path / "m.db", embedder="hashing", background=False) as memory:
         memory.observe("s", said, scope=ANN)

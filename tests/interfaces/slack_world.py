@@ -49,6 +49,7 @@ class Slack:
 
     def __post_init__(self) -> None:
         self._sockets: list[web.WebSocketResponse] = []
+        self._unheard: dict[str, dict[str, Any]] = {}
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
         self.url = ""
@@ -154,10 +155,13 @@ class Slack:
         await socket.prepare(request)
         await socket.send_json({"type": "hello", "num_connections": 1})
         self._sockets.append(socket)
+        for body in list(self._unheard.values()):
+            await socket.send_json(body)
         async for message in socket:
             if message.type == WSMsgType.TEXT:
                 told = json.loads(message.data)
                 if told.get("envelope_id"):
+                    self._unheard.pop(told["envelope_id"], None)
                     self.acks.append(told["envelope_id"])
         self._sockets.remove(socket)
         return socket
@@ -177,10 +181,14 @@ class Slack:
         asyncio.run_coroutine_threadsafe(close(), self._loop).result(30)
 
     def send(self, kind: str, payload: dict[str, Any], envelope: str) -> None:
+        """An event that nobody acknowledges is sent again to who comes next, as by the real one:
+        a client may give up the connection that it was sent on."""
         body = {"envelope_id": envelope, "type": kind, "payload": payload,
                 "accepts_response_payload": True}  # fmt: skip
 
         async def deliver() -> None:
+            if kind == "events_api":
+                self._unheard[envelope] = body
             await self._sockets[-1].send_json(body)
 
         asyncio.run_coroutine_threadsafe(deliver(), self._loop).result(30)

@@ -14,7 +14,7 @@ import pytest
 
 from recollect import AsyncMemory, Denied, Invalid, Memory
 from recollect.access import keys
-from recollect.types import ALL_RIGHTS, Shape
+from recollect.types import ALL_RIGHTS, Record, Shape
 from tests.interfaces.mcp_world import agent_of
 from tests.requirements.asking import stored
 from tests.requirements.exports import (
@@ -329,6 +329,59 @@ def test_X9_who_is_trusted_less_replaces_nothing() -> None:
         assert hit.record.data["steps"] == ["ask Ann", "pay"]
 
     play(scenario)
+
+
+@pytest.mark.parametrize("durability", ["core", "standard"])
+def test_X9_an_agents_doubt_leaves_what_a_person_said_believed(durability: Any) -> None:
+    """Any fact could be made doubtful at will, and two true ones be set against each other."""
+
+    async def scenario(memory: AsyncMemory, agent: AsyncMemory) -> None:
+        said = ("Ann is allergic to nuts", "Ann lives in Oslo")
+        first, second = [
+            (await memory.remember(text, scope=ANN, durability=durability)).items[0].id
+            for text in said
+        ]
+        receipt = await agent.dispute(first, text="Ann eats nuts every day")
+        assert [item.status for item in receipt.items] == ["skipped", "disputed"]
+        claim = receipt.items[1].id
+        await agent.dispute(first, by=claim)
+        for against in ({"by": second}, {"text": said[1]}):
+            with pytest.raises(Denied):
+                await agent.dispute(first, **against)
+        records = await memory.get([first, second, claim])
+        assert [one.status for one in records] == ["active", "active", "disputed"]
+        [waiting] = await memory.review(scope=ANN)
+        assert claim in str(waiting), "a person is asked"
+        assert "allergic to nuts" in (await memory.context(query="nuts", scope=ANN)).text
+        await memory.dispute(first, text="Ann had her allergy treated")
+        [record] = await memory.get([first])
+        assert record.status == "disputed", "a person may doubt what a person said"
+
+    play(scenario)
+
+
+def test_X9_a_guess_of_an_agent_puts_no_persons_word_in_doubt() -> None:
+    """What may be meant by a bare value, or by an event, is only guessed."""
+
+    async def scenario(memory: AsyncMemory, agent: AsyncMemory) -> None:
+        told = {"role": "user", "content": "My rate is 70 an hour."}
+        guessed = {"role": "user", "content": "Down to 55 now."}
+        for who, expected in ((agent, "active"), (memory, "disputed")):
+            scope = f"{ANN}:project:{expected}"
+            await memory.observe("first", [told], scope=scope)
+            await memory.maintain()
+            [fact] = [one for one in await facts(memory, scope) if "70" in one.text]
+            await who.observe("second", [guessed], scope=scope)
+            await memory.maintain()
+            [fact] = await memory.get([fact.id])
+            assert fact.status == expected, who
+
+    play(scenario)
+
+
+async def facts(memory: AsyncMemory, scope: str) -> list[Record]:
+    page = await memory.records(scope=scope, limit=100)
+    return [one for one in page.items if one.kind == "semantic"]
 
 
 def test_X9_an_agent_does_not_note_things_as_the_system() -> None:

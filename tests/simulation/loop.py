@@ -26,6 +26,10 @@ class LoopMeter:
         yield
         self.kind = ""
 
+    def note(self, seconds: float) -> None:
+        if kind := self.kind:
+            self.longest[kind] = max(self.longest[kind], seconds)
+
     @contextmanager
     def watching(self) -> Iterator[None]:
         run = asyncio.Handle._run
@@ -36,9 +40,7 @@ class LoopMeter:
                 return
             begun = time.thread_time()
             run(handle)
-            spent, kind = time.thread_time() - begun, self.kind
-            if kind:
-                self.longest[kind] = max(self.longest[kind], spent)
+            self.note(time.thread_time() - begun)
 
         with patch.object(asyncio.Handle, "_run", measured):
             yield

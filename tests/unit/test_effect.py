@@ -54,9 +54,17 @@ def test_X22_what_may_have_changed_is_in_doubt_and_what_says_so_is_not() -> None
         Known(record=replace(KNOWN, author="Bob"), bears=1.0),
         Known(record=replace(KNOWN, type="user_request"), bears=1.0),
         Known(record=replace(KNOWN, status="disputed"), bears=1.0),
+        Known(record=replace(KNOWN, trust=NEW.trust + 1), bears=1.0),
         Known(record=replace(KNOWN, valid_from=NEW.learned_at + timedelta(days=1)), bears=1.0),
     ],
-    ids=["not likely", "somebody else's", "an order", "in doubt already", "told later"],
+    ids=[
+        "not likely",
+        "somebody else's",
+        "an order",
+        "in doubt already",
+        "of somebody trusted more",
+        "told later",
+    ],
 )
 def test_X22_nothing_else_is_put_in_doubt(known: Known) -> None:
     assert by_meaning(NEW, [known]).kind == "new"

@@ -28,8 +28,10 @@ class Backlog:
         ]
         self.asked: list[int] = []
 
-    async def due(self, now: datetime, *, kinds: Sequence[str], limit: int) -> list[Work]:
-        assert (now, kinds) == (NOW, ("fold",))
+    async def due(
+        self, now: datetime, *, root: str | None, kinds: Sequence[str], limit: int
+    ) -> list[Work]:
+        assert (now, root, kinds) == (NOW, None, ("fold",))
         self.asked.append(limit)
         return self.work[:limit]
 

@@ -128,6 +128,6 @@ def test_X9_whatever_a_memory_says_all_of_it_goes_and_nothing_else(text: str, ow
     ],
 )
 def test_X9_no_text_takes_long_to_read(hostile: str) -> None:
-    start = time.perf_counter()
+    start = time.thread_time()
     without_recalled(hostile)
-    assert time.perf_counter() - start < 3
+    assert time.thread_time() - start < 3

@@ -222,9 +222,9 @@ def test_X11_ordinary_things_that_look_a_little_alike_stay() -> None:
     ],
 )
 def test_X11_no_text_takes_long(hostile: str) -> None:
-    start = time.perf_counter()
+    start = time.thread_time()
     redact(hostile)
-    assert time.perf_counter() - start < 8
+    assert time.thread_time() - start < 6
 
 
 # Settings

@@ -28,6 +28,7 @@ from recollect.errors import Conflict, RecollectError
 from recollect.ports import Cell, Store, cell_key
 from recollect.scopes import root_of
 from recollect.types import AUDIT, Batch, Item, Packet, Record
+from recollect.types.frozen import frozen
 from recollect.types.pages import Page
 
 log = logging.getLogger(__name__)
@@ -44,7 +45,7 @@ PAGE = 500
 Line = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class _Sealable:
     """A line that was written and is not sealed yet."""
 
@@ -287,7 +288,7 @@ def _records_in(found: object) -> Iterator[Record]:
 # Looking at it again
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class AuditReport:
     """``heads`` are the last seals by root and process, to compare with those kept elsewhere;
     ``unsealed`` lines are of the last second of a process, or of one that was killed."""

@@ -15,7 +15,7 @@ import re
 from base64 import urlsafe_b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit
@@ -27,6 +27,7 @@ from recollect.engine import Engine
 from recollect.errors import Conflict, Denied, Invalid, NotFound, RecollectError
 from recollect.ports import Cell, cell_key
 from recollect.types import Right
+from recollect.types.frozen import frozen
 
 CLIENTS, CONSENTS, CODES, GRANTS = "oauth client", "oauth consent", "oauth code", "oauth grant"
 RENEWAL = "rcr_"
@@ -63,7 +64,7 @@ class GrantError(RecollectError):
         self.code = code
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class OAuthClient:
     """A program that asks people for access."""
 
@@ -77,7 +78,7 @@ class OAuthClient:
         return any(_same_place(address, own) for own in self.redirects)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class AccessWish:
     """What a program asks a person for."""
 
@@ -89,7 +90,7 @@ class AccessWish:
     state: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Issued:
     """A key, and the word that brings the next one."""
 

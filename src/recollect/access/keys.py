@@ -15,7 +15,7 @@ import re
 from base64 import urlsafe_b64encode
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from ipaddress import ip_address, ip_network
 from typing import Any
@@ -27,6 +27,7 @@ from recollect.ports import Cell, Store, cell_key
 from recollect.scopes import parse_scope, root_of
 from recollect.text.inputs import When, clean_name, expiry, one_of, several_of
 from recollect.types import ALL_RIGHTS, Holder, Right
+from recollect.types.frozen import frozen
 
 PREFIX = "rck_"
 TOKEN = "token-"  # how the id of somebody begins who came with an issuer's token
@@ -45,7 +46,7 @@ _SECRET = re.compile(r"[A-Za-z0-9_-]{32,200}\Z")  # ours, or one that an operato
 UNKNOWN = "this key is not known, has expired or was revoked; ask for a new one"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Key:
     """What is known of a key; the key itself is not. No scopes: all of them; no addresses: from
     everywhere. ``parent`` is the key it was made with, ``succeeds`` the one whose place it
@@ -80,7 +81,7 @@ class Key:
         return any(plain in ip_network(one) for one in self.addresses)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Device:
     """A device and the scope that what it hears belongs to."""
 

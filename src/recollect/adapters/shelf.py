@@ -12,13 +12,14 @@ import hashlib
 import json
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from recollect.errors import Conflict, Invalid, NotFound, RecollectError, Unavailable
 from recollect.memory.sync import Memory
 from recollect.types import LIVE, Record, Source, Status, Type
+from recollect.types.frozen import frozen
 
 ATTEMPTS = 16
 PAGE = 1000
@@ -31,7 +32,7 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Placed:
     """What is to stand under a key. ``data`` comes back as it is, secrets excepted. Without a
     ``scope`` it is the handle's own."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from recollect.index.derived import hash_of
@@ -13,12 +11,13 @@ from recollect.index.scope import Array, Vectors
 from recollect.index.scoring import Parts, Probe, Share, Words
 from recollect.index.turns import NONE
 from recollect.text import analysis
+from recollect.types.frozen import frozen
 
 _WEIGHTS = np.array([*BEFORE, *AFTER])
 _PAUSE = PAUSE_SECONDS * 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Surroundings:
     """Each row's neighbours, in columns like ``_WEIGHTS``; NONE where there is none."""
 

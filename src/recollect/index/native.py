@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -19,6 +18,7 @@ from recollect.index.spread import Spread
 from recollect.ports import NativeArms, NativeHit, NativeHits, NativeSearch
 from recollect.text import analysis
 from recollect.types import Hit, Record, Search
+from recollect.types.frozen import frozen
 
 # A turn beside a hit is a candidate too, and has neighbours itself.
 WORDS_KEPT = 5000  # texts
@@ -102,7 +102,7 @@ class _Counted(NamedTuple):
     length: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class _Talk:
     """Where a turn stands in a conversation, as far as it was read."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recollect.index.derived import TERM
+from recollect.types.frozen import frozen
 
 Array = NDArray[Any]
 
@@ -17,7 +17,7 @@ SEGMENTS_MAX = 16
 TAIL_MIN = 20_000  # entries that may wait outside the main segment, however small that is
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Segment:
     """``rows[offsets[i]:offsets[i + 1]]`` hold ``hashes[i]``, in ascending order."""
 

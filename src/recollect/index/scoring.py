@@ -13,6 +13,7 @@ from recollect.index.derived import hash_of, quantised
 from recollect.index.scope import Array, ScopeIndex, Vectors
 from recollect.text import analysis
 from recollect.types import Vector
+from recollect.types.frozen import frozen
 
 # Beyond this share of rows that pass, scanning all is quicker than gathering those.
 GATHER_SHARE = 0.3
@@ -38,7 +39,7 @@ class Share:
     keyword: Array | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Words:
     """The query's words with their weights, over all rows that the query can see."""
 
@@ -107,7 +108,7 @@ def coverage(share: Share, words: Words, rows: Array) -> Array:
     return held / words.total if words.total else held
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Probe:
     """A query's vector in one byte per number."""
 

@@ -59,6 +59,7 @@ READ_AT_ONCE = 1000
 FEW_ROWS = 4096  # to which it does not pay to look at the best of them only
 # Up to so many rows a search takes about a millisecond.
 READY_ROWS_MAX = 20_000
+READY_HITS_MAX = 256
 READY_RECORDS_MAX = 100  # of a listing: each is decoded
 
 
@@ -94,8 +95,8 @@ def search_if_ready(
     feed: Feed, cache: IndexCache, asked: Search, is_little: IsLittle | None = None
 ) -> Sequence[Hit] | None:
     """The same, where it takes no longer than the way to another thread and back: nobody holds the
-    lock, and the indexes are in memory, as they are now, and small. Else None. ``is_little``: is
-    what came to a scope behind a stamp taken in quickly?"""
+    lock, the indexes are in memory, as they are now, and small, and so are the answers few. Else
+    None. ``is_little``: is what came to a scope behind a stamp taken in quickly?"""
     if not check_asked(asked):
         return []
     with _ready(cache, asked.where) as is_free:
@@ -105,6 +106,8 @@ def search_if_ready(
         if not cache.holds(stamps.scopes, space, READY_ROWS_MAX, is_little):
             return None
         found, spread = _candidates(_shares(feed, cache, asked.where, space, stamps, asked), asked)
+    if found is not None and len(found.keys) > READY_HITS_MAX:
+        return None
     return _hits(feed, found, spread, asked)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from recollect.types.frozen import frozen
 
 # What similarities are taken to be before any are seen; as good as so many seen.
 USUAL_SIMILARITY = 0.1
@@ -10,7 +10,7 @@ USUAL_DEVIATION = 0.1
 SEEN_BEFORE = 30
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Spread:
     """How similarities to a query are spread over what it can find: the average and the
     standard deviation, kept sane where there are few."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from recollect.access.rights import AGENT_RIGHTS
 from recollect.types import Right
+from recollect.types.frozen import frozen
 
 if TYPE_CHECKING:  # the verbs take a moment to load, and the first answer needs none
     from recollect.access.keys import Key
@@ -20,7 +21,7 @@ class Counting(Protocol):
     async def take(self, roots: Iterable[str]) -> None: ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Caller:
     """Whoever sent a request. Never close its ``memory``: it shares its process's store. ``via``
     is what the journal says of somebody who has no key, because none was made yet or none is

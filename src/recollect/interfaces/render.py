@@ -7,7 +7,7 @@ import textwrap
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from recollect.types import (
@@ -22,6 +22,7 @@ from recollect.types import (
     Session,
     Summary,
 )
+from recollect.types.frozen import frozen
 from recollect.types.json import as_json as as_json
 from recollect.types.pages import Consent, Due, ScopeCount, Spent, Stats
 
@@ -55,7 +56,7 @@ def without_paths(text: str) -> str:
     return _PATH.sub("the file", text)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Screen:
     """How to write for the person in front of it."""
 

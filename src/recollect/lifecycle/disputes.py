@@ -7,12 +7,12 @@ out of the dispute, the record that is left becomes an ordinary one again.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from recollect.engine import Engine
 from recollect.lifecycle.status import settled
 from recollect.ports import Store
 from recollect.types import LIVE, Record, Relation
+from recollect.types.frozen import frozen
 
 
 def opponents_of(id_: str, edges: Iterable[Relation]) -> list[str]:
@@ -38,7 +38,7 @@ def still_disputed(record: Record, edges: Iterable[Relation], others: Mapping[st
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Disputes:
     """Records, the edges that touch them, and the records at the other ends."""
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -23,12 +22,13 @@ from recollect.lifecycle.merge.phrases import phrases
 from recollect.lifecycle.merge.topic import Topic
 from recollect.lifecycle.merge.traits import is_foreign, traits
 from recollect.types import Vector
+from recollect.types.frozen import frozen
 
 SPACE = "recall-1/384"  # with other vectors nothing here is asked
 WEIGHTS = Path(__file__).with_name("effect.json")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Effect:
     """``likely``: what a sum must be above for a doubt; ``least``: what it must be above for a
     rule to be heeded. For vectors of one space only."""

@@ -6,7 +6,6 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -14,6 +13,7 @@ from recollect.memory import AsyncMemory
 from recollect.scopes import parse_scope as parse_scope
 from recollect.text.inputs import moment as moment
 from recollect.types import Right
+from recollect.types.frozen import frozen
 
 WAYS_IN_AND_OUT = ("open", "connect", "close")
 REQUIRED: Any = inspect.Parameter.empty  # instead of a default
@@ -21,7 +21,7 @@ REQUIRED: Any = inspect.Parameter.empty  # instead of a default
 _ARGUMENT = re.compile(r"^ {4}(\w+): (.+(?:\n {8}.+)*)", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Argument:
     """``said`` is its line in the docstring; ``positional``: it may be given without its name."""
 
@@ -36,7 +36,7 @@ class Argument:
         return self.default is REQUIRED
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class VerbSpec:
     """``said`` is the docstring without its arguments; ``answers`` is what it returns."""
 

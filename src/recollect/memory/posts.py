@@ -8,12 +8,12 @@ import http.client
 import ssl
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from socket import IPPROTO_TCP, SOCK_STREAM, create_connection, gaierror, getaddrinfo
 from urllib.parse import SplitResult, urlsplit
 
 from recollect.errors import Invalid
+from recollect.types.frozen import frozen
 
 SECONDS_MAX = 10.0
 URL_LENGTH_MAX = 2_000
@@ -23,7 +23,7 @@ WAIT_SECONDS_MAX = 3_600.0
 _OLD_INSIDE = tuple(map(ip_network, ("::/96", "::ffff:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48")))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Sent:
     """Was it taken? If not, why, and how long the receiver wants to be left alone."""
 

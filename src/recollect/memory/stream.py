@@ -13,7 +13,6 @@ import binascii
 import json
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from recollect.engine import Engine
@@ -21,6 +20,7 @@ from recollect.errors import Invalid
 from recollect.memory import AsyncMemory
 from recollect.scopes import is_visible
 from recollect.types import Entry, Touch
+from recollect.types.frozen import frozen
 from recollect.types.json import as_json
 from recollect.verbs.lists.changes import is_bookkeeping, visible_entries
 
@@ -39,7 +39,7 @@ WITHOUT_TEXT = frozenset(
 Place = dict[str, int]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class StreamEvent:
     """``hello`` comes first and has nothing but its place; ``change`` has an entry; ``gap`` says
     that entries behind the reader's place are kept no longer; ``pulse`` that nothing happened."""

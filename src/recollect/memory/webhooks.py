@@ -14,7 +14,7 @@ import json
 import logging
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,7 @@ from recollect.memory import AsyncMemory
 from recollect.memory.stream import StreamEvent, stream_changes
 from recollect.ports import Cell, cell_key
 from recollect.scopes import root_of
+from recollect.types.frozen import frozen
 from recollect.upkeep.leases import hold, release
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ FIRST_PAUSE_SECONDS = 1.0
 PAUSE_SECONDS_MAX = 3_600.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Webhook:
     """Where the changes of a scope and all below it are told. ``text``: with what memories say.
     ``failing`` is how often the event that waits was tried in vain, ``trouble`` why."""

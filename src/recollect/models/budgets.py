@@ -7,7 +7,7 @@ its parts by operation and model, for people to read. It changes by compare-and-
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
@@ -15,6 +15,7 @@ from recollect.errors import Conflict, Unavailable
 from recollect.ports import Cell, Clock, NewId, Registry, Store, cell_key
 from recollect.text.tokens import estimate
 from recollect.types import Usage
+from recollect.types.frozen import frozen
 
 ATTEMPTS_MAX = 64
 KEPT_DAYS = 90
@@ -24,7 +25,7 @@ BUDGET = "budget"
 NOTHING: Mapping[str, Any] = {"calls": 0, "tokens_in": 0, "tokens_out": 0, "cost": 0.0}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Price:
     """Dollars per million tokens."""
 
@@ -35,7 +36,7 @@ class Price:
         return (tokens_in * self.tokens_in + tokens_out * self.tokens_out) / MILLION
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Budgets:
     """Hard limits; 0 = none. A call counts question and answer; a day begins at 00:00 UTC and
     belongs to one root scope."""
@@ -45,7 +46,7 @@ class Budgets:
     money_per_day: float = 5.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Booking:
     """One call as it is expected; ``day`` is set when it was booked."""
 

@@ -15,7 +15,6 @@ import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from contextvars import ContextVar
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 
@@ -23,6 +22,7 @@ from recollect.errors import Invalid, Unavailable
 from recollect.models.budgets import Booking, Budgets, Price, Spending
 from recollect.ports import AnswerError, Clock, NewId, Store
 from recollect.types import Usage
+from recollect.types.frozen import frozen
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +48,7 @@ PriceOf = Callable[[str], Price | None]
 Call = Callable[[], Awaitable[tuple[T, Usage]]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Patience:
     """How long to try. Pauses double from ``pause``, with chance in them, up to ``pause_max``;
     a longer wait that a server asks for is not waited out: the error says when."""

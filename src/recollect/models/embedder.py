@@ -23,6 +23,7 @@ from recollect.ports import AnswerError, EmbeddingService
 from recollect.scopes import SYSTEM_ROOT
 from recollect.text.tokens import estimate
 from recollect.types import Usage, Vector
+from recollect.types.frozen import frozen
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +44,7 @@ GATE = Gate(CALLS_AT_ONCE)
 QUERY_GATE = Gate(8)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Embedded:
     """A vector per text, None where there is none; ``trouble`` says why, ``usage`` what it cost."""
 

@@ -7,12 +7,12 @@ with, so a process under another profile treats it the same way.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Literal, cast, get_args
 
 from recollect.packet.window import units
 from recollect.profiles import Profile
 from recollect.types import Message
+from recollect.types.frozen import frozen
 
 Rule = Literal["messages", "turns", "window", "tokens"]
 
@@ -21,7 +21,7 @@ WINDOW_KEEP_MAX = 10
 TRIMMED_TO = 10  # a window of 0 is never folded, only trimmed
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Policy:
     """``above`` counts messages, turns or tokens, by ``rule``; ``keep`` counts the same."""
 

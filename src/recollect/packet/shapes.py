@@ -17,6 +17,7 @@ from typing import Any, Literal
 from recollect.packet.window import call_pairs
 from recollect.text.dialects import Part, dialect_of, gemini_block, original_of, parts_of
 from recollect.types import Message, Shape
+from recollect.types.frozen import frozen
 
 Dict = dict[str, Any]
 
@@ -365,7 +366,7 @@ def _without_trailing_blanks(merged: list[Dict]) -> list[Dict]:
     return merged
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class _Picture:
     """An image by its address, or as data in base64."""
 

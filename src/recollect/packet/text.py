@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from recollect.text.tokens import TokenCount
 from recollect.text.trust import PREFACE
 from recollect.types import Answer, Hit, Kind, Record, Why
+from recollect.types.frozen import frozen
 
 STABLE_SECTION = "pre-seeded-memories"
 SECTION_OF_KIND: Mapping[Kind, str] = {
@@ -30,7 +31,7 @@ TRUST_WORDS = ("untrusted", "low", "medium", "high")
 NO_ROOM = "it did not fit the budget"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Section:
     """Quoted lines under one tag, best first; ``hits`` stand beside their lines. ``share`` is
     how much of the budget the section is sure of; with 0 it takes what it needs, before others."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
@@ -34,6 +33,7 @@ from recollect.rank.sought import TIME, without_it
 from recollect.text.analysis import asks, query_terms, terms
 from recollect.text.normal import fold
 from recollect.types import Hit, Record
+from recollect.types.frozen import frozen
 
 SECONDS_PER_DAY = 86_400.0
 ENGLISH_ONLY = frozenset(("minilm", "recall-1"))  # embedders
@@ -56,7 +56,7 @@ USUAL_IMPORTANCE = 0.5
 RAISED = frozenset(("alias", "spelling", "related", "replaces"))  # stages that found it otherwise
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Asked:
     """The question and the moment of asking."""
 

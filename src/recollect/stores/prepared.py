@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from recollect.index.derived import check_finite, quantised
@@ -18,17 +17,18 @@ from recollect.stores.rows import (
     state_checksum,
 )
 from recollect.types import Batch, Record
+from recollect.types.frozen import frozen
 
 _CHECKSUM = RECORD_BIRTH.index("checksum")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class PreparedRecord:
     birth: tuple[Any, ...]  # placeholders for a change
     changes: tuple[Any, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Prepared:
     """A checked batch with all that can be computed before the file is locked."""
 

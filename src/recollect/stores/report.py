@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from recollect.types.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Defect:
     """Something wrong. ``part`` is one of library, mode, file, rows, index, journal;
     what is wrong with the ``index`` can be rebuilt."""
@@ -15,7 +15,7 @@ class Defect:
     ids: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class DoctorReport:
     path: str  # or the name of a database
     library: str

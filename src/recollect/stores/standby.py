@@ -261,6 +261,7 @@ class Standby:
         self,
         now: datetime,
         *,
+        root: str | None = None,
         kinds: Sequence[WorkKind] = (),
         space: str = "",
         limit: int = 100,
@@ -269,7 +270,8 @@ class Standby:
             return []
 
         return await self.asked(
-            lambda store: store.due(now, kinds=kinds, space=space, limit=limit), nothing
+            lambda store: store.due(now, root=root, kinds=kinds, space=space, limit=limit),
+            nothing,
         )
 
     async def counts(

@@ -667,12 +667,13 @@ class FolderStore:
         self,
         now: datetime,
         *,
+        root: str | None = None,
         kinds: Sequence[WorkKind] = (),
         space: str = "",
         limit: int = 100,
     ) -> list[Work]:
-        roots = [root for _, root in sorted(self._open_roots().items())]
-        work = [one for root in roots for one in _due(root, now, space)]
+        roots = [one for name, one in sorted(self._open_roots().items()) if root in (None, name)]
+        work = [one for found in roots for one in _due(found, now, space)]
         order = ("expire", "fold", "embed", "review")
         work.sort(key=lambda one: order.index(one.kind))
         return [one for one in work if not kinds or one.kind in kinds][: max(0, limit)]

@@ -11,7 +11,6 @@ import re
 import time
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from importlib.resources import files
@@ -27,6 +26,7 @@ from recollect.text.normal import fold
 from recollect.text.redact import Redactor
 from recollect.types import Message, Record, Role, Usage
 from recollect.types.checks import Mistake, ModelReport, Price1000, Score
+from recollect.types.frozen import frozen
 from recollect.upkeep.learn.answers import (
     Shown,
     known_as_text,
@@ -45,7 +45,7 @@ ANSWER_CHARACTERS_MAX = 120
 _LINK = re.compile(r"\b([a-z_]+):?\s+k1\b")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ModelCase:
     name: str
     part: str

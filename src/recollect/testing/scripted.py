@@ -17,12 +17,13 @@ import socket
 import struct
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Literal
 
 from recollect.models.providers.hashing import HashingEmbedder
+from recollect.types.frozen import frozen
 
 DRIP_SECONDS = 0.05
 HUGE_BYTES = 10 << 20
@@ -32,7 +33,7 @@ Dialect = Literal["openai", "anthropic", "google", "ollama"]
 Manner = Literal["whole", "drip", "hang", "reset"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ScriptedQuestion:
     """A request as it arrived."""
 
@@ -47,7 +48,7 @@ class ScriptedQuestion:
     dimensions: int | None = None  # asked for
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ScriptedAnswer:
     """What to send back. ``raw`` goes out as it is; else ``vectors`` or ``text`` in the asker's
     dialect."""

@@ -9,10 +9,11 @@ comes every year has no date, and where nothing tells the tense it is ``unsure``
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cache, lru_cache
+from itertools import chain
 from typing import Literal
 
 from recollect.text.expressions import later
@@ -26,13 +27,14 @@ from recollect.text.words import (
     word_set,
     words,
 )
+from recollect.types.frozen import frozen
 
 CHARACTERS_MAX = 8000
 
 Precision = Literal["day", "weekend", "week", "month", "season", "year"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Span:
     """A stretch of time that a phrase names: ``start`` belongs to it, ``end`` does not.
 
@@ -113,7 +115,7 @@ def told_times(text: str, at: datetime) -> tuple[Span, ...]:
 @lru_cache(maxsize=500)
 def _time_spans(text: str, at: datetime, _at: str) -> tuple[Span, ...]:
     """Asked again for every part of a lesson. Equal moments of two zones are of two days."""
-    if not _cue().search(text):
+    if not _may_name_one(text):
         return ()
     found = [span for read in _readers() for span in read(text, at)]
     found.sort(key=lambda span: (span.begins, -len(span.phrase)))
@@ -534,12 +536,29 @@ def _optional(section: str) -> str:
     return f"(?:(?:{found}) )?" if found else ""
 
 
+_NUMBER = later(rf"\d|[{_CJK}]")
+_WORDS = later(r"\w+")
+
+
+def _may_name_one(text: str) -> bool:
+    """Without a number, or any of these words, a text names no time."""
+    lowered = text.lower()
+    single, several = _cues()
+    return (
+        _NUMBER.search(text) is not None
+        or not single.isdisjoint(_WORDS.findall(lowered))
+        or any(cue in lowered for cue in several)
+    )
+
+
 @cache
-def _cue() -> re.Pattern[str]:
-    """Without any of these a text names no time."""
-    names = ("weekdays", "months", "seasons", "days_away", "units")
-    listed = "|".join(alternatives(f"dates.{name}") for name in names)
-    return re.compile(rf"\d|[{_CJK}]|\b(?:{listed})\b", re.IGNORECASE)
+def _cues() -> tuple[frozenset[str], Sequence[str]]:
+    """Those of one word, and those of several."""
+    named = [*counted("dates.weekdays"), *counted("dates.months")]
+    tables = [meanings(f"dates.{name}") for name in ("seasons", "days_away", "units")]
+    listed = {word.lower() for word in (*named, *chain.from_iterable(tables))}
+    single = frozenset(word for word in listed if _WORDS.fullmatch(word))
+    return single, sorted(listed - single)
 
 
 @cache

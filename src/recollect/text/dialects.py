@@ -12,13 +12,14 @@ import base64
 import dataclasses
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date, datetime
 from typing import Any, Literal
 
 from recollect.errors import Invalid
 from recollect.text.inputs import one_of
 from recollect.types import Message, Role
+from recollect.types.frozen import frozen
 
 Dialect = Literal["chat", "responses", "gemini", "langchain", "pydantic"]
 PartKind = Literal["text", "thinking", "call", "answer", "media"]
@@ -29,7 +30,7 @@ NO_ROLE = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Part:
     """A piece of a message. ``id`` names a call, or the call that an answer answers; the
     ``arguments`` of a call are JSON text. ``raw`` is the block as it came."""
@@ -42,7 +43,7 @@ class Part:
     raw: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Body:
     """One message as we keep it: whose it is, and its own JSON."""
 

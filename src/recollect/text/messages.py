@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -25,6 +24,7 @@ from recollect.text.inputs import (
 from recollect.text.redact import Redactor, Secret
 from recollect.types import PERSON_TRUST, TRUST_OF_SOURCE, Message, Source, ToolCall
 from recollect.types.arguments import MessageInput as MessageInput
+from recollect.types.frozen import frozen
 
 SOURCE_OF_ROLE: Mapping[str, Source] = {
     "user": "user",
@@ -41,7 +41,7 @@ _PLAIN = {"role", "content", "id", "at", "author"}
 _NOT_SECRET = {"role", "id", "at", "tool_call_id", "type", "kind", "call_id"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Taken:
     """A message that came in, and what had to be said about it."""
 
@@ -53,7 +53,7 @@ def _as_claimed(source: Source) -> Source:
     return source
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Intake:
     """What applies to every message of one call."""
 

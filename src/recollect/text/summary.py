@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 
 from recollect.text.normal import one_line
 from recollect.text.tokens import TokenCount
 from recollect.text.words import alternatives, pattern
 from recollect.types import Message
+from recollect.types.frozen import frozen
 
 LINE_CHARACTERS_MAX = 240
 GREETINGS_MAX = 4
@@ -30,7 +30,7 @@ _LABELLED = re.compile(rf"- ({'|'.join(WEIGHTS)}): (.+)")
 _SENTENCE = re.compile(r"(?<=[.!?。！？])\s+|\n+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SummaryLine:
     label: str
     text: str

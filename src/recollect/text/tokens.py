@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from recollect.text.expressions import later
+from recollect.types.frozen import frozen
 
 TokenCount = Callable[[str], int]
 
@@ -31,7 +31,7 @@ _DIGITS = later(r"\d+")
 _REST = later(r"[^\sA-Za-z\d]|\n+|[ \t]{2,}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Counter:
     """A way to count, and the name under which a packet reports it."""
 

@@ -9,9 +9,11 @@ we began and ceased to believe it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any, Literal, NamedTuple, get_args
+
+from recollect.types.frozen import frozen
 
 Kind = Literal["episodic", "semantic", "procedural"]
 Type = Literal[
@@ -104,14 +106,14 @@ class SessionKey(NamedTuple):
     id: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ToolCall:
     id: str
     name: str
     arguments: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Message:
     """One line of a session's log. ``original`` holds the caller's own JSON when ``text``
     does not say it all (tool calls, content blocks, extra fields), so nothing is lost."""
@@ -133,7 +135,7 @@ class Message:
     expires_at: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Session:
     """A message log with named readers. ``version`` guards the fields below it only:
     appending messages and moving cursors do not change it."""
@@ -150,7 +152,7 @@ class Session:
     version: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Summary:
     """What messages ``from_seq`` to ``to_seq`` of a session said; written once, never edited."""
 
@@ -165,7 +167,7 @@ class Summary:
     learned_at: datetime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Record:
     """One long-term memory.
 
@@ -214,7 +216,7 @@ class Record:
         return SessionKey(self.session_scope or self.scope, self.session)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Relation:
     """An edge between two records of one root. ``scope`` is that of its source record."""
 
@@ -236,7 +238,7 @@ EXPORTED = "an export file holds it: "  # how another note of forget begins
 JOB = "job"  # the cells that tell of a server's long work
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Item:
     """A small named value: policies, proposals, tombstones. Those of the namespace ``MARKS`` say
     that a write was done, those of ``AUDIT`` by whom; they are kept with it, but the journal does
@@ -250,7 +252,7 @@ class Item:
     version: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CursorMove:
     """Compare-and-set of one reader's position; a reader that never moved stands at 0."""
 
@@ -260,7 +262,7 @@ class CursorMove:
     new: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Erase:
     """What to remove for good, with its index rows, vectors and relations.
 
@@ -276,7 +278,7 @@ class Erase:
     namespace: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Batch:
     """The only way to write: all of it happens, or none of it. Everything in it belongs to
     one root scope. ``change`` groups the commits of one larger run (default: the batch)."""
@@ -303,7 +305,7 @@ class Batch:
     prune: tuple[int, ...] = ()  # entries of the journal to drop, never its last; not journalled
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Touch:
     """One thing a commit touched: its fields before and after, text excepted.
     ``before`` is None when the commit created it, ``after`` None when it erased it."""
@@ -315,7 +317,7 @@ class Touch:
     after: Mapping[str, Any] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Entry:
     """One commit in the journal of its root."""
 
@@ -333,7 +335,7 @@ class Entry:
 Matching = tuple[tuple[str, str, tuple[Any, ...]], ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Where:
     """Which records. ``scopes`` are of one root; each also shows its parents, and with
     ``descend`` everything below it. What is empty lets everything pass. With ``as_of`` or
@@ -359,7 +361,7 @@ class Where:
     matching: Matching = ()  # on tags and data, all of them
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Search:
     """What to look for: by words, by meaning, or by both."""
 
@@ -372,7 +374,7 @@ class Search:
     limit: int = 12  # per arm
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Listing:
     """What to go through, in an order."""
 
@@ -382,7 +384,7 @@ class Listing:
     limit: int = 12
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Find:
     """What to look up by a key, of which a store has an index: a record must have one of the
     values of each key that is given. Answered like a listing."""
@@ -397,7 +399,7 @@ class Find:
     limit: int = 12
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Why:
     """One step in the making of a score."""
 
@@ -409,7 +411,7 @@ class Why:
         return f"{self.stage} {self.value:+.3f}" + (f" ({self.detail})" if self.detail else "")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Hit:
     """A record with the store's raw scores and, after ranking, one score and its reasons.
 
@@ -434,7 +436,7 @@ class Hit:
     why: tuple[Why, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Usage:
     """What an operation cost."""
 
@@ -445,7 +447,7 @@ class Usage:
     cost: float = 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ReceiptItem:
     """What became of one thing. For messages ``id`` is the message's and ``record`` that of
     the searchable turn; for everything else ``id`` is the record's. ``step`` is what upkeep
@@ -458,7 +460,7 @@ class ReceiptItem:
     step: UpkeepStep | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Receipt:
     items: tuple[ReceiptItem, ...]
     change: str = ""  # give this to undo()
@@ -467,7 +469,7 @@ class Receipt:
     usage: Usage = Usage()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ReviewItem:
     """Something that waits for a person's decision: give ``id`` to ``resolve()``.
 
@@ -487,14 +489,14 @@ class ReviewItem:
     actions: tuple[ReviewAction, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Answer:
     hits: tuple[Hit, ...]
     notes: tuple[str, ...] = ()
     usage: Usage = Usage()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Packet:
     """What to put before the next model call. ``text`` begins with ``stable_text``, whose
     ``hash`` stays the same while nothing in it changed. ``tokens`` counts text and messages by
@@ -513,7 +515,7 @@ class Packet:
     usage: Usage = Usage()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Work:
     """Something that is due because of the state of the store; never queued twice.
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import IO, Annotated, Any
+
+from recollect.types.frozen import frozen
 
 NAME_LENGTH_MAX = 512
 LIMIT_MAX = 1000
@@ -24,7 +25,7 @@ STEPS_MAX = 200
 STATEMENTS_MAX = 1000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Between:
     """How large a number may be, or how long a text or a list."""
 
@@ -32,7 +33,7 @@ class Between:
     most: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Like:
     """How a text is written."""
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from recollect.types import Usage
+from recollect.types.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Score:
     right: int = 0
     of: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Mistake:
     """``held``: the checks of learning keep it out of a memory."""
 
@@ -24,7 +25,7 @@ class Mistake:
     held: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Price1000:
     """What 1,000 messages take, as far as these questions show."""
 
@@ -36,7 +37,7 @@ class Price1000:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ModelReport:
     """``scores`` by part: valid (answers that can be read), grounded (facts that their messages
     say), facts (found), the four verdicts, others (questions where nothing was made the user's

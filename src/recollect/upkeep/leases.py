@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -19,6 +18,7 @@ from recollect.errors import Conflict
 from recollect.ports import Cell, Store, cell_key
 from recollect.scopes import root_of
 from recollect.types import Work
+from recollect.types.frozen import frozen
 
 ATTEMPTS_MAX = 5
 FIRST_PAUSE_SECONDS = 30
@@ -32,7 +32,7 @@ CLOCKS_DIFFER = timedelta(seconds=10)  # between machines that keep the time
 LEASE, TRIES = "lease", "work"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Tries:
     """A piece of work that failed: how often, why, and when it may be tried again."""
 
@@ -41,12 +41,14 @@ class Tries:
     value: Any
 
 
-async def lagging(store: Store, now: datetime, reader: str, most: int) -> list[Work]:
-    """Sessions in which this reader lags behind. The store tells of all readers, and another
-    one's backlog must not hide this one's."""
+async def lagging(
+    store: Store, now: datetime, reader: str, most: int, root: str | None = None
+) -> list[Work]:
+    """Sessions (of a root) in which this reader lags behind. The store tells of all readers, and
+    another one's backlog must not hide this one's."""
     limit = most
     while True:
-        work = await store.due(now, kinds=("fold",), limit=limit)
+        work = await store.due(now, root=root, kinds=("fold",), limit=limit)
         own = [one for one in work if one.detail == reader]
         if len(own) >= most or len(work) < limit or limit >= LAGGING_LOOKED_AT:
             return own[:most]

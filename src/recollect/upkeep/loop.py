@@ -83,7 +83,7 @@ async def one_round(engine: Engine, *, everything: bool = False, shared: bool = 
             await _work_or_say(engine, root, due[root], done, everything=everything)
         elif await hold(engine, engine.store, root, UPKEEP, LEASE_SECONDS, engine.name):
             try:
-                now_due = await look()  # another process may have done it since
+                now_due = await look(root=root)  # another process may have done it since
                 if root in now_due:
                     await _work_or_say(engine, root, now_due[root], done, everything=everything)
             finally:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Generic, TypeVar
 
 from recollect.engine import Engine
@@ -11,6 +11,7 @@ from recollect.errors import Invalid, Unavailable
 from recollect.models.calls import FailedCall
 from recollect.ports import AnswerError, Store
 from recollect.types import Usage
+from recollect.types.frozen import frozen
 from recollect.upkeep.leases import failed, hold, may_try, release, succeeded
 
 LEASE_SECONDS = 300  # longer than all tries of a model call together
@@ -18,7 +19,7 @@ LEASE_SECONDS = 300  # longer than all tries of a model call together
 Made = TypeVar("Made")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Answered(Generic[Made]):
     """What a model made of something; None if there is nothing yet. ``trouble`` says why not;
     there is none if another worker is at it, for then nothing is wrong."""

@@ -54,6 +54,7 @@ from recollect.types import (
     Where,
 )
 from recollect.types.arguments import Filter
+from recollect.types.frozen import frozen
 from recollect.upkeep.fold import TOKENS_PER_MESSAGE, message_cost
 from recollect.verbs.confirm import waiting
 from recollect.verbs.procedures import triggered
@@ -76,7 +77,7 @@ BESIDE_TURNS = tuple(type_ for type_ in KIND_OF_TYPE if type_ != "turn")
 BELIEVED: tuple[Status, ...] = ("active", "disputed")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ContextWish:
     """What the caller asked for, before checking."""
 
@@ -364,7 +365,7 @@ def _only_asks(hit: Hit) -> bool:
     return hit.record.type == "turn" and only_asks(hit.record.text)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Shelf:
     """What is believed in the asked scopes, turns excepted: read at once where it is little
     (``whole``), else by what is asked for."""
@@ -426,10 +427,14 @@ async def _window(
             if here == noted:
                 block = note_lines(said, found) or block
                 continue
-            messages += map(as_heard, found)
+            messages += await beside(_length(found), partial(_as_heard, found))
             summaries += [said] if said else []
             state = json.dumps(dict(session.state), ensure_ascii=False) if session.state else state
     return engine.in_order(key, messages), "\n".join(summaries), block, state
+
+
+def _as_heard(messages: Sequence[Message]) -> list[Message]:
+    return list(map(as_heard, messages))
 
 
 async def _unfolded(engine: Engine, store: Store, key: SessionKey) -> tuple[list[Message], str]:

@@ -1,4 +1,5 @@
-"""dispute: a person doubts a record. Both sides wait in the review until somebody decides."""
+"""dispute: somebody doubts a record. Both sides wait in the review until somebody decides. What a
+person said stays believed meanwhile where an agent doubts it."""
 
 from __future__ import annotations
 
@@ -60,23 +61,30 @@ def _must_be_ours(engine: Engine, record: Record) -> None:
 
 
 async def _together(change: Change, doubted: Record, other: Record) -> Receipt:
-    """Both as disputed, with the edge between them."""
+    """Both as disputed, with the edge between them; but not what a person said, if whoever doubts
+    it is trusted less: any fact could be made doubtful at will."""
+    engine = change.engine
     if doubted.id == other.id:
         raise Invalid("it says just that: nothing speaks against it")
+    if not engine.may_retire(other):
+        engine.check_retires(doubted)
 
     async def attempt(conflict: Conflict | None) -> None:
         change.clear()
         sides = [doubted, other]
         if conflict is not None:
-            now = change.engine.now()
+            now = engine.now()
             ids = [side.id for side in sides if side.version]
             again = {one.id: one for one in await change.store.records(change.root, ids, now=now)}
             sides = [again.get(side.id, side) for side in sides]
-        change.put(*map(disputed, sides))
+        change.put(*(disputed(side) for side in sides if engine.may_retire(side)))
         await change.link_again(other.id, "contradicts", [doubted.id], scope=other.scope)
         await change.commit()
 
     await retried(attempt, "these memories change faster than they can be disputed; try again")
-    change.tell(doubted.id, "disputed", f"{other.id} speaks against it")
+    if engine.may_retire(doubted):
+        change.tell(doubted.id, "disputed", f"{other.id} speaks against it")
+    else:
+        change.tell(doubted.id, "skipped", "a person said it: it is believed until one decides")
     change.tell(other.id, "disputed", "review() has both")
     return change.receipt()

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from recollect.changes import Change, retried, slices
@@ -20,7 +21,7 @@ from recollect.errors import Conflict, NotFound
 from recollect.lifecycle.status import held
 from recollect.packet.buffers import session_name
 from recollect.packet.said import only_asks
-from recollect.ports import Store
+from recollect.ports import Store, beside
 from recollect.scopes import root_of
 from recollect.text.analysis import is_stop_word, words
 from recollect.text.claims.gate import is_small_talk
@@ -39,6 +40,7 @@ from recollect.types import (
     SessionKey,
     Summary,
 )
+from recollect.types.frozen import frozen
 from recollect.upkeep.heard import retired, turns_of
 
 MESSAGES_READ_MAX = 2000
@@ -46,7 +48,7 @@ KEYWORDS = 6
 TRIVIAL_USER_WORDS = 25
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Over:
     """A session that is being ended."""
 
@@ -84,10 +86,11 @@ async def _read(engine: Engine, key: SessionKey, outcome: str) -> Over:
                 limit=MESSAGES_READ_MAX,
                 newest=True,
             )
+            gone = retired(await turns_of(engine, store, messages))
             return Over(
                 store=store,
                 session=sessions[0],
-                messages=heard(messages, retired(await turns_of(engine, store, messages))),
+                messages=await beside(_length(messages), partial(heard, messages, gone)),
                 before=summary.text if summary else "",
                 lineage=(*folded, *(message.id for message in messages)),
                 outcome=outcome,
@@ -123,8 +126,7 @@ async def _write(engine: Engine, over: Over, actor: str) -> Receipt:
     root = root_of(session.scope)
     change = Change(engine, root, "end", store=over.store, actor=actor, id=engine.new_id())
     change.sessions.append(replace(session, ended_at=engine.now()))
-    reason = trivial(over)
-    record = None if reason else _episode(engine, over)
+    reason, record = await beside(_length(over.messages), partial(_judged, engine, over))
     if record and await over.store.records(root, (record.id,), now=engine.now()):
         record, reason = None, "already kept, and nothing was said since"
     if record is None:
@@ -143,6 +145,16 @@ async def _write(engine: Engine, over: Over, actor: str) -> Receipt:
         record.id, "volatile" if over.store is engine.volatile else fate, told, record=record.id
     )
     return change.receipt(note)
+
+
+def _judged(engine: Engine, over: Over) -> tuple[str, Record | None]:
+    """Why there is no episode, or the episode."""
+    reason = trivial(over)
+    return reason, None if reason else _episode(engine, over)
+
+
+def _length(messages: Iterable[Message]) -> int:
+    return sum(len(message.text) for message in messages)
 
 
 async def _expire_turns(change: Change, over: Over, until: datetime) -> None:

@@ -30,7 +30,7 @@ from recollect.errors import Invalid, Unavailable
 from recollect.forgotten import NAMESPACE as TOMBSTONE
 from recollect.forgotten import note_export
 from recollect.models.budgets import days_of, kept_until
-from recollect.ports import Breath, Store, beside
+from recollect.ports import Store, beside, breath
 from recollect.scopes import is_visible
 from recollect.types import (
     AUDIT,
@@ -46,6 +46,7 @@ from recollect.types import (
     Status,
     Where,
 )
+from recollect.types.frozen import frozen
 from recollect.types.serial import FORMAT, NAMES, TYPES, VERSION, Value, json_line, line_of
 from recollect.verbs.imported import NAMESPACE as KEPT
 from recollect.verbs.imported import ends_of, entry_of, kept_items
@@ -69,7 +70,7 @@ Progress = Callable[[int, int], None]
 Target = str | os.PathLike[str] | IO[bytes]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ExportPart:
     """What to read of one root."""
 
@@ -205,9 +206,8 @@ async def _write_sessions(writing: ExportWriting, part: ExportPart) -> None:
             continue
         await writing.value(replace(session, cursors=dict(sorted(session.cursors.items()))))
         key, last = SessionKey(session.scope, session.id), session.last_seq
-        breath = Breath()
         async for message in every_message(part.store, key, part.now, until=last):
-            await breath.drawn()
+            await breath()
             await writing.value(message)
         async for summary in every_summary(part.store, key):
             if summary.to_seq <= last:
@@ -217,10 +217,10 @@ async def _write_sessions(writing: ExportWriting, part: ExportPart) -> None:
 async def _write_records(writing: ExportWriting, part: ExportPart) -> None:
     """Relations need both ends, so they wait in a file of their own until all records are out."""
     with private_spool() as waiting:
-        counted, breath = 0, Breath()
+        counted = 0
         async for page in _record_pages(part):
             for record in page:
-                await breath.drawn()
+                await breath()
                 await writing.value(record)
             for relation in await _relations_from(part, page):
                 waiting.write(line_of(relation))

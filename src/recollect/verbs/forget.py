@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 
 from recollect.access.audit import destroy_key
 from recollect.changes import Change, retried
@@ -17,6 +18,7 @@ from recollect.errors import Conflict, Unavailable
 from recollect.forgotten import copies_elsewhere, mark_forgotten, stones_for
 from recollect.packet.buffers import CONSUMED, PENDING
 from recollect.packet.stable import STABLE
+from recollect.ports import beside
 from recollect.scopes import is_within
 from recollect.types import MARKS, Erase, ItemStatus, Receipt, ReceiptItem, Session
 from recollect.upkeep.consolidate.marks import PLACES, PRACTICE, drop_marks
@@ -59,7 +61,8 @@ async def forget(engine: Engine, selection: Selection, *, actor: str) -> Receipt
     if not selection.dry_run:
         notes += _leftovers(engine, doomed)
     for group in doomed:
-        items += _items(engine, group, dry_run=selection.dry_run, gone=gone)
+        telling = partial(_items, engine, group, dry_run=selection.dry_run, gone=gone)
+        items += await beside(len(group.records) + len(group.messages), telling)
     survivors = {id_: what for group in doomed for id_, what in group.survivors.items()}
     if survivors:
         notes.append("still holding it: " + ", ".join(f"{w} {i}" for i, w in survivors.items()))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC
 from itertools import groupby
 
@@ -27,6 +27,7 @@ from recollect.types import (
     Session,
     SessionKey,
 )
+from recollect.types.frozen import frozen
 from recollect.upkeep.learn import READER as LEARNER
 
 MESSAGES_PER_COMMIT = 100
@@ -38,7 +39,7 @@ KNOWN = "already stored"
 OTHER_TEXT = "this id already names a message with another text"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Incoming:
     """The messages of one call and the session they go to."""
 

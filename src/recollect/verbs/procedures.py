@@ -7,7 +7,7 @@ makes a new version that supersedes the old one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from recollect.changes import Change, retried
@@ -31,6 +31,7 @@ from recollect.text.inputs import clean_name, clean_tags, clean_text, count
 from recollect.text.messages import redaction_note
 from recollect.text.trust import SUSPICION
 from recollect.types import LIVE, Answer, Hit, ItemStatus, Listing, Receipt, Record, Where, Why
+from recollect.types.frozen import frozen
 from recollect.verbs.recall import Question, recall
 from recollect.verbs.statement import doubt_of
 
@@ -44,7 +45,7 @@ LISTED_MAX = 200
 TRUST_MIN = 1  # what anybody may have written is never offered as a way to act
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Saved:
     """What the caller wants kept, checked and without secrets."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from itertools import chain
@@ -61,7 +61,9 @@ from recollect.types import (
     Where,
 )
 from recollect.types.arguments import Filter
+from recollect.types.frozen import frozen
 
+HIT_CHARACTERS = 8  # an answer takes as long as so many of a question
 EXPANDED_HITS = 6
 EXPANDED_RECORDS_MAX = 12
 USED_BUFFER_MAX = 1000
@@ -70,7 +72,7 @@ PAGE = 500
 NATIVE = "searched by the engine itself: it may miss a few; the scores of what it found are exact"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Question:
     """What the caller asked, before checking."""
 
@@ -151,7 +153,7 @@ async def _recalled(engine: Engine, question: Question, *, count_uses: bool) -> 
     if question.explain:
         notes += _dropped(best, kept)
     usage = sum_of(usage, replace(embedded.usage, texts_embedded=len(questions) if vector else 0))
-    hits = tuple(candidate.as_hit() for candidate in kept)
+    hits = await beside(HIT_CHARACTERS * len(kept), lambda: tuple(one.as_hit() for one in kept))
     return Answer(hits=hits, notes=tuple(notes), usage=usage)
 
 
@@ -270,9 +272,7 @@ async def _ranked_in(
     if NATIVE not in notes and any(isinstance(one, NativeHits) for one in hits):
         notes.append(NATIVE)
     each = zip(hits, questions, strict=True)
-    ranked = of_equal_say(
-        [await beside(len(about.text), partial(rank, found, about)) for found, (_, about) in each]
-    )
+    ranked = of_equal_say([await _ranked_by(found, about) for found, (_, about) in each])
     along = await _brought_along(store, query, root, ranked, asked)
     joined = _joined([*ranked, *along]) if along or len(questions) > 1 else ranked
     hidden = await spoken_over(store, query.where, root, [one.record for one in joined])
@@ -282,6 +282,12 @@ async def _ranked_in(
     if again and "one_per_source" in asked.profile.stages:
         seen = one_per_source(seen, asked)
     return sorted(seen, key=order) if again else seen
+
+
+async def _ranked_by(found: Sequence[Hit], about: Asked) -> list[Candidate]:
+    """Long questions, and very many answers, are read beside the loop."""
+    length = len(about.text) + HIT_CHARACTERS * len(found)
+    return await beside(length, partial(rank, found, about))
 
 
 def _joined(candidates: Iterable[Candidate]) -> list[Candidate]:

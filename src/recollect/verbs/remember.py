@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 
 from recollect.changes import OPTED_OUT, PER_COMMIT, Change, retried
@@ -19,6 +18,7 @@ from recollect.lifecycle.merge import (
     settle,
     with_claim,
 )
+from recollect.ports import breath
 from recollect.scopes import is_within, root_of
 from recollect.text.normal import fold
 from recollect.text.trust import SUSPICION
@@ -31,6 +31,7 @@ from recollect.types import (
     Record,
     Where,
 )
+from recollect.types.frozen import frozen
 from recollect.verbs.statement import KEY_TAG, Statement, in_place, record_of
 
 LESS_TRUSTED = "who is trusted less replaces nothing"
@@ -44,7 +45,7 @@ _JOURNALLED: Mapping[VerdictKind, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Said:
     """A statement that was checked. ``number``: its place among many; 0: it is alone."""
 
@@ -63,9 +64,10 @@ async def remember(engine: Engine, said: Statement | Iterable[Statement], *, act
     while True:
         kept = len(whole.told)
         try:
-            part = [
-                _checked(engine, one, 0 if alone else n) for n, one in islice(coming, PER_COMMIT)
-            ]
+            part = []
+            for number, one in islice(coming, PER_COMMIT):
+                await breath()
+                part.append(_checked(engine, one, 0 if alone else number))
             if part:
                 await _remember_part(whole, part)
         except RecollectError as error:

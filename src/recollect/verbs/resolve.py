@@ -8,7 +8,7 @@ by a decision is disputed no longer.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from recollect.changes import Change, retried
 from recollect.engine import Engine
@@ -21,6 +21,7 @@ from recollect.ports import Store
 from recollect.scopes import is_within, root_of
 from recollect.text.inputs import clean_name, one_of
 from recollect.types import Erase, Item, ItemStatus, Receipt, ReceiptItem, Record, ReviewAction
+from recollect.types.frozen import frozen
 from recollect.upkeep.consolidate import apply_held, drop_held
 from recollect.upkeep.leases import Tries, succeeded
 from recollect.verbs.review import (
@@ -35,7 +36,7 @@ from recollect.verbs.review import (
 from recollect.verbs.statement import corrected, record_of
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Wish:
     """What somebody decided, checked."""
 
@@ -46,7 +47,7 @@ class Wish:
     actor: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Matter:
     """A record under review, what stands against it, and the change that decides."""
 

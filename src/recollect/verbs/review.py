@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, get_args
 
@@ -14,6 +13,7 @@ from recollect.scopes import is_visible
 from recollect.text.inputs import count
 from recollect.text.trust import SUSPICION
 from recollect.types import Item, Listing, Record, ReviewItem, ReviewKind, Status, Where
+from recollect.types.frozen import frozen
 from recollect.upkeep.consolidate.commits import held_steps
 from recollect.upkeep.leases import ATTEMPTS_MAX as TRIES_MAX
 from recollect.upkeep.leases import TRIES as WORK
@@ -26,7 +26,7 @@ TOUCHED_MAX = 50
 _ORDER: tuple[ReviewKind, ...] = get_args(ReviewKind)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Desk:
     """One root in one store, as far as the asker's own scopes reach."""
 

@@ -9,7 +9,8 @@ stay in the log; nothing is learned from them again, because their turns are ret
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
+from functools import partial
 
 from recollect.changes import Change, retried, slices
 from recollect.engine import Engine
@@ -17,6 +18,7 @@ from recollect.errors import Conflict
 from recollect.lifecycle.disputes import disputes_of, freed
 from recollect.lifecycle.match import disputed_again, live_equal
 from recollect.lifecycle.status import archived, cut, revived
+from recollect.ports import beside, breath
 from recollect.types import (
     LIVE,
     TRUST_OF_SOURCE,
@@ -29,6 +31,7 @@ from recollect.types import (
     Status,
     Where,
 )
+from recollect.types.frozen import frozen
 from recollect.verbs.selection import (
     EVERY_STATUS,
     Doomed,
@@ -43,7 +46,7 @@ COPIES_MAX = 100
 _NO_SUPPORT: tuple[Status, ...] = ("archived", "quarantined")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Retiring:
     """What a revocation does in one store and root, and why."""
 
@@ -68,7 +71,8 @@ async def revoke(engine: Engine, selection: Selection, *, actor: str) -> Receipt
     async def attempt(_: Conflict | None) -> Receipt:
         doomed, missing = await select(engine, selection, wanted)
         plans = [await _planned(engine, group, selection.ids, actor, change) for group in doomed]
-        receipt = _receipt(plans, missing, change, dry_run=selection.dry_run)
+        telling = partial(_receipt, plans, missing, change, dry_run=selection.dry_run)
+        receipt = await beside(sum(len(plan.change.records) for plan in plans), telling)
         for plan in [] if selection.dry_run else plans:
             await _commit(plan)
         return receipt
@@ -90,7 +94,9 @@ async def _planned(
     for record in retired:
         engine.check_retires(record)
     now = engine.now()
-    change.put(*(archived(record, now) for record in retired))
+    for record in retired:
+        await breath()
+        change.put(archived(record, now))
     await _revive(plan, [record for record in retired if record.status in LIVE])
     disputes = await disputes_of(engine, doomed.store, doomed.root, retired)
     for record in freed(disputes, change.records):

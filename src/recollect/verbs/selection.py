@@ -13,7 +13,7 @@ from recollect.changes import slices
 from recollect.engine import Engine, every_message, every_record, every_session, every_summary
 from recollect.errors import Invalid
 from recollect.packet.buffers import NOTES
-from recollect.ports import Store
+from recollect.ports import Store, breath
 from recollect.scopes import is_visible, root_of
 from recollect.text.inputs import When, clean_name, moment, one_of
 from recollect.types import (
@@ -29,6 +29,7 @@ from recollect.types import (
     Status,
     Where,
 )
+from recollect.types.frozen import frozen
 
 PAGE = 500
 EVERY_STATUS: tuple[Status, ...] = get_args(Status)
@@ -36,7 +37,7 @@ EVERY_STATUS: tuple[Status, ...] = get_args(Status)
 MessageKey = tuple[SessionKey, str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Selection:
     """What the caller means, before checking. Selectors narrow each other."""
 
@@ -52,7 +53,7 @@ class Selection:
     dry_run: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Filter:
     session: str
     author: str
@@ -281,6 +282,7 @@ async def _add_sources(
     messages = await messages_of(engine, doomed, records)
     origins = await _origins_of(engine, doomed, records)
     for record in records:
+        await breath()
         key = record.session_key
         ours = erase_them and engine.may_change(key.scope)
         for message in (messages[key, id_] for id_ in record.lineage if (key, id_) in messages):
@@ -313,7 +315,7 @@ async def messages_of(
     return found
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class _Origins:
     """What records were made of, and copies of them."""
 

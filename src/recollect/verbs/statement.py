@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from datetime import timedelta
 from difflib import get_close_matches
 from typing import Any
@@ -37,6 +37,7 @@ from recollect.types import (
     Source,
     Type,
 )
+from recollect.types.frozen import frozen
 from recollect.types.own import OwnType
 
 KEY_TAG = "key:"  # before the caller's own name of a record
@@ -51,7 +52,7 @@ NOT_CORE = "not core: what every packet shows is a person's choice"
 _READ_IN_IT = ("subject", "slot", "value", "negated", "exclusive", "entities", "how")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Statement:
     """What the caller said, before checking."""
 

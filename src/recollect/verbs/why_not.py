@@ -7,7 +7,7 @@ through the same steps until the record is gone. Looking is not using: nothing i
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from recollect.engine import Engine
 from recollect.errors import NotFound
@@ -20,6 +20,7 @@ from recollect.scopes import is_visible, root_of
 from recollect.text.inputs import clean_name, share
 from recollect.types import Answer, Hit, Record, Search, Where
 from recollect.types.arguments import LIMIT_MAX
+from recollect.types.frozen import frozen
 from recollect.verbs.recall import (
     Question,
     as_profile,
@@ -37,7 +38,7 @@ _STAGES = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Trial:
     """One record and the question that did not bring it."""
 

@@ -4,7 +4,6 @@ what the profile begins with."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from recollect.errors import Invalid
@@ -21,11 +20,12 @@ from recollect.models.providers.llm import KEY_VARIABLES, Place
 from recollect.ports import Embedder
 from recollect.profiles import Profile
 from recollect.settings import Settings
+from recollect.types.frozen import frozen
 
 BOXED = "recall-1"  # as ``box.NAME``, which is imported only where it is used
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Circumstances:
     """What a choice depends on. ``model`` is the language model, None if there is none;
     ``minilm_folder`` is where the local model would be."""

@@ -4,15 +4,16 @@ leave out. A reader knows its format and nothing of a store."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from recollect.text.inputs import When
 from recollect.types import Kind, RelationKind, Type
+from recollect.types.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Remark:
     """One message as others kept it. ``id`` is its own in that file; ``more`` is what else was
     known about it and must not be lost."""
@@ -25,7 +26,7 @@ class Remark:
     more: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Conversation:
     """A session. ``remarks`` are read while they are written: it may be a generator."""
 
@@ -37,7 +38,7 @@ class Conversation:
     author: str = ""  # of what the user says, where a remark does not tell
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ForeignRecord:
     """One statement. ``owner`` are the pairs of the scope it belongs to there, ``created`` when
     it was first known, ``updated`` when this version was; ``exact`` ones are never merged. One that
@@ -62,7 +63,7 @@ class ForeignRecord:
     exact: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ForeignLink:
     """An edge between two statements of the file, by their ids there."""
 
@@ -72,7 +73,7 @@ class ForeignLink:
     owner: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class LeftOut:
     """Something that is not imported, and why. The same reason is counted, not repeated."""
 
@@ -83,7 +84,7 @@ class LeftOut:
 Foreign = Conversation | ForeignRecord | ForeignLink | LeftOut
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ReaderWish:
     """What the caller said about a file. ``partial``: take what is there of one that was cut off.
     ``fields``: where a table has what, as ``{"text": "note"}``."""

@@ -10,6 +10,27 @@ from difflib import get_close_matches
 from typing import Any, NoReturn
 
 WRONG = 2
+# What the same is called elsewhere.
+ELSEWHERE = {
+    "add": "remember",
+    "ask": "recall",
+    "conflicts": "review",
+    "delete": "forget",
+    "find": "recall",
+    "list": "records",
+    "log": "history",
+    "ls": "records",
+    "query": "recall",
+    "remove": "forget",
+    "rm": "forget",
+    "run": "serve",
+    "save": "remember",
+    "search": "recall",
+    "show": "get",
+    "start": "serve",
+    "status": "stats",
+    "store": "remember",
+}
 
 _CHOICE = re.compile(r"invalid choice: '(?P<given>[^']*)' \(choose from (?P<known>.*)\)")
 _NUMBER = re.compile(r"argument (?P<where>\S+): invalid (?P<kind>int|float) value: '(?P<given>.*)'")
@@ -54,7 +75,7 @@ class PlainParser(argparse.ArgumentParser):
         if found := _CHOICE.search(message):
             known = re.findall(r"[\w.:-]+", found["known"])
             what = "command" if "COMMAND" in message or "ACTION" in message else "value"
-            hint = _meant(found["given"], known)
+            hint = _meant(ELSEWHERE.get(found["given"], found["given"]), known)
             where = message.partition(":")[0].removeprefix("argument ")
             where = "" if what == "command" else f" for {where}"
             listed = "" if hint or what == "command" else f"; it takes {', '.join(known)}"
@@ -62,7 +83,10 @@ class PlainParser(argparse.ArgumentParser):
         if found := _UNKNOWN.match(message):
             given = found["given"].split()[0]
             if given.startswith("-"):
-                hint = _meant(given.partition("=")[0], [*self._option_string_actions])
+                name = given.partition("=")[0]
+                if any(name == f"--{one.dest}" for one in self._get_positional_actions()):
+                    return f"{name[2:]!r} is given without {name!r} {more}"
+                hint = _meant(name, [*self._option_string_actions])
                 return f"there is no option {given!r}{hint} {more}"
             return f"{given!r} is one word too many; put a text of several words in quotes {more}"
         if found := _NUMBER.fullmatch(message):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any
 
 from recollect.interfaces.cli.times import human_time
 from recollect.memory.arguments import Argument, bare, choices_of, element_of, members, verb_spec
+from recollect.types.frozen import frozen
 
 COMMON = ("actor", "profile")  # every command has them
 PLAIN = {"statuses": "status"}  # whose singular is not the word without its s
@@ -19,7 +20,7 @@ _TIME: Mapping[str, Any] = {"metavar": "TIME", "type": human_time}
 Add = Callable[[Any, Argument], None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Command:
     """A verb as a command. ``own`` says how an argument is given where the rules below do not
     fit, as options of ``add_argument`` or as what adds it; ``left_out`` names those that cannot

@@ -7,12 +7,12 @@ import json
 import os
 import shlex
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from recollect.errors import Invalid
 from recollect.interfaces.hooks import client
+from recollect.types.frozen import frozen
 from recollect.wiring.configuration import variable
 
 HOOK_SECONDS = 10
@@ -125,7 +125,7 @@ def _is_ours(entry: Any) -> bool:
 # The text of the file, of which only our own parts change
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class JsonPart:
     """A member of an object, or an element of a list: from its first character to behind its
     last, and what it says."""

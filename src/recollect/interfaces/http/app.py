@@ -36,6 +36,7 @@ from recollect.interfaces.http.routes import TAGS, all_routes, oauth
 from recollect.interfaces.http.routes.streams import Streams
 from recollect.memory import AsyncMemory
 from recollect.memory.health import Health
+from recollect.memory.rehearsal import Rehearsal
 from recollect.settings import Settings
 from recollect.types import Right
 from recollect.types.arguments import StorePath
@@ -58,12 +59,13 @@ def build_app(
     mcp: Mounted | None = mcp_route,
     limits: BodyLimits | None = None,
     annex: Annex | None = None,
+    rehearsal: Rehearsal | None = None,
     file: Path | None = None,
 ) -> FastAPI:
     """The application. The store is opened when it starts and closed when it ends, unless an
     open ``memory`` is handed in: whoever opened it closes it. ``mcp`` is at ``/mcp``, behind
-    the same checks as every route. ``annex`` answers large requests. ``file`` is the store's,
-    for the doctor."""
+    the same checks as every route. ``annex`` answers large requests; others come behind the
+    ``rehearsal``. ``file`` is the store's, for the doctor."""
     chosen = settings or read_settings(profile=profile)
     branch = McpBranch()
     for_tools = rights_in(chosen.mcp_rights, "RECOLLECT_MCP_RIGHTS")
@@ -76,8 +78,11 @@ def build_app(
                 opened = await AsyncMemory.open(store, profile=profile, embedder=embedder)
                 await stack.enter_async_context(opened)
             await stack.enter_async_context(_running(app, opened, chosen))
+            shares: FairShares = app.state.shares
+            if rehearsal is not None:
+                await stack.enter_async_context(rehearsal.running())
+                shares.rehearsal = rehearsal
             if annex is not None:
-                shares: FairShares = app.state.shares
                 running = annex.running(opened, shares.turns.company)
                 shares.annex = await stack.enter_async_context(running)
             if mcp is not None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from starlette.datastructures import Headers
 
 from recollect.interfaces.http.guards import App, Message, Receive, Scope, Send
 from recollect.interfaces.http.problems import Refused
+from recollect.types.frozen import frozen
 
 DEPTH_MAX = 64
 VALUES_MAX = 100_000  # in one body: each costs more to read than the byte or two that it takes
@@ -23,7 +23,7 @@ FORM = "application/x-www-form-urlencoded"
 _ELSE = bytes(set(range(256)) - set(b'"[]{},'))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class BodyLimits:
     body_bytes: int = 8 << 20
     stream_bytes: int = 4 << 30  # of a body that is read while it arrives

@@ -13,12 +13,12 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from types import FrameType
 from typing import Protocol
 
 from recollect.errors import Invalid, RecollectError
+from recollect.types.frozen import frozen
 from recollect.wiring import shares_with_processes
 
 WORKERS_MAX = 64
@@ -26,7 +26,7 @@ AGAIN_SECONDS = 1.0  # before a process that ended by itself is replaced
 FAILED = 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Role:
     """What a process is among those that serve the store. The first one greets, and makes the first
     key."""

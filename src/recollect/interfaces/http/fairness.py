@@ -23,6 +23,7 @@ from recollect.interfaces.http.annex import Annex, too_slow
 from recollect.interfaces.http.bodies import BODY
 from recollect.interfaces.http.callers import CALLER
 from recollect.interfaces.http.guards import App, Message, Receive, Scope, Send
+from recollect.memory.rehearsal import Rehearsal
 from recollect.settings import Settings
 
 INLINE_BYTES = 4 << 10  # of a body or a query that is answered on the loop that everybody shares
@@ -49,6 +50,7 @@ class FairShares:
     )
     seconds: float | None = None
     annex: Annex | None = None
+    rehearsal: Rehearsal | None = None
 
     @classmethod
     def of(cls, settings: Settings) -> FairShares:
@@ -121,6 +123,8 @@ class Fair:
         if shares.annex is not None and asked > INLINE_BYTES:
             said, answer = await shares.annex.answer(tenants[0], _header(scope), body)
             return await _send(said, answer, sending)
+        if shares.rehearsal is not None:
+            await shares.rehearsal.over()
         limited = _limited(shares.seconds, scope["method"])
         async with limited as timer, shares.turns.turn(tenants[0]) as turn:
 

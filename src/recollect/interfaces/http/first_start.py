@@ -10,7 +10,6 @@ import stat
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from recollect.access import keys
@@ -20,6 +19,7 @@ from recollect.interfaces.http.callers import is_loopback
 from recollect.memory import AsyncMemory
 from recollect.settings import Settings
 from recollect.types import ALL_RIGHTS
+from recollect.types.frozen import frozen
 from recollect.wiring.stores import without_password
 
 FIRST_KEY = "first start"
@@ -58,7 +58,7 @@ def _given(settings: Settings) -> str:
         raise Invalid(f"RECOLLECT_ADMIN_KEY_FILE: cannot read it: {error}") from None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Keeping:
     """Where a server keeps what it is told, and how others reach the same: the options that every
     other command needs."""

@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from typing import IO, Any, Literal
 
 from recollect.access.keys import still_works
@@ -19,12 +20,13 @@ from recollect.access.quotas import TooMany
 from recollect.access.shares import Company, TenantPlaces, tenants_of
 from recollect.errors import Conflict, NotFound, RecollectError
 from recollect.interfaces.caller import Caller
-from recollect.interfaces.http.answers import json_bytes, outward
+from recollect.interfaces.http.answers import json_bytes, length_of, outward
 from recollect.interfaces.http.bodies import LINES
 from recollect.interfaces.http.pace import Pace
 from recollect.interfaces.http.problems import body_of, described, told
 from recollect.interfaces.render import as_json
 from recollect.memory import AsyncMemory
+from recollect.memory.beside import beside
 from recollect.memory.workbook import ALIVE, Entry, Workbook, short
 from recollect.types import Receipt
 
@@ -32,6 +34,7 @@ log = logging.getLogger(__name__)
 
 KEPT = timedelta(hours=1)
 KEPT_MAX = 200
+LISTED_ITEMS_MAX = 100
 RUNNING_MAX = 4  # for one tenant
 PULSE_EVERY = 15  # looks
 LOOK_SECONDS = 2.0  # at work that another server does
@@ -83,6 +86,16 @@ class Job:
             "problem": self.problem,
             "file": f"/v1/work/{self.id}/file" if done and self.file is not None else None,
         }
+
+    def listed(self) -> dict[str, Any]:
+        """The same among others: of a long receipt, only how many things it tells of."""
+        shown = self.shown()
+        count = len(self.receipt["items"]) if self.receipt else 0
+        if count > LISTED_ITEMS_MAX:
+            note = f"{count:,} items: GET /v1/work/{self.id} lists them"
+            notes = [*self.receipt["notes"], note]
+            shown["receipt"] = {**self.receipt, "items": [], "survivors": [], "notes": notes}
+        return shown
 
     def advance(self, progress: int) -> None:
         self.progress = progress
@@ -208,7 +221,9 @@ class Jobs:
         """Server-sent events: one at once, one for each change, until it is over."""
         while True:
             name = "progress" if job.state == "running" else job.state
-            yield b"event: %b\ndata: %b\n\n" % (name.encode(), json_bytes(outward(job.shown())))
+            shown = job.shown()
+            data = await beside(length_of(shown), partial(_as_data, shown))
+            yield b"event: %b\ndata: %b\n\n" % (name.encode(), data)
             if job.state != "running" or self._closing:
                 return
             progress, pulses = job.progress, 0
@@ -224,7 +239,7 @@ class Jobs:
         beating = asyncio.create_task(self._beat(job))
         try:
             receipt = await self._pace.keeping(work(job), job.tenants[0])
-            job.receipt = as_json(receipt)
+            job.receipt = await beside(length_of(receipt), partial(as_json, receipt))
             job.end("done", None, self._engine.now())
         except RecollectError as error:
             status, more = described(error)
@@ -317,6 +332,10 @@ class Jobs:
             job.drop()
             self._jobs.pop(job.id, None)
             await self._book.drop(job.id)
+
+
+def _as_data(shown: dict[str, Any]) -> bytes:
+    return json_bytes(outward(shown))
 
 
 def _may_see(caller: Caller, job: Job) -> bool:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from recollect.access.shares import Company
+from recollect.types.frozen import frozen
 
 T = TypeVar("T")
 
@@ -38,7 +39,7 @@ class Pace:
         return self._free_at - time.monotonic()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Paced(Generic[T]):
     pace: Pace
     work: Coroutine[Any, Any, T]

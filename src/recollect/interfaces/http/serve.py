@@ -41,6 +41,7 @@ from recollect.interfaces.http.protocol import (
     ServerConfig,
 )
 from recollect.memory import AsyncMemory
+from recollect.memory.rehearsal import Rehearsal
 from recollect.settings import Settings
 from recollect.wiring import file_of, place_of, read_settings, shares_with_processes
 from recollect.wiring.configuration import misspelt
@@ -51,6 +52,13 @@ DRAIN_SECONDS = 10
 SWITCH_SECONDS = 0.001
 BACKLOG = 128
 PORT_MAX = 65_535
+# Beside what the verbs load: for what is streamed, sorted, examined and told others.
+LOADED = (
+    "anyio._backends._asyncio",
+    "numpy.ma",
+    "recollect.memory.webhooks",
+    "recollect.wiring.files",
+)
 DESCRIPTORS_ELSE = 200  # the store, standard output, files of exports
 
 
@@ -119,7 +127,9 @@ async def _serve(
             server=place_of(store, profile),
         )
         secret = await admit(memory, settings) if role.first else ""
-        app = build_app(memory=memory, settings=settings, annex=annex, file=file)
+        app = build_app(
+            memory=memory, settings=settings, annex=annex, rehearsal=Rehearsal(LOADED), file=file
+        )
         address = address_of(settings.host, listener.getsockname()[1])
         for trouble in open_to_others(file, own_folder=store is None):
             print(f"recollect: {trouble}", file=sys.stderr)

@@ -24,6 +24,7 @@ from recollect.interfaces.markdown.mirror import read_history
 from recollect.interfaces.markdown.view import episodes_of
 from recollect.interfaces.markdown.workspace import HISTORY_FILE, session_file
 from recollect.memory import AsyncMemory
+from recollect.types.frozen import frozen
 
 SUFFIX = ".jsonl"
 KEPT_AS = ".before"  # a file of which not every line was understood
@@ -138,7 +139,7 @@ def _moment(value: Any) -> datetime | None:
 # The log
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class FoundEntry:
     first: int
     last: int  # behind its last line

@@ -7,10 +7,10 @@ named and left alone.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from recollect.errors import Invalid
+from recollect.types.frozen import frozen
 
 MEMORY_WINDOW = 50
 WINDOW_MAX = 1_000_000
@@ -22,7 +22,7 @@ agents:
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Config:
     memory_window: int = MEMORY_WINDOW
     notes: tuple[str, ...] = ()

@@ -14,11 +14,12 @@ from datetime import datetime
 from recollect.interfaces.markdown.pages import PageLine
 from recollect.text.compare import text_hash
 from recollect.types import LIVE, Record
+from recollect.types.frozen import frozen
 
 RETIRED_AT_ONCE_MAX = 3  # more than that, and more than a third of all: is it meant?
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Written:
     """A line as we wrote it: the hash of its text, since when it stands there, until when."""
 
@@ -27,7 +28,7 @@ class Written:
     expires_at: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class KnownLine:
     """What the store says about the file's lines."""
 
@@ -37,19 +38,19 @@ class KnownLine:
     graves: Mapping[str, datetime]  # hash of a forgotten text -> when it was forgotten
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class New:
     line: PageLine
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Changed:
     line: PageLine
     old: Record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Disputed:
     """The person changed a fact that the store had changed too."""
 
@@ -58,7 +59,7 @@ class Disputed:
     newer: Record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Dropped:
     line: PageLine
     reason: str

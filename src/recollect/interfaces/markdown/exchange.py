@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
 from recollect.errors import Invalid
@@ -21,6 +21,7 @@ from recollect.ports import Prompt, Reply
 from recollect.text.analysis import terms
 from recollect.text.compare import difference
 from recollect.types import Message, Usage
+from recollect.types.frozen import frozen
 
 OPERATION = "consolidate"
 CONVERSATION_CHARACTERS_MAX = 60_000
@@ -63,14 +64,14 @@ class ExchangeModel(Protocol):
     async def ask(self, prompt: Prompt) -> Reply: ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Consolidation:
     history_entry: str
     memory_update: str
     usage: Usage = field(default_factory=Usage)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Update:
     """What a memory_update would do to the facts that are there."""
 

@@ -12,10 +12,10 @@ import os
 import stat
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from recollect.errors import Incompatible, Invalid, Unavailable
+from recollect.types.frozen import frozen
 
 try:
     import fcntl
@@ -32,7 +32,7 @@ LOCK_LOOK_SECONDS = 0.05
 _NOT_OURS = (errno.ELOOP, errno.ENOTDIR, errno.EISDIR)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Stamp:
     """Which file it was, and when it was written last; any save changes it."""
 
@@ -41,7 +41,7 @@ class Stamp:
     changed: int  # nanoseconds
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Folder:
     path: Path
     fd: int

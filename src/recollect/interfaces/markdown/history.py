@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from recollect.interfaces.markdown.pages import MARKER, escaped, read_id, written_id
 from recollect.interfaces.markdown.workspace import session_file
 from recollect.text.summary import WEIGHTS, short
 from recollect.types import Record, Summary
+from recollect.types.frozen import frozen
 
 SENTENCES_MIN = 2
 SENTENCES_MAX = 5
@@ -36,7 +36,7 @@ _BEGUN = re.compile(r"\[\d{4}-\d\d-\d\d \d\d:\d\d\]")
 _STAMP = re.compile(r"\s*\[?\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d)?)?\]?\s*:?\s*")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class HistoryEntry:
     id: str  # "summary:..." or "episode:..."
     at: datetime

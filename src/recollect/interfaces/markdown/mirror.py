@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any
 
@@ -35,6 +35,7 @@ from recollect.scopes import root_of
 from recollect.text.compare import text_hash
 from recollect.text.dialects import original_of
 from recollect.types import Message, Record, Session, SessionKey, Summary
+from recollect.types.frozen import frozen
 from recollect.upkeep.fold import session_policy
 
 SNAPSHOT_FILE = ".last.json"
@@ -45,7 +46,7 @@ HISTORY_BYTES_MAX = 1 << 30
 PAGE = 500
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class WorkspaceSnapshot:
     """What the files held when we wrote them last. Texts are kept as hashes only."""
 
@@ -98,7 +99,7 @@ def write_snapshot(folder: Folder, snapshot: WorkspaceSnapshot) -> None:
     folder.replace(SNAPSHOT_FILE, json.dumps(told, separators=(",", ":")).encode())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class MemoryPage:
     """MEMORY.md as it would be if nobody else wrote in it, and the facts whose lines are in it."""
 

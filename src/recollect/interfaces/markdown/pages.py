@@ -13,13 +13,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import zip_longest
 from typing import get_args
 from urllib.parse import quote, unquote
 
 from recollect.interfaces.markdown.config import is_mapping
 from recollect.types import Type
+from recollect.types.frozen import frozen
 
 HEADINGS: dict[str, Type] = {
     "Facts": "fact",
@@ -55,14 +56,14 @@ CODE_CHARACTERS_MAX = 4000
 FRONT_LINES_MAX = 1000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class FactLine:
     id: str
     text: str
     type: Type
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PageLine:
     """A fact as it stands in the file; ``id`` is "" where there is none. ``own``: it is part of
     a text of the person's, which nobody else writes in."""

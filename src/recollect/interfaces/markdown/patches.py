@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from recollect.interfaces.markdown.edits import flat
 from recollect.interfaces.markdown.pages import (
@@ -33,11 +33,12 @@ from recollect.interfaces.markdown.pages import (
     split_lines,
     written_id,
 )
+from recollect.types.frozen import frozen
 
 _END = re.compile(r"[ \t]*(?:\r\n|\n|\r)?\Z")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Wanted:
     """What is to stand in the file. ``taken`` are the ids of facts by the text of the line that
     they were made from, ``becomes`` those by the id of the fact that they replaced; ``gone`` are

@@ -59,6 +59,7 @@ from recollect.packet.policy import policy_from, policy_of
 from recollect.scopes import root_of
 from recollect.text.compare import text_hash
 from recollect.types import MIRROR, Item, Receipt, Record, SessionKey, Summary
+from recollect.types.frozen import frozen
 from recollect.upkeep.loop import one_round
 
 ATTEMPTS_MAX = 5
@@ -66,7 +67,7 @@ ACCOUNTS_PER_ROUND = 3  # how often a model is asked
 ENTRIES_MAX = 20_000  # further behind than this, everything is compared anew
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class FilePage:
     """MEMORY.md as it was read."""
 
@@ -99,7 +100,7 @@ class SyncRound:
         return self.config.memory_window > 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Mirror:
     engine: Engine
     workspace: Workspace

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from recollect.interfaces.markdown.exchange import ExchangeModel
 from recollect.interfaces.markdown.folders import Stamp
@@ -17,6 +17,7 @@ from recollect.memory import AsyncMemory
 from recollect.models.careful import Careful
 from recollect.ports import Embedder, Prompt, Reply
 from recollect.scopes import parse_scope
+from recollect.types.frozen import frozen
 
 PROFILE = "autobot"
 LOOK_SECONDS = 1.0
@@ -24,7 +25,7 @@ SETTLED_SECONDS = 0.3
 ROUND_SECONDS_MAX = 60.0  # what expires is not in the journal, so look now and then
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ScopedModel:
     """The configured model, asked on behalf of one scope, within its budget."""
 
@@ -68,7 +69,7 @@ async def opened_mirror(
         await memory.close()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Seen:
     """How things stood at some moment: the journal's number, and MEMORY.md."""
 

@@ -7,7 +7,6 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
@@ -20,6 +19,7 @@ from recollect.interfaces.markdown.folders import (
     speaking_of,
 )
 from recollect.interfaces.markdown.pages import EMPTY_HISTORY, EMPTY_PAGE
+from recollect.types.frozen import frozen
 
 MEMORY_FOLDER = "memory"
 SESSIONS_FOLDER = "sessions"
@@ -33,7 +33,7 @@ NAME_LENGTH_MAX = 120
 _KEPT = re.compile(r"[^A-Za-z0-9._-]")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Places:
     """The folders of a workspace, held open."""
 
@@ -42,7 +42,7 @@ class Places:
     sessions: Folder
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Workspace:
     path: Path
 

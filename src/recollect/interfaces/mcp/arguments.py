@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from functools import wraps
 from typing import Annotated, Any, Union, get_origin
@@ -14,6 +13,7 @@ from pydantic.fields import FieldInfo
 
 from recollect.memory.arguments import REQUIRED, Argument, bare, element_of, members, verb_spec
 from recollect.types.arguments import Between
+from recollect.types.frozen import frozen
 
 ISO = "ISO 8601, such as 2026-05-03 or 2026-05-03T10:00:00+02:00"
 UNTOLD: Any = object()
@@ -42,7 +42,7 @@ NEVER = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Wording:
     """How a model is told of an argument, where it is not told as everybody is."""
 
@@ -52,7 +52,7 @@ class Wording:
     said: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class FromVerb:
     """What a tool made of a verb's arguments."""
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from recollect import make_scope
 from recollect.errors import NotFound
 from recollect.memory import AsyncMemory
+from recollect.types.frozen import frozen
 
 SlackMessage = Mapping[str, Any]
 
@@ -28,7 +29,7 @@ PART = 200
 SAID = (None, "", "thread_broadcast", "file_share", "me_message")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class ChannelProgress:
     """How far a channel's history is kept: everything from ``oldest`` to ``newest``, and all of
     it when ``done``."""

@@ -10,7 +10,7 @@ beside a change, and who it happened to, is no reason to give up what is known.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from functools import cache, lru_cache
 
 from recollect.lifecycle.merge.topic import Topic, shared_words, topic_of
@@ -359,7 +359,7 @@ def is_of_a_part(new: Topic, shared: Collection[str]) -> bool:
     """ "The plugin index moved" to how plugins are signed: both name what it is the index of."""
     said = _plain(expanded(new.said))[:SUBJECT_WORDS_MAX]
     subject = [word for word in said if stem(word) in subject_of(new.said)]
-    if said[:1] != ["the"] or len(subject) < 2 or subject[-1] in word_set("topics.aspects"):
+    if said[:1] != ("the",) or len(subject) < 2 or subject[-1] in word_set("topics.aspects"):
         return False
     return not _is_in(subject[-1], shared) and any(_is_in(word, shared) for word in subject[:-1])
 
@@ -429,7 +429,7 @@ def _is_in(word: str, shared: Collection[str]) -> bool:
     return word in shared or stem(word) in shared
 
 
-def _parted(new: Topic) -> tuple[list[str], list[str], str, list[str]]:
+def _parted(new: Topic) -> tuple[list[str], list[str], str, Sequence[str]]:
     """Who or what did it, or it happened to; the thing; the word behind that; the rest."""
     said = expanded(new.said)
     at = said.find(new.change.cue)
@@ -452,6 +452,7 @@ def _nouns(text: str) -> list[str]:
     return [word for word in _plain(text) if word not in _LEADING]
 
 
-def _plain(text: str) -> list[str]:
-    found = (fold(word).strip("\"'()").removesuffix("'s") for word in text.split())
-    return [word.strip(".,;:!?") for word in found if any(map(str.isalnum, word))]
+@lru_cache(maxsize=1000)
+def _plain(text: str) -> tuple[str, ...]:
+    found = [fold(word).strip("\"'()").removesuffix("'s") for word in text.split()]
+    return tuple([word.strip(".,;:!?") for word in found if any(map(str.isalnum, word))])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Literal
 
@@ -36,12 +36,13 @@ from recollect.text.compare.parts import canonical, read
 from recollect.text.dates import told_times
 from recollect.text.words import counted, pattern, word_set
 from recollect.types import Record
+from recollect.types.frozen import frozen
 
 # "outdated": about an earlier time than a known record that has replaced it since.
 VerdictKind = Literal["new", "duplicate", "enriches", "supersedes", "contradicts", "outdated"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Known:
     """A record that is near the new one. ``similarity`` is their cosine, None if not compared.
     ``bears``: how far above what is likely the meaning of the new one says that this has changed
@@ -54,7 +55,7 @@ class Known:
     denied: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Verdict:
     """What a new record is to the known ones; ``targets`` are those it concerns. ``stands``: only
     they are in doubt, and not the record itself."""
@@ -69,7 +70,7 @@ class Verdict:
         return self.targets[0] if self.targets else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Named:
     """Known texts, by their hashes, that the speaker corrected, those that they may have, and
     those that a model says in other words; and what a model told about known records, by id."""
@@ -90,7 +91,7 @@ AGAINST: tuple[VerdictKind, ...] = ("supersedes", "contradicts", "outdated")
 _NEVER = 2.0  # above any cosine: then nothing is a duplicate
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class _Finding:
     """What the new record is to one known record."""
 
@@ -239,13 +240,15 @@ def _unplaced(record: Record, known: Sequence[Known]) -> tuple[Record, ...]:
 
 
 def _earlier(record: Record, known: Sequence[Known]) -> list[Record]:
-    """What its author has told before it, and may be otherwise since."""
+    """What its author has told before it, and may be otherwise since. A guess of somebody who is
+    trusted less puts nothing in doubt."""
     if record.kind != "semantic" or record.status == "quarantined":
         return []
     return [
         one
         for one in _own(record, known)
         if one.type != "user_request"
+        and one.trust <= record.trust
         and _reached(record) > one.at
         and set(one.lineage).isdisjoint(record.lineage)
     ]
@@ -350,7 +353,7 @@ def _share_time(record: Record, known: Record) -> bool:
 # Speaking against it
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class _Against:
     """``is_change``: the record tells a change, whatever the date of it."""
 

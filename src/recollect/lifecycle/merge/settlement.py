@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from recollect.lifecycle.merge.judgement import Verdict, VerdictKind
@@ -11,11 +11,12 @@ from recollect.lifecycle.status import disputed, past, released, superseded
 from recollect.ports import NewId
 from recollect.scopes import is_within
 from recollect.types import LIVE, Durability, ItemStatus, Record, Relation, RelationKind
+from recollect.types.frozen import frozen
 
 STRENGTH: tuple[Durability, ...] = ("ephemeral", "standard", "core")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Outcome:
     """What became of a record. ``id`` names the one that now says it; ``records`` and
     ``relations`` belong into one commit."""

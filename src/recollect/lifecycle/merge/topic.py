@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 from recollect.text.analysis import stem, words
@@ -16,6 +16,7 @@ from recollect.text.claims.permanence import spelled
 from recollect.text.claims.topics import generic_stems, kin_in, kin_named, people_words, values_in
 from recollect.text.normal import fold
 from recollect.text.words import meanings, pattern, word_set
+from recollect.types.frozen import frozen
 
 _FRAMED = re.compile(r"[^\n\":]{1,80}? (?:said|asks|asked to remember): \"(?P<said>.+)\"")
 _NAME = re.compile(r"(?<![\w.])[^\W\d_a-z][\w.'-]*")
@@ -36,9 +37,10 @@ _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
 _NAMED_KIN = re.compile(r",? ([^\W\d_a-z][\w'-]+)")
 DONE = "done"  # the cue where something is said to have been done
 STEM_LEAST, STEM_MOST = 5, 40  # letters; nobody's word is longer
+PAIRS_KEPT = 200
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Topic:
     """What a statement is about. ``kin``: whose it is, empty for the speaker's own things;
     ``begins``: the name it begins with; ``events``: the fields in which it tells a turn;
@@ -169,24 +171,28 @@ def _subject(said: str, kin: re.Match[str] | None, first: str) -> str:
 def shared_words(new: Topic, old: Topic) -> frozenset[str]:
     """Words of both, also in another form ("insured", "insurance"): one begins with the other, but
     for its last two letters."""
+    return _alike(frozenset(new.words), frozenset(old.words)) | (new.names & old.names)
+
+
+@lru_cache(maxsize=PAIRS_KEPT)  # several guards ask it of the same two
+def _alike(new: frozenset[str], old: frozenset[str]) -> frozenset[str]:
     begun: dict[str, int] = {}  # how an old word begins -> the longest that begins so
     stems: dict[str, int] = {}  # what has to be the beginning of a longer one -> the shortest
-    for word in old.words:
+    for word in old:
         for end in range(STEM_LEAST, min(len(word), STEM_MOST) + 1):
             begun[word[:end]] = max(begun.get(word[:end], 0), len(word))
         if len(word) >= STEM_LEAST:
             stems[_stem_of(word)] = min(stems.get(_stem_of(word), len(word)), len(word))
-    alike = {
+    return frozenset(
         word
-        for word in new.words
-        if word in old.words
+        for word in new
+        if word in old
         or (len(word) >= STEM_LEAST and begun.get(_stem_of(word), 0) >= len(word))
         or any(
             stems.get(word[:end], len(word) + 1) <= len(word)
             for end in range(STEM_LEAST, min(len(word), STEM_MOST) + 1)
         )
-    }
-    return frozenset(alike) | (new.names & old.names)
+    )
 
 
 def _stem_of(word: str) -> str:

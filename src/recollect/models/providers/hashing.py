@@ -14,7 +14,7 @@ from functools import lru_cache, partial
 from hashlib import blake2b
 
 from recollect.errors import Invalid
-from recollect.ports import BESIDE_CHARACTERS, Breath, beside
+from recollect.ports import BESIDE_CHARACTERS, beside, breath
 from recollect.text import analysis
 
 DIMENSIONS = 384
@@ -54,9 +54,9 @@ class HashingEmbedder:
         length = sum(map(len, texts))
         if len(texts) <= FEW and length <= BESIDE_CHARACTERS:
             return [self.vector(text) for text in texts]
-        vectors, breath = [], Breath()
+        vectors = []
         for text in texts:
-            await breath.drawn()
+            await breath()
             vectors.append(await beside(len(text), partial(self.vector, text)))
         return vectors
 

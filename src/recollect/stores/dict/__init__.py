@@ -238,6 +238,7 @@ class DictStore:
         self,
         now: datetime,
         *,
+        root: str | None = None,
         kinds: Sequence[WorkKind] = (),
         space: str = "",
         limit: int = 100,
@@ -257,7 +258,8 @@ class DictStore:
             and row.record.review_at is not None
             and row.record.review_at <= now
         ]
-        return _first((one for one in work if not kinds or one.kind in kinds), limit)
+        wanted = (one for one in work if not kinds or one.kind in kinds)
+        return _first((one for one in wanted if root in (None, one.root)), limit)
 
     async def counts(
         self, scopes: Sequence[str], *, now: datetime, descend: bool = False

@@ -23,8 +23,11 @@ from recollect.stores.keyspace.keys import (
 from recollect.types import LIVE, Work, WorkKind
 
 
-async def due_in(engine: KeyEngine, root: str, now: datetime, space: str, limit: int) -> list[Work]:
-    """All kinds of work, at most ``limit`` of each. Where there is none the engine is told."""
+async def due_in(
+    engine: KeyEngine, root: str, now: datetime, space: str, limit: int, *, rests: bool
+) -> list[Work]:
+    """All kinds of work, at most ``limit`` of each. Where there is none the engine is told, if the
+    root ``rests`` then."""
     until = key(time_place(now)) + b"\1"
     asks: list[Ask] = [
         Get(HEADER),
@@ -43,7 +46,7 @@ async def due_in(engine: KeyEngine, root: str, now: datetime, space: str, limit:
     for body in _bodies(review):
         if body.record.status in LIVE and not is_over(body.record.expires_at, now):
             found.append(_work(root, "review", body.record.scope, body.record.id))
-    if not found and limit:
+    if rests and not found and limit:
         times = [time_at(parts_of(at)[1]) for pairs in first for at, _ in pairs]
         future = [one for one in times if one > micros(now)]
         if len(future) == len(times):

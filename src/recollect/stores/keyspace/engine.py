@@ -110,8 +110,10 @@ class KeyEngine(Protocol):
         """Those that a commit has been tried in, by name."""
         ...
 
-    async def busy(self, now: datetime, space: str) -> list[str]:
-        """Roots in which something may be due, by name: every one in which something is."""
+    async def busy(self, now: datetime, space: str | None) -> list[str]:
+        """Roots in which something may be due, by name: every one in which something is. Of another
+        ``space`` than the last time something may be due in every root; None: vectors are not
+        asked for."""
         ...
 
     async def rest(self, root: str, header: bytes, until: datetime | None) -> None:

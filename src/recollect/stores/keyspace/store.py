@@ -25,6 +25,7 @@ from recollect.stores.keyspace.keys import HEADER, body_of, key, parts_of
 from recollect.stores.keyspace.reads import KeyReads
 from recollect.stores.keyspace.registry import KeyRegistry
 from recollect.stores.keyspace.rewrite import Rewrite
+from recollect.stores.leftovers import Leftovers
 from recollect.types import (
     Batch,
     Hit,
@@ -61,6 +62,7 @@ class KeyStore(KeyReads):
         self.trips = 0  # of commits, to the engine and back
         self._cache = IndexCache(cache_bytes)
         self._registry = KeyRegistry(engine, self._check)
+        self._leftovers = Leftovers()
         self._locks: weakref.WeakValueDictionary[str, asyncio.Lock] = weakref.WeakValueDictionary()
 
     @property
@@ -72,7 +74,13 @@ class KeyStore(KeyReads):
     async def commit(self, batch: Batch) -> int:
         self._check()
         batch = checked(batch)
-        return await asyncio.shield(self._committed(batch))
+        return await asyncio.shield(self._noted(batch))
+
+    async def _noted(self, batch: Batch) -> int:
+        try:
+            return await self._committed(batch)
+        finally:  # it may have been written, whatever is said
+            self._leftovers.note(batch)
 
     async def _committed(self, batch: Batch) -> int:
         lock = self._locks.setdefault(batch.root, asyncio.Lock())
@@ -168,7 +176,15 @@ class KeyStore(KeyReads):
 
     async def scrub(self) -> bool:
         self._check()
-        return await self._engine.scrub()
+        if not self._leftovers.taken():
+            return True
+        done = False
+        try:
+            done = await self._engine.scrub()
+        finally:
+            if not done:
+                self._leftovers.put_back()
+        return done
 
     async def close(self) -> None:
         if not self._closed:
@@ -229,6 +245,7 @@ class KeyStore(KeyReads):
         self,
         now: datetime,
         *,
+        root: str | None = None,
         kinds: Sequence[WorkKind] = (),
         space: str = "",
         limit: int = 100,
@@ -236,10 +253,16 @@ class KeyStore(KeyReads):
         self._check()
         order: tuple[WorkKind, ...] = ("expire", "fold", "embed", "review")
         found: dict[WorkKind, list[Work]] = {kind: [] for kind in order}
-        busy = await self._engine.busy(now, space)
+        # What rests is known for one space: who asks for a part leaves it as it is.
+        wanted = space if not kinds or "embed" in kinds else None
+        busy = await self._engine.busy(now, wanted) if root is None else [root]
+        rests = root is None and wanted is not None
         for some in _chunks(busy, 32):
             answers = await asyncio.gather(
-                *(due_in(self._engine, root, now, space, max(0, limit)) for root in some)
+                *(
+                    due_in(self._engine, one, now, wanted or "", max(0, limit), rests=rests)
+                    for one in some
+                )
             )
             for work in answers:
                 for one in work:

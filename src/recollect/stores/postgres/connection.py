@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import select as select_module
 import selectors
 import socket
 import struct
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -71,7 +73,7 @@ class DatabasePlace:
             self._given["target_session_attrs"] = "read-write"
         self.options = {**_USUAL, **self._given}
 
-    @property
+    @cached_property
     def name(self) -> str:
         hosts = (self._given.get("host") or "localhost").split(",")
         ports = (self._given.get("port") or "5432").split(",")
@@ -160,15 +162,23 @@ def is_lost(db: Db) -> bool:
     """Has the server ended a connection on which nothing is under way? Asks nobody."""
     if db.closed:
         return True
-    with selectors.DefaultSelector() as asked:
-        asked.register(db.pgconn.socket, selectors.EVENT_READ)
-        if not asked.select(0):
-            return False
+    if not _has_news(db.pgconn.socket):
+        return False
     try:
         db.pgconn.consume_input()
     except psycopg.Error:
         return True
     return db.closed
+
+
+def _has_news(line: int) -> bool:
+    if hasattr(select_module, "poll"):
+        poll = select_module.poll()
+        poll.register(line, select_module.POLLIN)
+        return bool(poll.poll(0))
+    with selectors.DefaultSelector() as asked:
+        asked.register(line, selectors.EVENT_READ)
+        return bool(asked.select(0))
 
 
 def cut(db: Db) -> None:

@@ -12,6 +12,7 @@ from recollect.types import Work, WorkKind
 
 _ALIVE = "(record.expires_at IS NULL OR record.expires_at > %(now)s)"
 _LIVE = "record.status IN (0, 3, 4)"  # the very words of the partial index
+_ITS_ROOT = "{root}"  # where the condition stands, if one root is asked for
 
 
 def _part(id_: str, detail: str, rest: str) -> str:
@@ -20,20 +21,27 @@ def _part(id_: str, detail: str, rest: str) -> str:
 
 
 def _unembedded(condition: str) -> str:
-    """Records whose newest vector is of another space; few of them have one of this space too."""
+    """Records whose newest vector is of another space; few of them have one of this space too. In
+    the order of their index: else a planner that believes in many goes through all there are."""
     missing = (
         "NOT EXISTS (SELECT 1 FROM embedding WHERE embedding.root = record.root"
         " AND embedding.scope = record.scope AND embedding.space = %(space)s"
         " AND embedding.record = record.key)"
     )
-    rest = f"record WHERE record.space {condition} AND {_ALIVE} AND {missing}"
+    rest = (
+        f"record WHERE record.space {condition} AND {_ALIVE} AND {missing}{_ITS_ROOT}"
+        " ORDER BY record.space, record.root"
+    )
     return _part("record.id", "''", rest)
 
 
 def _expired(table: str, order: str) -> str:
     """The first to expire, along their index: whoever looks for them in their order goes through
     the whole table, of all tenants."""
-    first = f"SELECT * FROM {table} WHERE expires_at <= %(now)s ORDER BY expires_at LIMIT %(limit)s"
+    first = (
+        f"SELECT * FROM {table} WHERE expires_at <= %(now)s{_ITS_ROOT}"
+        " ORDER BY expires_at LIMIT %(limit)s"
+    )
     return f"({first}) AS {table} ORDER BY {order}"
 
 
@@ -48,7 +56,7 @@ _PARTS: dict[WorkKind, tuple[str, ...]] = {
             "id",
             "reader.key",
             "session CROSS JOIN LATERAL json_each_text(session.cursors) AS reader"
-            " WHERE session.behind AND reader.value::bigint < session.last_seq"
+            f" WHERE session.behind AND reader.value::bigint < session.last_seq{_ITS_ROOT}"
             ' ORDER BY scope, id, reader.key COLLATE "C"',
         ),
     ),
@@ -61,21 +69,31 @@ _PARTS: dict[WorkKind, tuple[str, ...]] = {
         _part(
             "id",
             "''",
-            f"record WHERE {_LIVE} AND review_at <= %(now)s AND review_at IS NOT NULL AND {_ALIVE}",
+            f"record WHERE {_LIVE} AND review_at <= %(now)s AND review_at IS NOT NULL AND {_ALIVE}"
+            f"{_ITS_ROOT}",
         ),
     ),
 }
 
 
-def due(db: Db, now: datetime, kinds: Sequence[WorkKind], space: str, limit: int) -> list[Work]:
+def due(
+    db: Db,
+    now: datetime,
+    root: str | None,
+    kinds: Sequence[WorkKind],
+    space: str,
+    limit: int,
+) -> list[Work]:
     """Expired rows first, then lagging readers, records without vector, records to review."""
     given: dict[str, Any] = {"now": micros(now), "limit": max(0, limit), "space": space}
+    given |= {"root": root} if root is not None else {}
+    its_root = " AND root = %(root)s" if root is not None else ""
     asked = [kind for kind in _PARTS if not kinds or kind in kinds]
     parts = [(kind, sql) for kind in asked if kind != "embed" or space for sql in _PARTS[kind]]
     with db.pipeline():
-        cursors = [(kind, db.execute(sql, given)) for kind, sql in parts]
+        cursors = [(kind, db.execute(sql.format(root=its_root), given)) for kind, sql in parts]
         rows = [(kind, row) for kind, cursor in cursors for row in cursor.fetchall()]
     return [
-        Work(kind=kind, root=root, scope=scope, id=id_, detail=detail)
-        for kind, (root, scope, id_, detail) in rows[: max(0, limit)]
+        Work(kind=kind, root=its, scope=scope, id=id_, detail=detail)
+        for kind, (its, scope, id_, detail) in rows[: max(0, limit)]
     ]

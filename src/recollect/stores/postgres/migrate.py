@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -34,13 +33,14 @@ from recollect.stores.postgres.connection import (
 from recollect.stores.postgres.held import SEALED_ROWS, told_row
 from recollect.stores.rows import checksum
 from recollect.text import analysis
+from recollect.types.frozen import frozen
 
 OLDEST_SERVER = 150_000
 LOCK = 0x7265636F6C  # of the database, while it is migrated
 REBUILT_AT_ONCE = 1000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class PostgresMigration:
     number: int
     name: str

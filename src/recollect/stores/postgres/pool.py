@@ -14,7 +14,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar, cast
 
 import psycopg
 
@@ -65,26 +65,44 @@ class ThreadPool:
         if self._waiting >= WAITING_MAX:
             raise self._too_slow("too many calls wait for it")
         loop = asyncio.get_running_loop()
-        call = _Call(loop.time() + seconds, loop.time)
+        call = _Call(loop.time() + seconds, loop)
         self._waiting += 1
         # In a copy of the caller's context: what is noted there is noted for the caller.
         do = partial(copy_context().run, self._do, call, work, again)
-        running = loop.run_in_executor(self._threads, do)
-        running.add_done_callback(self._done)
-        timer = loop.call_later(seconds, call.give_up)
-        try:
-            async with asyncio.timeout(seconds + CUT_SECONDS):
-                return await asyncio.shield(running)
-        except TimeoutError:  # it is still trying to connect, and will not begin any more
-            raise self._too_slow("no connection in time") from None
-        finally:
-            if running.done():
-                timer.cancel()
-            else:  # nobody waits any more, but it goes on
-                running.add_done_callback(partial(_unheard, timer))
+        self._threads.submit(self._answer, call, do)
+        call.timer = loop.call_later(seconds, self._give_up, call)
+        return cast(T, await call.answer)
 
-    def _done(self, _: object) -> None:
+    def _give_up(self, call: _Call) -> None:
+        call.give_up()
+        call.timer = call.loop.call_later(CUT_SECONDS, self._let_go, call)
+
+    def _let_go(self, call: _Call) -> None:
+        """It is still trying to connect, and will not begin any more."""
+        if not call.answer.done():
+            call.answer.set_exception(self._too_slow("no connection in time"))
+
+    def _answer(self, call: _Call, do: Callable[[], T]) -> None:
+        """On a thread. Whoever stops waiting does not stop what was begun."""
+        answer: T | None = None
+        failure: BaseException | None = None
+        try:
+            answer = do()
+        except BaseException as error:
+            failure = error
+        with contextlib.suppress(RuntimeError):  # the loop was closed: nobody waits
+            call.loop.call_soon_threadsafe(self._done, call, answer, failure)
+
+    def _done(self, call: _Call, answer: object, failure: BaseException | None) -> None:
         self._waiting -= 1
+        if call.timer is not None:
+            call.timer.cancel()
+        if call.answer.done():
+            return
+        if failure is not None:
+            call.answer.set_exception(failure)
+        else:
+            call.answer.set_result(answer)
 
     def _do(self, call: _Call, work: Callable[[Db], T], again: bool) -> T:
         before = self._connected() or self._spare is not None
@@ -169,26 +187,21 @@ class ThreadPool:
                 db.close()
 
 
-def _unheard(timer: asyncio.TimerHandle, done: asyncio.Future[Any]) -> None:
-    """It has ended, and nobody asks how."""
-    timer.cancel()
-    if not done.cancelled():
-        done.exception()
-
-
 class _Call:
     """One call, as seen from the event loop that waits for it and from the thread that does it."""
 
-    def __init__(self, deadline: float, time: Callable[[], float]) -> None:
+    def __init__(self, deadline: float, loop: asyncio.AbstractEventLoop) -> None:
         self._deadline = deadline
-        self._time = time
+        self.loop = loop
+        self.answer: asyncio.Future[object] = loop.create_future()
+        self.timer: asyncio.TimerHandle | None = None
         self._lock = threading.Lock()
         self._db: Db | None = None
         self.given_up = False
 
     @property
     def is_late(self) -> bool:
-        return self.given_up or self._time() >= self._deadline
+        return self.given_up or self.loop.time() >= self._deadline
 
     def begins(self, db: Db) -> bool:
         """False if it was given up already: then nothing may be begun."""

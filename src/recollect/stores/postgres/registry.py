@@ -6,15 +6,17 @@ expired: an idle store writes nothing, a busy one does not grow.
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 from recollect.index.codes import micros, micros_or_none, moment_or_none
 from recollect.ports import Cell
-from recollect.stores.cells import behind, check_cell, check_version
+from recollect.stores.cells import behind, check_cell, check_key, check_version
 from recollect.stores.postgres.connection import Db, select
 from recollect.stores.postgres.pool import ThreadPool
 from recollect.stores.rows import to_json
@@ -42,18 +44,74 @@ _DROP = (
 )
 
 
+Row = tuple[Any, ...]
+
+
+class _Asked(NamedTuple):
+    keys: Sequence[str]
+    answer: asyncio.Future[Mapping[str, Row]]
+
+
 class PostgresRegistry:
     """``recollect.ports.Registry`` over the store's own connections."""
 
     def __init__(self, pool: ThreadPool) -> None:
         self._pool = pool
+        self._asked: dict[asyncio.AbstractEventLoop, list[_Asked]] = {}  # while a read is under way
 
     async def get(self, keys: Sequence[str], *, now: datetime) -> list[Cell]:
-        sql = f"SELECT {_COLUMNS} FROM registry WHERE key = ANY(%(keys)s) AND {_THERE}"
-        given = {"keys": [*keys], "now": micros(now)}
-        rows = await self._pool.run(lambda db: db.execute(sql, given).fetchall())
-        found = {cell.key: cell for cell in map(_cell, rows)}
-        return [found[key] for key in keys if key in found]
+        """Every request asks for its key. Those who ask while a read is under way are answered by
+        the next one, together: none is told what was read before it asked."""
+        for key in keys:  # what the database would refuse must not be asked for with others' keys
+            check_key(key)
+        loop = asyncio.get_running_loop()
+        if (waiting := self._asked.get(loop)) is not None:
+            asked = _Asked(keys, loop.create_future())
+            waiting.append(asked)
+            rows = await asked.answer
+        else:
+            self._asked[loop] = []
+            try:
+                rows = await self._rows(keys)
+            finally:
+                self._go_on(loop)
+        at = micros(now)
+        there = [row for key in keys if (row := rows.get(key)) and (row[2] is None or row[2] > at)]
+        return [_cell(row) for row in there]
+
+    def _go_on(self, loop: asyncio.AbstractEventLoop) -> None:
+        """With those who have asked meanwhile, if there are any."""
+        waiting = self._asked[loop]
+        if not waiting:
+            del self._asked[loop]
+            return
+        self._asked[loop] = []
+        task = loop.create_task(self._rows([key for asked in waiting for key in asked.keys]))
+        task.add_done_callback(partial(self._tell, loop, waiting))
+
+    def _tell(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        waiting: Sequence[_Asked],
+        task: asyncio.Task[Mapping[str, Row]],
+    ) -> None:
+        self._go_on(loop)
+        failure = None if task.cancelled() else task.exception()
+        for asked in waiting:
+            if asked.answer.done():  # somebody has stopped waiting
+                continue
+            if task.cancelled():
+                asked.answer.cancel()
+            elif failure is not None:
+                asked.answer.set_exception(failure)
+            else:
+                asked.answer.set_result(task.result())
+
+    async def _rows(self, keys: Sequence[str]) -> Mapping[str, Row]:
+        sql = f"SELECT {_COLUMNS} FROM registry WHERE key = ANY(%s)"
+        wanted = [*dict.fromkeys(keys)]
+        rows = await self._pool.run(lambda db: db.execute(sql, (wanted,)).fetchall())
+        return {row[0]: row for row in rows}
 
     async def put(self, cell: Cell, *, now: datetime) -> Cell:
         check_cell(cell)

@@ -19,6 +19,7 @@ from recollect.index.cache import IndexCache
 from recollect.index.filters import check_asked, is_walk
 from recollect.ports import Capabilities
 from recollect.scopes import root_of
+from recollect.stores.leftovers import Leftovers
 from recollect.stores.postgres import due, reads, walk
 from recollect.stores.postgres.connection import DatabasePlace, Db
 from recollect.stores.postgres.failures import speaking_of
@@ -80,6 +81,7 @@ class PostgresStore:
         self._registry = PostgresRegistry(self._readers)
         self._native = PostgresSearch(self._readers)
         self._large: dict[tuple[object, ...], tuple[bool, float]] = {}  # scopes: so large? until
+        self._leftovers = Leftovers()
         self._closed = False
 
     @property
@@ -121,7 +123,10 @@ class PostgresStore:
     # Writing
 
     async def commit(self, batch: Batch) -> int:
-        return await self._queue.commit(batch)
+        try:
+            return await self._queue.commit(batch)
+        finally:  # it may have been written, whatever is said
+            self._leftovers.note(batch)
 
     @property
     def trips(self) -> int:
@@ -131,9 +136,16 @@ class PostgresStore:
     async def scrub(self) -> bool:
         """Drop what was erased from the tables' files, as far as no snapshot still sees it. A table
         that somebody else is vacuuming already is left to them."""
+        self._check_open()
+        if not self._leftovers.taken():
+            return True
         tables = "record, message, summary, embedding, item, touch"
         sql = f"VACUUM (SKIP_LOCKED, TRUNCATE off) {tables}"
-        await self._writers.run(lambda db: db.execute(sql), seconds=LONG_SECONDS)
+        try:
+            await self._writers.run(lambda db: db.execute(sql), seconds=LONG_SECONDS)
+        except BaseException:
+            self._leftovers.put_back()
+            raise
         return True
 
     async def close(self) -> None:
@@ -291,11 +303,12 @@ class PostgresStore:
         self,
         now: datetime,
         *,
+        root: str | None = None,
         kinds: Sequence[WorkKind] = (),
         space: str = "",
         limit: int = 100,
     ) -> list[Work]:
-        return await self._read(lambda db: due.due(db, now, kinds, space, limit))
+        return await self._read(lambda db: due.due(db, now, root, kinds, space, limit))
 
     async def counts(
         self, scopes: Sequence[str], *, now: datetime, descend: bool = False

@@ -11,10 +11,11 @@ from recollect.index.codes import micros
 from recollect.scopes import root_of
 from recollect.types import Work, WorkKind
 
-# ?1: now, ?2: how many, ?3: the space in which every record should have a vector.
+# ?1: now, ?2: how many, ?3: the space in which every record should have a vector, ?4: the root.
 _ALIVE = "(record.expires_at IS NULL OR record.expires_at > ?1)"
 _LIVE = "record.status IN (0, 3, 4)"  # the very words of the partial indexes
 _SPACE = "(SELECT pk FROM space WHERE name = ?3)"
+_ITS_ROOT = "{root}"  # where the condition stands, if one root is asked for
 # CROSS and +: else SQLite walks through all scopes, or all records, to have them in order.
 _SESSION = "CROSS JOIN scope ON scope.pk = session.scope"
 _RECORD = "record CROSS JOIN scope ON scope.pk = record.scope"
@@ -34,7 +35,7 @@ def _unembedded(place: int, condition: str) -> str:
         "NOT EXISTS (SELECT 1 FROM vector"
         f" WHERE vector.record = record.pk AND vector.space IS {_SPACE})"
     )
-    rest = f"{_RECORD} WHERE record.space {condition} AND {_ALIVE} AND {missing}"
+    rest = f"{_RECORD} WHERE record.space {condition} AND {_ALIVE} AND {missing}{_ITS_ROOT}"
     return _part(place, "embed", "record.id", "''", rest)
 
 
@@ -45,14 +46,14 @@ _PARTS: dict[WorkKind, tuple[str, ...]] = {
             "expire",
             "record.id",
             "'record'",
-            f"{_RECORD} WHERE record.expires_at <= ?1 ORDER BY +record.id",
+            f"{_RECORD} WHERE record.expires_at <= ?1{_ITS_ROOT} ORDER BY +record.id",
         ),
         _part(
             1,
             "expire",
             "message.id",
             "'message'",
-            f"{_MESSAGE} WHERE message.expires_at <= ?1"
+            f"{_MESSAGE} WHERE message.expires_at <= ?1{_ITS_ROOT}"
             " ORDER BY scope.path, session.id, message.id",
         ),
         _part(
@@ -60,7 +61,8 @@ _PARTS: dict[WorkKind, tuple[str, ...]] = {
             "expire",
             "namespace || '/' || key",
             "'item'",
-            "item CROSS JOIN scope ON scope.pk = item.scope WHERE item.expires_at <= ?1"
+            "item CROSS JOIN scope ON scope.pk = item.scope"
+            f" WHERE item.expires_at <= ?1{_ITS_ROOT}"
             " ORDER BY scope.path, namespace, key",
         ),
     ),
@@ -70,7 +72,8 @@ _PARTS: dict[WorkKind, tuple[str, ...]] = {
             "fold",
             "session.id",
             "cursor.reader",
-            f"{_CURSOR} WHERE cursor.behind = 1 ORDER BY scope.path, session.id, cursor.reader",
+            f"{_CURSOR} WHERE cursor.behind = 1{_ITS_ROOT}"
+            " ORDER BY scope.path, session.id, cursor.reader",
         ),
     ),
     "embed": (
@@ -85,22 +88,30 @@ _PARTS: dict[WorkKind, tuple[str, ...]] = {
             "record.id",
             "''",
             f"{_RECORD} WHERE {_LIVE} AND record.review_at <= ?1"
-            f" AND record.review_at IS NOT NULL AND {_ALIVE}",
+            f" AND record.review_at IS NOT NULL AND {_ALIVE}{_ITS_ROOT}",
         ),
     ),
 }
 
 
 def due(
-    db: apsw.Connection, now: datetime, kinds: Sequence[WorkKind], space: str, limit: int
+    db: apsw.Connection,
+    now: datetime,
+    root: str | None,
+    kinds: Sequence[WorkKind],
+    space: str,
+    limit: int,
 ) -> list[Work]:
     """Expired rows first, then lagging readers, records without vector, records to review."""
     asked = [kind for kind in _PARTS if not kinds or kind in kinds]
     parts = [part for kind in asked if kind != "embed" or space for part in _PARTS[kind]]
     if not parts:
         return []
-    sql = " UNION ALL ".join(parts)
-    given = (micros(now), max(0, limit), *([space] if "?3" in sql else []))
+    its_root = "" if root is None else " AND scope.root = (SELECT pk FROM root WHERE name = ?4)"
+    sql = " UNION ALL ".join(parts).format(root=its_root)
+    given = (micros(now), max(0, limit), space, *([] if root is None else [root]))
+    if root is None and "?3" not in sql:
+        given = given[:2]
     # Rows of one part come in its order; which part comes first is not promised.
     rows = sorted(db.execute(sql, given), key=lambda row: int(row[0]))
     return [

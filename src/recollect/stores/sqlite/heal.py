@@ -8,7 +8,6 @@ import contextlib
 import json
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain, product
 from typing import Any
 
@@ -31,6 +30,7 @@ from recollect.stores.sqlite.cipher import share_key
 from recollect.stores.sqlite.connection import connect_reader, connect_writer, roll_back, select
 from recollect.stores.sqlite.failures import speaking_of
 from recollect.stores.sqlite.rebuild import pages, renew_indexes, sealed_rows
+from recollect.types.frozen import frozen
 
 Columns = dict[str, Any]
 
@@ -52,7 +52,7 @@ _MESSAGES = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Healing:
     """What was made good, and what was not."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
@@ -21,6 +20,7 @@ from recollect.stores.sqlite.connection import (
 )
 from recollect.stores.sqlite.rebuild import rebuild_terms
 from recollect.text import analysis
+from recollect.types.frozen import frozen
 
 # Of a new file. Of the usual 4096 bytes two vectors of 384 numbers leave a quarter unused.
 PAGE_BYTES = 8192
@@ -32,7 +32,7 @@ _STEPS: dict[int, Callable[[apsw.Connection], None]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Migration:
     number: int
     name: str

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -41,6 +40,7 @@ from recollect.types import (
     SessionKey,
     Summary,
 )
+from recollect.types.frozen import frozen
 
 FEW = 8
 
@@ -215,7 +215,7 @@ def _named_items(
     return list(sound("item", sorted(set(rows)), item_of))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ReadWish:
     """Which entries of the journal; see ``Store.journal``."""
 

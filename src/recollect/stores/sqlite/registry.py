@@ -39,7 +39,10 @@ class SqliteRegistry:
     statement on the calling thread, ``away`` on a reader's."""
 
     def __init__(
-        self, writer: Writer, here: Callable[[Read], Any], away: Callable[[Read], Awaitable[Any]]
+        self,
+        writer: Writer,
+        here: Callable[[Read], Awaitable[Any]],
+        away: Callable[[Read], Awaitable[Any]],
     ) -> None:
         self._writer = writer
         self._here = here
@@ -49,7 +52,7 @@ class SqliteRegistry:
         def read(db: apsw.Connection) -> list[Cell]:
             return _get(db, keys, now)
 
-        found: list[Cell] = self._here(read) if len(keys) <= FEW else await self._away(read)
+        found: list[Cell] = await (self._here if len(keys) <= FEW else self._away)(read)
         return found
 
     async def put(self, cell: Cell, *, now: datetime) -> Cell:

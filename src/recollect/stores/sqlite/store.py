@@ -22,7 +22,7 @@ from recollect.errors import Unavailable
 from recollect.index import search as indexed
 from recollect.index.cache import IndexCache, IsLittle
 from recollect.index.filters import check_asked, is_walk
-from recollect.ports import BESIDE_CHARACTERS, Capabilities, Clock, note_left_out
+from recollect.ports import BESIDE_CHARACTERS, Capabilities, Clock, breath, note_left_out
 from recollect.stores.rows import damaged
 from recollect.stores.sqlite import due, reads, snapshots, walk
 from recollect.stores.sqlite.connection import (
@@ -206,7 +206,9 @@ class SqliteStore:
         def read(db: apsw.Connection) -> list[Record]:
             return reads.records(db, root, ids, now)
 
-        return self._read_here(read) if len(ids) <= RECORDS_READ_HERE else await self._read(read)
+        return (
+            await self._read_here(read) if len(ids) <= RECORDS_READ_HERE else await self._read(read)
+        )
 
     async def search(self, asked: Search) -> Sequence[Hit]:
         if not check_asked(asked) or not (asked.text or asked.vector is not None):
@@ -219,7 +221,7 @@ class SqliteStore:
 
         found = None
         if len(asked.text) <= BESIDE_CHARACTERS:
-            found = self._indexed_here(
+            found = await self._indexed_here(
                 lambda feed, is_little: indexed.search_if_ready(feed, self._cache, asked, is_little)
             )
         if found is None:
@@ -228,11 +230,12 @@ class SqliteStore:
         note_left_out(damaged_ids)
         return hits
 
-    def _indexed_here(
+    async def _indexed_here(
         self, read: Callable[[SqliteFeed, IsLittle], T | None]
     ) -> tuple[T, list[str]] | None:
         """On the caller's thread, if that is quicker than the way to another one; and the ids of
         what is damaged. At first without a transaction: mostly nothing has changed."""
+        await breath()
         with speaking_of(self._path):
             db = self._connection()
             feed = SqliteFeed(db, self._local.seen)
@@ -266,7 +269,7 @@ class SqliteStore:
                 raise damaged(feed.damaged[0])
             return found, feed.damaged
 
-        found = self._indexed_here(
+        found = await self._indexed_here(
             lambda feed, is_little: indexed.listing_if_ready(feed, self._cache, asked, is_little)
         )
         if found is None or (found[1] and asked.order in ("id", "newest")):
@@ -285,7 +288,7 @@ class SqliteStore:
         def read(db: apsw.Connection) -> list[Relation]:
             return reads.relations(db, root, ids)
 
-        return self._read_here(read) if len(ids) <= KEYS_READ_HERE else await self._read(read)
+        return await self._read_here(read) if len(ids) <= KEYS_READ_HERE else await self._read(read)
 
     async def sessions(
         self,
@@ -299,7 +302,7 @@ class SqliteStore:
             return reads.sessions(db, root, keys, after, limit)
 
         if 0 < len(keys) <= KEYS_READ_HERE:
-            return self._read_here(read)
+            return await self._read_here(read)
         return await self._read(read)
 
     async def messages(
@@ -343,7 +346,7 @@ class SqliteStore:
             return reads.items(db, root, namespace, now, scopes, keys, prefix, after, limit)
 
         if 0 < len(keys) <= KEYS_READ_HERE or 0 < len(scopes) <= KEYS_READ_HERE:
-            return self._read_here(read)
+            return await self._read_here(read)
         return await self._read(read)
 
     async def journal(
@@ -380,11 +383,12 @@ class SqliteStore:
         self,
         now: datetime,
         *,
+        root: str | None = None,
         kinds: Sequence[WorkKind] = (),
         space: str = "",
         limit: int = 100,
     ) -> list[Work]:
-        return await self._read(lambda db: due.due(db, now, kinds, space, limit))
+        return await self._read(lambda db: due.due(db, now, root, kinds, space, limit))
 
     async def counts(
         self, scopes: Sequence[str], *, now: datetime, descend: bool = False
@@ -403,8 +407,9 @@ class SqliteStore:
         """One statement, or several that need not be of one moment."""
         return await self._on_reader_thread(lambda: read(self._connection()))
 
-    def _read_here(self, read: Callable[[apsw.Connection], T]) -> T:
+    async def _read_here(self, read: Callable[[apsw.Connection], T]) -> T:
         """A look-up of a few keys takes less than the way to another thread and back."""
+        await breath()
         with speaking_of(self._path):
             return read(self._connection())
 

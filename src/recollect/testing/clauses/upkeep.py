@@ -76,6 +76,32 @@ class UpkeepClauses(Contract):
         assert await store.due(now, kinds=["review"], space=SPACE) == []
 
     @clause
+    async def test_A10_due_work_of_one_root_is_not_hidden_by_that_of_others(
+        self, store: Store
+    ) -> None:
+        """Of each kind; and who asks for a part of it hides the rest from nobody."""
+        roots = ("user:ann", ROOT, "user:zoe")
+        for root in roots:
+            records = [make_record(f"{root} {n}", scope=root, expires_at=moment(1)) for n in (1, 2)]
+            await put(store, *records, make_record(f"{root} lacks", scope=root))
+            await put(store, make_record(f"{root} old", scope=root, review_at=moment(1)))
+            await put(store, Session(scope=root, id="chat", cursors={"fold": 0}))
+            await put(store, make_message("m", scope=root, expires_at=moment(1)))
+            await put(store, make_item("k", scope=root, expires_at=moment(1)))
+        everything = await store.due(moment(1), space=SPACE, limit=1000)
+        for root in roots:
+            own = {work for work in everything if work.root == root}
+            assert len({work.kind for work in own}) == 4
+            assert {*await store.due(moment(1), root=root, space=SPACE, limit=len(own))} == own
+            expired = {work for work in own if work.kind == "expire"}
+            assert {*await store.due(moment(1), root=root, kinds=["expire"], limit=4)} == expired
+            await put(store, sweep=True, at=moment(1), root=root)
+            assert await store.due(moment(1), root=root, kinds=["expire"]) == []
+        assert await store.due(moment(1), root="user:nobody", space=SPACE) == []
+        left = {work for work in everything if work.kind != "expire"}
+        assert {*await store.due(moment(1), space=SPACE, limit=1000)} == left
+
+    @clause
     async def test_X13_a_space_is_dropped_in_one_root_only(self, store: Store) -> None:
         """Its vectors are gone at once, those of other spaces and roots stay."""
         for scope in (ROOT, "user:ann"):

@@ -8,20 +8,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Literal, NamedTuple, cast
 
 from recollect.text.claims.lessons import SPEAKER
 from recollect.text.normal import caseless
 from recollect.text.words import alternatives, groups, meanings, pattern, word_set, words
+from recollect.types.frozen import frozen
 
 Form = Literal["base", "third", "past", "participle", "ing"]
 SubjectKind = Literal["speaker", "related", "named", "thing"]
 Tense = Literal["present", "past", "perfect", "future", "former", "conditional", "modal"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Speaker:
     """Who says a text. Without a name they are "the user"."""
 
@@ -36,7 +36,7 @@ class Speaker:
         return caseless(self.name) or SPEAKER
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Subject:
     """``written`` as a sentence begins with it, ``key`` as claims name it. ``attribute``: it is
     not about the person but about something they have: "birthday", "favourite colour"."""
@@ -50,7 +50,7 @@ class Subject:
     plural: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Predicate:
     """``words`` is the verb group in the third person, ``tail`` what follows it."""
 
@@ -65,7 +65,7 @@ class Predicate:
     adverbs: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Clause:
     subject: Subject
     predicate: Predicate

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 
 from recollect.text.claims.lessons import Claim
@@ -20,9 +19,10 @@ from recollect.text.words import (
     word_set,
 )
 from recollect.types import Type
+from recollect.types.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Finding:
     """A claim and what kind of lesson it makes. ``items``: the value as it was written, so that
     a list can be told apart ("tea and coffee")."""

@@ -8,12 +8,13 @@ or contradict one another when they are about the same subject and the same slot
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any
 
 from recollect.text.words import cues
 from recollect.types import TRUST_OF_SOURCE, Durability, Kind, RelationKind, Type
+from recollect.types.frozen import frozen
 
 CHANGE, CHANGED_BY = "change", "changed_by"  # where a record's ``data`` has them
 TOLD_AT = "told_at"  # when a change was told of, which counts beside when it was
@@ -21,7 +22,7 @@ KEPT = "said"  # the tag of a lesson that no rule reads
 SPEAKER = "user"  # the subject of a claim that somebody without a name makes about themselves
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Claim:
     """A statement as subject, slot and value: "ann", "home", "hamburg".
 
@@ -37,7 +38,7 @@ class Claim:
     exclusive: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Lesson:
     """One thing learned, in words that stand on their own, and the messages that say it.
 
@@ -72,7 +73,7 @@ class Lesson:
     links: tuple[tuple[RelationKind, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Gated:
     """Is a message worth learning from? ``skip`` says why not, in words that hold none of the
     message's text; it is empty if the message passes. ``sure`` False: a helper model may decide
@@ -83,7 +84,7 @@ class Gated:
     importance: float = 0.5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Extraction:
     """The lessons in some messages, and why the other messages gave none (by message id).
     ``tidings`` are worth keeping only where they change something that is known, ``unread`` only

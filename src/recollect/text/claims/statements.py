@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cache
 
@@ -37,12 +37,13 @@ from recollect.text.dates import Span, told_times
 from recollect.text.normal import caseless
 from recollect.text.words import alternatives, any_of, pattern, word_set
 from recollect.types import Type
+from recollect.types.frozen import frozen
 
 LESSONS_A_SENTENCE_MAX = 4
 LIST_ITEMS_MAX = 5
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Utterance:
     """Who said something, when, and in which message."""
 

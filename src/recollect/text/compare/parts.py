@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from typing import NamedTuple
 
@@ -13,6 +12,7 @@ from recollect.text.analysis import WORDS_KEPT, pieces, stem
 from recollect.text.expressions import later
 from recollect.text.normal import compatible, fold, straight
 from recollect.text.words import any_of, counted, firsts, groups, meanings, word_set, words
+from recollect.types.frozen import frozen
 
 _NUMBER_WITH_UNIT = later(
     r"(?:[A-Z]{2})?[$€£¥]?\d+(?:[.,:]\d+)*(?:[A-Za-z]{1,3}|[%°]|-[A-Za-z]+)?\Z"
@@ -30,7 +30,7 @@ class Token(NamedTuple):
     capital: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Passive:
     """``patient`` is being ``verb``-ed by ``agent`` (which may be unknown)."""
 

@@ -21,6 +21,7 @@ from recollect.text.redact.assignments import Span, secret_kind_of_field
 from recollect.text.redact.breaks import continued, find_broken
 from recollect.text.redact.kinds import KIND_NAMES, KINDS, Kind, by_pattern
 from recollect.text.words.sieve import USUAL_LETTERS
+from recollect.types.frozen import frozen
 
 # A replaced secret may bring two halves of another one together; more rounds than this
 # never happened, and each one costs only when there was a finding.
@@ -35,7 +36,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}\Z")
 Anchors = tuple[tuple[str, tuple[tuple[str, Sequence[int]], ...]], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Secret:
     """How often a kind of secret was found; never the secret itself."""
 
@@ -43,7 +44,7 @@ class Secret:
     count: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Redacted:
     text: str
     found: tuple[Secret, ...] = ()

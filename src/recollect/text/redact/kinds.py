@@ -11,7 +11,6 @@ import re
 from base64 import urlsafe_b64decode
 from binascii import Error as NotBase64
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache
 
 from recollect.text.redact import assignments as assigned
@@ -19,11 +18,12 @@ from recollect.text.redact import wallets
 from recollect.text.redact.assignments import Span
 from recollect.text.redact.prose import find_spoken_passwords
 from recollect.text.words import words
+from recollect.types.frozen import frozen
 
 Finder = Callable[[str], Iterator[Span]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Kind:
     """``anchors``: one of these, or a word of the section ``named`` of the language files, must be
     in the text (in lower case) for ``find`` to be asked. ``begins``: how it begins, for those that

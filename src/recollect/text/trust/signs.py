@@ -11,15 +11,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 
 from recollect.text.words import alternatives
+from recollect.types.frozen import frozen
 
 SENTENCE_CHARACTERS_MAX = 160  # how far apart the words of one sign may stand
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Sign:
     reason: str
     groups: tuple[str, ...]
@@ -74,7 +74,7 @@ SIGNS: tuple[Sign, ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Group:
     """The alternatives of a group, arranged so that a search is quick: those that begin a word
     are tried at the beginnings of words only, those with foreign letters in foreign text only."""

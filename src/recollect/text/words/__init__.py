@@ -158,6 +158,16 @@ def check() -> None:
                     pattern(f"{group}.{name}", code)
 
 
+def compiled() -> Iterator[object]:
+    """Every section that is a pattern as one, one after the other: for who has time for it. Those
+    with named groups are one for each language."""
+    for group in sorted(_groups() - {""}):
+        for name, shape in _shapes(group).items():
+            if shape in ("pattern", "anycase"):
+                section = f"{group}.{name}"
+                yield (patterns if "(?P<" in alternatives(section) else pattern)(section)
+
+
 def _values(section: str, language: str = "") -> Mapping[str, Any]:
     """Language -> value of a section, of the languages that have it."""
     group, _, name = section.partition(".")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from typing import Any
 
@@ -23,6 +23,7 @@ from recollect.lifecycle.status import archived, disputed, drawn_again, settled,
 from recollect.ports import NewId
 from recollect.scopes import root_of
 from recollect.types import LIVE, Erase, Item, Receipt, ReceiptItem, Record, Relation, RelationKind
+from recollect.types.frozen import frozen
 from recollect.upkeep.consolidate.marks import Mark, keep
 from recollect.upkeep.consolidate.run import ConsolidationRun
 from recollect.upkeep.consolidate.steps import Plan, Step, plain_step, step_from
@@ -62,7 +63,7 @@ async def _applied(run: ConsolidationRun, steps: Sequence[Step], expected: dict[
     return True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Stock:
     """Records and edges as they are now. ``expected`` are versions that our own earlier commits
     made of what was planned on; ``drafted`` is what this commit makes of them so far."""
@@ -98,7 +99,7 @@ async def _stock(change: Change, steps: Sequence[Step], expected: Mapping[str, i
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class StepRows:
     """What a step writes; nothing if ``why_not`` says why it cannot be done any more."""
 

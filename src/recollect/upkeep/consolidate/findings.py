@@ -25,6 +25,7 @@ from recollect.text.analysis import terms
 from recollect.text.claims.lessons import Claim
 from recollect.text.compare import difference
 from recollect.types import LIVE, Durability, Record, Relation
+from recollect.types.frozen import frozen
 from recollect.upkeep.consolidate.steps import Step, shown
 
 IMPORTANCE_MIN = 0.05
@@ -38,7 +39,7 @@ SETTLES_AFTER = timedelta(days=1)  # what was learned today has not had time to 
 _DAY = 86_400.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Age:
     """When we look, when we looked the last time, and from when on something is stale."""
 
@@ -221,7 +222,7 @@ def _says_the_same(one: Record, other: Record, similarity: float | None, above: 
 # Disputes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Evidence:
     """What speaks for a record since it is disputed: how often the user said it again, and how
     many live records support it."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from recollect.engine import Engine
 from recollect.errors import Conflict
 from recollect.ports import Cell, cell_key
+from recollect.types.frozen import frozen
 from recollect.upkeep.journal import PRUNED
 
 PRACTICE, PLACES = "practice", "practised"  # items: what is done again and again, and how far seen
@@ -20,7 +20,7 @@ KEPT = "brought-back"
 KEPT_MAX = 1000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Mark:
     """``at`` is None if there was no run yet, ``tried`` also says when a plan was held; ``kept``
     are ids that no run retires again."""

@@ -11,7 +11,6 @@ import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import get_args
 
 from recollect.errors import Conflict, Invalid, Unavailable
@@ -25,6 +24,7 @@ from recollect.text.compare import text_hash
 from recollect.text.compare.parts import read
 from recollect.text.tokens import TokenCount
 from recollect.types import Item, Listing, Record, Status, Usage, Where
+from recollect.types.frozen import frozen
 from recollect.upkeep.consolidate.run import ConsolidationRun, still_there
 from recollect.upkeep.consolidate.steps import Step
 from recollect.upkeep.consolidate.survey import RootSurvey
@@ -42,7 +42,7 @@ _JOINING = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Portrait:
     """What a profile will be made of. ``subject`` is who most facts are about, "" if nobody."""
 

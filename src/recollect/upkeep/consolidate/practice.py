@@ -30,6 +30,7 @@ from recollect.text.analysis import is_stop_word, stem, words
 from recollect.text.messages import turn_id
 from recollect.text.trust import suspicion
 from recollect.types import LIVE, Item, Message, Record, Session, SessionKey, ToolCall
+from recollect.types.frozen import frozen
 from recollect.upkeep.consolidate.marks import PLACES, PRACTICE
 from recollect.upkeep.consolidate.run import ConsolidationRun, still_there
 from recollect.upkeep.consolidate.steps import Step
@@ -64,7 +65,7 @@ _COMPLAINT = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Use:
     """One tool call: its name and its arguments."""
 
@@ -76,7 +77,7 @@ class Use:
         return self.name, tuple(sorted(self.arguments))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ToolRun:
     """What was done for one request. ``worked``: every call was answered, no answer was an
     error, and nobody complained right after. ``closed``: no later message can change that."""
@@ -93,7 +94,7 @@ class ToolRun:
         return hashlib.blake2b(shapes.encode(), digest_size=16).hexdigest()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Lore:
     """What several runs of one practice have in common."""
 
@@ -284,7 +285,7 @@ def _name(run: ToolRun) -> tuple[str, str]:
     return run.request.session, run.request.id
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Practised:
     """What one piece of a session's log changes."""
 

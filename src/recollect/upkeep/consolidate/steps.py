@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, get_args
 
 from recollect.types import ItemStatus, ReceiptItem, UpkeepStep
+from recollect.types.frozen import frozen
 
 RETIRING: frozenset[UpkeepStep] = frozenset({"archive", "supersede", "merge"})
 SHOWN_CHARACTERS = 80
@@ -24,7 +24,7 @@ _SAID: Mapping[UpkeepStep, tuple[str, str, str, ItemStatus]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Step:
     """One thing to do to the record ``id``, as long as it still has ``version``.
 
@@ -48,7 +48,7 @@ class Step:
         return self.what in RETIRING
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Plan:
     """Steps in the order they are applied, and how many memories (turns apart) are live."""
 

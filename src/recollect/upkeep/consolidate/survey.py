@@ -15,6 +15,7 @@ from recollect.lifecycle.match import of_slot
 from recollect.lifecycle.merge import claim_of
 from recollect.lifecycle.merge.judgement import same_slot
 from recollect.models.calls import sum_of
+from recollect.ports import breath
 from recollect.scopes import is_visible
 from recollect.text.claims import claim_in
 from recollect.types import KIND_OF_TYPE, LIVE, Listing, Record, Relation, Search, Touch, Where
@@ -248,6 +249,7 @@ async def _clashes(run: ConsolidationRun, changed: Iterable[Record], taken: set[
     first."""
     steps: dict[frozenset[str], Step] = {}
     for record in changed:
+        await breath()
         if record.id in taken:
             continue
         for step in clashes(record, await _of_slot(run, record)):

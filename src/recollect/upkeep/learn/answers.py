@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeGuard, get_args
 
@@ -23,6 +23,7 @@ from recollect.text.dates import Span, time_spans
 from recollect.text.normal import fold
 from recollect.text.redact import Redactor
 from recollect.types import Message, Record, RelationKind
+from recollect.types.frozen import frozen
 from recollect.types.own import NOTHING_OWN, TAG, OwnTypes
 from recollect.upkeep.learn.grounds import ground_of, turned_round, ungrounded
 from recollect.upkeep.learn.lanes import CHARACTERS_MAX, EARLIER_MAX, LearnCandidate, Learned
@@ -46,7 +47,7 @@ _LINK = re.compile(r"\b([a-z_]+):?\s+([kf]\d{1,4})\b")
 _SKIP = re.compile(r"\b(t\d{1,4})\s*:\s*([^;\n]*)")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Fact:
     """One fact of an answer, its handles looked up; ``note`` says which were unknown."""
 
@@ -381,7 +382,7 @@ CONTEXT_CHARACTERS_MAX = 300  # of one that is there to make sense of the others
 KNOWN_CHARACTERS_MAX = 300
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Shown:
     """Handles and what they stand for. ``new`` are the ids of messages not learned from yet."""
 

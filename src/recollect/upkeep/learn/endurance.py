@@ -10,17 +10,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from recollect.index.vectors import weighed_sum
 from recollect.types import Vector
+from recollect.types.frozen import frozen
 
 WEIGHTS = Path(__file__).with_name("endurance.json")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Endurance:
     """``least``: what a sum must be above. For vectors of one space only."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 
@@ -17,6 +16,7 @@ from recollect.text.compare.parts import TextParts, canonical, read
 from recollect.text.dates import time_spans
 from recollect.text.normal import fold
 from recollect.types import Message
+from recollect.types.frozen import frozen
 
 WORDS_FOUND_MIN = 0.5
 CLAUSES_CHARACTERS_MAX = 20_000
@@ -36,7 +36,7 @@ _NEGATIVE = frozenset(
 _CLAUSE = re.compile(r"[.!?,;:。！？，；]+(?=\s|$|[^\x00-\x7f])|\n+|\bbut\b")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Ground:
     """What may be said: the words of messages, and names and numbers of what they lean on."""
 

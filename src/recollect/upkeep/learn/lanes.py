@@ -11,17 +11,18 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
 from typing import Literal
 
 from recollect.engine import Engine
-from recollect.ports import Store
+from recollect.ports import Store, beside
 from recollect.scopes import root_of
 from recollect.text.claims.lessons import Lesson
 from recollect.text.messages import turn_id
 from recollect.text.trust import doubt_about, heard, without_recalled
 from recollect.types import Message, Record, RelationKind, Session, SessionKey
+from recollect.types.frozen import frozen
 from recollect.upkeep.heard import retired, turns_of
 
 How = Literal["rules", "model"]
@@ -43,7 +44,7 @@ PATIENCE = 4  # times as long as a piece of work took
 EARLIER_MAX = 4  # messages that were learned from already and make sense of the next ones
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Turns:
     """Messages of one session that are learned from together: one model answer, one commit.
     Memories that recollect rendered, and messages that are doubted, are out of the texts already;
@@ -69,7 +70,7 @@ class Turns:
         return self.session.ended_at is not None and self.up_to >= self.session.last_seq
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class LearnCandidate:
     """A lesson before it meets what is known. ``leans_on`` are known records whose words it
     uses beside those of its messages; ``links`` point at other candidates of the same answer.
@@ -85,7 +86,7 @@ class LearnCandidate:
     passing: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Learned:
     """What some turns taught. ``skipped`` says by message why it taught nothing; ``refused``
     are facts of a model that do not hold, by the message they were said to come from."""
@@ -145,12 +146,16 @@ async def next_turns(
         return None
     told_by = await turns_of(engine, store, [*earlier, *taken])
     gone = retired({one.id: told_by[one.id] for one in taken if one.id in told_by})
+    length = sum(len(message.text) for message in (*earlier, *taken))
     return Turns(
         store=store,
         session=session,
-        messages=heard(taken, gone),
-        unheard={**_unheard(taken), **dict.fromkeys(gone, REVOKED)},
-        earlier=heard(earlier),
+        messages=await beside(length, lambda: heard(taken, gone)),
+        unheard={
+            **await beside(length, lambda: _unheard(taken)),
+            **dict.fromkeys(gone, REVOKED),
+        },
+        earlier=await beside(length, lambda: heard(earlier)),
         told_by=told_by,
         # Messages that expired leave gaps, at the end too.
         up_to=session.last_seq if all_read else taken[-1].seq,

@@ -46,6 +46,7 @@ from recollect.types import (
     SessionKey,
     Where,
 )
+from recollect.types.frozen import frozen
 from recollect.upkeep.heard import turns_of
 from recollect.upkeep.learn.grounds import ground_of, ungrounded
 from recollect.upkeep.learn.lanes import (
@@ -438,7 +439,7 @@ def _agent_scope(organisation: str, name: str) -> str:
 # it never replaces, disputes or hides anything.
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class EdgeWish:
     source: str
     kind: RelationKind

@@ -17,7 +17,7 @@ from recollect.access.seal import check_signature
 from recollect.engine import Engine
 from recollect.errors import Denied, Invalid, NotFound, RecollectError, Unavailable
 from recollect.forgotten import Tombstones
-from recollect.ports import Breath
+from recollect.ports import breath
 from recollect.scopes import parse_scope, root_of
 from recollect.types import Message, Receipt, Record, Session, SessionKey, Usage
 from recollect.verbs.import_.facts import import_records, import_relations
@@ -168,9 +168,9 @@ async def _read_beside(lines: Iterator[ExportLine]) -> AsyncIterator[ExportLine]
 async def _chunks(run: ImportRun, lines: Iterable[ExportLine]) -> AsyncIterator[list[ExportLine]]:
     """Lines that can be written together, each checked by itself."""
     chunk: list[ExportLine] = []
-    size, breath = 0, Breath()
+    size = 0
     async for line in _read_beside(iter(lines)):
-        await breath.drawn()
+        await breath()
         if not _admitted(run, line):
             continue
         full = len(chunk) >= LINES_PER_COMMIT or size + line.size > BYTES_PER_COMMIT
@@ -215,10 +215,10 @@ async def _find_forgotten(run: ImportRun, file: IO[bytes]) -> None:
             run.stones[root] = stones
     if not run.stones:
         return
-    for chunk in _about(run, lines_of(file), Message):
+    async for chunk in _about(run, lines_of(file), Message):
         await _bury_messages(run, [value for value in chunk if isinstance(value, Message)])
     made_from: dict[str, list[str]] = {}
-    for chunk in _about(run, lines_of(file), Record):
+    async for chunk in _about(run, lines_of(file), Record):
         await _bury_records(run, [v for v in chunk if isinstance(v, Record)], made_from)
     waiting = list(run.forgotten.records)
     while waiting:
@@ -227,11 +227,12 @@ async def _find_forgotten(run: ImportRun, file: IO[bytes]) -> None:
         waiting += new
 
 
-def _about(
+async def _about(
     run: ImportRun, lines: Iterable[ExportLine], kind: type[Message] | type[Record]
-) -> Iterator[list[Message | Record]]:
+) -> AsyncIterator[list[Message | Record]]:
     chunk: list[Message | Record] = []
-    for line in lines:
+    async for line in _read_beside(iter(lines)):
+        await breath()
         value = line.value
         if not isinstance(value, kind) or root_of(value.scope) not in run.stones:
             continue

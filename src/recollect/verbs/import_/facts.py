@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from recollect.changes import Change, EdgeKey, edge_key
-from recollect.ports import Breath, beside
+from recollect.ports import beside, breath
 from recollect.text.trust import SUSPICION
 from recollect.types import LIVE, TRUST_OF_SOURCE, Find, Record, Relation, Where
 from recollect.verbs.import_.file import ExportLine
@@ -58,11 +58,11 @@ async def _fill_records(
 async def _planned(
     run: ImportRun, root: str, lines: Sequence[ExportLine], *, careful: bool
 ) -> FactPlan:
-    engine, breath = run.engine, Breath()
+    engine = run.engine
     records = []
     for line in lines:
         if isinstance(line.value, Record):
-            await breath.drawn()
+            await breath()
             records.append(await beside(line.size, partial(_taken, run, line.value)))
     ids = list(dict.fromkeys(record.id for record in records))
     found = await engine.store.records(root, ids, now=engine.now())

@@ -5,16 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import IO, Any
 
 from recollect.errors import Incompatible, Invalid
+from recollect.types.frozen import frozen
 from recollect.types.serial import FORMAT, TYPES, VERSION, Value, from_plain
 
 LINE_BYTES_MAX = 128 << 20  # a message of 16 MiB, its original, and every letter escaped
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ExportLine:
     """One value of the file, or why it is none. ``size`` is in bytes."""
 
@@ -25,7 +25,7 @@ class ExportLine:
     error: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class FileSurvey:
     """What is known of a file before anything of it is imported. ``problem`` says why it is
     not the file that was written; empty if it is."""

@@ -18,7 +18,7 @@ from recollect.errors import Conflict, Invalid
 from recollect.forgotten import key_of
 from recollect.packet.buffers import buffer_policy
 from recollect.packet.policy import policy_of
-from recollect.ports import Breath, beside
+from recollect.ports import beside, breath
 from recollect.text.trust import suspicion, texts_in
 from recollect.types import CursorMove, Message, Session, SessionKey, Summary
 from recollect.verbs.import_.file import ExportLine
@@ -129,9 +129,9 @@ async def _planned(run: ImportRun, root: str, lines: Sequence[ExportLine]) -> Lo
         known = run.logs.get(key) or Log(existed=key in here.sessions)
         stored = here.sessions[key].last_seq if key in here.sessions else 0
         logs[key] = replace(known, last=max(known.last, stored))
-    plan, breath = LogPlan(here=here, logs=logs), Breath()
+    plan = LogPlan(here=here, logs=logs)
     for line in lines:
-        await breath.drawn()
+        await breath()
         if line.type == END_OF_SESSION:
             await _plan_end(run, plan, line)
         elif isinstance(line.value, Session):

@@ -30,6 +30,7 @@ from recollect.types import (
     SessionKey,
     Summary,
 )
+from recollect.types.frozen import frozen
 from recollect.types.serial import TYPES, Value
 from recollect.verbs.import_.file import ExportLine
 from recollect.verbs.import_.secrets import clean_message
@@ -50,7 +51,7 @@ REDACTED = "secrets were redacted"
 NOT_TAKEN = "settings and bookkeeping come only with a signed export that an admin of all restores"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ImportOutcome:
     """What became of one line."""
 

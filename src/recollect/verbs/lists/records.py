@@ -4,7 +4,7 @@ what they are linked to."""
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import get_args
 
@@ -23,6 +23,7 @@ from recollect.text.inputs import (
 )
 from recollect.types import Kind, Listing, Record, Relation, Source, Status, Type, Where
 from recollect.types.arguments import Filter
+from recollect.types.frozen import frozen
 from recollect.types.pages import Page
 from recollect.verbs.lists.cursors import Place, place_of
 from recollect.verbs.lists.walk import RootPart, page_of, parts_from, weight_of
@@ -33,7 +34,7 @@ EVERY_STATUS: tuple[Status, ...] = get_args(Status)
 _ANY_TIME = datetime(1970, 1, 1, tzinfo=UTC)  # when a page is asked for is no part of the question
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RecordsWanted:
     """What the caller asks for, before checking."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from datetime import date
+from functools import partial
 from typing import Any
 
 from recollect.engine import Engine
@@ -27,14 +28,18 @@ SESSIONS_COUNTED_MAX = 20_000
 async def list_due(engine: Engine, *, scope: str | None, limit: int) -> Due:
     """Of the handle's own scopes: parents are others' to look after."""
     count(limit, "limit")
-    by_root, _ = await engine.read_scopes(scope, descend=True)
     space = engine.embedder.space if engine.embedder else ""
-    work = await engine.store.due(engine.now(), space=space, limit=WORK_LOOKED_AT)
-    ours = [
-        one
-        for one in work
-        if is_visible(one.scope, by_root.get(one.root, ()), descend=True, exact=True)
-    ]
+    look = partial(engine.store.due, engine.now(), space=space, limit=WORK_LOOKED_AT)
+    if scope is None and not engine.bound:  # all of it, whosoever it is
+        ours = await look()
+    else:
+        by_root, _ = await engine.read_scopes(scope, descend=True)
+        ours = [
+            one
+            for root, scopes in by_root.items()
+            for one in await look(root=root)
+            if is_visible(one.scope, scopes, descend=True, exact=True)
+        ]
     return Due(work=tuple(ours[:limit]), stuck=tuple(await list_stuck(engine, scope, limit)))
 
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from typing import TypeVar
 
 from recollect.engine import Engine
 from recollect.ports import Store
 from recollect.text.inputs import ANSWER_BYTES_MAX
+from recollect.types.frozen import frozen
 from recollect.types.pages import Page
 from recollect.verbs.lists.cursors import Place, cursor_of
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RootPart:
     """One root in one store, as far as the asker may see it. ``number`` says which store, for
     cursors: 0 the kept one, 1 the volatile one. ``begun``: the place is in this part."""

@@ -6,7 +6,6 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
 from typing import Annotated, Any, get_args
 
 from fastapi import APIRouter, Depends, Header, Request
@@ -23,6 +22,7 @@ from recollect.interfaces.http.idempotency import once
 from recollect.interfaces.http.models import RequestBody
 from recollect.memory.once import Write
 from recollect.types import Right
+from recollect.types.frozen import frozen
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
@@ -99,7 +99,7 @@ def takes(
     return typed
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class CallWriting:
     """A write that was asked for."""
 

@@ -17,7 +17,7 @@ from recollect.access.spool import private_spool
 from recollect.errors import Denied, Invalid, NotFound
 from recollect.interfaces.caller import Caller
 from recollect.interfaces.http import models
-from recollect.interfaces.http.answers import answer
+from recollect.interfaces.http.answers import answer, answer_beside
 from recollect.interfaces.http.bodies import LINES, TEXT
 from recollect.interfaces.http.examples import JOB
 from recollect.interfaces.http.long_work import REVOKED_SECONDS, Job, Jobs, Work
@@ -140,8 +140,9 @@ async def import_(request: Request, caller: Asking, **said: Any) -> Response:
 
 @router.get("/work", **about(object_of("Jobs", work=tuple[JobShape, ...]), {"work": [JOB]}))  # type: ignore[valid-type]
 async def list_work(request: Request, caller: Asking) -> Response:
-    """The work this key has begun lately."""
-    return answer({"work": [job.shown() for job in await _jobs(request).all_of(caller)]})
+    """The work this key has begun lately; what a long receipt lists is told by the work itself."""
+    found = await _jobs(request).all_of(caller)
+    return await answer_beside({"work": [job.listed() for job in found]})
 
 
 @router.get("/work/{id}", **about(JobShape, JOB))
@@ -156,13 +157,13 @@ async def work(
     job = await jobs.get(caller, id)
     if wait and job.state == "running":
         job = await jobs.look_again(caller, job, wait)
-    return answer(job.shown())
+    return await answer_beside(job.shown())
 
 
 @router.delete("/work/{id}", **about(JobShape, {**JOB, "state": "cancelled", "receipt": None}))
 async def cancel_work(id: str, request: Request, caller: Asking) -> Response:
     """End it where it is: what it has done stays, and it may be begun again."""
-    return answer((await _jobs(request).cancel(caller, id)).shown())
+    return await answer_beside((await _jobs(request).cancel(caller, id)).shown())
 
 
 @router.get("/work/{id}/events", response_class=StreamingResponse, responses={200: _EVENTS})

@@ -16,7 +16,6 @@ from recollect.interfaces.answers import LIST_NAMES, QUESTIONS, kind_of
 from recollect.interfaces.caller import Caller
 from recollect.interfaces.http import models
 from recollect.interfaces.http.answers import (
-    answer,
     answer_beside,
     etag_of,
     length_of,
@@ -180,7 +179,7 @@ async def get_record(id: str, caller: Asking) -> Response:
     found = await caller.memory.get([id])
     if not found:
         raise NotFound(f"there is no record {id!r}")
-    return answer(found[0])
+    return await answer_beside(found[0])
 
 
 _ETAG = {"ETag": {"schema": {"type": "string"}, "description": "the same while it says the same"}}

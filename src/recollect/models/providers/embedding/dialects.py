@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
 from recollect.models.providers.embedding.names import Target
 from recollect.ports import Limits, Rows
 from recollect.types import Usage
+from recollect.types.frozen import frozen
 
 
 class VectorMisfitError(ValueError):
     """Why an answer is no answer, in words."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Request:
     url: str
     headers: Mapping[str, str]
     body: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Dialect:
     ask: Callable[[Target, str, Sequence[str], bool], Request]
     read: Callable[[Any], Rows]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from recollect.errors import Invalid
 from recollect.models.providers.llm.names import ALIASES, COMPATIBLE, Place, place_of
+from recollect.types.frozen import frozen
 
 URL_SETTING = "RECOLLECT_EMBEDDER_URL"
 SHOWN = "openai:..., gemini:..., ollama:... or openai-compatible:..."
@@ -37,7 +37,7 @@ LOCAL_PROVIDERS = frozenset({"minilm", "transformers", "sentence-transformers", 
 LOCAL_MODELS = frozenset({"", "minilm", "minilm-l6", "all-minilm-l6-v2"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Target:
     """Which embedding model, where, and how many dimensions it is to give."""
 

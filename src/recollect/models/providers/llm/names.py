@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from recollect.errors import Invalid
+from recollect.types.frozen import frozen
 
 COMPATIBLE = "openai-compatible"
 OLLAMA_URL = "http://127.0.0.1:11434/v1"
@@ -30,7 +30,7 @@ NEEDS_KEY = frozenset({"openai", "anthropic", "google"})
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Place:
     """Which model, and where."""
 

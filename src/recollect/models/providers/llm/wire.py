@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
@@ -26,6 +25,7 @@ from recollect.models.providers.llm.names import COMPATIBLE, Place
 from recollect.models.providers.llm.said import message_in, scrubbed
 from recollect.ports import AnswerError, Prompt
 from recollect.types import Usage
+from recollect.types.frozen import frozen
 
 NO_KEY = "none"  # the client libraries insist on something
 REFUSES_SCHEMA = frozenset({400, 415, 422, 501})
@@ -42,7 +42,7 @@ class NoSchemaError(Exception):
     """This model cannot be given a schema; ask for JSON in words."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Wire:
     """Where to call, with which key, and for how long."""
 

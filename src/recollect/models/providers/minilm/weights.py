@@ -11,7 +11,6 @@ import json
 import os
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from typing import Any
 from recollect.errors import Incompatible, RecollectError, Unavailable
 from recollect.models.providers.minilm import sources
 from recollect.models.providers.minilm.sources import MODEL, TOKENIZER, Progress
+from recollect.types.frozen import frozen
 
 BUILT = "minilm.onnx"
 MANIFEST = "manifest.json"
@@ -35,7 +35,7 @@ SHA256: Mapping[str, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class Status:
     """Whether the model can be used, and if not, why and what to do."""
 
@@ -46,7 +46,7 @@ class Status:
     size: int = 0  # bytes on disk
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(kw_only=False)
 class ModelFiles:
     """Content that has been checked: what is used is what was verified."""
 
