@@ -42,7 +42,7 @@ Made = TypeVar("Made")
 Clock = Callable[[], datetime]
 NewId = Callable[[], str]
 
-BREATH_SECONDS = 0.005
+BREATH_SECONDS = 0.008
 BESIDE_CHARACTERS = 2_000  # of text that is read on the loop that everybody shares
 
 _left_out: ContextVar[list[str] | None] = ContextVar("left_out", default=None)
@@ -78,13 +78,13 @@ def leaves_out(name: str) -> bool:
 
 
 class _Held(threading.local):
-    """The loop of this thread that was asked for a breath and did not get to others since."""
+    """Who holds the loop of this thread, as far as they were asked, and since when."""
 
-    loop: asyncio.AbstractEventLoop | None = None
+    task: asyncio.Task[Any] | None = None
     since = 0.0  # ``time.thread_time``
 
     def let_go(self) -> None:
-        self.loop = None
+        self.task = None
 
 
 _held = _Held()
@@ -93,15 +93,14 @@ _held = _Held()
 async def breath() -> None:
     """For whoever does much at once on a loop that others share, and for whatever may answer
     without waiting and be asked again at once: between two small steps it lets the others go on,
-    whenever they have waited for a few milliseconds."""
-    loop = asyncio.get_running_loop()
-    if _held.loop is loop:
+    if this task has kept them waiting for a few milliseconds."""
+    task = asyncio.current_task()
+    if _held.task is task:
         if time.thread_time() - _held.since <= BREATH_SECONDS:
             return
         await asyncio.sleep(0)
-    if _held.loop is not loop:
-        _held.loop, _held.since = loop, time.thread_time()
-        loop.call_soon(_held.let_go)
+    _held.task, _held.since = task, time.thread_time()
+    asyncio.get_running_loop().call_soon(_held.let_go)
 
 
 async def beside(characters: int, work: Callable[[], Made]) -> Made:

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from itertools import count
 from urllib.parse import urlsplit
 
@@ -28,6 +29,7 @@ Kind = Callable[[str, str, int], Iterator[Request]]
 _TEXT = "the drawer and the cupboard and the shelf of number "
 DAY = datetime(2026, 1, 1, tzinfo=UTC)
 PAUSE_SECONDS = 0.05  # behind a connection that was refused
+DRIBBLED, DRIBBLE_SECONDS, LINGER_SECONDS = 64, 0.02, 5
 
 
 def request(
@@ -38,6 +40,11 @@ def request(
         f"Content-Type: {kind}\r\nContent-Length: {len(body)}\r\n{end}\r\n"
     )
     return head.encode() + body
+
+
+def asking(host: str, key: str, path: str) -> Request:
+    head = f"GET {path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {key}\r\n\r\n"
+    return head.encode()
 
 
 def said(value: object) -> bytes:
@@ -101,13 +108,82 @@ def connections(host: str, key: str, _: int) -> Iterator[Request]:
         yield request(host, key, "/v1/recall", recall, end="Connection: close\r\n")
 
 
+def dear_questions(host: str, key: str, number: int) -> Iterator[Request]:
+    """As much as one may ask for, with every filter there is."""
+    filters = {"since": "2020-01-01", "until": "2030-01-01", "as_of": "2029-01-01", "tags": []}
+    recall = said({"query": _TEXT * 5, "limit": 1_000, "threshold": 0, "explain": True, **filters})
+    context = said({"query": _TEXT * 5, "tokens": 1_000_000, "session": f"s{number}"})
+    for each in count():
+        yield request(host, key, "/v1/recall", recall)
+        yield request(host, key, "/v1/context", context)
+        messages = [{"role": "user", "content": f"{_TEXT} {each}"}]
+        body = {"session": f"s{number}", "messages": messages}
+        yield request(host, key, "/v1/observe", said(body))
+        yield request(host, key, "/v1/end", said({"session": f"s{number}"}))
+        yield request(host, key, "/v1/forget", said({"scope": "user:noisy", "dry_run": True}))
+
+
+def pages(host: str, key: str, _: int) -> Iterator[Request]:
+    """What the console asks for, and what anybody may."""
+    lists = ("records?limit=1000", "changes?limit=1000", "review", "sessions", "usage", "scopes")
+    while True:
+        for path in ("/", "/console/app.js", "/openapi.json", "/health"):
+            yield asking(host, key, path)
+        for path in lists:
+            yield asking(host, key, f"/v1/{path}")
+
+
+def sessions_of_mcp(host: str, key: str, _: int) -> Iterator[Request]:
+    """Begun and left, again and again."""
+    both = "Accept: application/json, text/event-stream\r\n"
+    about = {"clientInfo": {"name": "flood", "version": "1"}, "capabilities": {}}
+    begin = {"protocolVersion": "2025-06-18", **about}
+    while True:
+        for method, params in (("initialize", begin), ("tools/list", {}), ("resources/list", {})):
+            call = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+            yield request(host, key, "/mcp", said(call), end=both)
+
+
+def strangers(host: str, _: str, number: int) -> Iterator[Request]:
+    """Codes and keys that nobody has given out."""
+    for each in count():
+        yield request(host, "", "/v1/login", said({"code": f"{number}-{each}"}))
+        yield request(host, f"rck_{number}{each:040}", "/v1/recall", said({"query": "drawer"}))
+        body = f"grant_type=authorization_code&code={number}{each}".encode()
+        yield request(host, "", "/oauth/token", body, "application/x-www-form-urlencoded")
+
+
+def slow_senders(host: str, key: str, _: int) -> Iterator[Request]:
+    """Heads that never end, and bodies that hardly begin."""
+    while True:
+        yield request(host, key, "/v1/remember", b"x" * 4000)[: -(1 << 11)]
+        yield request(host, key, "/v1/recall", b"x" * 200, end="X-More: " + "y" * 2000)[:900]
+
+
+def listeners(host: str, key: str, _: int) -> Iterator[Request]:
+    """Streams that are opened, and read by nobody."""
+    while True:
+        yield asking(host, key, "/v1/changes/stream")
+
+
 KINDS: dict[str, Kind] = {
+    "dear questions": dear_questions,
+    "pages": pages,
+    "sessions of MCP": sessions_of_mcp,
+    "strangers": strangers,
+    "slow senders": slow_senders,
+    "listeners": listeners,
     "recalls": recalls,
     "writes": writes,
     "large observes": observes,
     "long work": long_work,
     "connections": connections,
 }
+
+
+LINGERING = ("slow senders", "listeners")
+# Who is not known, or says nothing, is counted by the address: so the quiet one has another.
+ELSEWHERE = ("127.0.0.2", 0)
 
 
 async def answered(reader: asyncio.StreamReader) -> tuple[int, bool]:
@@ -119,10 +195,40 @@ async def answered(reader: asyncio.StreamReader) -> tuple[int, bool]:
     return int(lines[0].split()[1]), fields.get("connection") != "close"
 
 
-async def flood(host: str, port: int, requests: Iterator[Request], answers: Counter[int]) -> None:
+async def dribble(writer: asyncio.StreamWriter, sent: Request) -> None:
+    """A few bytes at a time; for as long as the server takes them."""
+    for start in range(0, len(sent), DRIBBLED):
+        writer.write(sent[start : start + DRIBBLED])
+        await writer.drain()
+        await asyncio.sleep(DRIBBLE_SECONDS)
+
+
+async def linger(host: str, port: int, requests: Iterator[Request], answers: Counter[int]) -> None:
+    """Whatever is begun is never ended by this side."""
+    while True:
+        with suppress(OSError, TimeoutError):
+            reader, writer = await asyncio.open_connection(host, port, local_addr=ELSEWHERE)
+            try:
+                await dribble(writer, next(requests))
+                async with asyncio.timeout(LINGER_SECONDS):
+                    while await reader.read(1):
+                        await asyncio.sleep(DRIBBLE_SECONDS)
+            finally:
+                writer.close()
+        answers[0] += 1
+        await asyncio.sleep(PAUSE_SECONDS)
+
+
+async def flood(
+    host: str,
+    port: int,
+    requests: Iterator[Request],
+    answers: Counter[int],
+    elsewhere: tuple[str, int] | None = None,
+) -> None:
     while True:
         with suppress(OSError, asyncio.IncompleteReadError):
-            reader, writer = await asyncio.open_connection(host, port)
+            reader, writer = await asyncio.open_connection(host, port, local_addr=elsewhere)
             try:
                 stays = True
                 while stays:
@@ -142,9 +248,12 @@ async def main(address: str, key: str, kind: str, many: int) -> None:
     assert parts.hostname is not None
     assert parts.port is not None
     answers: Counter[int] = Counter()
+    manner = linger if kind in LINGERING else flood
+    if kind == "strangers":
+        manner = partial(flood, elsewhere=ELSEWHERE)
     tasks = [
         asyncio.create_task(
-            flood(parts.hostname, parts.port, KINDS[kind](parts.netloc, key, number), answers)
+            manner(parts.hostname, parts.port, KINDS[kind](parts.netloc, key, number), answers)
         )
         for number in range(many)
     ]

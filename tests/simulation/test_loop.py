@@ -203,7 +203,7 @@ def test_X12_whoever_draws_breath_lets_others_go_on() -> None:
             await breath()
         at_once = len(others) - before
         for _ in range(4):
-            _work(0.006)
+            _work(0.009)
             await breath()
         beside.cancel()
         return at_once, len(others) - before - at_once

@@ -9,7 +9,9 @@ import pytest
 
 from recollect import Memory
 from recollect.lifecycle.effect import SPACE, effect_in
-from recollect.lifecycle.merge import Known, by_meaning, settle
+from recollect.lifecycle.merge import Known, by_meaning, judge, settle
+from recollect.lifecycle.merge.phrases import phrases
+from recollect.lifecycle.merge.topic import told, topic_of
 from recollect.lifecycle.merge.traits import traits
 from recollect.models.providers.minilm import box
 from recollect.types import Record
@@ -87,8 +89,33 @@ def test_X22_of_several_only_the_likeliest_is_put_in_doubt() -> None:
     ],
 )
 def test_X22_the_rules_stay_the_guards(known: str, said: str) -> None:
-    assert traits(said, "", known, "") == {}
-    assert traits("It is otherwise.", "", "I live in Leeds.", "")
+    assert traits(told(said, "", ""), topic_of(known, "")) == {}
+    assert traits(told("It is otherwise.", "", ""), topic_of("I live in Leeds.", ""))
+
+
+def test_X22_what_both_name_is_written_alike_whatever_it_is() -> None:
+    old = topic_of("I work at the bakery in Norwich.", "")
+    left = phrases(told("I left the bakery for Brighton.", "", ""), old)
+    assert {"left the =", "= for @", "< i left", "+left"} <= left
+    assert "bakery" not in left
+    beside = phrases(told("My aunt has 12 hens.", "", ""), old)
+    assert {"my & has", "has # hens", "-hens"} <= beside
+    assert not any("=" in run for run in beside)
+
+
+def test_X22_a_word_of_change_that_is_not_said_of_it_replaces_nothing() -> None:
+    left = replace(NEW, text="We sold Caruso the canary.")
+    assert judge(left, [Known(record=KNOWN)], duplicate_above=2.0).kind == "supersedes"
+    denied = Known(record=KNOWN, denied=True)
+    assert judge(left, [denied], duplicate_above=2.0).kind == "new"
+    assert judge(left, [denied], duplicate_above=2.0, corrects=True).kind == "supersedes"
+
+
+def test_X22_what_is_in_another_language_is_neither_doubted_nor_denied() -> None:
+    found = effect_in(SPACE)
+    assert found is not None
+    new, old = told("Ich wohne jetzt in Berlin.", "", ""), topic_of("I live in Leeds.", "")
+    assert found.of(0.0, new, old, 0.5) is None
 
 
 def test_the_weights_are_those_of_the_model_in_the_box() -> None:

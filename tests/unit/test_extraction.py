@@ -137,6 +137,22 @@ def test_L6_a_lesson_stands_on_its_own(said: str, written: str) -> None:
     assert texts(said) == [written]
 
 
+@pytest.mark.parametrize(
+    ("said", "written"),
+    [
+        ("I moved to Leeds, how do I register with a doctor?", ["Ann moved to Leeds."]),
+        ("We switched to Postgres, so should I keep the indexes?", ["Ann switched to Postgres."]),
+        ("I have a chicken and rice, what can I cook?", []),
+        ("If I moved to Leeds, how do I register?", []),
+        ("Say I quit my job, what would happen?", []),
+        ("My brother, who quit school, can he go back?", []),
+        ("I gave away 5 of my 12 apples, how many do I have?", []),
+    ],
+)
+def test_L6_a_change_told_before_a_question_is_heard(said: str, written: list[str]) -> None:
+    assert texts(said) == written
+
+
 def test_without_a_name_it_is_the_user() -> None:
     assert texts("I live in Hamburg.", author="") == ["The user lives in Hamburg."]
     assert texts("My dog's name is Rex.", author="") == ["The user's dog's name is Rex."]

@@ -1,22 +1,27 @@
-"""Does the meaning of a statement bear on a known one: is that over, or otherwise now?
+"""Does a statement bear on a known one: is that over, or otherwise now?
 
-People tell changes in words that no list has: "Biscuit is buried under the pear tree". Where the
-rules of ``lifecycle.merge`` decide nothing, a sum over what two statements have in common
-(``merge.traits``), the cosine of their vectors and the vector of the new one says how likely it is.
-What is likely is disputed in the open; nothing is replaced for it. The weights are fitted by
+People tell changes in words that no list has: "Biscuit is buried under the pear tree"; and they
+say words of change of what stays: "the guy next to my stand quit". A sum over what two statements
+have in common (``merge.traits``), the turns of phrase in which the new one speaks of it
+(``merge.phrases``), the cosine of their vectors and the vector of the new one says how likely a
+change is. What is likely is disputed in the open; nothing is replaced for it. What is unlikely is
+not replaced though a rule says so. The weights are fitted by
 ``python -m evaluation.learning.effects`` and belong to the vectors of one model.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
 from recollect.index.vectors import weighed_sum
-from recollect.lifecycle.merge.traits import traits
-from recollect.types import Record, Vector
+from recollect.lifecycle.merge.phrases import phrases
+from recollect.lifecycle.merge.topic import Topic
+from recollect.lifecycle.merge.traits import is_foreign, traits
+from recollect.types import Vector
 from recollect.types.frozen import frozen
 
 SPACE = "recall-1/384"  # with other vectors nothing here is asked
@@ -25,26 +30,35 @@ WEIGHTS = Path(__file__).with_name("effect.json")
 
 @frozen(kw_only=False)
 class Effect:
-    """``likely``: what a sum must be above. For vectors of one space only."""
+    """``likely``: what a sum must be above for a doubt; ``least``: what it must be above for a
+    rule to be heeded. For vectors of one space only."""
 
     space: str
     bias: float
     likely: float
+    least: float
     cosine: float
     traits: Mapping[str, float]
+    phrases: Mapping[str, float]
     weights: Sequence[float]
 
     def told(self, vector: Vector) -> float:
         """What the new statement says by itself."""
         return self.bias + weighed_sum(vector, self.weights)
 
-    def of(self, told: float, record: Record, known: Record, cosine: float, cue: str) -> float:
-        """The sum for a known statement; minus infinity where a guard holds."""
-        found = traits(record.text, record.author, known.text, known.author, cue)
+    def of(self, told: float, new: Topic, old: Topic, cosine: float) -> float | None:
+        """The sum for a known statement; minus infinity where a guard holds, None where nothing
+        can be said, because one of them is in another language."""
+        if is_foreign(new, old):
+            return None
+        found = traits(new, old)
         if not found:
             return float("-inf")
         shared = sum(self.traits.get(name, 0.0) * value for name, value in found.items())
-        return told + self.cosine * cosine + shared
+        return told + self.cosine * cosine + shared + self._said(phrases(new, old))
+
+    def _said(self, runs: Collection[str]) -> float:
+        return sum(self.phrases.get(run, 0.0) for run in runs) / math.sqrt(len(runs))
 
 
 @cache

@@ -28,6 +28,7 @@ from recollect.lifecycle.merge import (
     tags_of_change,
     tells_change,
 )
+from recollect.lifecycle.merge.topic import told, topic_of
 from recollect.ports import Store
 from recollect.scopes import is_within, root_of
 from recollect.text.analysis import words
@@ -98,7 +99,8 @@ async def meet(
 async def _weighed(
     engine: Engine, store: Store, record: Record, vector: Vector, space: str, known: list[Known]
 ) -> list[Known]:
-    """The known records, and those near by meaning that the record likely says have changed."""
+    """The known records, with what is likely to have changed and what is not; and those near by
+    meaning that the record likely says have changed."""
     tells = effect_in(space)
     if tells is None or record.kind != "semantic" or record.type == "user_request":
         return known
@@ -112,13 +114,14 @@ async def _weighed(
     found = {one.record.id: one for one in known}
     for one in await _known(store, near):
         found[one.record.id] = replace(one, record=found.get(one.record.id, one).record)
-    told, cue = tells.told(vector), cue_of(record)
+    alone, new = tells.told(vector), told(record.text, record.author, cue_of(record))
     weighed: list[Known] = []
     for one in found.values():
-        own = one.similarity is not None and one.record.author == record.author
-        sum_ = tells.of(told, record, one.record, one.similarity or 0.0, cue) if own else 0.0
-        if own and sum_ > tells.likely:
-            one = replace(one, bears=sum_ - tells.likely)
+        if one.similarity is not None and one.record.author == record.author:
+            old = topic_of(one.record.text, one.record.author)
+            sum_ = tells.of(alone, new, old, one.similarity)
+            if sum_ is not None:
+                one = replace(one, bears=max(sum_ - tells.likely, 0.0), denied=sum_ < tells.least)
         weighed.append(one)
     known_ids = {one.record.id for one in known}
     return [one for one in weighed if one.bears > 0 or one.record.id in known_ids]

@@ -97,16 +97,18 @@ def _check_texts(batch: Batch, scopes: Iterable[str]) -> None:
 
 
 def _names(batch: Batch) -> Iterator[str]:
-    yield from (batch.id, batch.change, batch.space)
-    yield from (session.id for session in batch.sessions)
+    yield from (batch.id, batch.change, batch.space, batch.actor, batch.reason)
+    for session in batch.sessions:
+        yield from (session.id, session.channel)
     for message in batch.messages:
-        yield from (message.id, message.session)
+        yield from (message.id, message.session, message.author)
     for move in batch.cursors:
         yield from (move.session.id, move.reader)
     for summary in batch.summaries:
         yield from (summary.id, summary.session)
     for record in batch.records:
         yield from (record.id, record.session, record.session_scope, record.hash, record.origin)
+        yield from (record.author, *record.tags)
     for item in batch.items:
         yield from (item.namespace, item.key)
 

@@ -10,11 +10,15 @@ _LAST = 0x10FFFF
 
 
 def check_cell(given: Cell) -> None:
-    """Invalid unless every database can give the key back as it is."""
-    if not given.key or "\x00" in given.key:
-        raise Invalid(f"{given.key[:80]!r} is no key; use at least one character, and no NUL")
+    check_key(given.key)
+
+
+def check_key(key: str) -> None:
+    """Invalid unless every database can give it back as it is."""
+    if not key or "\x00" in key:
+        raise Invalid(f"{key[:80]!r} is no key; use at least one character, and no NUL")
     try:
-        given.key.encode()
+        key.encode()
     except UnicodeEncodeError as error:
         raise Invalid(f"half a surrogate pair in a key: {error.reason}") from error
 

@@ -14,7 +14,7 @@ import httpx2
 import pytest
 
 from recollect import Memory
-from recollect.access.quotas import Buckets, TooMany
+from recollect.access.quotas import FAILURES_PER_MINUTE, Buckets, TooMany
 from recollect.access.shares import (
     COMPANY_PATIENCE_SECONDS,
     COMPANY_RUNNING_MAX,
@@ -48,6 +48,22 @@ def test_an_origin_that_is_none_is_refused_and_not_a_crash(
     answer = ann.get("/v1/records", headers={"Origin": origin})
     assert answer.status_code == 403
     assert caplog.text == ""
+
+
+def test_X12_who_goes_on_trying_keys_waits_for_each_refusal(serve_app: ServeApp) -> None:
+    server = serve_app("dict:", settings=Settings())
+    server.key("ann", "user:ann")
+    with server.client() as stranger, server.client("ann") as ann:
+        wrong = {"Authorization": "Bearer rck_of_nobody"}
+        codes = [
+            stranger.get("/v1/me", headers=wrong).status_code for _ in range(FAILURES_PER_MINUTE)
+        ]
+        assert {*codes} == {401}
+        assert stranger.get("/v1/me", headers=wrong).status_code == 429
+        begun = time.monotonic()
+        assert stranger.get("/v1/me", headers=wrong).status_code == 429
+        assert time.monotonic() - begun >= REFUSAL_SECONDS / 2
+        assert ann.get("/v1/me").status_code == 200, "who has a key is not locked out"
 
 
 # FairTurns

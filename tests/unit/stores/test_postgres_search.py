@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -106,3 +107,27 @@ def test_L1_places_of_a_sample_lie_everywhere() -> None:
     assert sum(scope == "a" for scope, _ in places) == 180
     assert all(sizes[scope].first <= key <= sizes[scope].last for scope, key in places)
     assert len({key // 180 for scope, key in places if scope == "a"}) == 10
+
+
+def test_L1_a_row_that_was_checked_is_checked_again_when_it_changed(address: str) -> None:
+    """What a caller writes into an answer, and what is forgotten, is in no later one."""
+
+    async def work(store: PostgresStore, _: DictStore) -> None:
+        record = make_record("r1", "apples", data={"a": [1]})
+        await store.commit(make_batch(record, make_record("r2", "apples and pears")))
+        asked = make_search(text="apples", limit=10)
+        first, second = [await store.search(asked) for _ in range(2)]
+        assert [hit.record for hit in first] == [hit.record for hit in second]
+        kept = store._native._rows.read.cache_info()
+        assert (kept.hits, kept.currsize) == (2, 2)
+        next(hit for hit in second if hit.record.id == "r1").record.data["a"].append(2)
+        [found] = [hit.record for hit in await store.search(asked) if hit.record.id == "r1"]
+        assert found.data == {"a": [1]}
+        await store.commit(make_batch(replace(found, importance=0.9)))
+        [found] = [hit.record for hit in await store.search(asked) if hit.record.id == "r1"]
+        assert found.importance == 0.9
+        await store.commit(make_batch(Erase(kind="record", scope=ROOT, id="r1"), root=ROOT))
+        assert store._native._rows.read.cache_info().currsize == 0
+        assert [hit.record.id for hit in await store.search(asked)] == ["r2"]
+
+    asyncio.run(_both(address, work))

@@ -227,6 +227,11 @@ class Entrance:
                 # Where a program learns how to ask; the same words at every route.
                 unknown.metadata = base_of(connection) + MCP_METADATA
                 raise
+            except TooMany:
+                # Whoever goes on trying costs the others as much as work does.
+                address = connection.client.host if connection.client else ""
+                await scope["app"].state.shares.refusals.hold(f"from {address}")
+                raise
         await self._app(scope, receive, send)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import cache
 from http import HTTPStatus
 from typing import Any
 
@@ -11,6 +12,8 @@ from fastapi.openapi.utils import get_openapi
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
+
+from recollect.interfaces.http.answers import json_bytes
 
 PATH = "/openapi.json"
 DESCRIPTION = """\
@@ -86,8 +89,15 @@ def describe(app: FastAPI, open_paths: tuple[str, ...]) -> None:
     app.openapi = openapi  # type: ignore[method-assign]
     [shown] = [one for one in app.routes if isinstance(one, Route) and one.path == PATH]
 
+    @cache
+    def written() -> bytes:
+        return json_bytes(app.openapi())
+
     async def page(request: Request) -> Response:
-        """It is made once, for a quarter of a second: beside the loop."""
+        """It is made once, for a quarter of a second: beside the loop. Written, too, where it does
+        not say below which address it is."""
+        if not request.scope.get("root_path"):
+            return Response(await asyncio.to_thread(written), media_type="application/json")
         await asyncio.to_thread(app.openapi)
         answer: Response = await shown.endpoint(request)
         return answer

@@ -46,11 +46,13 @@ VerdictKind = Literal["new", "duplicate", "enriches", "supersedes", "contradicts
 class Known:
     """A record that is near the new one. ``similarity`` is their cosine, None if not compared.
     ``bears``: how far above what is likely the meaning of the new one says that this has changed
-    (``lifecycle.effect``); 0 where it does not."""
+    (``lifecycle.effect``); 0 where it does not. ``denied``: it says that this has not changed,
+    whatever words of change are in it."""
 
     record: Record
     similarity: float | None = None
     bears: float = 0.0
+    denied: bool = False
 
 
 @frozen
@@ -229,8 +231,10 @@ def between(record: Record, other: Record) -> VerdictKind:
 def _unplaced(record: Record, known: Sequence[Known]) -> tuple[Record, ...]:
     """The known records that a change is most likely about, though that is not sure."""
     own = _earlier(record, known)
+    denied = {one.record.id for one in known if one.denied}
+    few, own = len(own) <= FEW, [one for one in own if one.id not in denied]
     bare = tells_bare_value(record)
-    near = [one for one in own if bare or len(own) <= FEW or _is_touched(record, one)]
+    near = [one for one in own if bare or few or _is_touched(record, one)]
     likely = _likely(record, near)
     if bare and len(likely) > DOUBTED_MAX:
         return ()  # it may be a value of anything
@@ -300,7 +304,7 @@ def _finding(record: Record, one: Known, above: float, *, corrects: bool) -> _Fi
     if known.kind != record.kind or known.kind == "episodic" or not _share_time(record, known):
         return None
     against = _against(record, known)
-    if not against:
+    if not against or (against.is_change and one.denied and not corrects):
         return _same(record, one, above)
     if known.status == "quarantined":
         return None

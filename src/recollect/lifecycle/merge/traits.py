@@ -21,7 +21,7 @@ from recollect.lifecycle.merge.changes import (
 )
 from recollect.lifecycle.merge.focus import of_two_things, restates, subject_of, touches
 from recollect.lifecycle.merge.odds import features
-from recollect.lifecycle.merge.topic import DONE, Topic, shared_words, told, topic_of
+from recollect.lifecycle.merge.topic import DONE, Topic, shared_words
 from recollect.text.claims.foreign import language_of
 from recollect.text.words import pattern
 
@@ -31,12 +31,8 @@ _THEY = re.compile(r"\W*they\b", re.IGNORECASE)
 _OWN = re.compile(r"\W*(?:I|we)\b", re.IGNORECASE)
 
 
-def traits(
-    text: str, speaker: str, known: str, known_speaker: str, cue: str = ""
-) -> dict[str, float]:
-    """Empty where a guard holds. ``cue``: words of a change that were said, and are not in the
-    text."""
-    new, old = told(text, speaker, cue), topic_of(known, known_speaker)
+def traits(new: Topic, old: Topic) -> dict[str, float]:
+    """Empty where a guard holds."""
     shared = shared_words(new, old)
     if _is_guarded(new, old, shared):
         return {}
@@ -61,8 +57,13 @@ def traits(
     return features(new, old) | {name: float(value) for name, value in found.items() if value}
 
 
+def is_foreign(new: Topic, old: Topic) -> bool:
+    """Whether one of them is not in English, which is what all of this was fitted on."""
+    return bool(new.dense or old.dense or language_of(new.said) or language_of(old.said))
+
+
 def _is_guarded(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
-    if new.dense or old.dense or language_of(new.said) or language_of(old.said) or is_over(old):
+    if is_foreign(new, old) or is_over(old):
         return True
     if pattern("changes.too").search(new.said) or NOT_ONLY.search(new.said):
         return True

@@ -56,7 +56,19 @@ _NAME = re.compile(rb'"(?:id|key|source)":"([^"]{1,200})"')
 
 
 def key(*parts: str) -> bytes:
-    return "\0".join(parts).encode()
+    """Invalid: it would be read as the key of something else, or of nothing."""
+    joined = "\0".join(parts)
+    if joined.count("\0") >= len(parts):
+        name = next(part for part in parts if "\0" in part)
+        raise Invalid(f"a NUL character in the name {name[:80]!r}; leave it out")
+    return encoded(joined)
+
+
+def encoded(name: str) -> bytes:
+    try:
+        return name.encode()
+    except UnicodeEncodeError as error:
+        raise Invalid(f"half a surrogate pair in a name: {error.reason}") from error
 
 
 def place(number: int) -> str:
@@ -79,7 +91,7 @@ def parts_of(key_: bytes) -> list[str]:
 
 def below(*parts: str) -> tuple[bytes, bytes]:
     """From the first to behind the last key that begins with these parts."""
-    prefix = "\0".join(parts).encode()
+    prefix = key(*parts)
     return prefix + b"\0", prefix + b"\1"
 
 

@@ -340,7 +340,7 @@ def _row_keys(body: RecordBody) -> Iterator[bytes]:
     """Those that move; the first is its row in the search index."""
     record, number = body.record, place(body.number)
     yield key("c", record.scope, place(body.changed), number)
-    yield key("y", body.newest, number)
+    yield key("y", *body.newest.split("\0"), number)
     if record.expires_at is not None:
         yield key("w", time_place(record.expires_at), "r", record.scope, number)
     if record.review_at is not None and record.status in LIVE:

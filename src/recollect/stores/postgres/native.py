@@ -12,6 +12,8 @@ How large a scope is decides how it is best searched. So these statements are pl
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,10 +28,11 @@ from recollect.stores.postgres.pool import LONG_SECONDS, ThreadPool
 from recollect.stores.postgres.sizes import ScopeSizes, SizeCache
 from recollect.stores.postgres.walk import visible
 from recollect.text import analysis
-from recollect.types import Search, Vector, Where
+from recollect.types import Record, Search, Vector, Where
 
 SAMPLE = 200
 SPARE = 8  # more than were asked for, of each arm
+ROWS_KEPT = 5000
 WIDER = 4  # times as many are looked at, so that those that pass are enough
 _ONE_MOMENT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _AT = "coalesce(record.valid_from, record.learned_at)"
@@ -49,16 +52,23 @@ class PostgresSearch:
     def __init__(self, pool: ThreadPool) -> None:
         self._pool = pool
         self._sizes = SizeCache()
+        self._rows = SoundRows()
+
+    def let_go(self) -> None:
+        """Of all that was read: something was erased."""
+        self._rows.read.cache_clear()
 
     async def arms(self, asked: Search, terms: Sequence[str]) -> NativeArms:
         return await self._pool.run(
-            lambda db: _arms(db, self._sizes, asked, terms), seconds=LONG_SECONDS
+            lambda db: _arms(db, self._sizes, self._rows, asked, terms), seconds=LONG_SECONDS
         )
 
     async def turns(
         self, asked: Search, ids: Sequence[str], reach: int
     ) -> Mapping[str, Sequence[NativeHit]]:
-        return await self._pool.run(lambda db: _turns(db, asked, ids, reach), seconds=LONG_SECONDS)
+        return await self._pool.run(
+            lambda db: _turns(db, self._rows, asked, ids, reach), seconds=LONG_SECONDS
+        )
 
     async def is_larger(self, where: Where, size: int) -> bool:
         """Have these scopes more records than that? Counts no further."""
@@ -68,7 +78,30 @@ class PostgresSearch:
         return bool(found > size)
 
 
-def _arms(db: Db, sizes: SizeCache, asked: Search, terms: Sequence[str]) -> NativeArms:
+class SoundRows:
+    """What was made of rows: a conversation is asked about again and again, and one that is the
+    same to the last byte needs no second check. From any thread."""
+
+    def __init__(self) -> None:
+        self.read = lru_cache(maxsize=ROWS_KEPT)(_read_row)
+
+    def record(self, row: Sequence[Any]) -> Record | None:
+        """None: it is not as it was written."""
+        record, data = self.read(tuple(row))
+        if record is not None and record.data != data:  # a caller has written into it
+            return sound_record(row)
+        return record
+
+
+def _read_row(row: tuple[Any, ...]) -> tuple[Record | None, Any]:
+    """And a copy of its data, the one part of it that can be written into."""
+    record = sound_record(row)
+    return record, deepcopy(record.data) if record is not None else None
+
+
+def _arms(
+    db: Db, sizes: SizeCache, rows: SoundRows, asked: Search, terms: Sequence[str]
+) -> NativeArms:
     with db.pipeline():
         db.execute(_ONE_MOMENT)
         stamps = sizes.ask(db, asked.where)
@@ -86,8 +119,8 @@ def _arms(db: Db, sizes: SizeCache, asked: Search, terms: Sequence[str]) -> Nati
         found = _ask_hits(db, asked, {*best, *nearest})
         db.execute("COMMIT")
         similar = [similarity for (similarity,) in sample.fetchall()] if sample else []
-        rows = found()
-    hits = _hits(rows, asked)
+        read = found()
+    hits = _hits(rows, read, asked)
     return NativeArms(
         by_word=[hits[key]._replace(keyword=score) for key, score in best.items() if key in hits],
         by_meaning=[hits[key] for key in nearest if key in hits],
@@ -193,11 +226,11 @@ def _ask_hits(db: Db, asked: Search, keys: set[int]) -> Callable[[], list[tuple[
     return ask_with_vectors(db, root_of(asked.where.scopes[0]), sorted(keys), space)
 
 
-def _hits(rows: Sequence[tuple[Any, ...]], asked: Search) -> dict[int, NativeHit]:
+def _hits(rows: SoundRows, read: Sequence[tuple[Any, ...]], asked: Search) -> dict[int, NativeHit]:
     """By key, with their exact similarity."""
     found: dict[int, NativeHit] = {}
-    for key, vector, *row in rows:
-        record = sound_record(row)
+    for key, vector, *row in read:
+        record = rows.record(row)
         if record is not None:
             found[key] = NativeHit(record, _product(vector, asked.vector))
         else:
@@ -313,7 +346,7 @@ def _in_time(where: Where) -> Iterator[Condition]:
 
 
 def _turns(
-    db: Db, asked: Search, ids: Sequence[str], reach: int
+    db: Db, rows: SoundRows, asked: Search, ids: Sequence[str], reach: int
 ) -> Mapping[str, Sequence[NativeHit]]:
     """Along the index of conversations, from each turn back and forth."""
     root, alive = root_of(asked.where.scopes[0]), _alive(asked.where)
@@ -327,7 +360,7 @@ def _turns(
             f" ORDER BY {_AT} {order}, record.key {order} LIMIT %s)"
         )
 
-    rows = select(
+    beside_each = select(
         db,
         "SELECT one.id, near.key FROM record AS one CROSS JOIN LATERAL"
         f" ({side('<=', 'DESC')} UNION ALL {side('>', 'ASC')}) AS near"
@@ -335,9 +368,9 @@ def _turns(
         " ORDER BY one.id, near.at, near.key",
         *(*alive.given, reach + 1, *alive.given, reach, root, [*ids]),
     )
-    hits = _hits(_ask_hits(db, asked, {key for _, key in rows})(), asked)
+    hits = _hits(rows, _ask_hits(db, asked, {key for _, key in beside_each})(), asked)
     found: dict[str, list[NativeHit]] = {}
-    for id_, key in rows:
+    for id_, key in beside_each:
         beside = found.setdefault(id_, [])
         if key in hits:
             beside.append(hits[key])

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from recollect.index.codes import micros, micros_or_none, moment_or_none
 from recollect.ports import Cell
-from recollect.stores.cells import behind, check_cell, check_version
+from recollect.stores.cells import behind, check_cell, check_key, check_version
 from recollect.stores.postgres.connection import Db, select
 from recollect.stores.postgres.pool import ThreadPool
 from recollect.stores.rows import to_json
@@ -62,6 +62,8 @@ class PostgresRegistry:
     async def get(self, keys: Sequence[str], *, now: datetime) -> list[Cell]:
         """Every request asks for its key. Those who ask while a read is under way are answered by
         the next one, together: none is told what was read before it asked."""
+        for key in keys:  # what the database would refuse must not be asked for with others' keys
+            check_key(key)
         loop = asyncio.get_running_loop()
         if (waiting := self._asked.get(loop)) is not None:
             asked = _Asked(keys, loop.create_future())

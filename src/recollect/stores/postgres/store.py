@@ -127,6 +127,8 @@ class PostgresStore:
             return await self._queue.commit(batch)
         finally:  # it may have been written, whatever is said
             self._leftovers.note(batch)
+            if batch.erase:
+                self._native.let_go()
 
     @property
     def trips(self) -> int:

@@ -10,17 +10,19 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import datetime
 from typing import Any
 
 from recollect.index.codes import micros
 from recollect.stores.keyspace.engine import Ask, Get, KeyChanges, KeyNews, KeySpan, Pairs
+from recollect.stores.keyspace.keys import encoded
 from recollect.stores.redis import scripts
 from recollect.stores.redis.failures import speaking_of
 
 POLL_SECONDS = 0.05
+AT_ONCE = 100  # commands on their way
 IN_USE_MS = 60_000  # whoever has asked for an id writes it within this time, or not at all
 
 Answers = list[bytes | Pairs | None]
@@ -28,10 +30,14 @@ Answers = list[bytes | Pairs | None]
 
 class RedisEngine:
     """``recollect.stores.keyspace.engine.KeyEngine``. ``client`` is a ``redis.asyncio`` one, of a
-    server or of a cluster; ``name`` is how messages call it, without its password."""
+    server or of a cluster; ``name`` is how messages call it, without its password. ``listening``:
+    one with connections of its own for those who wait for news, if there may be many."""
 
-    def __init__(self, client: Any, *, name: str, prefix: str, cluster: bool) -> None:
+    def __init__(
+        self, client: Any, *, name: str, prefix: str, cluster: bool, listening: Any = None
+    ) -> None:
         self.client = client
+        self._listening = listening
         self.name = name
         self.cluster = cluster
         self._prefix = prefix
@@ -58,7 +64,7 @@ class RedisEngine:
         return f"{self._prefix}:{self._tag}:about:{name}"
 
     def _id(self, id_: str) -> bytes:
-        return f"{self._prefix}:id:{id_}".encode()
+        return encoded(f"{self._prefix}:id:{id_}")
 
     async def run(self, source: str, keys: Sequence[Any], args: Sequence[Any]) -> Any:
         with speaking_of(self.name):
@@ -111,11 +117,10 @@ class RedisEngine:
         with speaking_of(self.name):
             if self.cluster:
                 await self._tell(root)
-                taken = asyncio.gather(
-                    *(self.client.set(self._id(one), mine, nx=True, get=True) for one in ids)
+                olds = await self._each(
+                    ids, lambda name: self.client.set(name, mine, nx=True, get=True)
                 )
-                answers, olds = await asyncio.gather(self.read(root, asks), taken)
-                return answers, _owners(ids, olds)
+                return await self.read(root, asks), _owners(ids, olds)
             async with self.client.pipeline(transaction=False) as pipe:
                 names = [self._values(root), self._order(root)]
                 await self.script(pipe, scripts.READ, names, list(_questions(asks)))
@@ -147,10 +152,18 @@ class RedisEngine:
             return {}
         with speaking_of(self.name):
             if self.cluster:
-                found = await asyncio.gather(*(self.client.get(self._id(one)) for one in ids))
+                found = await self._each(ids, self.client.get)
             else:
                 found = await self.client.mget([self._id(one) for one in ids])
         return {id_: owner for id_, owner in _owners(ids, found).items() if owner}
+
+    async def _each(self, ids: Sequence[str], ask: Callable[[bytes], Awaitable[Any]]) -> list[Any]:
+        """Of a cluster, which takes no command for keys in several places."""
+        found: list[Any] = []
+        for start in range(0, len(ids), AT_ONCE):
+            some = ids[start : start + AT_ONCE]
+            found += await asyncio.gather(*(ask(self._id(one)) for one in some))
+        return found
 
     async def take_over(self, id_: str, old: str, new: str, *, at_once: bool) -> bool:
         mine = f"{new}\0{int(time.time() * 1000)}"
@@ -158,7 +171,16 @@ class RedisEngine:
         return bool(await self.run(scripts.TAKE_OVER, [self._id(id_)], [old, mine, age]))
 
     async def release(self, root: str, ids: Sequence[str]) -> None:
-        await asyncio.gather(*(self.run(scripts.RELEASE, [self._id(one)], [root]) for one in ids))
+        for start in range(0, len(ids), AT_ONCE):
+            names = [self._id(one) for one in ids[start : start + AT_ONCE]]
+            if self.cluster:
+                await asyncio.gather(*(self.run(scripts.RELEASE, [one], [root]) for one in names))
+                continue
+            with speaking_of(self.name):
+                async with self.client.pipeline(transaction=False) as pipe:
+                    for one in names:
+                        await self.script(pipe, scripts.RELEASE, [one], [root])
+                    await pipe.execute()
 
     # News
 
@@ -168,7 +190,9 @@ class RedisEngine:
     @asynccontextmanager
     async def _subscribed(self, root: str) -> AsyncIterator[KeyNews]:
         with speaking_of(self.name):
-            async with self.client.pubsub(ignore_subscribe_messages=True) as pubsub:
+            # Each that listens has a connection for itself, for as long as it does.
+            line = self._listening or self.client
+            async with line.pubsub(ignore_subscribe_messages=True) as pubsub:
                 await pubsub.subscribe(self._channel(root))
                 yield _Subscribed(pubsub, self.name)
 
@@ -278,6 +302,8 @@ class RedisEngine:
 
     async def close(self) -> None:
         await self.client.aclose()
+        if self._listening is not None:
+            await self._listening.aclose()
 
 
 class _Subscribed:

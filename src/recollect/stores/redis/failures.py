@@ -18,7 +18,7 @@ from redis.exceptions import (
     TimeoutError,
 )
 
-from recollect.errors import Denied, RecollectError, Unavailable
+from recollect.errors import Denied, Invalid, RecollectError, Unavailable
 
 
 @contextmanager
@@ -29,6 +29,8 @@ def speaking_of(name: str, *, writing: bool = False, opening: bool = False) -> I
         yield
     except RecollectError:
         raise
+    except UnicodeEncodeError as error:
+        raise Invalid(f"half a surrogate pair in a name: {error.reason}") from error
     except (RedisError, RedisClusterException, OSError) as error:
         said = _said(error, name, writing, opening)
         if opening or not isinstance(said, Denied):
@@ -56,6 +58,12 @@ def _said(error: Exception, name: str, writing: bool, opening: bool) -> Recollec
             return Unavailable(
                 f"{name} does not answer in time{tls}",
                 outcome_unknown=writing,
+                retry_after=1,
+                slow=True,
+            )
+        case ConnectionError() if "No connection available" in said:  # all are in use
+            return Unavailable(
+                f"{name} is too slow: no connection was free in time; try again",
                 retry_after=1,
                 slow=True,
             )

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, parse_qs, urlsplit, urlunsplit
 
-from redis.asyncio import Redis, RedisCluster
+from redis.asyncio import BlockingConnectionPool, Redis, RedisCluster
 
 from recollect.errors import Incompatible, Invalid
 from recollect.ports import Capabilities
@@ -19,6 +19,8 @@ from recollect.stores.redis.near import NearEngine
 CACHE_BYTES = 1024**3
 OLDEST = 8
 SECONDS = 10.0  # that an answer may take
+CONNECTIONS = 64
+LISTENERS_MAX = 5000  # as many as a server lets in by itself, and half of them left to others
 PREFIX = "recollect"
 PERSISTENCE = ("aof", "any")  # what the server must have
 TLS = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile", "ssl_cert_reqs")  # handed to the client
@@ -119,12 +121,21 @@ def engine_at(address: str, *, seconds: float | None = None) -> tuple[NearEngine
         **{name: options[name] for name in TLS if name in options},
     }
     client: Any
+    listening: Any = None
     if cluster:
         client = RedisCluster.from_url(plain, **given)
     else:
-        client = Redis.from_url(plain, health_check_interval=30, **given)
+        # Whoever finds all of them in use waits: many at once are no reason to refuse anybody.
+        pool = BlockingConnectionPool.from_url(
+            plain, max_connections=CONNECTIONS, timeout=seconds, health_check_interval=30, **given
+        )
+        client = Redis.from_pool(pool)
+        listening = Redis.from_url(plain, max_connections=LISTENERS_MAX, **given)
     prefix = options.get("prefix", PREFIX)
-    return NearEngine(client, name=_named(url), prefix=prefix, cluster=cluster), options
+    engine = NearEngine(
+        client, name=_named(url), prefix=prefix, cluster=cluster, listening=listening
+    )
+    return engine, options
 
 
 async def facts_of(engine: RedisEngine) -> dict[str, Any]:

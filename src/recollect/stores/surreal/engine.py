@@ -21,7 +21,7 @@ from surrealdb import RecordID
 from recollect.errors import RecollectError, Unavailable
 from recollect.index.codes import micros
 from recollect.stores.keyspace.engine import Ask, Get, KeyChanges, KeyNews, KeySpan, Pairs
-from recollect.stores.keyspace.keys import HEADER
+from recollect.stores.keyspace.keys import HEADER, encoded
 from recollect.stores.surreal.failures import MOVED, is_away, speaking_of
 from recollect.stores.surreal.tables import memory_statements
 
@@ -310,7 +310,7 @@ class _Listening:
 
 
 def _hex(name: str) -> str:
-    return name.encode().hex()
+    return encoded(name).hex()
 
 
 def _entry(root: str, key: bytes) -> RecordID:

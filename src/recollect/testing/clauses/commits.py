@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Sequence
+from contextlib import suppress
 from dataclasses import fields, replace
 from datetime import timedelta, timezone
 from itertools import pairwise
@@ -28,12 +30,21 @@ from recollect.testing.values import (
     put,
     unit,
 )
-from recollect.types import Record, Session, ToolCall
+from recollect.types import Find, Record, Session, SessionKey, ToolCall, Where
 
 EVERY_SCRIPT = (
     "Ünïcödé 北京市 日本語 한국어 ภาษาไทย עִבְרִית العربية हिन्दी 👩‍👩‍👧‍👦🏳️‍🌈"
     " \u202eRTL\u202c \t\r\n'\"%_\\"
 )
+
+
+def _find(**given: Any) -> Find:
+    return Find(where=Where(scopes=(ROOT,), now=NOW), limit=10, **given)
+
+
+async def _nothing(asked: Awaitable[Sequence[Any]]) -> None:
+    with suppress(Invalid):
+        assert await asked == []
 
 
 def full_record(**fields: Any) -> Record:
@@ -125,6 +136,43 @@ class WritingClauses(Contract):
         await refusal(store, make_batch(make_item("a", namespace="a\x00b")), Invalid)
         await refusal(store, make_batch(Session(scope=ROOT, id="a\x00b")), Invalid)
         await refusal(store, make_batch(make_item("a"), id="a\x00b"), Invalid)
+        assert await store.roots() == []
+
+    @clause
+    async def test_A10_a_name_that_nobody_can_have_finds_nothing(self, store: Store) -> None:
+        """Nothing, or Invalid; never what somebody else has, and no other error."""
+        await put(store, make_record("a", author="ann"), make_message("a"), make_item("a"))
+        for odd in ("a\x00", "\x00a", "a\x00b", "\ud800", "a\udfff"):
+            scope = f"{ROOT}:agent:{odd}"
+            for asked in (
+                store.records(ROOT, [odd], now=NOW),
+                store.records(None, [odd], now=NOW),
+                store.relations(ROOT, [odd]),
+                store.sessions(ROOT, [SessionKey(ROOT, odd)]),
+                store.messages(SessionKey(ROOT, odd), now=NOW),
+                store.messages(SessionKey(ROOT, "chat"), now=NOW, ids=[odd]),
+                store.summaries(SessionKey(ROOT, odd)),
+                store.items(ROOT, "policy", now=NOW, keys=[odd]),
+                store.items(ROOT, odd, now=NOW),
+                store.items(ROOT, "policy", now=NOW, scopes=[scope]),
+                store.journal(ROOT, change=odd),
+                store.journal(ROOT, touching=odd),
+                store.find(_find(hashes=(odd,))),
+                store.find(_find(lineage=(odd,))),
+                store.due(NOW, root=f"user:{odd}", space=SPACE),
+                store.registry.get([odd], now=NOW),
+            ):
+                await _nothing(asked)
+        assert (await one_record(store, "a")).author == "ann"
+
+    @clause
+    async def test_who_did_it_and_why_are_names_too(self, store: Store) -> None:
+        for odd in ("a\x00b", "\ud800"):
+            for given in ({"actor": odd}, {"reason": odd}):
+                await refusal(store, make_batch(make_record("a"), **given), Invalid)
+            await refusal(store, make_batch(make_record("a", author=odd)), Invalid)
+            await refusal(store, make_batch(make_record("a", tags=(odd,))), Invalid)
+            await refusal(store, make_batch(make_message("a", author=odd)), Invalid)
         assert await store.roots() == []
 
     @clause

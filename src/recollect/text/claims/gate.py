@@ -13,6 +13,7 @@ from recollect.types import Message
 LONG_PASTE_CHARACTERS = 6000
 SHORT_CHARACTERS = 60
 NO_WORDS = "no words"
+QUESTION = "question"
 
 _LETTER = later(r"[^\W\d_]")
 _CODE_LINE = later(
@@ -50,7 +51,7 @@ def _gate(not_a_person: str, role: str, said: str) -> Gated:
     if _is_code(text):
         return Gated(skip="code or log", importance=0.1)
     if _is_only_question(text):
-        return Gated(skip="question", sure=not pattern("gate.of_self").search(text), importance=0.2)
+        return Gated(skip=QUESTION, sure=not pattern("gate.of_self").search(text), importance=0.2)
     if role == "assistant":
         return Gated(sure=False, importance=0.3)
     return Gated(sure=bool(pattern("gate.of_self").search(text)), importance=_importance(text))

@@ -23,10 +23,10 @@ from recollect.text.claims.corrections import (
     without_strict_marks,
 )
 from recollect.text.claims.foreign import foreign_findings, language_of, tells_of_past
-from recollect.text.claims.gate import NO_WORDS, gate
+from recollect.text.claims.gate import NO_WORDS, QUESTION, gate
 from recollect.text.claims.keepsakes import continued, kept, kept_as_said, tiding
 from recollect.text.claims.lessons import KEPT, Claim, Extraction, Lesson
-from recollect.text.claims.permanence import may_last
+from recollect.text.claims.permanence import is_tiding, may_last
 from recollect.text.claims.requests import (
     decision_in,
     remembered,
@@ -80,8 +80,11 @@ class TurnReading:
             self._skipped[message.id] = reason
 
     def _is_heard(self, message: Message) -> bool:
-        """A number alone teaches nothing, unless it corrects one."""
+        """A number alone teaches nothing, unless it corrects one; nor does a question, unless
+        something is told before it."""
         reason = gate(message).skip
+        if reason == QUESTION and message.role == "user":
+            return any(not one.question for one in _said_apart(plain(own_words(message.text))))
         return not reason or (reason == NO_WORDS and bool(self._told.get(message.author)))
 
     def _lessons_of(self, message: Message) -> list[Lesson]:
@@ -150,7 +153,7 @@ def _read(message: Message, told: list[Told], previous: str) -> list[Lesson]:
         told.append(Told(amendment.text or amendment.told.text, tuple(found), message.id))
         return [*lessons, *found]
     before = ""
-    for sentence in sentences(text):
+    for sentence in _said_apart(text):
         found = _sentence_lessons(sentence, said)
         if not found and before:
             found = continued(before, sentence, said)
@@ -167,17 +170,43 @@ def _read(message: Message, told: list[Told], previous: str) -> list[Lesson]:
 _LISTED = re.compile(r"(?=.*\*)|\s*\d{1,4}[.)]\s", re.DOTALL)  # a value, and no list: "43. Sorry."
 
 
+# "I moved to Leeds, how do I register with a doctor?" Not "how many": that is a sum.
+_ASKED_AFTER = re.compile(
+    r",(?: so| and| but)? (?=(?:how (?:do|can|should|would)|what|where|when|why|can|could|should|do"
+    r"|does|any) (?!if\b)[^,]+\Z)",
+    re.IGNORECASE,
+)
+_OF_WHOM = re.compile(r", (?:who|which|whose)\b")  # "my brother, who quit school, can he ...?"
+
+
+def _said_apart(text: str) -> list[Sentence]:
+    """The sentences, and what tells a change before a question by itself: what is only so while
+    somebody asks about it ("I have a chicken, what can I cook?") stays part of the question."""
+    found: list[Sentence] = []
+    for one in sentences(text):
+        asked = _ASKED_AFTER.search(one.text) if one.question else None
+        told = one.text[: asked.start()] if asked else ""
+        turns = change_in(told).kind in ("ends", "changes", "turns") and not _OF_WHOM.search(told)
+        if asked and turns and is_tiding(told):
+            found.append(Sentence(told, False, False))
+            one = one._replace(text=one.text[asked.end() :])
+        found.append(one)
+    return found
+
+
 def _tidings(message: Message, found: Sequence[Lesson]) -> list[Lesson]:
     """What a message says beside its lessons and may change something: all of it at once where
     it taught nothing, so that "it" is told."""
     text = plain(own_words(message.text)) if message.role == "user" else ""
     if not text or _whole_task().match(text):
         return []
-    told = [one for one in sentences(text) if not one.question]
+    apart = _said_apart(text)
+    told = [one for one in apart if not one.question]
     if len(told) > TIDING_SENTENCES_MAX:
         return []
     said = _said(message)
-    whole = "" if found else text.strip(" .!")
+    stated = text if len(told) == len(apart) else ". ".join(one.text for one in told)
+    whole = "" if found else stated.strip(" .!")
     parts = [whole] if whole else [one.text for one in told if _tells_more(one.text, found)]
     return [lesson for part in parts if (lesson := tiding(part, said))]
 
@@ -187,7 +216,7 @@ def _unread(message: Message, found: Sequence[Lesson]) -> list[tuple[str, Lesson
     text = plain(own_words(message.text)) if message.role == "user" else ""
     if not text or _whole_task().match(text) or any(one.corrects for one in found):
         return []
-    told = sentences(text)
+    told = _said_apart(text)
     if len(told) > UNREAD_SENTENCES_MAX:
         return []
     said = _said(message)
