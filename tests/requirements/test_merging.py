@@ -55,6 +55,35 @@ def test_L2_berlin_hamburg_berlin_are_three_facts(memory: Memory, clock: Movable
     assert texts(memory, "where does Ann live", scope=ANN) == ["Ann lives in Berlin"]
 
 
+def test_X5_what_was_sold_had_again_and_sold_again_is_over(
+    memory: Memory, clock: MovableClock
+) -> None:
+    memory.remember("I drive a Dacia.", scope=ANN)
+    for text in ("I sold my Dacia.", "I drive a Dacia.", "I sold my Dacia."):
+        last = later(memory, clock, text)
+    assert statuses(last) == ["stored"]
+    clock.forward(days=1)
+    assert texts(memory, "Dacia", scope=ANN) == ["I sold my Dacia."]
+
+
+@pytest.mark.parametrize(
+    ("known", "change"),
+    [
+        ("The exam is on 12 May.", "The exam was pushed to June."),
+        ("The daily standup is at 9.", "The daily standup was moved to 10."),
+        ("The delivery is due on 2026-03-25.", "The delivery slipped to Friday."),
+        ("The price is 10.", "The price went up to 12."),
+    ],
+)
+def test_X5_a_change_is_seen_however_much_else_is_known(
+    memory: Memory, clock: MovableClock, known: str, change: str
+) -> None:
+    others = ["I collect fossils.", "The attic has two skylights.", "My cat is called Tiger."]
+    memory.remember([*others, "I live in Faro.", known], scope=ANN)
+    receipt = later(memory, clock, change)
+    assert receipt.items[0].reason.startswith("supersedes"), receipt
+
+
 def test_X5_news_about_an_earlier_time_is_filed_as_history(memory: Memory) -> None:
     stored(memory, "Ann lives in Hamburg", scope=ANN, valid_from="2026-05-01T00:00:00Z")
     late = memory.remember("Ann lives in Berlin", scope=ANN, valid_from="2026-01-01T00:00:00Z")

@@ -12,13 +12,14 @@ EXPIRED_SECONDS = 3600.0  # what expired by itself need not be gone from the fil
 
 
 class Leftovers:
-    """What this process dropped since its engine was last asked to clean up."""
+    """What this process dropped since its engine was last asked to clean up; and, an hour after it
+    began, what others dropped who were killed before they asked."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._cleaned = clock()
         self._erased = False
-        self._expired = False
+        self._expired = True
 
     def note(self, batch: Batch) -> None:
         """Something that is being committed."""

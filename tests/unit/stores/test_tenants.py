@@ -212,6 +212,16 @@ def test_X10_an_engine_is_asked_to_clean_up_once_after_something_was_erased() ->
     assert left.taken(), "it could not be done"
 
 
+def test_X10_what_somebody_left_who_was_killed_is_cleaned_up_within_an_hour() -> None:
+    moment = [0.0]
+    left = Leftovers(lambda: moment[0])
+    assert not left.taken(), "short processes do not go through all there is"
+    moment[0] = EXPIRED_SECONDS
+    assert left.taken()
+    moment[0] *= 3
+    assert not left.taken()
+
+
 def test_X10_what_expired_is_cleaned_up_now_and_then() -> None:
     moment = [0.0]
     left = Leftovers(lambda: moment[0])

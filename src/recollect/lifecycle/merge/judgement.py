@@ -126,7 +126,7 @@ def judge(
     ]
     found = _focused(record, found, known)
     here = [one for one in found if one.known.scope == record.scope and one.kind == "duplicate"]
-    if here and not _is_told_anew(here[0].known, found):
+    if here and not _is_told_anew(record, here, found):
         return Verdict(kind="duplicate", targets=(here[0].known,), reason=here[0].reason)
     found = [replace(one, kind="supersedes") if one in here else one for one in found]
     if outdated := _of_kind(found, "outdated"):
@@ -145,10 +145,15 @@ def judge(
     return by_meaning(record, known) if wary else Verdict(kind="new")
 
 
-def _is_told_anew(known: Record, found: Sequence[_Finding]) -> bool:
-    """Whether something that it ends was told after it: who sold the car, has one again and sells
-    that has not said the same thing twice."""
-    return any(one.is_change and one.known.at > known.at for one in found)
+def _is_told_anew(record: Record, here: Sequence[_Finding], found: Sequence[_Finding]) -> bool:
+    """Whether something that it surely ends was told after the same was told before: who sold the
+    car, has one again and sells that has not said the same thing twice."""
+    if any(one.kind == "contradicts" for one in found):
+        return False  # both would stay, and a text is kept once
+    if any(one.known.trust > record.trust or one.known.author != record.author for one in here):
+        return False
+    latest = max(one.known.at for one in here)
+    return any(one.is_change and one.known.at > latest for one in found)
 
 
 def by_meaning(record: Record, known: Sequence[Known]) -> Verdict:
