@@ -45,12 +45,14 @@ class Peer:
 RECOLLECT = Peer(
     "recollect", "", "recollect", "", "recollect",
     (
-        Way("recall", "recall, both arms"),
+        Way("uncut", "recall, both arms, the best ten whatever they say"),
+        Way("recall", "recall, both arms, as it comes: what answers"),
         Way("store", "store.search, both arms, ordered by vector"),
         Way("embedding", "recall, question embedded by minilm", several=False, needs_model=True),
     ),
     LARGE, 100,
-    "default profile; vectors given by an injected embedder; batches are `store.commit` of 100 "
+    "default profile, and once without its cut, because the others return ten in any case; vectors "
+    "given by an injected embedder; batches are `store.commit` of 100 "
     "records, single writes `remember` with its checks for duplicates and contradictions; every "
     "write is synced to disk before it is acknowledged",
 )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from pathlib import Path
@@ -36,7 +37,8 @@ class GivenEmbedder(Given):
 
 
 class Peer:
-    """Ways of asking: "recall" (vectors given), "embedding" (recall with the local model
+    """Ways of asking: "recall" (vectors given), "uncut" (the same without leaving out what does not
+    answer), "embedding" (recall with the local model
     embedding the question), "store" (the vector arm of ``store.search``)."""
 
     def __init__(self, setting: str, how: str, folder: Path, scopes: Sequence[str]) -> None:
@@ -48,6 +50,9 @@ class Peer:
         self._engine = self._loop.run_until_complete(
             open_engine(str(folder / "memory.db"), embedder=embedder)
         )
+        if how == "uncut":
+            profile = replace(self._engine.profile, cuts={})
+            self._engine = replace(self._engine, profile=profile)
         self._memory = AsyncMemory(self._engine)
 
     def add(self, rows: Rows) -> None:

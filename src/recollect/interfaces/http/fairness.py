@@ -30,6 +30,7 @@ INLINE_BYTES = 4 << 10  # of a body or a query that is answered on the loop that
 LARGE_BYTES = 64 << 10  # of a body that takes one of a tenant's few places
 LARGE_MAX = 8
 NOTICE_BYTES_MAX = 4096
+OPEN_RUNNING_MAX = 2  # pages that need no key, at once; each is a millisecond or two
 SENT_AT_ONCE = 1 << 18
 # They wait for something, or carry files: no turn is held, and no time is set, for those.
 WATCHING = ("/v1/work", "/v1/import")
@@ -40,6 +41,7 @@ class FairShares:
     """The books of one server."""
 
     turns: FairTurns = field(default_factory=FairTurns)
+    open: FairTurns = field(default_factory=lambda: FairTurns(OPEN_RUNNING_MAX))
     uploads: Flow = field(default_factory=lambda: Flow(0, ""))
     answers: Flow = field(default_factory=lambda: Flow(0, ""))
     refusals: Refusals = field(default_factory=Refusals)
@@ -98,7 +100,7 @@ class Fair:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         caller = scope.get(CALLER)
         if caller is None:
-            return await self._app(scope, receive, send)
+            return await self._show(scope, receive, send)
         shares: FairShares = scope["app"].state.shares
         tenants = tenants_of(caller.engine)
         body: bytes = scope.get(BODY, b"")
@@ -136,6 +138,21 @@ class Fair:
                 await sending(message)
 
             return await self._app(scope, receiving, letting_go)
+
+    async def _show(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """What anybody may see, one address after the other: many who look at once are many
+        callbacks in a row, and whoever has a key would wait behind them."""
+        if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD"):
+            return await self._app(scope, receive, send)
+        address = scope["client"][0] if scope.get("client") else ""
+        shares: FairShares = scope["app"].state.shares
+        async with shares.open.turn(f"from {address}") as turn:
+
+            async def letting_go(message: Message) -> None:
+                turn.give_back()
+                await send(message)
+
+            return await self._app(scope, receive, letting_go)
 
 
 def _is_notice(scope: Scope, body: bytes) -> bool:
