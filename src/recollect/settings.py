@@ -36,6 +36,7 @@ class Settings:
     origins: str = ""  # pages elsewhere that may use the server, such as https://app.example
     body_mb: int = 8  # most of one request to the server
     request_seconds: int = 60  # that one request to the server may take; 0: no limit
+    rehearsal: str = "on"  # a server plays its verbs once before the first request; or "off"
     helpers: int = 2  # processes of the server for large requests; 0: none, and none for upkeep
     connections_per_address: int = 256  # to the server; 0: as many as there are
     rate: int = 6_000  # requests a minute for one root; 0: no limit

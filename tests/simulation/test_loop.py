@@ -169,7 +169,11 @@ def test_X12_no_first_request_holds_the_loop(tmp_path: Path) -> None:
     """What it needs is loaded beside the loop, before it or for it."""
     meter = tmp_path / "meter"
     meter.touch()
-    options = {"module": "tests.simulation.metered", "RECOLLECT_TEST_METER": str(meter)}
+    options = {
+        "module": "tests.simulation.metered",
+        "RECOLLECT_TEST_METER": str(meter),
+        "RECOLLECT_REHEARSAL": "on",
+    }
     held = {}
     with started(tmp_path, "--embedder", "hashing", **options) as server:
         key = {"Authorization": f"Bearer {server.snippets['key']}"}

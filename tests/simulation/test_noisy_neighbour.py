@@ -101,7 +101,10 @@ def two_servers(folder: Path, store: Path) -> Iterator[list[Start]]:
     options = ("--store", str(store), "--embedder", "hashing")
     with ExitStack() as stack:
         yield [
-            stack.enter_context(started(folder, *options, RECOLLECT_RATE=RATE)) for _ in range(2)
+            stack.enter_context(
+                started(folder, *options, RECOLLECT_RATE=RATE, RECOLLECT_REHEARSAL="on")
+            )
+            for _ in range(2)
         ]
 
 

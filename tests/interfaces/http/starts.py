@@ -68,7 +68,8 @@ def free_port() -> int:
 
 def environment_of(folder: Path, **more: str) -> dict[str, str]:
     names = ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME")
-    return {**os.environ, **{name: str(folder / name.lower()) for name in names}, **more}
+    homes = {name: str(folder / name.lower()) for name in names}
+    return {**os.environ, **homes, "RECOLLECT_REHEARSAL": "off", **more}
 
 
 @contextmanager

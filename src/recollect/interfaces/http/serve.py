@@ -77,6 +77,8 @@ def serve(
     for line in misspelt():
         log.warning("%s", line, extra={"action": "start"})
     address = _address(settings)
+    if settings.rehearsal not in ("on", "off"):
+        raise Invalid(f"RECOLLECT_REHEARSAL={settings.rehearsal!r}: write on or off")
     if settings.volatile not in ("keep", "refuse"):
         raise Invalid(f"RECOLLECT_VOLATILE={settings.volatile!r}: write keep or refuse")
     check_workers(workers, store, profile)
@@ -127,8 +129,9 @@ async def _serve(
             server=place_of(store, profile),
         )
         secret = await admit(memory, settings) if role.first else ""
+        rehearsal = Rehearsal(LOADED) if settings.rehearsal == "on" else None
         app = build_app(
-            memory=memory, settings=settings, annex=annex, rehearsal=Rehearsal(LOADED), file=file
+            memory=memory, settings=settings, annex=annex, rehearsal=rehearsal, file=file
         )
         address = address_of(settings.host, listener.getsockname()[1])
         for trouble in open_to_others(file, own_folder=store is None):
