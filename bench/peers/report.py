@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from bench.peers.peers import RECOLLECT, Job, Way
@@ -171,7 +172,7 @@ def _ahead(job: Job, way: Way, found: Done, ours: Done) -> Claim:
 def _embedding(done: Mapping[str, Done]) -> tuple[list[Table], list[Claim]]:
     found = done.get("embedding", {})
     if "ours" not in found:
-        why = found.get("error")
+        why = str(found.get("error", "")).replace(str(Path.home()), "~")  # for a page that is read
         return ([Table("Embedding", ("",), [(f"not measured: {why}",)])] if why else []), []
     rows = [
         (name, number(one["texts"]), number(one["tokens"]), ms(one["query"]))
