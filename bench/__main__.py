@@ -12,6 +12,7 @@ from pathlib import Path
 from bench import machine
 from bench.chart import draw
 from bench.parts import (
+    commands,
     concurrent,
     engines,
     footprint,
@@ -32,6 +33,7 @@ from bench.running import FULL, QUICK, Bench, Sizes, needed_bytes
 
 PARTS: dict[str, Callable[[Bench], Awaitable[Result]]] = {
     "imports": imports.run,
+    "commands": commands.run,
     "hybrid": hybrid.run,
     "neighbours": neighbours.run,
     "concurrent": concurrent.run,

@@ -18,12 +18,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from evaluation.learning.living import SCOPE, Belief, believed
+from evaluation.learning.living import SCOPE, Belief, believed, opened
 from evaluation.running import embedder_named
-from recollect import AsyncMemory
 from recollect.ports import Embedder
 from recollect.types import Type
-from recollect.wiring import read_settings
 
 FOLDER = Path(__file__).parent / "lives"
 HELD = "held"  # the folder of those that nothing was tuned on
@@ -93,13 +91,7 @@ def _life(file: Path) -> Life:
 async def outcome(life: Life, embedder: Embedder | None) -> Outcome:
     """After the last session; each is ended, and upkeep runs behind it."""
     now = [BEGUN]
-    async with await AsyncMemory.open(
-        "dict:",
-        embedder=embedder if embedder is not None else "none",
-        background=False,
-        clock=lambda: now[0],
-        settings=read_settings({}),
-    ) as memory:
+    async with await opened(embedder, now) as memory:
         for day, lines in life.sessions:
             session = f"day {day}"
             now[0] = BEGUN + timedelta(days=day)

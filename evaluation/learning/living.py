@@ -63,17 +63,23 @@ class Lived:
         return [belief for belief in self.after if belief.id not in known]
 
 
-async def live(case: Case, embedder: Embedder | None, told: Sequence[str] = ()) -> Lived:
-    """In a store of its own: cases cannot see each other, and upkeep has one scope to look at.
-    No setting of this machine takes part, so no language model does. ``told``: long before."""
-    now = [case.turns[0].at - BEFORE]
-    memory = await AsyncMemory.open(
+async def opened(embedder: Embedder | None, now: Sequence[datetime]) -> AsyncMemory:
+    """An empty memory at the moment that ``now`` holds. No setting of this machine takes part, so
+    no language model does."""
+    return await AsyncMemory.open(
         "dict:",
         embedder=embedder if embedder is not None else "none",
         background=False,
         clock=lambda: now[0],
         settings=read_settings({}),
     )
+
+
+async def live(case: Case, embedder: Embedder | None, told: Sequence[str] = ()) -> Lived:
+    """In a store of its own: cases cannot see each other, and upkeep has one scope to look at.
+    ``told``: long before."""
+    now = [case.turns[0].at - BEFORE]
+    memory = await opened(embedder, now)
     known: list[list[Belief]] = [[]]  # before anything was said, then after each user's turn
     try:
         if told:

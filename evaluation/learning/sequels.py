@@ -22,12 +22,10 @@ from pathlib import Path
 from evaluation.cases import DataError
 from evaluation.learning.cases import FOLDER, START
 from evaluation.learning.lives import KEPT
-from evaluation.learning.living import MOMENT, Belief, believed
+from evaluation.learning.living import MOMENT, Belief, believed, opened
 from evaluation.learning.matching import covers, is_garbled
 from evaluation.running import embedder_named
-from recollect import AsyncMemory
 from recollect.ports import Embedder
-from recollect.wiring import read_settings
 
 SEQUELS = FOLDER / "sequels"
 OPEN, HELD = "open.txt", "held.txt"
@@ -97,13 +95,7 @@ async def endings(told: Sequence[Sequel], embedder: Embedder | None) -> list[End
 
 async def _played(told: Sequence[Sequel], embedder: Embedder | None) -> list[Ending]:
     now = [START]
-    async with await AsyncMemory.open(
-        "dict:",
-        embedder=embedder if embedder is not None else "none",
-        background=False,
-        clock=lambda: now[0],
-        settings=read_settings({}),
-    ) as memory:
+    async with await opened(embedder, now) as memory:
         scopes = [f"user:evaluated{place}" for place in range(len(told))]
         first: list[list[Belief]] = []
         for session, field in (("chat/1", "statement"), ("chat/2", "said")):

@@ -227,6 +227,38 @@ def test_a_duplicate_wins_and_one_failing_guard_disputes_the_slot() -> None:
     assert judge(record, [low, high, same], duplicate_above=0.9).kind == "duplicate"
 
 
+AUGUST = JULY + timedelta(days=31)
+SOLD = "I sold my car"
+
+
+def told_anew(*, turn: str = "turn 9", told: datetime = MAY, refused: bool = False) -> Verdict:
+    """The car was sold in May, there was one again in July, and it is sold once more."""
+    before = fact(SOLD, "sold", valid_from=MAY, learned_at=told, lineage=("turn 1",))
+    bought = fact("I have a car", "bought", valid_from=JULY, learned_at=JULY)
+    again = fact(SOLD, valid_from=AUGUST, learned_at=NOW, lineage=(turn,))
+    known = [Known(record=before), Known(record=bought)]
+    return judge(again, known, duplicate_above=0.9, refused=refused)
+
+
+def test_X5_what_was_ended_begun_and_ended_again_is_ended() -> None:
+    verdict = told_anew()
+    assert (verdict.kind, {one.id for one in verdict.targets}) == ("supersedes", {"sold", "bought"})
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        {"turn": "turn 1"},  # the very same words, read once more
+        {"refused": True},  # the store keeps a text once
+        {"told": AUGUST},  # "I sold it in May" is told after "I have a car": nothing came between
+    ],
+)
+def test_X5_the_same_words_read_twice_are_a_duplicate(read: dict[str, Any]) -> None:
+    """Otherwise they would replace each other for ever, and nothing after them would be learned."""
+    verdict = told_anew(**read)
+    assert (verdict.kind, [one.id for one in verdict.targets]) == ("duplicate", ["sold"])
+
+
 # Settling
 
 

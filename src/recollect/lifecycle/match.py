@@ -76,7 +76,15 @@ async def meet(
     if wary and vector is not None and space == SPACE:
         known = await _weighed(engine, store, record, vector, space, known)
     above = engine.profile.duplicate_above
-    verdict = judge(record, known, duplicate_above=above, corrects=corrects, named=named, wary=wary)
+    verdict = judge(
+        record,
+        known,
+        duplicate_above=above,
+        corrects=corrects,
+        named=named,
+        wary=wary,
+        refused=seen_hash,
+    )
     if passing and verdict.kind != "duplicate":
         verdict = by_meaning(record, known)
     if confirmed := _confirmed(record, verdict):

@@ -109,13 +109,15 @@ def judge(
     corrects: bool = False,
     named: Named = NOBODY,
     wary: bool = False,
+    refused: bool = False,
 ) -> Verdict:
     """New, duplicate, enriches, supersedes, contradicts or outdated.
 
     Among several known records an equal one wins. Where one of the guards fails nothing is
     replaced: everything that speaks against the record is disputed. ``corrects``: the speaker
     said outright that something known is wrong, so an equal time is late enough. ``wary``: a
-    change that replaces nothing disputes what it is most likely about.
+    change that replaces nothing disputes what it is most likely about. ``refused``: the store has
+    this very text already and keeps it once.
     """
     found = [
         finding
@@ -126,7 +128,7 @@ def judge(
     ]
     found = _focused(record, found, known)
     here = [one for one in found if one.known.scope == record.scope and one.kind == "duplicate"]
-    if here and not _is_told_anew(record, here, found):
+    if here and (refused or not _is_told_anew(record, here, found)):
         return Verdict(kind="duplicate", targets=(here[0].known,), reason=here[0].reason)
     found = [replace(one, kind="supersedes") if one in here else one for one in found]
     if outdated := _of_kind(found, "outdated"):
@@ -152,8 +154,13 @@ def _is_told_anew(record: Record, here: Sequence[_Finding], found: Sequence[_Fin
         return False  # both would stay, and a text is kept once
     if any(one.known.trust > record.trust or one.known.author != record.author for one in here):
         return False
-    latest = max(one.known.at for one in here)
-    return any(one.is_change and one.known.at > latest for one in found)
+    if any(not set(one.known.lineage).isdisjoint(record.lineage) for one in here):
+        return False  # the very same words, read twice
+    happened = max(one.known.at for one in here)
+    told = max(one.known.learned_at for one in here)  # "in August" may be told in March
+    return any(
+        one.is_change and one.known.at > happened and one.known.learned_at >= told for one in found
+    )
 
 
 def by_meaning(record: Record, known: Sequence[Known]) -> Verdict:
