@@ -20,8 +20,9 @@ import redis
 
 from recollect import AsyncMemory
 from recollect.stores.leftovers import EXPIRED_SECONDS, Leftovers
-from recollect.testing.values import make_batch, make_item, make_record
-from recollect.types import Erase
+from recollect.stores.sqlite import SqliteStore
+from recollect.testing.values import make_batch, make_item, make_message, make_record
+from recollect.types import Batch, Erase, Session
 from recollect.upkeep.loop import one_round
 from tests import postgres
 from tests.architecture.statements import is_of_a_verb
@@ -201,6 +202,46 @@ def test_L6_a_tenant_costs_the_same_among_many(tmp_path: Path, engine: str) -> N
     for what, counts in among.items():
         for name, number in counts.items():
             assert number <= 1.2 * alone[what][name] + MANY / 2, (what, name)
+
+
+def test_L6_sweeping_a_tenant_passes_by_what_has_expired_of_others(tmp_path: Path) -> None:
+    """Records, messages and items of others wait to be dropped, as after a weekend off."""
+
+    async def spent(address: str, others: int) -> int:
+        store = await SqliteStore.open(address)
+        try:
+            for root in (ANN, *(f"user:tenant{n}" for n in range(others))):
+                await store.commit(_over(root, 30))
+            begun = counted()["hundreds of steps"]
+            work = await store.due(NOW, root=ANN, kinds=("expire", "review"), limit=1000)
+            assert len(work) == 4 * 30
+            await store.commit(make_batch(at=NOW, root=ANN, sweep=True))
+            taken = counted()["hundreds of steps"] - begun
+            assert not await store.due(NOW, root=ANN, kinds=("expire",))
+            left = await store.due(NOW, kinds=("expire",), limit=10_000)
+            assert len(left) == 3 * 30 * others, "of others nothing is dropped"
+            return taken
+        finally:
+            await store.close()
+
+    with sqlite(tmp_path) as ([one, many], counted):
+        alone, among = asyncio.run(spent(one, 0)), asyncio.run(spent(many, MANY))
+    print(f"alone {alone}, among {MANY}: {among} hundreds of steps")
+    assert among <= 1.2 * alone + 5
+
+
+def _over(root: str, many: int) -> Batch:
+    """Things that have expired by now, and some to look at again."""
+    past = {"scope": root, "expires_at": NOW - timedelta(days=1)}
+    rows: list[Any] = [Session(scope=root, id="chat")]
+    for n in range(many):
+        rows += [
+            make_record(f"{root} {n}", f"fact {n}", **past),
+            make_message(f"m{n}", session="chat", **past),
+            make_item(f"k{n}", **past),
+            make_record(f"{root} again {n}", f"more {n}", scope=root, review_at=NOW),
+        ]
+    return make_batch(*rows, at=NOW - timedelta(days=2))
 
 
 # What an engine cleans up goes through all that it holds
