@@ -37,9 +37,8 @@ _SMALL = frozenset(
     """a an the s and or of to in on at for with by is are am be has have do does they their them he
     she his her we our it its this that said""".split()
 )
-_DENIALS = frozenset(
-    "not no never longer anymore former formerly ex quit stopped gave sold swapped replaced".split()
-)
+# What may be told of something that stands: "a bike from Italy".
+_DENIALS = frozenset((*_ENDS, "swapped")) - {"from", "let", "off", "had", "was"}
 
 # A lesson about somebody ("Ann ...") that still says "I" outside of quotation marks, that says a
 # small word twice, or that has a whole sentence where a name should be.
