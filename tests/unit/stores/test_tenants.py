@@ -19,6 +19,7 @@ import pytest
 import redis
 
 from recollect import AsyncMemory
+from recollect.errors import Unavailable
 from recollect.stores.leftovers import EXPIRED_SECONDS, Leftovers
 from recollect.stores.sqlite import SqliteStore
 from recollect.testing.values import make_batch, make_item, make_message, make_record
@@ -242,6 +243,37 @@ def _over(root: str, many: int) -> Batch:
             make_record(f"{root} again {n}", f"more {n}", scope=root, review_at=NOW),
         ]
     return make_batch(*rows, at=NOW - timedelta(days=2))
+
+
+def test_X12_many_who_wait_for_news_look_as_often_as_one(tmp_path: Path) -> None:
+    """Each hears of what is theirs, whichever process wrote it; until then one look is enough."""
+    roots = [f"user:tenant{n}" for n in range(10)]
+
+    async def main() -> None:
+        store, other = [await SqliteStore.open(tmp_path / "one.db") for _ in range(2)]
+        waiting = [
+            asyncio.create_task(store.journal(root, wait=30)) for root in roots for _ in range(20)
+        ]
+        await asyncio.sleep(0.3)
+        before = counted()["statements"]
+        await asyncio.sleep(0.5)
+        looks = counted()["statements"] - before
+        assert 1 <= looks <= 15, looks
+        assert not any(one.done() for one in waiting)
+        for number, root in enumerate(roots):
+            await (store, other)[number % 2].commit(make_batch(make_record(root, scope=root)))
+        async with asyncio.timeout(10):
+            found = await asyncio.gather(*waiting)
+        assert [entry.root for [entry] in found] == [root for root in roots for _ in range(20)]
+        last = asyncio.create_task(store.journal(ANN, wait=30))
+        await asyncio.sleep(0.1)
+        await store.close()
+        with pytest.raises(Unavailable, match="closed"):
+            await last
+        await other.close()
+
+    with sqlite(tmp_path) as (_, counted):
+        asyncio.run(main())
 
 
 # What an engine cleans up goes through all that it holds
