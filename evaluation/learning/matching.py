@@ -32,6 +32,14 @@ _ENDS = """
 """.split()
 _ENDS_UNSPACED = ("不", "没", "辞职", "分手", "卖", "去世", "换", "改", "死")
 
+# Words that a fuller statement may do without, or say in another form.
+_SMALL = frozenset(
+    """a an the s and or of to in on at for with by is are am be has have do does they their them he
+    she his her we our it its this that said""".split()
+)
+# What may be told of something that stands: "a bike from Italy".
+_DENIALS = frozenset((*_ENDS, "swapped")) - {"from", "let", "had", "was"}
+
 # A lesson about somebody ("Ann ...") that still says "I" outside of quotation marks, that says a
 # small word twice, or that has a whole sentence where a name should be.
 _QUOTED = re.compile(r"[\"“„«].*?[\"”“»]")
@@ -101,6 +109,7 @@ def is_garbled(text: str) -> bool:
 
 
 def covers(more: str, less: str) -> bool:
-    """Whether a text holds all but one in five of the words of another."""
-    words = set(plain(less).split())
-    return len(words & set(plain(more).split())) >= 0.8 * len(words)
+    """Whether a text says all that another one says: every word of it that means something, and not
+    that it is over."""
+    words, said = set(plain(less).split()), set(plain(more).split())
+    return words - _SMALL <= said and not _DENIALS & (said - words)

@@ -47,6 +47,21 @@ def test_X15_a_link_with_a_code_opens_the_console_and_leaves_no_trace_in_the_add
     context.close()
 
 
+def test_X15_a_link_opened_where_the_page_is_open_already_is_taken_too(
+    browser: Any, server: Served
+) -> None:
+    code = server.run(make_code)
+    context = browser.new_context()
+    page = Console(context, server.url)
+    page.page.goto(f"{server.url}/")
+    page.page.get_by_role("button", name="Open the console").wait_for()
+    page.page.goto(f"{server.url}/#code={code}")  # the same document: the browser loads nothing
+    page.page.get_by_text("believed now").first.wait_for()
+    assert code not in page.page.url
+    page.assert_clean()
+    context.close()
+
+
 def test_X15_every_screen_shows_its_data_with_nothing_serious_for_axe(
     browser: Any, server: Served, admin: str
 ) -> None:

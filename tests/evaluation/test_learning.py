@@ -162,7 +162,10 @@ def test_what_is_over_and_what_is_garbled() -> None:
     assert is_garbled("The user is allergic to they are allergic to eggs.")
     assert not is_garbled('Ann said: "My bike is called Storm."')
     assert covers("Ann has a red bike from Italy.", "Ann has a red bike.")
+    assert covers("Ann lives near the old harbour in Leeds.", "Ann lives in Leeds.")
     assert not covers("Ann has a bike.", "Ann lives in a red house.")
+    assert not covers("Ann's favourite colour is blue.", "Ann's favourite colour is red.")
+    assert not covers("Ann is not afraid of dogs anymore.", "Ann is afraid of dogs.")
 
 
 # the scorer

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import socket
 import subprocess
 import sys
 from datetime import datetime
@@ -18,6 +20,7 @@ from recollect.interfaces.cli.progress import Progress
 from recollect.interfaces.cli.times import human_time
 from recollect.interfaces.render import Screen
 from recollect.testing.values import make_record
+from tests.interfaces.conftest import Run
 
 NOW = datetime(2026, 3, 31, 15, 30, tzinfo=ZoneInfo("Europe/Berlin"))  # a Tuesday
 
@@ -246,3 +249,26 @@ def test_C5_an_empty_list_says_so_and_whose(home: Path, capsys: pytest.CaptureFi
     for command, said in (("changes", "lists whose there are"), ("policies", "nothing there")):
         assert main(["--store", store, "--no-background", command]) == 0
         assert said in capsys.readouterr().out
+
+
+def test_X15_a_link_to_where_nothing_listens_says_so(recollect: Run) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # bound and not listening: nobody else listens there either
+        port = taken.getsockname()[1]
+        done = recollect("console", "--port", str(port))
+        assert done.returncode == 0
+        assert f"nothing listens at http://127.0.0.1:{port} now" in done.stderr
+        taken.listen()
+        assert not recollect("console", "--port", str(port)).stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize("buffered", ["", "1"])
+def test_an_answer_that_cannot_be_printed_is_one_line(tmp_path: Path, buffered: str) -> None:
+    code = "from recollect.interfaces.cli import main; raise SystemExit(main())"
+    command = (sys.executable, "-c", code, "completion", "bash")
+    environ = {**os.environ, "PYTHONUNBUFFERED": buffered, "HOME": str(tmp_path)}
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, env=environ, text=True)
+    assert done.returncode == 6
+    assert done.stderr == "recollect: cannot print the answer: No space left on device\n"

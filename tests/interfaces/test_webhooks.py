@@ -8,11 +8,13 @@ import hmac
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -21,6 +23,7 @@ from typing import Any
 import pytest
 
 from recollect.access import keys
+from recollect.access.shares import COMPANY_RUNNING_MAX
 from recollect.errors import Denied, Invalid, NotFound
 from recollect.memory import AsyncMemory, webhooks
 from recollect.memory import posts as sending
@@ -183,6 +186,87 @@ def test_O8_a_receiver_that_hangs_slows_no_write(tmp_path: Path, receiver: Recei
 
     before, during = asyncio.run(main())
     assert during < 5 * before + 0.5
+
+
+@pytest.fixture
+def drip() -> Iterator[str]:
+    """An address that takes a request and answers byte by byte, without an end."""
+    ending = threading.Event()
+    listener = socket.create_server(("127.0.0.1", 0))
+    listener.settimeout(0.05)
+
+    def main() -> None:
+        taken: list[socket.socket] = []
+        while not ending.is_set():
+            with suppress(TimeoutError):
+                taken.append(listener.accept()[0])
+            for one in taken:
+                with suppress(OSError):
+                    one.send(b"H")
+        for one in taken:
+            one.close()
+
+    thread = threading.Thread(target=main)
+    thread.start()
+    yield f"127.0.0.1:{listener.getsockname()[1]}"
+    ending.set()
+    thread.join()
+    listener.close()
+
+
+def _posting() -> int:
+    return sum(thread.name == "recollect webhook" for thread in threading.enumerate())
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_O8_who_answers_byte_by_byte_is_left_in_time(
+    monkeypatch: pytest.MonkeyPatch, drip: str, scheme: str
+) -> None:
+    """And nothing of it stays behind."""
+    monkeypatch.setattr(sending, "SECONDS_MAX", 0.4)
+    begun = time.monotonic()
+    sent = asyncio.run(sending.post(f"{scheme}://{drip}/", b"{}", {}, drip))
+    assert not sent.taken
+    assert sent.trouble == "no answer within 0.4 seconds" or scheme == "https"
+    assert time.monotonic() - begun < 5
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while _posting():
+        assert time.monotonic() < deadline, "its thread goes on"
+        time.sleep(0.02)
+
+
+def test_O8_black_holes_of_one_root_hold_up_no_other_and_take_few_threads(
+    tmp_path: Path, receiver: Receiver, drip: str
+) -> None:
+    """As many as a root may have, removed and made again."""
+
+    async def main() -> int:
+        settings = Settings(webhook_hosts=f"{drip} {receiver.host}")
+        memory = await AsyncMemory.open(
+            str(tmp_path / "m.db"), embedder="none", background=False, settings=settings
+        )
+        most = 0
+        async with memory:
+            memory._telling = asyncio.create_task(webhooks.run_webhooks(memory.engine))
+            await webhooks.add_webhook(memory, receiver.url, scope="user:ann")
+            await memory.remember("Ann has no cat", scope="user:ann")  # a receiver in use
+            await until(lambda: len(receiver.taken) == 1)
+            for turn in range(3):
+                holes = [
+                    await webhooks.add_webhook(memory, f"http://{drip}/", scope="user:bob")
+                    for _ in range(webhooks.WEBHOOKS_MAX)
+                ]
+                await memory.remember(f"A new thing, {turn}", scope="user:bob")
+                await asyncio.sleep(0.3)
+                await memory.remember(f"Ann has {turn} cats", scope="user:ann")
+                await until(lambda: len(receiver.taken) == turn + 2)  # noqa: B023
+                most = max(most, _posting())
+                for hole, _ in holes:
+                    await webhooks.remove_webhook(memory, hole.id)
+        return most
+
+    most = asyncio.run(main())
+    assert 1 <= most <= COMPANY_RUNNING_MAX + 1
 
 
 async def _seconds(memory: AsyncMemory, name: str) -> float:

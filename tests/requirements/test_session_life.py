@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,15 @@ def test_A1_the_state_of_an_opted_out_scope_is_volatile_and_says_so(memory: Memo
     assert statuses(receipt) == ["volatile"]
     assert "opted out" in receipt.items[0].reason
     assert '"step' in memory.context(session="chat", scope=ANN).text.replace("\\", "")
+
+
+def test_A2_an_episode_is_of_the_day_of_its_talk_however_late_it_is_told(memory: Memory) -> None:
+    said = {"role": "user", "content": "Please plan our trip to Oslo", "at": "2023-11-14T10:00:00Z"}
+    memory.observe("old", [said], scope=ANN)
+    memory.end("old", scope=ANN, outcome="planned")
+    (episode,) = memory.records(scope=ANN, types=["episode"]).items
+    assert episode.at == datetime(2023, 11, 14, 10, tzinfo=UTC)
+    assert "2023-11-14" in memory.context(query="the trip to Oslo", scope=ANN).text
 
 
 @pytest.mark.parametrize("turns", [1, 2, 5, 9, 10, 19])

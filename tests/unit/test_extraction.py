@@ -153,6 +153,20 @@ def test_L6_a_change_told_before_a_question_is_heard(said: str, written: list[st
     assert texts(said) == written
 
 
+@pytest.mark.parametrize(
+    "said",
+    ["We are both vegan.", "We're a family of four.", "We are five in the office.",
+     "We're all left-handed.", "We are a small software company.", "We are closed on Mondays."],
+)  # fmt: skip
+def test_L6_what_is_true_of_several_is_not_said_of_one(said: str) -> None:
+    assert texts(said) == [f'Ann said: "{said}"']
+
+
+def test_L6_what_is_true_of_each_is_said_of_the_one_who_speaks() -> None:
+    assert texts("We are vegan.") == ["Ann is vegan."]
+    assert texts("We are moving to Bonn.") == ["Ann is moving to Bonn."]
+
+
 def test_without_a_name_it_is_the_user() -> None:
     assert texts("I live in Hamburg.", author="") == ["The user lives in Hamburg."]
     assert texts("My dog's name is Rex.", author="") == ["The user's dog's name is Rex."]

@@ -56,6 +56,12 @@ def test_an_address_names_a_store(address: str, scheme: str, brought: dict[str, 
     assert stores.scheme_of(address) == scheme
 
 
+@pytest.mark.parametrize("address", ["dict", ":memory:", "sqlite::memory:", "sqlite://:memory:"])
+def test_a_store_in_memory_only_is_not_taken_for_a_file(address: str) -> None:
+    with pytest.raises(Invalid, match="write dict:"):
+        Memory.open(address, embedder="none", background=False)
+
+
 def test_a_store_of_another_package_is_opened(
     brought: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

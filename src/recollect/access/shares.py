@@ -11,8 +11,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 
 from recollect.access.quotas import Buckets, TooMany
 from recollect.engine import Engine
@@ -223,6 +223,29 @@ class TenantPlaces:
         finally:
             self._taken.subtract(named)
             self._taken += Counter()  # those who have none are not kept
+
+
+class Unread:
+    """Bytes of answers that wait in memory because nobody reads them."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._bytes: Counter[str] = Counter()
+
+    def check(self, tenants: Iterable[str]) -> None:
+        """TooMany while a tenant leaves that many."""
+        if any(self._bytes[tenant] >= self._most for tenant in tenants):
+            told = f"{self._most >> 20} MB of answers to this tenant are not read yet"
+            raise TooMany(f"{told}; read them, or close their connections", 1)
+
+    @contextmanager
+    def held(self, tenants: Iterable[str], size: int) -> Iterator[None]:
+        counted = Counter(dict.fromkeys(tenants, size))
+        self._bytes += counted
+        try:
+            yield
+        finally:
+            self._bytes -= counted  # those who have none are not kept
 
 
 class Refusals:

@@ -8,8 +8,17 @@ import http.client
 import ssl
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
-from socket import IPPROTO_TCP, SOCK_STREAM, create_connection, gaierror, getaddrinfo
+from socket import (
+    IPPROTO_TCP,
+    SHUT_RDWR,
+    SOCK_STREAM,
+    create_connection,
+    gaierror,
+    getaddrinfo,
+    socket,
+)
 from urllib.parse import SplitResult, urlsplit
 
 from recollect.errors import Invalid
@@ -43,29 +52,61 @@ async def check(url: str, allowed: str) -> None:
 
 
 async def post(url: str, body: bytes, headers: Mapping[str, str], allowed: str) -> Sent:
-    """In a thread of its own: a receiver that hangs must not use up those of the program."""
+    """In a thread of its own: a receiver that hangs must not use up those of the program. It ends
+    with whoever waits for it, and in time also if the receiver answers byte by byte."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[Sent] = loop.create_future()
+    line = _Line()
 
     def finish(sent: Sent) -> None:
         if not done.done():
             done.set_result(sent)
 
     def work() -> None:
-        sent = _post(url, body, headers, allowed)
+        sent = _post(url, body, headers, allowed, line)
         try:
             loop.call_soon_threadsafe(finish, sent)
         except RuntimeError:
             return  # the program has ended meanwhile
 
     threading.Thread(target=work, name="recollect webhook", daemon=True).start()
-    return await done
+    try:
+        async with asyncio.timeout(SECONDS_MAX):
+            return await done
+    except TimeoutError:
+        return Sent(False, f"no answer within {SECONDS_MAX:g} seconds")
+    finally:
+        line.cut()
 
 
-def _post(url: str, body: bytes, headers: Mapping[str, str], allowed: str) -> Sent:
+class _Line:
+    """The connection of one thread, which another may cut."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._socket: socket | None = None
+        self._is_cut = False
+
+    def hold(self, made: socket) -> None:
+        with self._lock:
+            self._socket = made
+            if self._is_cut:
+                made.close()
+                raise OSError("nobody waits for it any more")
+
+    def cut(self) -> None:
+        """Whoever reads or writes there is woken."""
+        with self._lock:
+            self._is_cut = True
+            if self._socket is not None:
+                with suppress(OSError):
+                    self._socket.shutdown(SHUT_RDWR)
+
+
+def _post(url: str, body: bytes, headers: Mapping[str, str], allowed: str, line: _Line) -> Sent:
     try:
         parts = _parts(url)
-        connection = _connection(parts, _addresses(parts, allowed)[0])
+        connection = _connection(parts, _addresses(parts, allowed)[0], line)
         try:
             path = parts.path or "/"
             target = f"{path}?{parts.query}" if parts.query else path
@@ -140,18 +181,23 @@ def _plain(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
     return address.sixtofour or address
 
 
-def _connection(parts: SplitResult, address: str) -> http.client.HTTPConnection:
+def _connection(parts: SplitResult, address: str, line: _Line) -> http.client.HTTPConnection:
     host = parts.hostname or ""
     secure = parts.scheme == "https"
     port = parts.port or (443 if secure else 80)
     made = http.client.HTTPConnection(host, port, timeout=SECONDS_MAX)
     raw = create_connection((address, port), timeout=SECONDS_MAX)
+    line.hold(raw)
     if secure:
+        context = ssl.create_default_context()
+        secured = context.wrap_socket(raw, server_hostname=host, do_handshake_on_connect=False)
         try:
-            raw = ssl.create_default_context().wrap_socket(raw, server_hostname=host)
+            line.hold(secured)  # it has taken over
+            secured.do_handshake()
         except BaseException:
-            raw.close()
+            secured.close()
             raise
+        raw = secured
     made.sock = raw
     return made
 

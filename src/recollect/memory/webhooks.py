@@ -19,6 +19,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from recollect.access import keys
+from recollect.access.shares import FairTurns
 from recollect.engine import Engine
 from recollect.errors import Conflict, Denied, Invalid, NotFound, RecollectError
 from recollect.memory import AsyncMemory
@@ -36,6 +37,7 @@ log = logging.getLogger(__name__)
 WEBHOOKS, PLACES = "webhook", "webhook place"
 SECRET_PREFIX = "whs_"
 WEBHOOKS_MAX = 20  # of one root: each holds a task, and at times a thread
+POSTS_MAX = 32  # under way at once, of all roots: each has a thread
 PAGE = 500
 LEASE_SECONDS = 60
 LOOK_SECONDS = 2.0
@@ -185,6 +187,7 @@ def _reader(engine: Engine, scope: str) -> AsyncMemory:
 async def run_webhooks(engine: Engine) -> None:
     """For as long as the memory is open: each webhook is the work of one process at a time."""
     running: dict[str, asyncio.Task[None]] = {}
+    turns = FairTurns(POSTS_MAX)
     try:
         while True:
             await asyncio.sleep(LOOK_SECONDS)
@@ -194,7 +197,7 @@ async def run_webhooks(engine: Engine) -> None:
                     _look_at(running.pop(id_))
                 for id_, cell in there.items():
                     if id_ not in running:
-                        running[id_] = asyncio.create_task(_tell(engine, cell))
+                        running[id_] = asyncio.create_task(_tell(engine, cell, turns))
     finally:
         for task in running.values():
             task.cancel()
@@ -206,9 +209,9 @@ def _look_at(task: asyncio.Task[None]) -> None:
         log.warning("a webhook stopped and is begun again: %s", type(error).__name__)
 
 
-async def _tell(engine: Engine, cell: Cell) -> None:
+async def _tell(engine: Engine, cell: Cell, turns: FairTurns) -> None:
     """Event by event until it is removed, its key is revoked or another process has it."""
-    teller = _Teller(engine, cell)
+    teller = _Teller(engine, cell, turns)
     if not await teller.may_go_on():
         return
     try:
@@ -229,9 +232,10 @@ async def _tell(engine: Engine, cell: Cell) -> None:
 class _Teller:
     """One webhook in this process."""
 
-    def __init__(self, engine: Engine, cell: Cell) -> None:
+    def __init__(self, engine: Engine, cell: Cell, turns: FairTurns) -> None:
         self._engine = engine
         self._cell = cell
+        self._turns = turns
         self.id = _id(cell)
         self.scope: str = cell.value["scope"]
         self.lease = f"webhook {self.id}"
@@ -291,7 +295,9 @@ class _Teller:
             "X-Recollect-Event": event_id(self.id, event),
             "X-Recollect-Signature": signature(self._cell.value["secret"], at, body),
         }
-        return await post(self._cell.value["url"], body, headers, self._engine.webhook_hosts)
+        # Receivers that never answer hold up those of their own root.
+        async with self._turns.turn(root_of(self.scope)):
+            return await post(self._cell.value["url"], body, headers, self._engine.webhook_hosts)
 
     async def _note(
         self, *, place: str = "", delivered: int = 0, failing: int = 0, trouble: str = ""

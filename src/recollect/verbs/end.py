@@ -235,10 +235,18 @@ def _episode(engine: Engine, over: Over) -> Record:
         trust=trust,
         session=session.id,
         lineage=over.lineage,
-        valid_from=session.started_at,
+        valid_from=_began(over),
         expires_at=now + timedelta(seconds=ttl) if ttl else None,
     )
     return held(record, doubt)
+
+
+def _began(over: Over) -> datetime | None:
+    """When it was said. A log may be told years later: then the session is new, its talk is not."""
+    known = [message.at for message in over.messages]
+    if over.session.started_at is not None:
+        known.append(over.session.started_at)
+    return min(known, default=None)
 
 
 def _told(summary: str, over: Over) -> str:

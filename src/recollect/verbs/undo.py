@@ -81,7 +81,7 @@ async def _entries_of(engine: Engine, change: str, scope: str | None) -> tuple[l
             if entries and sum(len(entry.touched) for entry in seen) == len(touched):
                 _must_be_ours(engine, touched)
                 return entries, store
-    raise NotFound(f"there is no change {change!r}")
+    raise NotFound(f"there is no change {change!r}; `changes` lists those there are")
 
 
 def _must_be_ours(engine: Engine, touched: Sequence[str]) -> None:

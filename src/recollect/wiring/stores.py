@@ -58,6 +58,8 @@ SHARED = ("sqlite", "postgresql", "postgres", "redis", "rediss", "redis+cluster"
 
 def scheme_of(address: str) -> str:
     """The scheme of an address; a path is one of "sqlite". Raises Invalid or Incompatible."""
+    if address == "dict" or address.endswith(":memory:"):  # it would be a file of that name
+        raise Invalid(f"{address} is no address; for a store in this process only write dict:")
     scheme, colon, _ = address.partition(":")
     if colon and scheme in BUILT_IN:
         return scheme

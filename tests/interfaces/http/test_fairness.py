@@ -7,6 +7,7 @@ import os
 import socket
 import threading
 import time
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -26,6 +27,7 @@ from recollect.access.shares import (
     Flow,
     Refusals,
     TenantPlaces,
+    Unread,
 )
 from recollect.errors import Unavailable
 from recollect.interfaces.http import protocol
@@ -34,7 +36,8 @@ from recollect.interfaces.http.pace import Pace
 from recollect.interfaces.http.worker import NICE
 from recollect.models.calls import within
 from recollect.settings import Settings
-from tests.interfaces.http.conftest import ALL, ServeApp
+from recollect.testing.values import make_batch, make_record
+from tests.interfaces.http.conftest import ALL, ServeApp, Served
 from tests.interfaces.http.starts import started
 
 SILENT = 300
@@ -541,3 +544,120 @@ def test_X2_a_helper_writes_into_no_other_file_of_that_name(tmp_path: Path) -> N
                 answer = client.post("/v1/remember", json={"text": text})
                 assert answer.status_code == 503, answer.text
                 assert "replaced" in answer.json()["detail"]
+
+
+# Who reads slowly, or not at all
+
+
+def unread(server: Served, name: str, path: str) -> socket.socket:
+    """A question whose answer nobody reads, on a line that holds little."""
+    one = socket.socket()
+    one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    one.connect(("127.0.0.1", server.port))
+    key = f"Authorization: Bearer {server.keys[name]}\r\n"
+    one.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n{key}\r\n".encode())
+    return one
+
+
+def fill_with_large_texts(server: Served, name: str, many: int = 8) -> int:
+    """More than the system keeps of what is not read; how long a list of them is."""
+    words = "zebra " * 150_000
+    records = [make_record(f"r{n}", f"{n} {words}", f"user:{name}") for n in range(many)]
+    server.run(server.engine.store.commit(make_batch(*records)))
+    with server.client(name) as client:
+        return len(client.get("/v1/records?limit=1000").content)
+
+
+def soon(what: Callable[[], object], seconds: float = 10) -> object:
+    deadline = time.monotonic() + seconds
+    while not (found := what()):
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.02)
+    return found
+
+
+def test_X12_answers_that_nobody_reads_are_bounded_for_each_tenant(serve_app: ServeApp) -> None:
+    """Two hundred of them were held in memory for as long as their connections stayed open."""
+    server = serve_app("dict:", settings=Settings(rate=0))
+    server.key("ann", "user:ann", rights=ALL)
+    server.key("bob", "user:bob")
+    size = fill_with_large_texts(server, "ann")
+    shares = server.app.state.shares
+    shares.unread = Unread(2 * size)
+    lines = [unread(server, "ann", "/v1/records?limit=1000") for _ in range(6)]
+    try:
+        with server.client("ann") as ann, server.client("bob") as bob:
+            late = soon(lambda: (a := ann.get("/v1/me")).status_code == 429 and a)
+            assert isinstance(late, httpx2.Response)
+            assert "not read yet" in late.json()["detail"]
+            assert "retry-after" in late.headers
+            assert bob.get("/v1/me").status_code == 200
+            held = shares.unread._bytes["user:ann"]
+            assert size <= held <= (2 + RUNNING_MAX) * size
+            for one in lines:
+                one.close()
+            soon(lambda: ann.get("/v1/me").status_code == 200)
+            soon(lambda: not shares.unread._bytes)
+    finally:
+        for one in lines:
+            one.close()
+
+
+def test_X12_a_long_answer_arrives_whole_however_slowly_it_is_read(serve_app: ServeApp) -> None:
+    server = serve_app("dict:", settings=Settings(rate=0))
+    server.key("ann", "user:ann", rights=ALL)
+    fill_with_large_texts(server, "ann", 2)
+    with server.client("ann") as ann:
+        whole = ann.get("/v1/records").content
+    one = unread(server, "ann", "/v1/records")
+    head, body = b"", b""
+    while len(body) < len(whole):
+        time.sleep(0.0005)
+        part = one.recv(1 << 14)
+        assert part, "it ended early"
+        if not head:
+            head, _, part = part.partition(b"\r\n\r\n")
+        body += part
+    one.close()
+    assert b" 200 " in head
+    assert body == whole
+
+
+@pytest.mark.parametrize(
+    "path", ["/v1/records?limit=1000", "/v1/changes/stream?after=start&text=1"]
+)
+def test_X12_who_reads_nothing_is_let_go(
+    serve_app: ServeApp, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    """Such a connection, the answer and the place among the listeners were kept for ever."""
+    monkeypatch.setattr(protocol, "UNREAD_SECONDS", 0.3)
+    server = serve_app("dict:", settings=Settings(rate=0))
+    server.key("ann", "user:ann", rights=ALL)
+    fill_with_large_texts(server, "ann")
+    shares, streams = server.app.state.shares, server.app.state.streams
+    line = unread(server, "ann", path)
+    try:
+        soon(lambda: shares.requests._taken["user:ann"] == 1)
+        soon(lambda: shares.requests._taken["user:ann"] == 0)
+        soon(lambda: not streams._listening)
+    finally:
+        line.close()
+
+
+def test_X12_requests_under_way_of_one_tenant_are_bounded(serve_app: ServeApp) -> None:
+    """Else the connections of a whole server are one tenant's, who looks at some work."""
+    server = serve_app("dict:", settings=Settings(rate=0))
+    server.key("ann", "user:ann", rights=ALL)
+    server.key("bob", "user:bob")
+    server.app.state.shares.requests = TenantPlaces(3, "requests of this tenant are under way", 1)
+    lines = [unread(server, "ann", "/v1/changes/stream") for _ in range(3)]
+    try:
+        soon(lambda: server.app.state.streams._listening["root user:ann"] == 3)
+        with server.client("ann") as ann, server.client("bob") as bob:
+            late = ann.get("/v1/work")
+            assert late.status_code == 429
+            assert "3 requests of this tenant" in late.json()["detail"]
+            assert bob.get("/v1/work").status_code == 200
+    finally:
+        for one in lines:
+            one.close()

@@ -15,7 +15,9 @@ import pytest
 
 from recollect.errors import Unavailable
 from recollect.interfaces.http import long_work
+from recollect.interfaces.http.long_work import FILES_MAX
 from recollect.memory import AsyncMemory
+from recollect.settings import Settings
 from recollect.types import Receipt
 from tests.interfaces.http.conftest import ALL, ServeApp, Served
 
@@ -219,3 +221,25 @@ def test_X12_what_is_kept_about_one_person_comes_as_a_text(ann: httpx2.Client) -
     assert text.headers["content-type"] == "text/markdown; charset=utf-8"
     assert text.text.startswith("# What is kept about ann\n")
     assert "green tea" in text.text
+
+
+def test_X12_files_are_kept_for_each_tenant_and_the_last_of_them(serve_app: ServeApp) -> None:
+    """One tenant's exports took the place of everybody's, or the whole disk."""
+    server = serve_app("dict:", settings=Settings(rate=0))
+    for name in ("ann", "bob"):
+        server.key(name, f"user:{name}", rights=ALL)
+    with server.client("ann") as ann, server.client("bob") as bob:
+        kept = exported(bob)
+        places = [exported(ann) for _ in range(FILES_MAX + 2)]
+        codes = [ann.get(f"{place}/file").status_code for place in places]
+        assert codes == [404] * 2 + [200] * FILES_MAX
+        assert "4 others since" in ann.get(f"{places[0]}/file").json()["detail"]
+        assert bob.get(f"{kept}/file").status_code == 200
+        jobs = server.app.state.jobs._jobs
+        assert sum(job.file is not None for job in jobs.values()) == FILES_MAX + 1
+
+
+def exported(client: httpx2.Client) -> str:
+    place = begun(client.post("/v1/export", json={}))
+    assert finished(client, place)["state"] == "done"
+    return place

@@ -19,9 +19,11 @@ import pytest
 import redis
 
 from recollect import AsyncMemory
+from recollect.errors import Unavailable
 from recollect.stores.leftovers import EXPIRED_SECONDS, Leftovers
-from recollect.testing.values import make_batch, make_item, make_record
-from recollect.types import Erase
+from recollect.stores.sqlite import SqliteStore
+from recollect.testing.values import make_batch, make_item, make_message, make_record
+from recollect.types import Batch, Erase, Session
 from recollect.upkeep.loop import one_round
 from tests import postgres
 from tests.architecture.statements import is_of_a_verb
@@ -201,6 +203,77 @@ def test_L6_a_tenant_costs_the_same_among_many(tmp_path: Path, engine: str) -> N
     for what, counts in among.items():
         for name, number in counts.items():
             assert number <= 1.2 * alone[what][name] + MANY / 2, (what, name)
+
+
+def test_L6_sweeping_a_tenant_passes_by_what_has_expired_of_others(tmp_path: Path) -> None:
+    """Records, messages and items of others wait to be dropped, as after a weekend off."""
+
+    async def spent(address: str, others: int) -> int:
+        store = await SqliteStore.open(address)
+        try:
+            for root in (ANN, *(f"user:tenant{n}" for n in range(others))):
+                await store.commit(_over(root, 30))
+            begun = counted()["hundreds of steps"]
+            work = await store.due(NOW, root=ANN, kinds=("expire", "review"), limit=1000)
+            assert len(work) == 4 * 30
+            await store.commit(make_batch(at=NOW, root=ANN, sweep=True))
+            taken = counted()["hundreds of steps"] - begun
+            assert not await store.due(NOW, root=ANN, kinds=("expire",))
+            left = await store.due(NOW, kinds=("expire",), limit=10_000)
+            assert len(left) == 3 * 30 * others, "of others nothing is dropped"
+            return taken
+        finally:
+            await store.close()
+
+    with sqlite(tmp_path) as ([one, many], counted):
+        alone, among = asyncio.run(spent(one, 0)), asyncio.run(spent(many, MANY))
+    print(f"alone {alone}, among {MANY}: {among} hundreds of steps")
+    assert among <= 1.2 * alone + 5
+
+
+def _over(root: str, many: int) -> Batch:
+    """Things that have expired by now, and some to look at again."""
+    past = {"scope": root, "expires_at": NOW - timedelta(days=1)}
+    rows: list[Any] = [Session(scope=root, id="chat")]
+    for n in range(many):
+        rows += [
+            make_record(f"{root} {n}", f"fact {n}", **past),
+            make_message(f"m{n}", session="chat", **past),
+            make_item(f"k{n}", **past),
+            make_record(f"{root} again {n}", f"more {n}", scope=root, review_at=NOW),
+        ]
+    return make_batch(*rows, at=NOW - timedelta(days=2))
+
+
+def test_X12_many_who_wait_for_news_look_as_often_as_one(tmp_path: Path) -> None:
+    """Each hears of what is theirs, whichever process wrote it; until then one look is enough."""
+    roots = [f"user:tenant{n}" for n in range(10)]
+
+    async def main() -> None:
+        store, other = [await SqliteStore.open(tmp_path / "one.db") for _ in range(2)]
+        waiting = [
+            asyncio.create_task(store.journal(root, wait=30)) for root in roots for _ in range(20)
+        ]
+        await asyncio.sleep(0.3)
+        before = counted()["statements"]
+        await asyncio.sleep(0.5)
+        looks = counted()["statements"] - before
+        assert 1 <= looks <= 15, looks
+        assert not any(one.done() for one in waiting)
+        for number, root in enumerate(roots):
+            await (store, other)[number % 2].commit(make_batch(make_record(root, scope=root)))
+        async with asyncio.timeout(10):
+            found = await asyncio.gather(*waiting)
+        assert [entry.root for [entry] in found] == [root for root in roots for _ in range(20)]
+        last = asyncio.create_task(store.journal(ANN, wait=30))
+        await asyncio.sleep(0.1)
+        await store.close()
+        with pytest.raises(Unavailable, match="closed"):
+            await last
+        await other.close()
+
+    with sqlite(tmp_path) as (_, counted):
+        asyncio.run(main())
 
 
 # What an engine cleans up goes through all that it holds

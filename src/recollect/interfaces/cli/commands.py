@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import socket
+import sys
+from urllib.parse import urlsplit
 
 from recollect.errors import Incompatible
 from recollect.interfaces.cli import loading
@@ -48,4 +51,16 @@ def console(arguments: argparse.Namespace) -> int:
     if arguments.json:
         return print_json({"console": look})
     print(f"{look}\nIt works once, for ten minutes, while `recollect serve` runs.")
+    if not _listens(address):
+        said = f"nothing listens at {address} now; --port says where the server is"
+        print(f"recollect: warning: {said}", file=sys.stderr)
     return 0
+
+
+def _listens(address: str) -> bool:
+    where = urlsplit(address)
+    try:
+        socket.create_connection((where.hostname or "", where.port or 0), timeout=1).close()
+    except OSError:
+        return False
+    return True

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
@@ -18,7 +18,7 @@ from typing import Any
 from starlette.datastructures import Headers
 
 from recollect.access.quotas import TooMany
-from recollect.access.shares import FairTurns, Flow, Refusals, TenantPlaces, tenants_of
+from recollect.access.shares import FairTurns, Flow, Refusals, TenantPlaces, Unread, tenants_of
 from recollect.interfaces.http.annex import Annex, too_slow
 from recollect.interfaces.http.bodies import BODY
 from recollect.interfaces.http.callers import CALLER
@@ -31,7 +31,9 @@ LARGE_BYTES = 64 << 10  # of a body that takes one of a tenant's few places
 LARGE_MAX = 8
 NOTICE_BYTES_MAX = 4096
 OPEN_RUNNING_MAX = 2  # pages that need no key, at once; each is a millisecond or two
-SENT_AT_ONCE = 1 << 18
+SENT_AT_ONCE = 1 << 18  # the next part goes when this one is nearly read
+UNREAD_BYTES_MAX = 64 << 20  # of answers to one tenant
+REQUESTS_MAX = 400  # of one tenant under way, of all the connections that a server takes
 # They wait for something, or carry files: no turn is held, and no time is set, for those.
 WATCHING = ("/v1/work", "/v1/import")
 
@@ -50,6 +52,12 @@ class FairShares:
             LARGE_MAX, "large requests of this tenant are under way", wait=1
         )
     )
+    requests: TenantPlaces = field(
+        default_factory=lambda: TenantPlaces(
+            REQUESTS_MAX, "requests of this tenant are under way or being read", wait=1
+        )
+    )
+    unread: Unread = field(default_factory=lambda: Unread(UNREAD_BYTES_MAX))
     seconds: float | None = None
     annex: Annex | None = None
     rehearsal: Rehearsal | None = None
@@ -80,14 +88,17 @@ class Threshold:
             shares.uploads.check(tenants)
             shares.answers.check(tenants)
             shares.turns.check_room(tenants[0])
+            shares.unread.check(tenants)
+            shares.requests.check(tenants[:1])
             if is_large:
                 shares.large.check(tenants[:1])
         except TooMany:
             await shares.refusals.hold(tenants[0])
             raise
-        if not is_large:
-            return await self._app(scope, receive, send)
-        async with shares.large.taken(tenants[:1]):
+        async with AsyncExitStack() as places:
+            await places.enter_async_context(shares.requests.taken(tenants[:1]))
+            if is_large:
+                await places.enter_async_context(shares.large.taken(tenants[:1]))
             return await self._app(scope, receive, send)
 
 
@@ -115,8 +126,11 @@ class Fair:
         async def sending(message: Message) -> None:
             if message.get("status") == HTTPStatus.TOO_MANY_REQUESTS:
                 await shares.refusals.hold(tenants[0])
-            shares.answers.add(tenants, len(message.get("body", b"")))
-            await send(message)
+            body = message.get("body", b"")
+            shares.answers.add(tenants, len(body))
+            with shares.unread.held(tenants, len(body)):
+                for part in _parts(message, body):
+                    await send(part)
 
         # What calls off waits for nobody: not for the very work that it is to end.
         if scope["path"].startswith(WATCHING) or _is_notice(scope, body):
@@ -129,6 +143,7 @@ class Fair:
             await shares.rehearsal.over()
         limited = _limited(shares.seconds, scope["method"])
         async with limited as timer, shares.turns.turn(tenants[0]) as turn:
+            shares.unread.check(tenants)  # many may have come before one was answered
 
             async def letting_go(message: Message) -> None:
                 """The answer has begun: how fast it is read, or how long somebody listens, is
@@ -203,7 +218,12 @@ def _header(scope: Scope) -> dict[str, Any]:
 async def _send(said: dict[str, Any], body: bytes, send: Send) -> None:
     headers = [(k.encode("latin-1"), v.encode("latin-1")) for k, v in said["headers"]]
     await send({"type": "http.response.start", "status": said["status"], "headers": headers})
-    for start in range(0, max(len(body), 1), SENT_AT_ONCE):
-        part = body[start : start + SENT_AT_ONCE]
-        more = start + SENT_AT_ONCE < len(body)
-        await send({"type": "http.response.body", "body": part, "more_body": more})
+    await send({"type": "http.response.body", "body": body, "more_body": False})
+
+
+def _parts(message: Message, body: bytes) -> Iterator[Message]:
+    """What is sent at once waits in memory, and nobody could tell how much of it is read."""
+    last = max(len(body) - 1, 0) // SENT_AT_ONCE * SENT_AT_ONCE
+    for start in range(0, last, SENT_AT_ONCE):
+        yield {**message, "body": body[start : start + SENT_AT_ONCE], "more_body": True}
+    yield {**message, "body": body[last:]} if last else message

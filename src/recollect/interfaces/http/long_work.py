@@ -33,7 +33,8 @@ from recollect.types import Receipt
 log = logging.getLogger(__name__)
 
 KEPT = timedelta(hours=1)
-KEPT_MAX = 200
+KEPT_MAX = 50  # of one tenant
+FILES_MAX = 4  # of one tenant: each is as large as what was exported
 LISTED_ITEMS_MAX = 100
 RUNNING_MAX = 4  # for one tenant
 PULSE_EVERY = 15  # looks
@@ -187,7 +188,9 @@ class Jobs:
         is gone."""
         job = await self.get(caller, id_)
         if job.file is None or job.state != "done":
-            raise NotFound(f"work {id_!r} has written no file, or not yet")
+            raise NotFound(
+                f"work {id_!r} has written no file, or not yet, or {FILES_MAX} others since"
+            )
         if await self._book.forgotten(job.bound) != job.forgotten:
             job.drop()
             raise NotFound(f"something was forgotten since work {id_!r} began; export again")
@@ -327,8 +330,15 @@ class Jobs:
 
     async def _forget_old(self) -> None:
         over = [job for job in self._jobs.values() if job.ended_at]
-        old = [job for job in over if self._is_old(job)]
-        for job in {j.id: j for j in (*old, *over[: max(0, len(over) - KEPT_MAX)])}.values():
+        by_tenants: dict[tuple[str, ...], list[Job]] = {}
+        for job in over:
+            by_tenants.setdefault(job.tenants, []).append(job)
+        old = {job.id: job for job in over if self._is_old(job)}
+        for jobs in by_tenants.values():
+            old |= {job.id: job for job in jobs[:-KEPT_MAX]}
+            for job in [job for job in jobs if job.file is not None][:-FILES_MAX]:
+                job.drop()
+        for job in old.values():
             job.drop()
             self._jobs.pop(job.id, None)
             await self._book.drop(job.id)

@@ -1,7 +1,7 @@
-"""HTTP/1.1 as uvicorn speaks it, with four things it lacks: headers have to arrive in time, what is
-no HTTP, or one connection too many, is answered with a problem too, and no address takes all the
-connections there are. Where they are scarce, those that were opened and never asked for anything go
-first: whoever opens a thousand sockets closes their own."""
+"""HTTP/1.1 as uvicorn speaks it, with five things it lacks: headers have to arrive in time, answers
+have to be read in time, what is no HTTP, or one connection too many, is answered with a problem
+too, and no address takes all the connections there are. Where they are scarce, those that were
+opened and never asked for anything go first: whoever opens a thousand sockets closes their own."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from recollect.interfaces.http.answers import json_bytes
 from recollect.interfaces.http.problems import MEDIA_TYPE, body_of, problem
 
 HEADER_SECONDS = 10.0
+UNREAD_SECONDS = 60.0  # for a part of an answer: a quarter of a megabyte at most
 CONNECTIONS_MAX = 1000
 ADDRESS_MAX = 256  # of one address
 SILENT_SECONDS = 0.5  # that a connection has to say something, where they are scarce
@@ -102,6 +103,7 @@ class Protocol(H11Protocol):
     """Whoever opens a connection and then says little or nothing does not keep it."""
 
     _waiting: asyncio.TimerHandle | None = None
+    _unread: asyncio.TimerHandle | None = None
     address = ""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -138,8 +140,25 @@ class Protocol(H11Protocol):
         self.app = CROWDED if crowded else BUSY if full else self.config.loaded_app
         super().handle_events()
 
+    def pause_writing(self) -> None:
+        """Nobody reads: who reads nothing for long has nothing more to wait for. Closing would
+        wait for them."""
+        super().pause_writing()
+        if self._unread is None:
+            self._unread = self.loop.call_later(UNREAD_SECONDS, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._is_read()
+
+    def _is_read(self) -> None:
+        if self._unread is not None:
+            self._unread.cancel()
+            self._unread = None
+
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_waiting()
+        self._is_read()
         self._crowd.leave(self)
         super().connection_lost(exc)
 

@@ -15,7 +15,15 @@ from recollect.types import Work, WorkKind
 _ALIVE = "(record.expires_at IS NULL OR record.expires_at > ?1)"
 _LIVE = "record.status IN (0, 3, 4)"  # the very words of the partial indexes
 _SPACE = "(SELECT pk FROM space WHERE name = ?3)"
-_ITS_ROOT = "{root}"  # where the condition stands, if one root is asked for
+# Where the condition stands, if one root is asked for. What was told of one root may be many rows
+# of others away: indexes of such rows begin with their root, and those of messages, which know
+# only their session, are asked session by session where more than so many have expired.
+_ITS_ROOT, _ITS_RECORDS, _ITS_MESSAGES, _ITS_ITEMS = "{root}", "{records}", "{messages}", "{items}"
+FEW_MESSAGES = 100
+SESSIONS_OF_ROOT = (
+    "(SELECT session.pk FROM scope CROSS JOIN session ON session.scope = scope.pk"
+    " WHERE scope.root = {root})"
+)
 # CROSS and +: else SQLite walks through all scopes, or all records, to have them in order.
 _SESSION = "CROSS JOIN scope ON scope.pk = session.scope"
 _RECORD = "record CROSS JOIN scope ON scope.pk = record.scope"
@@ -35,7 +43,7 @@ def _unembedded(place: int, condition: str) -> str:
         "NOT EXISTS (SELECT 1 FROM vector"
         f" WHERE vector.record = record.pk AND vector.space IS {_SPACE})"
     )
-    rest = f"{_RECORD} WHERE record.space {condition} AND {_ALIVE} AND {missing}{_ITS_ROOT}"
+    rest = f"{_RECORD} WHERE record.space {condition} AND {_ALIVE} AND {missing}{_ITS_RECORDS}"
     return _part(place, "embed", "record.id", "''", rest)
 
 
@@ -46,14 +54,14 @@ _PARTS: dict[WorkKind, tuple[str, ...]] = {
             "expire",
             "record.id",
             "'record'",
-            f"{_RECORD} WHERE record.expires_at <= ?1{_ITS_ROOT} ORDER BY +record.id",
+            f"{_RECORD} WHERE record.expires_at <= ?1{_ITS_RECORDS} ORDER BY +record.id",
         ),
         _part(
             1,
             "expire",
             "message.id",
             "'message'",
-            f"{_MESSAGE} WHERE message.expires_at <= ?1{_ITS_ROOT}"
+            f"{_MESSAGE} WHERE message.expires_at <= ?1{_ITS_MESSAGES}"
             " ORDER BY scope.path, session.id, message.id",
         ),
         _part(
@@ -62,7 +70,7 @@ _PARTS: dict[WorkKind, tuple[str, ...]] = {
             "namespace || '/' || key",
             "'item'",
             "item CROSS JOIN scope ON scope.pk = item.scope"
-            f" WHERE item.expires_at <= ?1{_ITS_ROOT}"
+            f" WHERE item.expires_at <= ?1{_ITS_ITEMS}"
             " ORDER BY scope.path, namespace, key",
         ),
     ),
@@ -88,7 +96,7 @@ _PARTS: dict[WorkKind, tuple[str, ...]] = {
             "record.id",
             "''",
             f"{_RECORD} WHERE {_LIVE} AND record.review_at <= ?1"
-            f" AND record.review_at IS NOT NULL AND {_ALIVE}{_ITS_ROOT}",
+            f" AND record.review_at IS NOT NULL AND {_ALIVE}{_ITS_RECORDS}",
         ),
     ),
 }
@@ -107,9 +115,9 @@ def due(
     parts = [part for kind in asked if kind != "embed" or space for part in _PARTS[kind]]
     if not parts:
         return []
-    its_root = "" if root is None else " AND scope.root = (SELECT pk FROM root WHERE name = ?4)"
-    sql = " UNION ALL ".join(parts).format(root=its_root)
-    given = (micros(now), max(0, limit), space, *([] if root is None else [root]))
+    at = micros(now)
+    sql = " UNION ALL ".join(parts).format_map(_conditions(db, at, root))
+    given = (at, max(0, limit), space, *([] if root is None else [root]))
     if root is None and "?3" not in sql:
         given = given[:2]
     # Rows of one part come in its order; which part comes first is not promised.
@@ -118,3 +126,25 @@ def due(
         Work(kind=kind, root=root_of(scope), scope=scope, id=id_, detail=detail)
         for _, kind, scope, id_, detail in rows[: max(0, limit)]
     ]
+
+
+def has_many_expired(db: apsw.Connection, at: int) -> bool:
+    """Would looking through all messages that have expired take long?"""
+    some = "SELECT 1 FROM message WHERE expires_at <= ? LIMIT ?"
+    found = db.execute(f"SELECT count(*) FROM ({some})", (at, FEW_MESSAGES)).get
+    return bool(found == FEW_MESSAGES)
+
+
+def _conditions(db: apsw.Connection, at: int, root: str | None) -> dict[str, str]:
+    if root is None:
+        return dict.fromkeys(("root", "records", "messages", "items"), "")
+    its = "(SELECT pk FROM root WHERE name = ?4)"
+    messages = f" AND scope.root = {its}"
+    if has_many_expired(db, at):
+        messages = f" AND message.session IN {SESSIONS_OF_ROOT.format(root=its)}"
+    return {
+        "root": f" AND scope.root = {its}",
+        "records": f" AND record.root = {its}",
+        "messages": messages,
+        "items": f" AND item.root = {its}",
+    }

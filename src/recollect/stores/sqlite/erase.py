@@ -11,6 +11,7 @@ from recollect.index.codes import micros
 from recollect.stores import touches
 from recollect.stores.commit import Changes
 from recollect.stores.rows import to_json
+from recollect.stores.sqlite import due
 from recollect.stores.sqlite.connection import select
 from recollect.stores.sqlite.feed import EVERYTHING
 from recollect.stores.sqlite.held import Keys
@@ -59,19 +60,24 @@ def _delete(db: apsw.Connection, what: str, gone: Sequence[Any]) -> None:
     db.execute(f"DELETE FROM {what}", (to_json(gone),))
 
 
+# The messages that have expired in a root, among few and among many of other roots.
+_OF_FEW = (
+    "pk IN (SELECT message.pk FROM message CROSS JOIN session ON session.pk = message.session"
+    " CROSS JOIN scope ON scope.pk = session.scope"
+    " WHERE message.expires_at <= ?1 AND scope.root = ?2)"
+)
+_OF_MANY = f"expires_at <= ?1 AND session IN {due.SESSIONS_OF_ROOT.format(root='?2')}"
+
+
 def _sweep(db: apsw.Connection, changes: Changes, keys: Keys) -> None:
     """Drop what expired in this root."""
     bindings = (micros(changes.batch.at), keys.root)
     if keys.sweeps:
         db.execute("DELETE FROM record WHERE expires_at <= ? AND root = ?", bindings)
         _tidy(db, keys)
-    db.execute(
-        "DELETE FROM message WHERE pk IN (SELECT message.pk FROM message"
-        " JOIN session ON session.pk = message.session JOIN scope ON scope.pk = session.scope"
-        " WHERE message.expires_at <= ? AND scope.root = ?)",
-        bindings,
-    )
-    db.execute("DELETE FROM item WHERE expires_at <= ? AND +root = ?", bindings)
+    which = _OF_MANY if due.has_many_expired(db, bindings[0]) else _OF_FEW
+    db.execute(f"DELETE FROM message WHERE {which}", bindings)
+    db.execute("DELETE FROM item WHERE expires_at <= ? AND root = ?", bindings)
 
 
 def _prune(db: apsw.Connection, changes: Changes, keys: Keys) -> None:

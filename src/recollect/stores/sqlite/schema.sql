@@ -80,6 +80,8 @@ CREATE TABLE message (
   UNIQUE (session, id)
 ) STRICT;
 CREATE INDEX message_expires ON message (expires_at) WHERE expires_at IS NOT NULL;
+CREATE INDEX message_expires_in_session ON message (session, expires_at)
+  WHERE expires_at IS NOT NULL;
 
 CREATE TABLE summary (
   pk         INTEGER PRIMARY KEY,
@@ -153,7 +155,10 @@ CREATE INDEX record_origin ON record (origin, root) WHERE origin <> '';
 CREATE INDEX record_author ON record (author, root) WHERE author <> '';
 CREATE INDEX record_session ON record (session, root) WHERE session <> '';
 CREATE INDEX record_expires ON record (expires_at) WHERE expires_at IS NOT NULL;
+CREATE INDEX record_expires_in_root ON record (root, expires_at) WHERE expires_at IS NOT NULL;
 CREATE INDEX record_review ON record (review_at)
+  WHERE review_at IS NOT NULL AND status IN (0, 3, 4);
+CREATE INDEX record_review_in_root ON record (root, review_at)
   WHERE review_at IS NOT NULL AND status IN (0, 3, 4);
 CREATE INDEX record_space ON record (space);
 
@@ -235,6 +240,7 @@ CREATE TABLE item (
   PRIMARY KEY (root, namespace, scope, key)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX item_expires ON item (expires_at) WHERE expires_at IS NOT NULL;
+CREATE INDEX item_expires_in_root ON item (root, expires_at) WHERE expires_at IS NOT NULL;
 
 CREATE TABLE journal (
   root   INTEGER NOT NULL REFERENCES root (pk),

@@ -25,7 +25,7 @@ from recollect.index.cache import IndexCache, IsLittle
 from recollect.index.filters import check_asked, is_walk
 from recollect.ports import BESIDE_CHARACTERS, Capabilities, Clock, breath, note_left_out
 from recollect.stores.rows import damaged
-from recollect.stores.sqlite import due, reads, snapshots, walk
+from recollect.stores.sqlite import due, news, reads, snapshots, walk
 from recollect.stores.sqlite.connection import (
     check_library,
     connect,
@@ -36,6 +36,7 @@ from recollect.stores.sqlite.connection import (
 from recollect.stores.sqlite.failures import speaking_of
 from recollect.stores.sqlite.feed import FileMovedError, SqliteFeed
 from recollect.stores.sqlite.migrate import bring_up_to_date
+from recollect.stores.sqlite.news import NewsDesk
 from recollect.stores.sqlite.registry import SqliteRegistry
 from recollect.stores.sqlite.seen import ConnectionView, SeenRecords
 from recollect.stores.sqlite.writer import Writer, truncate_log, wipe_pages
@@ -64,7 +65,6 @@ T = TypeVar("T")
 
 READERS = 4
 CACHE_BYTES = 1024**3
-POLL_SECONDS = 0.05
 KEYS_READ_HERE = 8
 RECORDS_READ_HERE = 16
 GROWN_SCOPES_MAX = 10_000  # of which is known how much was written to them
@@ -103,6 +103,7 @@ class SqliteStore:
         self._uncleared = False  # pages may hold bytes of what was erased
         self._wiped = (0.0, 0.0)  # when all of them were written anew, and how long that took
         self._registry = SqliteRegistry(self._writer, self._read_here, self._read)
+        self._news = NewsDesk(lambda roots: self._read(lambda db: news.heads(db, roots)))
 
     @property
     def registry(self) -> SqliteRegistry:
@@ -405,7 +406,10 @@ class SqliteStore:
             left = deadline - loop.time()
             if found or left <= 0:
                 return found
-            await asyncio.sleep(min(POLL_SECONDS, left))
+            if root is None or change or touching:  # not every entry is the one
+                await asyncio.sleep(min(news.POLL_SECONDS, left))
+            else:
+                await self._news.wait(root, after, left)
 
     async def due(
         self,

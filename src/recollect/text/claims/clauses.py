@@ -143,6 +143,8 @@ def _subjects(text: str, speaker: Speaker, loose: bool) -> list[tuple[Subject, i
     """The ways to read the beginning of a text as a subject, the most telling first."""
     if found := together_in(text):
         return [(_together(found, speaker), found.end())]
+    if pattern("clauses.as_one").match(text):
+        return []
     if found := pattern("clauses.first_person").match(text):
         return [(Subject("speaker", speaker.written, speaker.key), found.end())]
     if (found := pattern("clauses.thing").match(text)) and found["det"].lower() == "our":

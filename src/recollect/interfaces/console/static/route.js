@@ -26,7 +26,11 @@ function decoded(part) {
 }
 
 const here = box(read());
-addEventListener("hashchange", () => here.set(read()));
+addEventListener("hashchange", () => {
+  // A link with a code, opened in a tab that has this page already: only a new start takes it.
+  if (/^#code=/.test(location.hash)) location.reload();
+  else here.set(read());
+});
 
 export const useRoute = () => useValue(here);
 export const route = () => here.get();

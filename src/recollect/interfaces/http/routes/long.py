@@ -219,7 +219,10 @@ async def _read(file: IO[bytes], jobs: Jobs, caller: Caller) -> AsyncIterator[by
             looked = time.monotonic()
             if not await jobs.may_go_on(caller):
                 raise ConnectionAbortedError
-        part = await anyio.to_thread.run_sync(_part, file, place)
+        try:
+            part = await anyio.to_thread.run_sync(_part, file, place)
+        except ValueError:  # it was closed: something was forgotten, or others took its place
+            raise ConnectionAbortedError from None
         if not part:
             return
         place += len(part)

@@ -17,8 +17,8 @@ export function Packet() {
   const ready = params.q || params.session;
   const loaded = useLoad(() => (ready ? post("/v1/context", wish) : Promise.resolve(null)), [JSON.stringify(wish)]);
   return html`<${Form} params=${params} />
-    ${!ready ? html`<${Empty} title="What would the model see?"><p>Name a session, a question, or both. What you get is the packet that
-      <code>context()</code> would return now: nothing is marked as delivered.</p><//>`
+    ${!ready ? html`<${Empty} title="What would the model see?"><p>Name a session, a question, or both. What you get is
+      the packet that <code>context()</code> would return now: nothing is marked as delivered.</p><//>`
       : html`<${Loaded} of=${loaded}>${(packet) => packet && html`<${Shown} packet=${packet} wish=${wish} />`}<//>`}`;
 }
 
