@@ -103,6 +103,7 @@ $(VENV)/python.stamp:
 	@touch $@
 
 $(VENV)/%.stamp: requirements/%.txt pyproject.toml | $(VENV)/python.stamp
+	@echo "installing what $< pins: a minute or two"
 	@# The pins are complete: nothing to resolve.
 	$(PIP) install --quiet --no-deps --require-hashes -r $<
 	$(PIP) install --quiet --no-deps --no-build-isolation -e . -e ./model

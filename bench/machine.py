@@ -12,6 +12,7 @@ from pathlib import Path
 
 from bench.timing import Times
 
+ABSENT = "not installed"
 IN_MEMORY = {"tmpfs", "ramfs"}  # a sync costs nothing there
 
 
@@ -26,7 +27,8 @@ def facts(folder: Path) -> dict[str, str]:
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
         "sqlite": apsw.sqlite_lib_version(),
-        **{name: version_of(name) for name in ("apsw", "numpy", "simsimd", "sqlite-vec")},
+        "apsw": apsw.apsw_version(),  # its package has another name where files are encrypted
+        **{name: version_of(name) for name in ("numpy", "simsimd", "sqlite-vec")},
         "file system": file_system_of(folder),
         "write and sync of 4 KiB": f"{sync_seconds(folder) * 1000:.2f} ms (median)",
     }
@@ -60,7 +62,7 @@ def version_of(package: str) -> str:
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
-        return "not installed"
+        return ABSENT
 
 
 def file_system_of(folder: Path) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.chart import draw
-from bench.report import Series, Table, number, render
+from bench.report import Series, Table, facts, number, render
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "reference"
 PAGE = FOLDER / "benchmarks.md"
@@ -165,12 +165,12 @@ def write(recorded: Mapping[str, Any], page: Path = PAGE) -> None:
     if not (begin and end):
         raise ValueError(f"{page} has no place for the results: {BEGIN} ... {END}")
     page.with_name(CHART).write_text(draw(series(recorded)), "utf-8")
-    facts = "; ".join(f"{name} {value}" for name, value in recorded["machine"].items())
     parts = [
         BEGIN,
         f"![What a question and a write cost against the number of records]({CHART})",
-        f"Run of {recorded['day']} ({facts}). Lower is better; both axes are logarithmic. Every "
-        "program got the same texts and vectors; [who, how and all rows](benchmarks-peers.md).",
+        f"Run of {recorded['day']} ({facts(recorded['machine'])}). Lower is better; both axes "
+        "are logarithmic. Every program got the same texts and vectors; "
+        "[who, how and all rows](benchmarks-peers.md).",
         "## Beside other programs",
         render(targets(recorded)),
         END,

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from bench.machine import ABSENT
+
 BEGIN = "<!-- bench: begin (written by `python -m bench --docs`) -->"
 END = "<!-- bench: end -->"
 
@@ -64,9 +66,8 @@ class Report:
         return [series for result in self.results for series in result.series]
 
     def markdown(self) -> str:
-        facts = [f"{name} {value}" for name, value in self.machine.items()]
         parts = [
-            f"Run of {self.day} ({self.size}): " + "; ".join(facts) + ".",
+            f"Run of {self.day} ({self.size}): {facts(self.machine)}.",
             _targets(self.claims, self.size),
         ]
         parts += [render(table) for result in self.results for table in result.tables]
@@ -74,6 +75,12 @@ class Report:
 
     def json(self) -> str:
         return json.dumps(asdict(self), indent=1)
+
+
+def facts(machine: Mapping[str, str]) -> str:
+    """What it ran on. A package that the process which led the run did not need is no fact."""
+    told = (f"{name} {value}" for name, value in machine.items() if value != ABSENT)
+    return "; ".join(told)
 
 
 def render(table: Table) -> str:
@@ -99,8 +106,9 @@ def _targets(claims: Sequence[Claim], size: str) -> str:
 
 
 def _alignment(cells: Sequence[str]) -> str:
-    """Numbers stand to the right, words to the left."""
-    return "---" if any(cell[:1].isalpha() or cell[:1] == "*" for cell in cells) else "---:"
+    """Numbers stand to the right, words to the left, also words that begin with a number."""
+    words = (cell[:1].isalpha() or cell[:1] == "*" or len(cell.split()) > 3 for cell in cells)
+    return "---" if any(words) else "---:"
 
 
 def _row(cells: Sequence[str]) -> str:

@@ -8,8 +8,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from bench import page
+from bench import page, report
 from bench.chart import draw
+from bench.machine import ABSENT
 
 RECORDED = json.loads(page.RECORDED.read_text("utf-8"))
 
@@ -48,3 +49,9 @@ def test_a_target_says_by_how_much_it_is_missed(ours: float, said: str) -> None:
         one["asked"] = "both arms"
     table = page.targets({"asked": asked, "written": [], "embedding": {}})
     assert [row[-1] for row in table.rows] == [said]
+
+
+def test_the_page_tells_no_package_that_was_not_there_and_aligns_words_left() -> None:
+    assert report.facts({"python": "3.11", "apsw": ABSENT}) == "python 3.11"
+    rows = [("1,000 records: recall beside Chroma", "0.78x"), ("2,000 records: the same", "1 ms")]
+    assert "| --- | ---: |" in report.render(report.Table("Targets", ("what", "measured"), rows))

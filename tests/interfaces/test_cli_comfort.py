@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -259,3 +260,15 @@ def test_X15_a_link_to_where_nothing_listens_says_so(recollect: Run) -> None:
         assert f"nothing listens at http://127.0.0.1:{port} now" in done.stderr
         taken.listen()
         assert not recollect("console", "--port", str(port)).stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize("buffered", ["", "1"])
+def test_an_answer_that_cannot_be_printed_is_one_line(tmp_path: Path, buffered: str) -> None:
+    code = "from recollect.interfaces.cli import main; raise SystemExit(main())"
+    command = (sys.executable, "-c", code, "completion", "bash")
+    environ = {**os.environ, "PYTHONUNBUFFERED": buffered, "HOME": str(tmp_path)}
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, env=environ, text=True)
+    assert done.returncode == 6
+    assert done.stderr == "recollect: cannot print the answer: No space left on device\n"

@@ -82,7 +82,7 @@ async def _entries_of(engine: Engine, change: str, scope: str | None) -> tuple[l
                 for touched_scope in set(touched):
                     engine.write_scope(touched_scope)
                 return entries, store
-    raise NotFound(f"there is no change {change!r}")
+    raise NotFound(f"there is no change {change!r}; `changes` lists those there are")
 
 
 async def _collapse(entries: Sequence[Entry]) -> list[Reversal]:

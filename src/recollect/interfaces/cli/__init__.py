@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import gc
 import json
 import os
@@ -10,11 +11,12 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from recollect.errors import RecollectError
+from recollect.errors import RecollectError, Unavailable
 
 __all__ = ["build_parser", "main"]
 
 INTERRUPTED = 130
+UNWRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EIO)  # of what is printed into a file
 SAFE = "what was answered before is kept"
 # What is left of a long piece of work that was stopped in the middle.
 STOPPED = {
@@ -76,8 +78,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except BrokenPipeError:
         # Whoever read us went away (head, less): no more to say, and nowhere to say it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _say_no_more()
         return 0
+    except OSError as error:
+        if error.errno not in UNWRITTEN or error.filename is not None:
+            raise
+        _say_no_more()
+        print(f"recollect: cannot print the answer: {error.strerror}", file=sys.stderr)
+        return Unavailable.exit_code
+
+
+def _say_no_more() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run(arguments: argparse.Namespace) -> int:

@@ -70,6 +70,16 @@ class PlainParser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         self.exit(WRONG, f"recollect: {self._plain(message)}\n")
 
+    def _instead(self, given: str) -> str:
+        """What whoever wrote a word too many may have meant."""
+        if self._get_positional_actions():
+            return "put a text of several words in quotes"
+        options = self._option_string_actions
+        for name in ("--scope", "--id") if ":" in given else ("--id", "--session"):
+            if name in options:
+                return f"write {name} {given}"
+        return "it takes options only"
+
     def _plain(self, message: str) -> str:
         more = f"(`{self.prog} --help` shows what it takes)"
         if found := _CHOICE.search(message):
@@ -88,7 +98,7 @@ class PlainParser(argparse.ArgumentParser):
                     return f"{name[2:]!r} is given without {name!r} {more}"
                 hint = _meant(name, [*self._option_string_actions])
                 return f"there is no option {given!r}{hint} {more}"
-            return f"{given!r} is one word too many; put a text of several words in quotes {more}"
+            return f"{given!r} is one word too many; {self._instead(given)} {more}"
         if found := _NUMBER.fullmatch(message):
             kind = "a whole number" if found["kind"] == "int" else "a number"
             return f"{found['where']} takes {kind}, not {found['given']!r} {more}"
