@@ -22,7 +22,7 @@ ROUNDS = 2
 WARM_UP = 3
 
 
-def write(job: dict[str, Any], adapter: Adapter, folder: Path) -> dict[str, Any]:
+def write(job: dict[str, Any], adapter: Adapter) -> dict[str, Any]:
     material = Material(job["records"], job["scopes"])
     took = 0.0
     for rows in material.rows(job["batch"]):
@@ -39,7 +39,6 @@ def write(job: dict[str, Any], adapter: Adapter, folder: Path) -> dict[str, Any]
     return {
         "writes_per_second": job["records"] / took,
         "single": single.median,
-        "disk": disk_of(folder),
         **_observed(adapter, material, job),
     }
 
@@ -103,11 +102,11 @@ def work(job: dict[str, Any]) -> dict[str, Any]:
     adapter = opened(job["peer"], job["setting"], job["how"], folder / "files", scopes)
     done: dict[str, Any] = {}
     if job["write"]:
-        done |= write(job, adapter, folder / "files")
+        done |= write(job, adapter)
     if job["ask"]:
         done |= ask(adapter, read_questions(folder), job["rounds"])
     adapter.close()
-    return done
+    return done | ({"disk": disk_of(folder / "files")} if job["write"] else {})
 
 
 def main() -> None:

@@ -38,7 +38,7 @@ _SMALL = frozenset(
     she his her we our it its this that said""".split()
 )
 # What may be told of something that stands: "a bike from Italy".
-_DENIALS = frozenset((*_ENDS, "swapped")) - {"from", "let", "off", "had", "was"}
+_DENIALS = frozenset((*_ENDS, "swapped")) - {"from", "let", "had", "was"}
 
 # A lesson about somebody ("Ann ...") that still says "I" outside of quotation marks, that says a
 # small word twice, or that has a whole sentence where a name should be.

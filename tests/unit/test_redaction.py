@@ -18,7 +18,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from recollect.errors import Invalid
-from recollect.text.redact import KIND_NAMES, Redactor, Secret, redact, redact_value
+from recollect.text.redact import KIND_NAMES, Redactor, Secret, redact, redact_value, wallets
 
 _random = random.Random(11)
 ALNUM = string.ascii_letters + string.digits
@@ -466,3 +466,27 @@ def test_X11_hostile_text_takes_linear_time(name: str, proving: bool) -> None:
     redact(text)
     # Quadratic time would be hours; the bound is wide for slow and busy machines.
     assert time.process_time() - started < 10
+
+
+def in_a_row(text: str) -> bool:
+    """Twelve short words in lower case one behind the other; numbers may stand between them."""
+    row = 0
+    for word in text.replace(",", " ").split():
+        if word.islower() and 3 <= len(word) <= 10:
+            row += 1
+        elif (word.islower() and len(word) < 11) or not word[0].isdigit():
+            row = 0
+        if row == 12:
+            return True
+    return False
+
+
+@given(
+    st.lists(
+        st.sampled_from(["zoo", "abandon", "12.", "1) zoo", "a", "Zoo", "zoo,zoo", "verylongword"]),
+        max_size=40,
+    )
+)
+def test_the_quick_look_for_phrases_misses_none(words: list[str]) -> None:
+    text = " ".join(words)
+    assert wallets._may_hold_one(text) == in_a_row(text)

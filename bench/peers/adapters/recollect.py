@@ -17,6 +17,7 @@ from bench.texts import DIMENSIONS
 from recollect.changes import claim_space
 from recollect.memory import AsyncMemory
 from recollect.types import Batch, Record, Search, Where
+from recollect.upkeep.background import save_closing
 from recollect.wiring import open_engine
 
 # The space of the local model, so that the same file can be asked with real embedding too.
@@ -120,5 +121,8 @@ class Peer:
         return [int(hit.record.id) for hit in best]
 
     def close(self) -> None:
+        """As a memory is closed whose upkeep runs by itself, as it does unless told otherwise: what
+        was written is left ready to be searched."""
+        self._loop.run_until_complete(save_closing(self._engine))
         self._loop.run_until_complete(self._memory.close())
         self._loop.close()

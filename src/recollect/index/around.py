@@ -118,8 +118,8 @@ def similarity_around(
     About: vectors in one byte per number."""
     flat = around.others.reshape(-1)
     held = (flat != NONE) & vectors.held[flat]
-    rows, back = np.unique(flat[held], return_inverse=True)
+    rows = distinct(flat[held])
     products = np.zeros(len(flat))
-    products[held] = probe.products(vectors, rows, size)[back]
+    products[held] = probe.products(vectors, rows, size)[rows.searchsorted(flat[held])]
     shares = np.where(held.reshape(around.others.shape), around.shares, 0.0)
     return (shares * products.reshape(shares.shape)).sum(axis=1), shares.sum(axis=1)

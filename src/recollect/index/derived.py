@@ -31,6 +31,11 @@ def hash_of(term: str) -> int:
     return int.from_bytes(blake2b(term.encode(), digest_size=8).digest(), "little")
 
 
+@lru_cache(maxsize=20_000)
+def _hash_of_stem(word: str) -> int:
+    return hash_of(analysis.stem(word))
+
+
 def label_of(tag: str) -> int:
     """Labels have their own namespace: no word begins with NUL."""
     return hash_of("\x00tag:" + fold(tag))
@@ -38,15 +43,17 @@ def label_of(tag: str) -> int:
 
 def terms_blob(text: str, author: str) -> tuple[int, bytes]:
     """How many words a record has, and which."""
-    found = analysis.document_terms(text, author)
-    counts: dict[int, int] = {}
-    for hash_ in map(hash_of, found):
-        counts[hash_] = counts.get(hash_, 0) + 1
-    pairs = sorted(counts.items())
-    if len(found) > COUNT_MAX:
-        pairs = [(hash_, min(n, COUNT_MAX)) for hash_, n in pairs]
-    blob = _packer(len(pairs)).pack(*chain.from_iterable(pairs))
-    return analysis.length_of(found), blob
+    unstemmed, found = analysis.document_words(text, author)
+    hashes = sorted([*map(_hash_of_stem, unstemmed), *map(hash_of, found)])
+    counts = dict.fromkeys(hashes, 1)
+    if len(counts) < len(hashes):
+        before = -1
+        for hash_ in hashes:
+            if hash_ == before and counts[hash_] < COUNT_MAX:
+                counts[hash_] += 1
+            before = hash_
+    blob = _packer(len(counts)).pack(*chain.from_iterable(counts.items()))
+    return len(unstemmed) + analysis.length_of(found), blob
 
 
 @lru_cache(maxsize=200)  # most texts are short; numpy takes longer to make so few of them

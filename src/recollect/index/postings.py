@@ -38,15 +38,33 @@ def segment_of(blobs: Sequence[bytes], first_row: int) -> Segment:
     sizes = [len(blob) // TERM.itemsize for blob in blobs]
     rows = np.repeat(np.arange(first_row, first_row + len(blobs), dtype=np.int32), sizes)
     order = np.argsort(entries["hash"], kind="stable")
-    hashes, starts = np.unique(entries["hash"][order], return_index=True)
+    hashes = entries["hash"][order]
+    starts = np.flatnonzero(_first_of_each(hashes))
     offsets = np.append(starts, len(order)).astype(np.int64)
-    return Segment(hashes, offsets, rows[order], entries["count"][order])
+    return Segment(hashes[starts], offsets, rows[order], entries["count"][order])
 
 
 def distinct(values: Array) -> Array:
-    """In ascending order. ``numpy.unique`` loads masked arrays, which takes longer."""
+    """In ascending order. ``numpy.unique`` and ``numpy.isin`` load masked arrays, which takes
+    longer than all that they are asked for."""
     ordered: Array = np.sort(values)
-    return ordered[np.append(True, ordered[1:] != ordered[:-1])] if len(ordered) else ordered
+    return ordered[_first_of_each(ordered)]
+
+
+def _first_of_each(ordered: Array) -> Array:
+    first = np.ones(len(ordered), dtype=bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+    return first
+
+
+def among(values: Array, wanted: Array) -> Array:
+    """Which of the values are among those that are wanted."""
+    if not len(wanted):
+        return np.zeros(len(values), dtype=bool)
+    ordered = np.sort(wanted)
+    places = np.searchsorted(ordered, values)
+    found: Array = ordered[np.minimum(places, len(ordered) - 1)] == values
+    return found
 
 
 def merged(segments: Sequence[Segment]) -> Segment:

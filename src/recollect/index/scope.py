@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from recollect.index.codes import NEVER_BEGAN, NEVER_ENDS, SOURCES, TYPES, code
 from recollect.index.keys import KeyRows
-from recollect.index.postings import Postings, Segment, distinct, segment_of
+from recollect.index.postings import Postings, Segment, among, distinct, segment_of
 from recollect.index.snapshot import narrowed, packed, shortened, unpacked
 from recollect.index.turns import TurnChains
 from recollect.ports import Feed, IndexRow, SavedFeed
@@ -104,8 +104,7 @@ class ScopeIndex:
     def named(self, column: str, names: Sequence[str]) -> Array:
         """Which rows have one of these authors, or sessions."""
         numbers = [self._names[name] for name in names if name in self._names]
-        mask: Array = np.isin(self.column(column), numbers)
-        return mask
+        return among(self.column(column), np.array(numbers, dtype=np.int32))
 
     def ids(self, rows: Array) -> list[bytes]:
         """In full."""
@@ -134,7 +133,7 @@ class ScopeIndex:
 
     def labelled(self, labels: Sequence[int]) -> Array:
         """The rows that hold one of these labels."""
-        rows: Array = self._label_rows[np.isin(self._labels, np.array(labels, dtype=np.uint64))]
+        rows: Array = self._label_rows[among(self._labels, np.array(labels, dtype=np.uint64))]
         return rows
 
     def vectors(self, space: str) -> Vectors | None:
@@ -277,7 +276,7 @@ class ScopeIndex:
         numbers, _ = self._keys.find(self.column("key"), keys)
         columns = list(zip(*rows, strict=True))
         self._write(numbers, columns)
-        kept = ~np.isin(self._label_rows, numbers)
+        kept = ~among(self._label_rows, numbers)
         self._labels, self._label_rows = self._labels[kept], self._label_rows[kept]
         self._add_labels(numbers.astype(np.int32), columns[_PLACE["labels"]])
         self.turns.change(numbers, self._speakers(numbers), self.happened_at()[numbers])

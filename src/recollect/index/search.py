@@ -124,6 +124,13 @@ def _ready(cache: IndexCache, where: Where) -> Iterator[bool]:
         lock.release()
 
 
+def load(feed: Feed, cache: IndexCache, scope: str, space: str) -> None:
+    """One scope's index into the cache, as a search would; the feed as for ``search``."""
+    with cache.lock_of(root_of(scope)):
+        for name, stamp in feed.stamps((scope,), (), space).scopes.items():
+            cache.index(feed, name, stamp, space)
+
+
 def _stamps_for(feed: Feed, asked: Search) -> tuple[FeedStamps, str]:
     """The stamps of what a search can see, and the space whose vectors it compares; "" if none."""
     space = asked.space if asked.vector is not None else ""

@@ -7,6 +7,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta, timezone
+from functools import lru_cache
 from hashlib import blake2b
 from itertools import chain
 from typing import Any, TypeVar, cast
@@ -57,6 +58,7 @@ RELATIONS: tuple[RelationKind, ...] = (
 TOUCHES = ("record", "message", "session", "summary", "relation", "item", "cursor", "vector")
 
 CHECKSUM_BYTES = 8
+STATE_KEPT_MAX = 200  # characters of tags and data
 _SIZES = [size.to_bytes(8, "little") for size in range(1024)]  # as a checksum writes them
 
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
@@ -81,7 +83,7 @@ def plain(name: str) -> str:
 def _number(value: float) -> float:
     if not math.isfinite(value):
         raise Invalid(f"{value} is not a finite number")
-    return float(value)
+    return float(value) + 0.0  # of two zeros a file keeps one
 
 
 # Records
@@ -113,6 +115,7 @@ RECORD_UNBORN = (0, 0, 0, None, 0, "", "", "", "", b"", b"", "[]", "[]", "")
 
 def record_birth(record: Record) -> tuple[Any, ...]:
     words, terms = terms_blob(record.text, record.author)
+    lineage, derived_from = to_json(record.lineage), to_json(record.derived_from)
     return (
         plain(record.id),
         code(KINDS, record.kind),
@@ -124,10 +127,10 @@ def record_birth(record: Record) -> tuple[Any, ...]:
         plain(record.session),
         plain(record.session_scope),
         plain(record.hash),
-        record_checksum(record),
+        _birth_checksum(record, lineage, derived_from),
         terms,
-        to_json(record.lineage),
-        to_json(record.derived_from),
+        lineage,
+        derived_from,
         record.text,
     )
 
@@ -162,7 +165,7 @@ def is_single(record: Record, at: datetime) -> bool:
     return bool(record.hash) and record.status in LIVE and not expired
 
 
-def record_checksum(record: Record) -> bytes:
+def _birth_checksum(record: Record, lineage: str, derived_from: str) -> bytes:
     return checksum(
         record.scope,
         record.id,
@@ -172,8 +175,8 @@ def record_checksum(record: Record) -> bytes:
         record.session,
         record.session_scope,
         record.hash,
-        to_json(record.lineage),
-        to_json(record.derived_from),
+        lineage,
+        derived_from,
         record.text,
     )
 
@@ -181,7 +184,15 @@ def record_checksum(record: Record) -> bytes:
 def state_checksum(changes: Sequence[Any]) -> bytes:
     """Of what may change in a record, from what ``record_changes`` makes: all but what is derived
     from the rest."""
-    return checksum(*(changes[:15]), changes[16])
+    return _state_checksum(*(changes[:15]), changes[16])
+
+
+def _state_checksum(*state: Any) -> bytes:
+    """Most records are in one of a few states."""
+    tags, data = state[14:]
+    if type(tags) is str and type(data) is str and len(tags) + len(data) <= STATE_KEPT_MAX:
+        return _known_state(*state)
+    return checksum(*state)
 
 
 def is_sound(row: Row) -> bool:
@@ -199,7 +210,7 @@ def is_sound(row: Row) -> bool:
     )  # fmt: skip
     if len(stored) == len(born):
         return bool(stored == born)
-    state = checksum(
+    state = _state_checksum(
         version, type_, status, source, durability, trust, importance, confidence, retired, begins,
         ends, expires, review, author, tags, data,
     )  # fmt: skip
@@ -282,6 +293,11 @@ def checksum(*parts: object) -> bytes:
     return blake2b(told, digest_size=CHECKSUM_BYTES).digest()
 
 
+# Of what few different values are written. 1 and 1.0 read differently.
+_known_state = lru_cache(maxsize=256, typed=True)(checksum)
+_rest_checksum = lru_cache(maxsize=256, typed=True)(checksum)  # of a message: all but what it says
+
+
 # Messages
 
 MESSAGE_COLUMNS = (
@@ -292,56 +308,32 @@ MESSAGE_COLUMNS = (
 
 def message_row(message: Message, seq: int) -> tuple[Any, ...]:
     """In the order of ``MESSAGE_COLUMNS``, the checksum behind them."""
-    offset = message.at.utcoffset()
+    at, offset = micros(message.at), message.at.utcoffset()
+    seconds = int(offset.total_seconds()) if offset else 0
+    expires, pending = micros_or_none(message.expires_at), int(message.pending)
+    calls = to_json([[call.id, call.name, call.arguments] for call in message.calls])
+    answers = to_json(message.answers)
     return (
         seq,
         plain(message.id),
         code(ROLES, message.role),
-        micros(message.at),
-        int(offset.total_seconds()) if offset else 0,
+        at,
+        seconds,
         plain(message.author),
         code(SOURCES, message.source),
         message.trust,
-        int(message.pending),
-        micros_or_none(message.expires_at),
-        _calls_as_json(message),
-        to_json(message.answers),
+        pending,
+        expires,
+        calls,
+        answers,
         message.text,
         message.original,
-        message_checksum(message, seq) + _rest_of_message(message),
-    )
-
-
-def _calls_as_json(message: Message) -> str:
-    return to_json([[call.id, call.name, call.arguments] for call in message.calls])
-
-
-def message_checksum(message: Message, seq: int) -> bytes:
-    return checksum(
-        message.scope,
-        message.session,
-        message.id,
-        seq,
-        message.role,
-        micros(message.at),
-        message.author,
-        _calls_as_json(message),
-        to_json(message.answers),
-        message.text,
-        message.original,
-    )
-
-
-def _rest_of_message(message: Message) -> bytes:
-    """Of what else never changes in it."""
-    offset = message.at.utcoffset()
-    return checksum(
-        int(offset.total_seconds()) if offset else 0,
-        message.source,
-        message.trust,
-        int(message.pending),
-        micros_or_none(message.expires_at),
-    )
+        checksum(
+            message.scope, message.session, message.id, seq, message.role, at, message.author,
+            calls, answers, message.text, message.original,
+        )
+        + _rest_checksum(seconds, message.source, message.trust, pending, expires),
+    )  # fmt: skip
 
 
 def is_sound_message(scope: str, session: str, row: Row) -> bool:
@@ -349,13 +341,11 @@ def is_sound_message(scope: str, session: str, row: Row) -> bool:
     programs have only the first half."""
     try:
         message = message_of(scope, session, row[:14])
+        told: bytes = message_row(message, message.seq)[14]
     except Exception:  # whatever a damaged row makes of the decoder
         return False
     stored = bytes(row[14])
-    told = message_checksum(message, message.seq)
-    if len(stored) == len(told):
-        return stored == told
-    return stored == told + _rest_of_message(message)
+    return stored == told[: len(stored)] and len(stored) in (CHECKSUM_BYTES, len(told))
 
 
 def sound_messages(scope: str, session: str, rows: Iterable[Row]) -> list[Message]:

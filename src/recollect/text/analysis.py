@@ -154,11 +154,17 @@ def asks(text: str) -> bool:
 def document_terms(text: str, author: str) -> list[str]:
     """What a record is found by: its text, and who said it; and behind the words the stems of the
     language that they are in. A question is marked as one; no query looks for the mark."""
+    unstemmed, found = document_words(text, author)
+    return [*map(stem, unstemmed), *found]
+
+
+def document_words(text: str, author: str) -> tuple[list[str], list[str]]:
+    """The same as words whose stems are terms, as of most texts, and the terms behind them."""
     whole = f"{author}\n{text}" if author else text
     written = list(words(text))
-    if whole is text and text.isascii():
-        found = [stem(word) for word in written]  # as ``terms`` does, without a second look
-    else:
+    found: list[str] = []
+    plain_letters = whole is text and text.isascii()
+    if not plain_letters:
         found = terms(whole)
         found = found if whole.isascii() else [stem_by_script(term) for term in found]
     if asks(text):
@@ -167,7 +173,7 @@ def document_terms(text: str, author: str) -> list[str]:
     # English has none; and a note in plain letters that nothing tells the language of.
     if told != (ENGLISH,) and (told or not text.isascii()):
         found += [STEM + one for stems in _stems_of(text, written) for one in stems]
-    return found
+    return written if plain_letters else [], found
 
 
 def _stems_of(text: str, found: Sequence[str]) -> list[list[str]]:
@@ -179,7 +185,10 @@ def _stems_of(text: str, found: Sequence[str]) -> list[list[str]]:
 
 
 def length_of(found: Sequence[str]) -> int:
-    """How many words a record has, of its ``document_terms``: stems are further names of them."""
+    """How many words a record has, of its ``document_terms``: stems are further names of them, and
+    stand behind them all."""
+    if not found or not found[-1].startswith(STEM):
+        return len(found)
     return len([one for one in found if not one.startswith(STEM)])
 
 
@@ -390,4 +399,6 @@ def _is_dense_letter(character: str) -> bool:
 def stemmer(language: str) -> Stemmer.Stemmer:
     import Stemmer  # here, because importing recollect must stay cheap
 
-    return Stemmer.Stemmer(language)
+    made = Stemmer.Stemmer(language)
+    made.maxCacheSize = 0  # ours is before it; its own takes longer to clear than a stem to make
+    return made

@@ -20,6 +20,7 @@ PAUSE_SECONDS_BUSY = 0.2
 PAUSE_SECONDS_MAX = 300.0
 PAUSE_SECONDS_FAILING = 60.0
 CLOSING_ROWS = 200_000  # of a scope whose index is still saved while a process ends: about a second
+CLOSING_SECONDS = 5.0  # in which it makes ready what it has written, for who asks next
 LOOK_SECONDS = 600.0  # between two looks for what is not done in every round
 
 
@@ -64,21 +65,29 @@ async def run_in_background(engine: Engine) -> None:
             pause = min(pause * 2, PAUSE_SECONDS_MAX)
 
 
-async def save_indexes(engine: Engine, *, rows_max: int | None = None) -> None:
+async def save_indexes(
+    engine: Engine, *, rows_max: int | None = None, seconds: float | None = None
+) -> None:
     """What was built to search by is kept for the processes that come after this one, by stores
     that can. Nothing is lost where they cannot: it is built again."""
     save: Callable[..., Awaitable[None]] | None = getattr(engine.store, "save_indexes", None)
     if save is not None:
         try:
-            await save(rows_max=rows_max)
+            await save(rows_max=rows_max, seconds=seconds)
         except RecollectError as error:
             log.debug("indexes were not saved: %s", error, extra={"action": "maintain"})
+
+
+async def save_closing(engine: Engine) -> None:
+    """The same where somebody waits for the end; nothing is built if they said not to."""
+    seconds = CLOSING_SECONDS if engine.close_seconds > 0 else 0.0
+    await save_indexes(engine, rows_max=CLOSING_ROWS, seconds=seconds)
 
 
 async def last_round(engine: Engine) -> None:
     """Learn from what this process was told before it ends, for ``close_seconds`` at most. No
     model is asked: it would not have answered by then. It reads the same later."""
-    await save_indexes(engine, rows_max=CLOSING_ROWS)
+    await save_closing(engine)
     if not engine.disk.heard or engine.profile.learn == "off" or engine.close_seconds <= 0:
         return
     from recollect.upkeep.loop import one_round

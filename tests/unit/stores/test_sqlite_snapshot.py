@@ -40,6 +40,7 @@ KEY = b"k" * 32
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that few rows have many parts."""
     monkeypatch.setattr(snapshots, "ROWS_LEAST", 1)
+    monkeypatch.setattr(snapshots, "GROWN_LEAST", 10)
     monkeypatch.setattr(snapshots, "BEHIND_MAX", 1)
     monkeypatch.setattr(snapshots, "ROWS_MAX", 7)
     monkeypatch.setattr(snapshots, "VECTORS_MAX", 5)
@@ -204,6 +205,50 @@ def test_Q5_a_new_process_builds_nothing_that_was_saved(
     _, few = run_on(path, lambda store: fill(store, 60, 64), read)
     assert few == 0, "what came behind it is read as changes, not as a gap"
     assert run_on(path, answers)[0] == without(path)
+
+
+def test_Q5_who_has_written_much_saves_what_others_would_have_to_build(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "memory.db"
+
+    async def read(store: SqliteStore) -> int:
+        return await built_rows(store, monkeypatch)
+
+    async def written(store: SqliteStore) -> None:
+        await fill(store, 0, 60)
+        await store.save_indexes()
+        assert store._cache.scopes() == [], "it drives nothing out that is searched"
+
+    _, built = run_on(path, written, read)
+    assert built == 0
+
+    async def more(store: SqliteStore) -> None:
+        await answers(store)
+        await fill(store, 60, 90)  # the index in memory does not know of these
+        await store.save_indexes()
+
+    _, built = run_on(path, more, read)
+    assert built == 0
+    with opened(path) as db:
+        ((rows,),) = db.execute("SELECT sum(rows) FROM snapshot WHERE part = ''")
+    assert rows == 90
+    assert run_on(path, answers)[0] == without(path)
+
+
+def test_Q5_a_few_writes_and_a_process_without_time_save_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+
+    async def hurried(store: SqliteStore) -> None:
+        await fill(store, 0, 60)
+        await store.save_indexes(seconds=0.0)
+
+    async def few(store: SqliteStore) -> None:
+        await fill(store, 60, 65)
+        await store.save_indexes()
+
+    run_on(path, hurried, few)
+    assert parts_in(path) == 0
 
 
 def test_only_what_changed_is_written_again(tmp_path: Path) -> None:

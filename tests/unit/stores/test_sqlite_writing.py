@@ -307,3 +307,17 @@ def test_a_journal_that_waits_hears_of_another_process(tmp_path: Path) -> None:
         await store.close()
 
     asyncio.run(run())
+
+
+@pytest.mark.parametrize("field", ["importance", "confidence"])
+def test_zero_is_zero_whatever_its_sign(tmp_path: Path, field: str) -> None:
+    """The file keeps one of both, and a record has to be read as it was sealed."""
+
+    async def main() -> None:
+        store = await SqliteStore.open(tmp_path / "memory.db")
+        await put(store, make_record("a", **{field: -0.0}))
+        (found,) = await store.records(ROOT, ["a"], now=NOW)
+        assert getattr(found, field) == 0.0
+        await store.close()
+
+    asyncio.run(main())

@@ -9,10 +9,20 @@ else is left alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+from recollect.lifecycle.merge.aside import (
+    is_done_by_it,
+    is_instance,
+    is_one_less,
+    is_only_there,
+    is_owner,
+    is_part,
+    is_return,
+    is_subject,
+    plain,
+)
 from recollect.lifecycle.merge.focus import (
     are_parallel,
     gives_its_own_thing,
@@ -42,6 +52,7 @@ from recollect.text.claims.fields import fields_of, slots_of
 from recollect.text.claims.foreign import language_of
 from recollect.text.claims.lessons import CHANGE, KEPT
 from recollect.text.claims.topics import are_near, is_single, kinds_of_things, states_of
+from recollect.text.claims.values import new_values_in
 from recollect.text.normal import fold
 from recollect.text.words import pattern, word_set
 from recollect.types import Record
@@ -72,12 +83,34 @@ def _replaces(new: Topic, old: Topic) -> str:
     now = f"it says that this has changed ({new.change.cue})"
     if _of_same_type(new, old, _LABELLED) or _elsewhere(new, old):
         return now
+    if _is_parted(new, old):
+        return now
+    if old.pending and _FINISHED.search(new.said) and _about(new, old, shared):
+        return "" if is_part(new, old, shared) else now
     if weighed(features(new, old)) < UNLIKELY:
         return ""
     if _turned(new, old, shared):
         return now
     check = _CHECKS.get(new.change.kind)
     return now if check and check(new, old, shared) else ""
+
+
+def _is_parted(new: Topic, old: Topic) -> bool:
+    """ "We split up", "I'm single again": from whoever the partner was."""
+    return (
+        "partner" in old.fields
+        and not new.kin
+        and not new.names - old.names
+        and bool(_PARTED.search(new.said))
+    )
+
+
+_PARTED = re.compile(
+    r"\b(?:we|and I)(?: have| are| got| just| finally| recently)* (?:split|broke up|broken up"
+    r"|divorced|separated|parted)\b|\bI (?:am|is) (?:\w+ )?(?:single|divorced|separated|widowed)\b",
+    re.IGNORECASE,
+)
+_SCALED = re.compile(r"(?:doubled|tripled|halved|quadrupled) ", re.IGNORECASE)
 
 
 def _changing(text: str, speaker: str, cue: str) -> Topic | None:
@@ -96,7 +129,9 @@ def _changing(text: str, speaker: str, cue: str) -> Topic | None:
 
 def _tells(text: str, speaker: str) -> bool:
     said = said_by(text, speaker)
-    return bool(change_in(said).kind or pattern("changes.done").search(said))
+    if change_in(said).kind or new_values_in(said):
+        return True
+    return bool(pattern("changes.done").search(said))
 
 
 def is_planned(new: Topic) -> bool:
@@ -107,6 +142,7 @@ def is_planned(new: Topic) -> bool:
     return found is not None and not (done and at + len(new.change.cue) <= found.start())
 
 
+_FINISHED = re.compile(r"\b(?:finished|completed|wrapped up|got through)\b", re.IGNORECASE)
 NOT_ONLY = re.compile(r"\bnot (?:only|just)\b", re.IGNORECASE)
 _LOST = re.compile(r"lost|broke|misplaced|worn? out|ran out|stolen|expired")
 _ANOTHER = re.compile(
@@ -129,11 +165,11 @@ def concern(text: str, speaker: str, known: str, known_speaker: str, cue: str = 
 def is_bare(new: Topic) -> bool:
     """ "Down to 85", "slipped to the 17th", "moved over to Zen": a new value, and no word of what
     it is a value of."""
-    said = {stem(_plain(word)) for word in new.change.cue.split()}
+    said = {stem(plain(word)) for word in new.change.cue.split()}
     left = (
         new.words - said - new.names - word_set("changes.bare") - {value for _, value in new.values}
     )
-    if new.kin or new.change.kind == "ends" or left - {_plain(word) for word in new.names}:
+    if new.kin or new.change.kind == "ends" or left - {plain(word) for word in new.names}:
         return False
     if new.names and (" from " in new.said or _fields_but_events(new)):
         return False  # it says what it was before, or what it is
@@ -195,7 +231,7 @@ def evidence(
 
 def _verbs_of(new: Topic) -> frozenset[str]:
     """That two things were raised says nothing of what was."""
-    said = (_plain(word) for word in new.change.cue.split())
+    said = (plain(word) for word in new.change.cue.split())
     return frozenset(stem(word) for word in said if word.endswith("ed"))
 
 
@@ -211,6 +247,7 @@ _PLACE = re.compile(
     r"\b(?:at|by|from|in|into|near|on|to|with) (?:the |a |my |me\b|us\b)?"
     rf"(?:(?!(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)[A-ZÀ-Ý]|{_ROOM})"
 )
+_OTHER = re.compile(r"\W*(?:the|my|our) other \w", re.IGNORECASE)  # of those that are alike
 _TITLES = frozenset(("dr", "mr", "mrs", "ms", "miss", "prof", "sir"))
 
 
@@ -219,7 +256,7 @@ def happens_beside(new: Topic, old: Topic) -> bool:
     are about."""
     if language_of(new.said) or new.dense or new.pronoun:
         return False
-    if is_only_elsewhere(new, old):
+    if is_only_elsewhere(new, old) or _OTHER.match(new.said):
         return True
     if _of_same_type(new, old):
         return False
@@ -429,132 +466,45 @@ def is_told_of_it(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
     if not _of_same_type(new, old) and is_another(new, old, shared):
         return True
     said = expanded(new.said).split()
-    if _is_instance(new) or (shared and _is_owner(said, shared)) or _BACK.search(new.said):
+    if is_instance(new) or (shared and is_owner(said, shared)) or _BACK.search(new.said):
         return True
-    if shared and _is_return(new, shared):
+    if shared and is_return(new, shared):
         return True
     if _SOME.match(new.said) and not _LESS.search(new.said):
-        return not (shared and _is_one_less(new, old))
+        return not (shared and is_one_less(new, old))
     if not shared or _of_same_type(new, old):
         return False
     if any(
-        stem(_plain(word)) in shared or _plain(word) in shared
+        stem(plain(word)) in shared or plain(word) in shared
         for before, word in pairwise(said)
         if new.kin and before.casefold() in ("their", "his", "her")
     ):
         return True
     if new.change.kind == "ends" and new.change.cue != DONE:
-        beside = _is_done_by_it(new, shared) or _is_only_there(new, shared)
-        return beside or _is_part(new, old, shared)
-    if new.change.kind == "changes" and _is_only_there(new, shared, _AT):
+        beside = is_done_by_it(new, shared) or is_only_there(new, shared)
+        return beside or is_part(new, old, shared)
+    if new.change.kind == "changes" and is_only_there(new, shared, _AT):
         return True
     if new.change.kind == "changes" and not _fields(new, old):
-        by_it = not _BECAME.match(new.change.cue) and _is_done_by_it(new, shared)
+        by_it = not _BECAME.match(new.change.cue) and is_done_by_it(new, shared)
         if by_it or _is_version(new, old):
             return True
     own = old.said.startswith(("I ", "We "))
     renamed = bool(new.names - old.names) and bool(old.names - new.names)
     theirs = (
-        _is_subject(said, shared)
+        is_subject(said, shared)
         and not renamed
         and not pattern("lasting.first_person").search(new.said)
     )
-    return own and (theirs or (_is_done(new) and _is_part(new, old, shared)))
+    return own and (theirs or (_is_done(new) and is_part(new, old, shared)))
 
 
-_WEAK = re.compile(
-    r"(?:was|were|got|been) |cancel|called|closed|crashed|left|shut|paused|on hold|ran "
-    r"|(?:called|rained|cried|is|are|was|were) off\b"
-)
-_ONCE = re.compile(
-    r"\b(?:today|yesterday|tonight|last night|this (?:time|morning|afternoon|evening|once)"
-    r"|all weekend|because of|for (?:an? |half an |one |two )?(?:hours?|minutes?)"
-    r"|for the (?:day|weekend|bank holiday|night))\b",
-    re.IGNORECASE,
-)
-_FAILED = re.compile(
-    r"\W*(?:my|our|the) (?:\w+ )?(?:train|bus|flight|ferry|tram|class|lesson|session|meeting|game"
-    r"|match|practice|lecture|call|appointment)s? (?:was|were|got) .*\bon \d{4}-\d\d-\d\d",
-    re.IGNORECASE,
-)
+_BECAME = re.compile(r"bec[ao]me|turn|is now|are now|now ", re.IGNORECASE)
+_UPGRADED = re.compile(r"upgraded|updated|bumped|patched")
 _BACK = re.compile(r"\bbut \w+(?: \w+)? (?:\w+ )?back\b|\bturned up again\b")
 _SOME = re.compile(r"\W*(?:one|two|some|half|a few|most) of (?:my|our|the)\b", re.IGNORECASE)
 _LESS = re.compile(r"\bdown to\b|\bleft\b|\bonly\b|\bjust\b")
-_LOST_ONE = re.compile(
-    r"died|passed away|sold|rehomed|ran away|stolen|\\bleft\\b|moved out|dropped out"
-)
-
-
-def _is_one_less(new: Topic, old: Topic) -> bool:
-    """ "One of the goldfish died" to who has two of them."""
-    return bool(_LOST_ONE.search(new.said)) and "number" in dict(old.values)
-
-
-_OBJECT = frozenset("the a an my our their his her its one some another".split())
-
-
-def _is_instance(new: Topic) -> bool:
-    """ "The 7:10 was cancelled this morning": what failed once goes on."""
-    weak = new.change.kind == "ends" and _WEAK.search(new.change.cue)
-    return bool(weak and (_ONCE.search(new.said) or _FAILED.match(new.said))) and not pattern(
-        "changes.gone"
-    ).search(new.change.cue.replace("left", ""))
-
-
-_RETURN = re.compile(r"\bback (?:on|in|at|to|with) (?:the |my |our )?([\w'-]+)", re.IGNORECASE)
-_FROM = re.compile(r"\b(?:along|around|at|behind|by|for|from|in|near|of|on|opposite|with)\b")
 _AT = re.compile(r"\bat\b")  # "moved the notes from Evernote" changes where they are
-
-
-def _is_return(new: Topic, shared: frozenset[str]) -> bool:
-    """ "Back on the Peloton": who goes on with it has not ended it."""
-    again = [_plain(found[1]) for found in _RETURN.finditer(new.said)]
-    return any(word in shared or stem(word) in shared for word in again)
-
-
-def _is_only_there(new: Topic, shared: frozenset[str], where_: re.Pattern[str] = _FROM) -> bool:
-    """ "Deleted old mails from Gmail": what both name is where something else ended."""
-    said = expanded(new.said)
-    at = said.find(new.change.cue)
-    what, where, rest = (
-        _split_at(where_, said[at + len(new.change.cue) :]) if at >= 0 else ("",) * 3
-    )
-    ours = [_plain(word) for word in f"{said[: max(at, 0)]} {new.change.cue} {what}".split()]
-    object_ = {stem(_plain(word)) for word in what.split()} & new.words
-    named = any(word in shared or stem(word) in shared for word in ours)
-    there = any(_plain(word) in shared or stem(_plain(word)) in shared for word in rest.split())
-    aspect = bool({_plain(word) for word in what.split()} & word_set("topics.aspects"))
-    return bool(where) and bool(object_) and there and not named and not aspect
-
-
-def _split_at(form: re.Pattern[str], text: str) -> tuple[str, str, str]:
-    found = form.search(text)
-    return (text[: found.start()], found[0], text[found.end() :]) if found else (text, "", "")
-
-
-def _is_done_by_it(new: Topic, shared: frozenset[str]) -> bool:
-    """Whether what both name ended something else: "Halifax closed the branch"."""
-    said = expanded(new.said)
-    at = said.find(new.change.cue)
-    before = [_plain(word) for word in re.split(r"[,;.:]", said[: max(at, 0)])[-1].split()]
-    rest = re.split(r"[,;.:]", said[max(at, 0) :], maxsplit=1)[0].split()
-    after = [_plain(word) for word in rest[1:6]] if at > 0 else []
-    while after and reading(after[0], "past", "participle"):
-        after = after[1:]
-    if after and after[0] in _PARTICLES and new.change.kind == "changes":
-        after = after[1:]
-    mine = any(word in ("i", "we", "my", "our", "me", "us") for word in before)
-    names = [word in shared or stem(word) in shared for word in before]
-    others = not any(word in shared or stem(word) in shared for word in after)
-    noun = bool(after) and (
-        after[0] in _OBJECT or (new.change.cue.endswith("ed") and stem(after[0]) in new.words)
-    )
-    return any(names) and not mine and others and noun
-
-
-_PARTICLES = frozenset("in on out off up down over back".split())
-_BECAME = re.compile(r"bec[ao]me|turn|is now|are now|now ", re.IGNORECASE)
-_UPGRADED = re.compile(r"upgraded|updated|bumped|patched")
 
 
 def _is_version(new: Topic, old: Topic) -> bool:
@@ -567,53 +517,8 @@ def _is_version(new: Topic, old: Topic) -> bool:
     )
 
 
-def _is_owner(said: Sequence[str], shared: frozenset[str]) -> bool:
-    """Whether what both name is only whose something is: "the Fiat's exhaust"."""
-    places = [
-        at for at, word in enumerate(said) if _plain(word) in shared or stem(_plain(word)) in shared
-    ]
-    return bool(places) and all(
-        said[at].endswith("'s")
-        and at + 1 < len(said)
-        and _plain(said[at + 1]) not in word_set("topics.aspects")
-        and not reading(_plain(said[at + 1]), "past", "participle")  # "Steph's left" has left
-        for at in places
-    )
-
-
-def _is_subject(said: Sequence[str], shared: frozenset[str]) -> bool:
-    """Whether a sentence begins with what both name, and not with a part of it that stands for
-    it ("the thesis topic")."""
-    begun = [_plain(word) for word in said[:4]]
-    words_ = begun[1:] if begun[:1] == ["the"] else begun[:1]
-    places = [at for at, word in enumerate(words_) if word in shared or stem(word) in shared]
-    return bool(places) and not set(words_[places[-1] + 1 :]) & word_set("topics.aspects")
-
-
 def _is_done(new: Topic) -> bool:
     return new.change.kind == "changes" or new.change.cue == DONE
-
-
-def _is_part(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
-    """Whether all that both name only describes something else: "the Italian textbook"."""
-    words_ = [_plain(word) for word in new.said.split()]
-    places = [at for at, word in enumerate(words_) if word in shared or stem(word) in shared]
-    return bool(places) and all(
-        at + 1 < len(words_)
-        and not re.search(r"[,.;:!?]\Z", new.said.split()[at])
-        and words_[at + 1].isalpha()
-        and words_[at + 1] not in word_set("search.stop_words")
-        and words_[at + 1] not in word_set("topics.aspects")
-        and words_[at + 1] not in new.change.cue.casefold().split()
-        and not words_[at + 1].endswith(("ly", "ed"))
-        and not reading(words_[at + 1], "past", "participle")
-        and stem(words_[at + 1]) in new.words - old.words
-        for at in places
-    )
-
-
-def _plain(word: str) -> str:
-    return fold(word).strip('.,;:!?"()').removesuffix("'s")
 
 
 def _turned(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
@@ -692,6 +597,8 @@ def _changes(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
     fields = _fields(new, old)
     about = _about(new, old, shared)
     if is_single(fields) or len(about) > 1:
+        return True
+    if about and _measured(old) and _SCALED.match(new.change.cue):
         return True
     if about and (_new_values(new, old) or _of_same_type(new, old) or old.negated or old.pending):
         return True

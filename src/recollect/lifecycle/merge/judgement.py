@@ -19,9 +19,10 @@ from recollect.lifecycle.merge.changes import (
 from recollect.lifecycle.merge.focus import in_common, is_partly
 from recollect.lifecycle.merge.odds import LIKELY
 from recollect.lifecycle.merge.texts import adds_words, clash, is_hedged, says_more
-from recollect.lifecycle.merge.topic import share_topic
+from recollect.lifecycle.merge.topic import said_by, share_topic
 from recollect.text.analysis import words
 from recollect.text.claims import claim_in
+from recollect.text.claims.changes import change_in
 from recollect.text.claims.lessons import (
     CHANGE,
     CHANGED_BY,
@@ -31,6 +32,7 @@ from recollect.text.claims.lessons import (
     claim_as_data,
     claim_from_data,
 )
+from recollect.text.claims.values import leaves_alone, sets_anew
 from recollect.text.compare import are_long, difference
 from recollect.text.compare.parts import canonical, read
 from recollect.text.dates import told_times
@@ -119,6 +121,8 @@ def judge(
     change that replaces nothing disputes what it is most likely about. ``refused``: the store has
     this very text already and keeps it once.
     """
+    if not corrects:
+        known = [one for one in known if not _is_left_alone(record, one.record)]
     found = [
         finding
         for one in known
@@ -147,6 +151,14 @@ def judge(
     return by_meaning(record, known) if wary else Verdict(kind="new")
 
 
+def _is_left_alone(record: Record, known: Record) -> bool:
+    return (
+        record.author == known.author
+        and change_in(record.text).kind != "ends"
+        and leaves_alone(said_by(record.text, record.author), said_by(known.text, known.author))
+    )
+
+
 def _is_told_anew(record: Record, here: Sequence[_Finding], found: Sequence[_Finding]) -> bool:
     """Whether something that it surely ends was told after the same was told before: who sold the
     car, has one again and sells that has not said the same thing twice."""
@@ -165,7 +177,11 @@ def _is_told_anew(record: Record, here: Sequence[_Finding], found: Sequence[_Fin
 
 def by_meaning(record: Record, known: Sequence[Known]) -> Verdict:
     """What has changed by its meaning alone is in doubt: nothing is replaced for that."""
-    may = {one.id for one in _earlier(record, known) if not _of_two_slots(record, one)}
+    may = {
+        one.id
+        for one in _earlier(record, known)
+        if not _of_two_slots(record, one) and not _is_left_alone(record, one)
+    }
     found = [one for one in known if one.bears > 0 and one.record.id in may]
     if not found:
         return Verdict(kind="new")
@@ -189,6 +205,8 @@ def _focused(record: Record, found: list[_Finding], known: Sequence[Known]) -> l
     changed = [one for one in found if one.is_change]
     if not changed:
         return found
+    if anew := {one.known.id for one in changed if one.reason == ANEW}:
+        return [one for one in found if not one.is_change or one.known.id in anew]
     touched = _closest(record, [one.known for one in changed if _is_touched(record, one.known)])
     if not touched and len(_own(record, known)) <= FEW:
         return found
@@ -316,12 +334,21 @@ def _finding(record: Record, one: Known, above: float, *, corrects: bool) -> _Fi
     if known.kind != record.kind or known.kind == "episodic" or not _share_time(record, known):
         return None
     against = _against(record, known)
-    if not against or (against.is_change and one.denied and not corrects):
+    guessed = against.is_change and against.reason != ANEW and not _is_sure(record, known)
+    if not against or (guessed and one.denied and not corrects):
         return _same(record, one, above)
     if known.status == "quarantined":
         return None
     fate = _fate(record, known, against, corrects=corrects)
     return _Finding(fate, known, against.reason, is_change=against.is_change)
+
+
+def _is_sure(record: Record, known: Record) -> bool:
+    """Whether the words of an end say so plainly: "my Volvo was stolen" to who drives one."""
+    if change_in(record.text).kind != "ends":
+        return False
+    found = concern(record.text, record.author, known.text, known.author, cue_of(record))
+    return found >= SURE
 
 
 def _named(record: Record, known: Record, named: Named) -> _Finding | None:
@@ -429,8 +456,13 @@ def _changed(record: Record, claim: Claim | None, known: Record, other: Claim | 
         return ""
     if claim is not None and other is not None and {claim.slot, other.slot} in _BESIDE:
         return ""
+    if sets_anew(said_by(record.text, record.author), said_by(known.text, known.author)):
+        return ANEW
     return replaces(record.text, record.author, known.text, known.author, cue_of(record))
 
+
+SURE = 0.85  # of a rule: no guess by meaning overrules it
+ANEW = "it gives this another value"  # in so many words: no guess may overrule it
 
 # A change of this long before a statement is still told as news.
 RECENTLY = timedelta(days=62)

@@ -128,7 +128,10 @@ def _is_no_name(name: str, said: str) -> bool:
     return name in _OPENERS or (name.endswith("ed") and bool(reading(name, "past", "participle")))
 
 
-_OPENERS = frozenset("back down up off out over gone handed shifted bumped".split())
+_OPENERS = frozenset(
+    """back been bought broke bumped came cut did down found gave gone got had handed kept left lost
+    made met off out over put quit ran shifted sold spent took up went""".split()
+)
 
 
 def _claimed(text: str, speaker: str) -> frozenset[str]:

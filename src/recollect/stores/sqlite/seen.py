@@ -27,6 +27,9 @@ STAMPS_MAX = 100  # questions to which stamps are kept, for each connection
 _RECORD_BYTES = 3000  # what a record and its row take beside the text and the vector
 
 _DATA = 1 + RECORD.split(", ").index("data")  # behind the scope
+# Of the columns of a row, the vector in front, those that may be long.
+_LONG = (0, *(2 + RECORD.split(", ").index(name) for name in ("tags", "lineage", "derived_from",
+                                                              "data", "text")))  # fmt: skip
 
 Row = Sequence[Any]
 Asked = tuple[tuple[str, ...], tuple[str, ...], str]  # scopes, those below which, the space
@@ -47,7 +50,7 @@ class RowOnce:
         made = self._made
         if made is None or made.data != self._data:
             made = self._made = read_record(self._row)
-            self._data = json.loads(self._row[_DATA])
+            self._data = json.loads(self._row[_DATA]) if made.data else {}
         return made
 
 
@@ -163,7 +166,7 @@ class ConnectionView:
 
     def keep(self, key: int, space: int | None, row: Row, answer: FeedRecord) -> None:
         """A sound one, instead of what was held before."""
-        size = _RECORD_BYTES + sum(len(one) for one in row if isinstance(one, (str, bytes)))
+        size = _RECORD_BYTES + sum([len(row[place]) for place in _LONG if row[place]])
         self._records.keep((key, space), SeenRecord(row, answer, size, self._look))
 
 

@@ -27,6 +27,7 @@ Array = NDArray[Any]
 Work = Callable[[apsw.Connection], Any]
 
 ROWS_LEAST = 2000  # of a scope: fewer are read as quickly
+GROWN_LEAST = ROWS_LEAST // 10  # so many new rows of one process are a reason to look
 BEHIND_MAX = 5000  # rows that may have come since, or a tenth of all if that is less
 
 
@@ -78,9 +79,14 @@ def seal_of(scope: int, part: str, one: SavedPart) -> int:
 
 
 def body_of(db: apsw.Connection, one: SavedPart) -> bytes | None:
-    """None if it is not as it was written."""
-    body = db.execute("SELECT body FROM snapshot WHERE pk = ?", (one.pk,)).get
-    return body if isinstance(body, bytes) and crc32(body) == one.checksum else None
+    """None if it is not as it was written. Read as a whole: a row of this size goes through
+    SQLite's own memory first, which takes six times as long."""
+    try:
+        with db.blob_open("main", "snapshot", "body", one.pk, False) as blob:
+            body = blob.read()
+    except apsw.SQLError:  # it is no blob any more
+        return None
+    return body if crc32(body) == one.checksum else None
 
 
 def gaps(db: apsw.Connection, scope: int, parts: Sequence[SavedPart]) -> list[tuple[int, int]]:
@@ -105,6 +111,35 @@ def gaps(db: apsw.Connection, scope: int, parts: Sequence[SavedPart]) -> list[tu
 
 
 # Writing
+
+
+def is_behind(db: apsw.Connection, scope: str, rows_max: int | None) -> bool:
+    """Has a scope grown far beyond what is saved of it? ``rows_max``: as for ``save``."""
+    rows = select(
+        db,
+        "SELECT count(*), (SELECT coalesce(sum(rows), 0) FROM snapshot"
+        " WHERE snapshot.scope = scope.pk AND part = '' AND form = ?)"
+        " FROM scope JOIN record ON record.scope = scope.pk WHERE path = ?",
+        FORM,
+        scope,
+    )
+    ((number, saved),) = rows
+    return ROWS_LEAST <= number <= (rows_max or number) and _is_far(number - saved, number)
+
+
+def _is_far(missing: int, rows: int) -> bool:
+    return missing >= min(BEHIND_MAX, rows // 10)
+
+
+def newest_space(db: apsw.Connection, scope: str) -> str:
+    """That of the scope's newest vector; "" if it has none."""
+    found: str | None = db.execute(
+        "SELECT (SELECT name FROM space WHERE pk = record.space) FROM record"
+        " WHERE scope = (SELECT pk FROM scope WHERE path = ?) AND +space IS NOT NULL"
+        " ORDER BY changed DESC LIMIT 1",
+        (scope,),
+    ).get
+    return found or ""
 
 
 def save(
@@ -151,7 +186,7 @@ def _plan(db: apsw.Connection, scope: str, part: str, keys: Array) -> SavePlan |
     changed = np.sort(changed_keys(db, pk, min((one.stamp for one in held), default=newest)))
     kept = [one for one in held if not _within(changed, one) and _within(keys, one) == one.rows]
     missing = len(keys) - sum(one.rows for one in kept)
-    if missing < min(BEHIND_MAX, len(keys) // 10):
+    if not _is_far(missing, len(keys)):
         return None
     if kept and kept[-1].rows < rows_max and keys[-1] > kept[-1].last:
         kept.pop()  # what came since joins it

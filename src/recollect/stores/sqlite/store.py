@@ -9,6 +9,7 @@ import asyncio
 import os
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
@@ -66,6 +67,7 @@ READERS = 4
 CACHE_BYTES = 1024**3
 KEYS_READ_HERE = 8
 RECORDS_READ_HERE = 16
+GROWN_SCOPES_MAX = 10_000  # of which is known how much was written to them
 WIPE_BYTES_MAX = 64 << 20  # a larger file is not written anew while others wait
 WIPE_SECONDS, WIPE_PAUSE = 0.25, 20  # one that takes longer: at most 5 % of the time
 UNCLEARED = (
@@ -96,6 +98,7 @@ class SqliteStore:
         self._local = threading.local()
         self._connections: list[apsw.Connection] = []
         self._seen = SeenRecords()
+        self._grown: Counter[str] = Counter()  # scopes, by new records of this process
         self._closed = False
         self._uncleared = False  # pages may hold bytes of what was erased
         self._wiped = (0.0, 0.0)  # when all of them were written anew, and how long that took
@@ -149,6 +152,10 @@ class SqliteStore:
 
     async def commit(self, batch: Batch) -> int:
         number = await self._writer.commit(batch)
+        if batch.records:
+            self._grown.update([record.scope for record in batch.records if not record.version])
+            if len(self._grown) > GROWN_SCOPES_MAX:
+                self._grown.clear()
         if batch.erase:
             self._uncleared = True
             self._seen.let_go()
@@ -179,11 +186,32 @@ class SqliteStore:
         except OSError:  # the next write says what became of the file
             return False
 
-    async def save_indexes(self, *, rows_max: int | None = None) -> None:
+    async def save_indexes(
+        self, *, rows_max: int | None = None, seconds: float | None = None
+    ) -> None:
         """What this process has built to search by, for those that come after it; see
-        ``snapshots``. ``rows_max``: scopes with more are left to a process that has time."""
+        ``snapshots``. And what they would have to build of scopes to which it has written much:
+        nobody who asks waits for it then. ``rows_max``: scopes with more are left to a process
+        that has time. ``seconds``: after these nothing more is built."""
+        until = None if seconds is None else time.monotonic() + seconds
+        grown, self._grown = self._grown, Counter()
+        for scope, rows in grown.items():
+            if until is not None and time.monotonic() >= until:
+                break
+            if rows >= snapshots.GROWN_LEAST:
+                await self._on_reader_thread(partial(self._save_grown, scope, rows_max))
         for scope in self._cache.scopes():
             await self._on_reader_thread(partial(self._save_index, scope, rows_max))
+
+    def _save_grown(self, scope: str, rows_max: int | None) -> None:
+        db, cache = self._connection(), self._cache
+        if not snapshots.is_behind(db, scope, rows_max):
+            return
+        if scope not in cache.scopes():
+            cache = IndexCache(0)  # for this one: it drives none out that somebody asks
+        with snapshot(db):
+            indexed.load(SqliteFeed(db), cache, scope, snapshots.newest_space(db, scope))
+        snapshots.save(db, cache, self._writer.run, scope, rows_max=rows_max)
 
     def _save_index(self, scope: str, rows_max: int | None) -> None:
         snapshots.save(self._connection(), self._cache, self._writer.run, scope, rows_max=rows_max)

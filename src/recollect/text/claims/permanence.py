@@ -14,6 +14,7 @@ from functools import cache, lru_cache
 from recollect.text.claims.changes import change_in, is_turn
 from recollect.text.claims.clauses import expanded, reading, without_opening
 from recollect.text.claims.foreign import language_of
+from recollect.text.claims.values import new_values_in
 from recollect.text.words import cues, pattern, word_set
 
 WORDS_MIN, WORDS_MAX = 2, 45
@@ -85,6 +86,8 @@ def is_tiding(text: str) -> bool:
         return False
     if pattern("lasting.question").match(words) and not pattern("lasting.have_first").match(words):
         return False
+    if new_values_in(words):
+        return True
     if _is_imperative(words) and not _is_change(words):
         return False
     kind = change_in(words).kind

@@ -62,8 +62,26 @@ def find_phrases(text: str) -> Iterator[Span]:
 
 def _may_hold_one(text: str) -> bool:
     """A quick look: are there twelve short words in a row, numbers aside?"""
+    words = text.replace(",", " ").split()
+    least = PHRASE_LENGTHS[-1]
+    end = least  # of the next twelve; one of them that ends a row is what most texts have
+    while end <= len(words):
+        ended = next((at for at in range(end - 1, end - least - 1, -1) if _ends_row(words[at])), -1)
+        if ended < 0:
+            return _has_row(words)
+        end = ended + 1 + least
+    return False
+
+
+def _ends_row(word: str) -> bool:
+    if word.islower() and len(word) < 11:
+        return len(word) < 3
+    return not word[0].isdigit()
+
+
+def _has_row(words: Sequence[str]) -> bool:
     row = 0
-    for word in text.replace(",", " ").split():
+    for word in words:
         if word.islower() and len(word) < 11:
             row += len(word) > 2
             if len(word) < 3:
