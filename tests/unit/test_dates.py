@@ -34,6 +34,7 @@ AT = datetime(2026, 3, 9, 10, 0, tzinfo=timezone(timedelta(hours=1)))
         ("last summer", "2025-06-01", "2025-09-01", "in summer 2025"),
         ("since 2019", "2019-01-01", "2020-01-01", "since 2019"),
         ("until June", "2026-06-01", "2026-07-01", "until June 2026"),
+        ("they gave me until 15 July", "2026-07-15", "2026-07-16", "until 2026-07-15"),
         ("we met in August", "2025-08-01", "2025-09-01", "in August 2025"),
         ("we will meet in August", "2026-08-01", "2026-09-01", "in August 2026"),
         ("on Friday I was ill", "2026-03-06", "2026-03-07", "on 2026-03-06"),

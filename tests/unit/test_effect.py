@@ -104,11 +104,17 @@ def test_X22_what_both_name_is_written_alike_whatever_it_is() -> None:
 
 
 def test_X22_a_word_of_change_that_is_not_said_of_it_replaces_nothing() -> None:
-    left = replace(NEW, text="We sold Caruso the canary.")
+    left = replace(NEW, text="We swapped Caruso for a budgie.")
     assert judge(left, [Known(record=KNOWN)], duplicate_above=2.0).kind == "supersedes"
     denied = Known(record=KNOWN, denied=True)
     assert judge(left, [denied], duplicate_above=2.0).kind == "new"
     assert judge(left, [denied], duplicate_above=2.0, corrects=True).kind == "supersedes"
+
+
+def test_X22_a_plain_end_is_not_denied() -> None:
+    sold = replace(NEW, text="We sold Caruso the canary.")
+    denied = Known(record=KNOWN, denied=True)
+    assert judge(sold, [denied], duplicate_above=2.0).kind == "supersedes"
 
 
 def test_X22_what_is_in_another_language_is_neither_doubted_nor_denied() -> None:

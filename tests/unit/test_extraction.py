@@ -441,6 +441,16 @@ def test_L6_a_correction_may_come_with_a_comment(said: str, corrected: str, writ
     assert lesson.corrects
 
 
+@pytest.mark.parametrize(("old", "new"), [("6:40", "8:40"), ("3.5", "4.25"), ("1,200", "950")])
+@pytest.mark.parametrize(
+    "form",
+    ["Sorry, I meant {new}", "not {old}, {new}", "{new}, not {old}", "I said {old} but it's {new}"],
+)
+def test_L6_a_mark_inside_a_number_parts_nothing(form: str, old: str, new: str) -> None:
+    (lesson,) = lessons(form.format(old=old, new=new), earlier=(f"My lucky number is {old}",))
+    assert lesson.text == f"Ann's lucky number is {new}."
+
+
 def test_L6_a_statement_of_its_own_is_never_put_into_another() -> None:
     (lesson,) = lessons("wait is it Bruges? yes Bruges", earlier=("My cousin lives in Ghent.",))
     assert lesson.doubts

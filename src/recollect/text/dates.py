@@ -243,7 +243,8 @@ def _year_of(found: re.Match[str], month: int, day: int, text: str, at: datetime
     if tense == "yearly":
         return None
     if (month, day) > (at.month, at.day):
-        return at.year - (tense == "past")
+        # "They gave me until 15 April": what lasts so long is not over.
+        return at.year - (tense == "past" and _relation(found) not in ("until", "by"))
     return at.year + (tense == "ahead" and (month, day) < (at.month, at.day))
 
 

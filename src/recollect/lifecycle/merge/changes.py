@@ -83,14 +83,34 @@ def _replaces(new: Topic, old: Topic) -> str:
     now = f"it says that this has changed ({new.change.cue})"
     if _of_same_type(new, old, _LABELLED) or _elsewhere(new, old):
         return now
-    if old.pending and _FINISHED.search(new.said) and _about(new, old, shared):
+    if _is_parted(new, old):
         return now
+    if old.pending and _FINISHED.search(new.said) and _about(new, old, shared):
+        return "" if is_part(new, old, shared) else now
     if weighed(features(new, old)) < UNLIKELY:
         return ""
     if _turned(new, old, shared):
         return now
     check = _CHECKS.get(new.change.kind)
     return now if check and check(new, old, shared) else ""
+
+
+def _is_parted(new: Topic, old: Topic) -> bool:
+    """ "We split up", "I'm single again": from whoever the partner was."""
+    return (
+        "partner" in old.fields
+        and not new.kin
+        and not new.names - old.names
+        and bool(_PARTED.search(new.said))
+    )
+
+
+_PARTED = re.compile(
+    r"\b(?:we|and I)(?: have| are| got| just| finally| recently)* (?:split|broke up|broken up"
+    r"|divorced|separated|parted)\b|\bI (?:am|is) (?:\w+ )?(?:single|divorced|separated|widowed)\b",
+    re.IGNORECASE,
+)
+_SCALED = re.compile(r"(?:doubled|tripled|halved|quadrupled) ", re.IGNORECASE)
 
 
 def _changing(text: str, speaker: str, cue: str) -> Topic | None:
@@ -227,6 +247,7 @@ _PLACE = re.compile(
     r"\b(?:at|by|from|in|into|near|on|to|with) (?:the |a |my |me\b|us\b)?"
     rf"(?:(?!(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)[A-ZÀ-Ý]|{_ROOM})"
 )
+_OTHER = re.compile(r"\W*(?:the|my|our) other \w", re.IGNORECASE)  # of those that are alike
 _TITLES = frozenset(("dr", "mr", "mrs", "ms", "miss", "prof", "sir"))
 
 
@@ -235,7 +256,7 @@ def happens_beside(new: Topic, old: Topic) -> bool:
     are about."""
     if language_of(new.said) or new.dense or new.pronoun:
         return False
-    if is_only_elsewhere(new, old):
+    if is_only_elsewhere(new, old) or _OTHER.match(new.said):
         return True
     if _of_same_type(new, old):
         return False
@@ -576,6 +597,8 @@ def _changes(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
     fields = _fields(new, old)
     about = _about(new, old, shared)
     if is_single(fields) or len(about) > 1:
+        return True
+    if about and _measured(old) and _SCALED.match(new.change.cue):
         return True
     if about and (_new_values(new, old) or _of_same_type(new, old) or old.negated or old.pending):
         return True

@@ -334,13 +334,21 @@ def _finding(record: Record, one: Known, above: float, *, corrects: bool) -> _Fi
     if known.kind != record.kind or known.kind == "episodic" or not _share_time(record, known):
         return None
     against = _against(record, known)
-    guessed = against.is_change and against.reason != ANEW
+    guessed = against.is_change and against.reason != ANEW and not _is_sure(record, known)
     if not against or (guessed and one.denied and not corrects):
         return _same(record, one, above)
     if known.status == "quarantined":
         return None
     fate = _fate(record, known, against, corrects=corrects)
     return _Finding(fate, known, against.reason, is_change=against.is_change)
+
+
+def _is_sure(record: Record, known: Record) -> bool:
+    """Whether the words of an end say so plainly: "my Volvo was stolen" to who drives one."""
+    if change_in(record.text).kind != "ends":
+        return False
+    found = concern(record.text, record.author, known.text, known.author, cue_of(record))
+    return found >= SURE
 
 
 def _named(record: Record, known: Record, named: Named) -> _Finding | None:
@@ -453,6 +461,7 @@ def _changed(record: Record, claim: Claim | None, known: Record, other: Claim | 
     return replaces(record.text, record.author, known.text, known.author, cue_of(record))
 
 
+SURE = 0.85  # of a rule: no guess by meaning overrules it
 ANEW = "it gives this another value"  # in so many words: no guess may overrule it
 
 # A change of this long before a statement is still told as news.

@@ -183,6 +183,25 @@ def _same_subject(lessons: Sequence[Lesson], before: Told) -> bool:
 
 
 def _fixes(text: str, rest: str, marked: bool) -> Iterator[Fix]:
+    for fix in _fixes_in(_joined(text), _joined(rest), marked):
+        yield fix._replace(new=_parted(fix.new), old=_parted(fix.old))
+
+
+# "8:40", "1,200" and "3.5" are one word each: their marks end no part of a sentence.
+_JOINTS = {".": "ꞏ", ":": "ː", ",": "ʼ"}
+_JOINT = re.compile(r"(?<=\d)[.:,](?=\d)")
+_PARTED = re.compile(r"(?<=\d)[ꞏːʼ](?=\d)")
+
+
+def _joined(text: str) -> str:
+    return _JOINT.sub(lambda found: _JOINTS[found[0]], text)
+
+
+def _parted(text: str) -> str:
+    return _PARTED.sub(lambda found: next(k for k, v in _JOINTS.items() if v == found[0]), text)
+
+
+def _fixes_in(text: str, rest: str, marked: bool) -> Iterator[Fix]:
     whole = " ".join(rest.split())
     yield from _said_first(whole)
     for form in _both_values():

@@ -17,7 +17,7 @@ from recollect.text.words import word_set
 
 ALIKE = 0.6
 
-_WORD = re.compile(r"[\w$€£#@+][\w.:'’&@/%+-]*[\w%+]|[\w$€£%]")
+_WORD = re.compile(r"[\w$€£#@+](?:[\w.:'’&@/%+-]|(?<=\d),(?=\d))*[\w%+]|[\w$€£%]")
 _NUMBER = re.compile(r"[$€£]?\d[\d.,]*(?:st|nd|rd|th|k|m|%|s|h|am|pm|kg|er)?")
 _DENSE = re.compile("[\u3400-\u9fff]")
 
@@ -98,7 +98,8 @@ def _is_in(words: str, sentence: str) -> bool:
 
 def _instead(sentence: str, new: str, old: str) -> str:
     for words in dict.fromkeys((old, _without_article(old), old.split()[-1])):
-        found = re.search(rf"(?<!\w){re.escape(words)}(?!\w)", sentence, re.IGNORECASE)
+        apart = rf"(?<!\w)(?<!\d[.:,]){re.escape(words)}(?!\w)(?![.:,]\d)"
+        found = re.search(apart, sentence, re.IGNORECASE)
         if found and len(found[0]) <= 0.7 * len(sentence):
             if words != old:
                 new = _without_article(new)

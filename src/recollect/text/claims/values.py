@@ -29,6 +29,7 @@ _LEAD = (
     r"|just so you know|please)[,:]? )?"
 )
 _RENAMED = r"(?:changed|renamed|reset|switched|updated)"
+NEW = "new"
 _ANY = frozenset(("change", "changed", "rename", "renamed", "reset"))
 _MOVED = r"(?:moved|shifted|pushed|brought|rescheduled|postponed|set)"
 _MEASURED = (
@@ -51,7 +52,7 @@ _NEW = tuple(
         r"(?:let's |let us |can you |could you |we should )?"
         rf"(?P<verb>change|switch|set|update|rename|move) {_THING} (?:to|as) {_VALUE}{_SINCE}?",
         rf"{_FROM_NOW},? {_THING} (?:is|are|will be) {_VALUE}",
-        rf"{_OWNER} new {_THING[len(_OWNER) + 1 :]} (?:is|are) {_VALUE}",
+        rf"{_OWNER} (?P<verb>new) {_THING[len(_OWNER) + 1 :]} (?:is|are) {_VALUE}",
         rf"{_THING} (?:is|are) now {_VALUE}",
         rf"{_THING} (?:is|are|will be) {_VALUE}{_SINCE}",
     )
@@ -151,7 +152,7 @@ def leaves_alone(text: str, known: str) -> bool:
 
 
 def _is_another(new: Value, old: Value) -> bool:
-    if not _is_same(new, old) or old.head in _several():
+    if not _is_same(new, old) or _is_one_more(new):
         return False
     ours, theirs = (frozenset(map(stem, words(one.value))) for one in (new, old))
     if not ours or ours <= theirs or theirs <= ours:
@@ -170,18 +171,22 @@ def _is_beside(new: Value, old: Value) -> bool:
         parted = new.head == old.head and bool(new.of or new.thing - old.thing)
         return parted or (new.head != old.head and bool(new.thing & old.thing))
     ours, theirs = _shape(new.value), _shape(old.value)
-    if old.head in _several():
+    if _is_one_more(new):
         return True
-    if new.verb:
+    if new.verb and new.verb != NEW:
         return theirs in ("kind", "name") and not _fits(new, old)
     if ours == "place":
         return theirs in ("kind", "name", "measure")
     return ours == "word" and _describes(new.value) and not _describes(old.value)
 
 
+def _is_one_more(new: Value) -> bool:
+    """A new friend does not end the one before."""
+    return new.verb == NEW and new.head in _several()
+
+
 @cache
 def _several() -> frozenset[str]:
-    """Of whom or what one more does not end the one before."""
     return frozenset(map(stem, word_set("things.several")))
 
 
