@@ -61,3 +61,15 @@ def test_no_heading_of_a_page_skips_a_level(page: Path) -> None:
     levels = [len(marks) for marks in re.findall(r"^(#+) ", text, re.MULTILINE)]
     skips = [below for above, below in pairwise(levels) if below > above + 1]
     assert skips == []
+
+
+_NAMED = re.compile(r"`([\w-]+(?:/[\w.-]+)*/[\w.-]+(?:/|\.py))`")
+_ROOTS = (PROJECT, PROJECT / "src", PROJECT / "src" / "recollect", PROJECT / "tests")
+# Made by a command.
+_MADE = ("bench/results/",)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(PROJECT).as_posix())
+def test_the_files_of_the_source_that_a_page_names_are_there(page: Path) -> None:
+    named = set(_NAMED.findall(_FENCE.sub("", page.read_text("utf-8")))) - set(_MADE)
+    assert [name for name in sorted(named) if not any((r / name).exists() for r in _ROOTS)] == []

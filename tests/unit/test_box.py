@@ -132,6 +132,7 @@ def test_an_older_store_keeps_its_space_and_is_offered_the_better_one(
 
     asyncio.run(offered())
     said = Keeping(Path(file), "hashing/384", f"--store {file}", better="recall-1").told()
+    assert "by meaning" not in said, "hashing knows words and parts of words"
     offer = f"--store {file} --embedder recall-1 reembed"
     assert offer in said
     asyncio.run(moved())

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.text.compare import difference, normalise, same_statement, text_hash
+from recollect.text.compare import difference, normalise, text_hash
 
 DIFFERENT = [
     # numbers, quantities, dates, times, versions, units
@@ -156,13 +156,13 @@ SAME = [
 @pytest.mark.parametrize(("a", "b"), DIFFERENT)
 def test_M4_texts_that_differ_in_what_they_claim_are_no_duplicates(a: str, b: str) -> None:
     assert difference(a, b) != ""
-    assert not same_statement(b, a)
+    assert difference(b, a) != ""
 
 
 @pytest.mark.parametrize(("a", "b"), SAME)
 def test_M4_texts_that_claim_the_same_are_duplicates(a: str, b: str) -> None:
     assert difference(a, b) == ""
-    assert same_statement(b, a)
+    assert difference(b, a) == ""
 
 
 @pytest.mark.parametrize(

@@ -52,13 +52,13 @@ from pathlib import Path
 from recollect.text import words
 words.FOLDER = Path(sys.argv[1])
 from recollect.text.claims import claim_in
-from recollect.text.compare import differences
+from recollect.text.compare import each_difference
 from recollect.text.dates import time_spans
 from recollect.text.redact import redact
 
 at = datetime(2026, 5, 20, 12, tzinfo=UTC)
 print(json.dumps({
-    "negation": "negation" in differences("bilo nokku tarra", "bilo tarra"),
+    "negation": "negation" in dict(each_difference("bilo nokku tarra", "bilo tarra")),
     "dates": [str(span.start.date()) for span in time_spans("hieru, morgu, 3 Kvary 2025", at)],
     "since": [span.relation for span in time_spans("ekde Duary", at)],
     "homes": [

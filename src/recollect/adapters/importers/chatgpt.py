@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from recollect.adapters.importers.files import has_member, json_items, opened
+from recollect.adapters.importers.files import CONVERSATIONS, MEMORIES, exported
 from recollect.adapters.importers.values import (
     Conversation,
     Foreign,
@@ -22,29 +22,13 @@ from recollect.adapters.importers.values import (
 from recollect.adapters.importers.values import ReaderWish as Wish
 from recollect.errors import Invalid
 
-CONVERSATIONS = "conversations.json"
-MEMORIES = "memories.json"
 ROLES = {"user": "user", "assistant": "assistant", "tool": "tool", "system": "system"}
 HIDDEN = "is_visually_hidden_from_conversation"
 
 
 def read_chatgpt(wish: Wish) -> Iterator[Foreign]:
-    for path, member in _files(wish.path):
-        with opened(path, member) as file:
-            for one in json_items(file, f"{path}", partial=wish.partial):
-                yield from _memory(one) if member == MEMORIES else _conversation(one, path)
-
-
-def _files(path: Path) -> Iterator[tuple[Path, str]]:
-    if path.is_dir():
-        found = [path / name for name in (CONVERSATIONS, MEMORIES) if (path / name).exists()]
-        if not found:
-            raise Invalid(f"{path} has no {CONVERSATIONS} in it; is it ChatGPT's export?")
-        yield from ((one, one.name) for one in found)
-        return
-    yield path, path.name if path.name == MEMORIES else CONVERSATIONS
-    if has_member(path, MEMORIES):
-        yield path, MEMORIES
+    for path, member, one in exported(wish.path, "ChatGPT", partial=wish.partial):
+        yield from _memory(one) if member == MEMORIES else _conversation(one, path)
 
 
 def _conversation(one: Any, path: Path) -> Iterator[Foreign]:

@@ -26,6 +26,10 @@ UNPACKED_BYTES_MAX = 8 << 30
 UNPACKED_TIMES_MAX = 200  # what grows more than this when it is unpacked is a trap
 FOLDER_FILES_MAX = 100_000
 
+# The parts of a chat program's export.
+CONVERSATIONS = "conversations.json"
+MEMORIES = "memories.json"
+
 _BLANK = " \t\r\n"
 # How archives begin that nobody unpacks here.
 _PACKED = (b"PK\3\4", b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b"7z\xbc\xaf", b"Rar!")
@@ -92,7 +96,28 @@ def _is_zip(path: Path) -> bool:
     return path.is_file() and zipfile.is_zipfile(path)
 
 
-def has_member(path: Path, name: str) -> bool:
+def exported(path: Path, whose: str, *, partial: bool) -> Iterator[tuple[Path, str, Any]]:
+    """Every item of a chat program's export, with the file and the name of the part it is in. The
+    export is a folder, an archive, or one of its files alone."""
+    for file, member in _members(path, whose):
+        with opened(file, member) as read:
+            for one in json_items(read, str(file), partial=partial):
+                yield file, member, one
+
+
+def _members(path: Path, whose: str) -> Iterator[tuple[Path, str]]:
+    if path.is_dir():
+        found = [path / name for name in (CONVERSATIONS, MEMORIES) if (path / name).exists()]
+        if not found:
+            raise Invalid(f"{path} has no {CONVERSATIONS} in it; is it {whose}'s export?")
+        yield from ((one, one.name) for one in found)
+        return
+    yield path, path.name if path.name == MEMORIES else CONVERSATIONS
+    if _has_member(path, MEMORIES):
+        yield path, MEMORIES
+
+
+def _has_member(path: Path, name: str) -> bool:
     if not _is_zip(path):
         return False
     with zipfile.ZipFile(path) as archive:

@@ -72,7 +72,8 @@ class Keeping:
     def told(self) -> str:
         if self.file is None and not self.server:
             return "Its memory is in this process only, and gone when it ends."
-        meaning = f" and by meaning ({self.space})" if self.space else ""
+        how = "parts of them" if self.space.startswith("hashing/") else "by meaning"
+        meaning = f" and {how} ({self.space})" if self.space else ""
         place = self.server or shown(self.file or Path())
         said = f"Its memory is {place}, searched by words{meaning}."
         if not self.better:

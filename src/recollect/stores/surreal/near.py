@@ -124,11 +124,6 @@ class SurrealNear(SurrealEngine):
 
     # Building what is searched
 
-    async def is_ready(self, root: str) -> bool:
-        """Are all words of the root kept?"""
-        [raw] = await self.read(root, [Get(REACHED)])
-        return reached_in(raw) == ALL
-
     async def build(self, root: str, space: str, scope: str) -> bool:
         """Some more words of a root, or vectors of a scope if they are named. True: that was all.
         Nothing of it is lost if it never goes on."""

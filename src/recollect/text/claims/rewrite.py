@@ -9,8 +9,6 @@ from recollect.text.claims.clauses import Clause, Speaker
 from recollect.text.dates import Span
 from recollect.text.words import meanings, pattern, word_set
 
-TAIL_WORDS_MAX = 40
-
 _WORD = re.compile(r"[\w']+")
 _TIMED = re.compile(r"\A(?:on|in|from) ")
 

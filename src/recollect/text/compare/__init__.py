@@ -34,11 +34,6 @@ def are_long(*texts: str) -> bool:
     return any(len(text) > COMPARED_MAX for text in texts)
 
 
-def same_statement(a: str, b: str) -> bool:
-    """May two texts, already known to be similar, be kept as one?"""
-    return not difference(a, b)
-
-
 def difference(a: str, b: str) -> str:
     """Why two similar texts are not the same statement; empty if nothing stands against it.
     Swapping the texts swaps the words in the reason, never the verdict."""
@@ -49,14 +44,9 @@ def difference(a: str, b: str) -> str:
     return next(_found(a, b), ("", ""))[1]
 
 
-def differences(a: str, b: str) -> dict[str, str]:
-    """Everything that ``difference`` has against two texts: the kind of each difference and the
-    reason in words."""
-    return dict(each_difference(a, b))
-
-
 def each_difference(a: str, b: str) -> Iterator[tuple[str, str]]:
-    """The same one after the other, for whoever may need only the first few."""
+    """Everything that ``difference`` has against two texts, one after the other: the kind of each
+    difference and the reason in words."""
     return iter(()) if _are_equal(a, b) else _found(a, b)
 
 
