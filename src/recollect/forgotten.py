@@ -20,7 +20,7 @@ from datetime import UTC, datetime, timedelta
 from recollect.changes import slices
 from recollect.engine import Engine, every_item
 from recollect.errors import Conflict, Unavailable
-from recollect.ports import Cell, Store, cell_key
+from recollect.ports import Cell, Store, breath, cell_key
 from recollect.scopes import root_of
 from recollect.text.compare import text_hash
 from recollect.text.messages import searchable_text
@@ -153,8 +153,10 @@ async def stones_for(
         stones = Tombstones(store=engine.store, root=root, key=key, now=engine.now())
     marks: dict[str, str] = {}
     for record in records:
+        await breath()
         marks[stones.text_mark(record.scope, record.text)] = record.scope
     for key_, message in messages.items():
+        await breath()
         marks[stones.message_mark(key_)] = message.scope
         marks[stones.text_mark(message.scope, searchable_text(message))] = message.scope
     known = {} if made else await stones.of_marks(marks, set(marks.values()))

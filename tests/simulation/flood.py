@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 import sys
 import time
+import urllib.request
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -166,7 +168,44 @@ def listeners(host: str, key: str, _: int) -> Iterator[Request]:
         yield asking(host, key, "/v1/changes/stream")
 
 
+def slow_readers(host: str, key: str, number: int) -> Iterator[Request]:
+    """The longest answers there are, from where hardly anything is read."""
+    paths = ["/v1/changes/stream?after=start&text=true", "/v1/records?limit=1000"]
+    paths += ["/v1/changes?limit=1000", "/v1/audit?limit=1000", "/console/app.js"]
+    if not number:
+        file = export_file(host, key)
+        paths += [file] * 3
+    while True:
+        for path in paths:
+            yield asking(host, key, path)
+
+
+def export_file(host: str, key: str) -> str:
+    """Where an export that has ended lies."""
+    headers = {"Authorization": f"Bearer {key}", "Content-Type": JSON}
+    begin = urllib.request.Request(f"http://{host}/v1/export", b"{}", headers)
+    with urllib.request.urlopen(begin) as answer:
+        place = answer.headers["Location"]
+    wait = urllib.request.Request(f"http://{host}{place}?wait=20", headers=headers)
+    with urllib.request.urlopen(wait) as answer:
+        answer.read()
+    return f"{place}/file"
+
+
+def black_holes(host: str, key: str, number: int) -> Iterator[Request]:
+    """Webhooks whose receiver takes everything and answers nothing, and something to tell them."""
+    hole = socket.create_server(("127.0.0.1", 0), backlog=4096)
+    url = f"http://127.0.0.1:{hole.getsockname()[1]}/"
+    for each in count():
+        yield request(host, key, "/v1/webhooks", said({"url": url, "text": True}))
+        for one in range(3):
+            body = {"text": f"{_TEXT} {number} {each} {one}"}
+            yield request(host, key, "/v1/remember", said(body))
+
+
 KINDS: dict[str, Kind] = {
+    "slow readers": slow_readers,
+    "black holes": black_holes,
     "dear questions": dear_questions,
     "pages": pages,
     "sessions of MCP": sessions_of_mcp,
@@ -181,7 +220,7 @@ KINDS: dict[str, Kind] = {
 }
 
 
-LINGERING = ("slow senders", "listeners")
+LINGERING = ("slow senders", "slow readers", "listeners")
 # Who is not known, or says nothing, is counted by the address: so the quiet one has another.
 ELSEWHERE = ("127.0.0.2", 0)
 

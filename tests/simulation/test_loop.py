@@ -18,7 +18,7 @@ from recollect import Memory
 from recollect.interfaces.http.annex import Annex
 from recollect.ports import breath
 from recollect.settings import Settings
-from recollect.testing.values import make_batch, make_record
+from recollect.testing.values import make_batch, make_record, make_relation
 from recollect.types import Message, Session
 from tests.interfaces.http.starts import started
 from tests.serving import served
@@ -58,6 +58,22 @@ def _imported(client: httpx2.Client) -> object:
     return _ended(client, client.post("/v1/import", content=file, headers=LINES))
 
 
+def _taken_back(client: httpx2.Client) -> bytes:
+    """A change of every record, and the change that undoes it."""
+    made = json.loads(_fine(client.post("/v1/revoke", json={"scope": "user:ann"})))
+    return _fine(client.post("/v1/undo", json={"change": made["change"]}))
+
+
+def _told_from_the_start(client: httpx2.Client) -> None:
+    """The whole journal, as somebody reads it who comes for the first time."""
+    [last] = json.loads(_fine(client.get("/v1/changes", params={"limit": 1})))["items"]
+    asked = {"after": "start", "text": True}
+    with client.stream("GET", "/v1/changes/stream", params=asked) as answer:
+        for line in answer.iter_lines():
+            if line.startswith("data: ") and f'"seq":{last["seq"]},' in line[:200]:
+                return
+
+
 def _ended(client: httpx2.Client, begun: httpx2.Response) -> str:
     _fine(begun)
     place = begun.headers["location"]
@@ -90,6 +106,11 @@ KINDS: dict[str, Ask] = {
         text=[{"text": f"Ann likes tea {n} and works at Acme {n}"} for n in range(60)],
     ),
     "what forgetting all would do": asked("/v1/forget", scope="user:ann", dry_run=True),
+    "revoking all, and undoing it": _taken_back,
+    "the stream of all changes": _told_from_the_start,
+    "relations of a hub": listed("/v1/relations", id="r0"),
+    "audit": listed("/v1/audit"),
+    "whether the audit holds": listed("/v1/audit/verify"),
     "what revoking all would do": asked("/v1/revoke", scope="user:ann", dry_run=True),
     "end of a long session": asked("/v1/end", session="long"),
     "maintain": lambda client: _ended(client, client.post("/v1/maintain", json={})),
@@ -124,7 +145,9 @@ def store(tmp_path: Path, proving: bool) -> Path:
     with Memory.open(file, embedder="hashing", background=False) as memory:
         engine = memory._memory.engine
         for start in range(0, len(records), 500):
-            batch = make_batch(*records[start : start + 500])
+            some = records[start : start + 500]
+            edges = [make_relation("r0", one.id, "user:ann") for one in some if one.id != "r0"]
+            batch = make_batch(*some, *edges)
             memory._loop.run(engine.store.commit(batch))
         session = Session(scope="user:ann", id="long")
         memory._loop.run(engine.store.commit(make_batch(session, *messages)))

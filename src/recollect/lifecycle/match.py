@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from heapq import nlargest
+from itertools import islice
 from types import MappingProxyType
 
 from recollect.engine import Engine
@@ -27,9 +28,10 @@ from recollect.lifecycle.merge import (
     settle,
     tags_of_change,
     tells_change,
+    with_claim,
 )
 from recollect.lifecycle.merge.topic import told, topic_of
-from recollect.ports import Store
+from recollect.ports import Store, breath
 from recollect.scopes import is_within, root_of
 from recollect.text.analysis import words
 from recollect.text.claims.lessons import claim_from_data, findable_tags, slot_tag
@@ -147,19 +149,45 @@ def _confirmed(record: Record, verdict: Verdict) -> Record | None:
     return after if after.status == "active" else None
 
 
+class PendingClaims:
+    """Records that the same commit will write, found by what their claims are about. Each is read
+    once, however many records are believed again beside it."""
+
+    def __init__(self, records: Mapping[str, Record]) -> None:
+        """``records`` may grow and change meanwhile, but none of them goes."""
+        self._records = records
+        self._read = 0
+        self._by_tag: dict[str, list[str]] = {}
+
+    async def of(self, tags: Iterable[str], known: Iterable[str]) -> list[Record]:
+        """Those of a slot, as many as a store would bring, and those that it has brought."""
+        if len(self._records) > self._read:
+            for id_, record in islice(list(self._records.items()), self._read, None):
+                await breath()
+                claimed = with_claim(record)
+                for tag in findable_tags((), claimed.data):
+                    self._by_tag.setdefault(tag, []).append(id_)
+            self._read = len(self._records)
+        ids = {id_: None for tag in tags for id_ in self._by_tag.get(tag, ())[-SLOT_MAX:]}
+        ids |= {id_: None for id_ in known if id_ in self._records}
+        return [self._records[id_] for id_ in ids]
+
+
 async def disputed_again(
-    engine: Engine, store: Store, record: Record, *, pending: Sequence[Record] = ()
+    engine: Engine, store: Store, record: Record, *, pending: PendingClaims
 ) -> Outcome | None:
     """For a record that is believed again after it was not: what to write if something that is
     known in its scope by now speaks against it. Both are disputed then, for a person to decide.
     What it is to the records above its scope, its edges say."""
+    await breath()
     query = of_slot(record, engine.now())
     if query is None or record.status not in LIVE:
         return None
     known = [Known(record=one) for one in await store.listing(query)]
+    beside = await pending.of(query.where.tags, [one.record.id for one in known])
     against = [
         one.record
-        for one in _with_pending(known, record, pending)
+        for one in _with_pending(known, record, beside)
         if one.record.scope == record.scope and between(record, one.record) in AGAINST
     ]
     if not against:

@@ -223,10 +223,12 @@ async def _write_records(writing: ExportWriting, part: ExportPart) -> None:
                 await breath()
                 await writing.value(record)
             for relation in await _relations_from(part, page):
+                await breath()
                 waiting.write(line_of(relation))
                 counted += 1
         waiting.seek(0)
         for line in waiting:
+            await breath()
             writing.raw(line)
         writing.counts["relation"] += counted
 

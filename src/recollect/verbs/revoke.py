@@ -16,7 +16,7 @@ from recollect.changes import Change, retried, slices
 from recollect.engine import Engine
 from recollect.errors import Conflict
 from recollect.lifecycle.disputes import disputes_of, freed
-from recollect.lifecycle.match import disputed_again, live_equal
+from recollect.lifecycle.match import PendingClaims, disputed_again, live_equal
 from recollect.lifecycle.status import archived, cut, revived
 from recollect.ports import beside, breath
 from recollect.types import (
@@ -52,7 +52,9 @@ class Retiring:
 
     doomed: Doomed
     change: Change
+    pending: PendingClaims
     revived: dict[str, str] = field(default_factory=dict)  # id -> why
+    said: set[tuple[str, str]] = field(default_factory=set)  # by these: scope and hash
     survivors: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -62,6 +64,8 @@ class Retiring:
     def revive(self, record: Record, why: str) -> None:
         self.change.put(record)
         self.revived[record.id] = why
+        if record.hash:
+            self.said.add((record.scope, record.hash))
 
 
 async def revoke(engine: Engine, selection: Selection, *, actor: str) -> Receipt:
@@ -88,7 +92,8 @@ async def _planned(
     await follow_derivations(engine, doomed, sources=False)
     change = Change(engine, doomed.root, "revoke", store=doomed.store, actor=actor, id=id_)
     survivors = await _survivors(engine, doomed, frozenset(named))
-    plan = Retiring(doomed=doomed, change=change, survivors=survivors)
+    pending = PendingClaims(change.records)
+    plan = Retiring(doomed=doomed, change=change, pending=pending, survivors=survivors)
     going = [record for id_, record in doomed.records.items() if id_ not in survivors]
     retired = [record for record in going if record.retired_at is None]
     for record in retired:
@@ -187,13 +192,10 @@ async def _why_not_revived(plan: Retiring, old: Record) -> str:
     if not engine.may_change(old.scope):
         return f"{old.scope} is not this handle's"
     known = await live_equal(change.store, old.scope, old.hash, engine.now())
-    back = [change.records[id_] for id_ in plan.revived]
-    twins = [one for one in back if old.hash and (one.scope, one.hash) == (old.scope, old.hash)]
-    if known or twins:
+    if known or (old.scope, old.hash) in plan.said:
         return "the same was said again since"
     believed = revived(old, old.valid_to)
-    others = list(change.records.values())
-    against = await disputed_again(engine, change.store, believed, pending=others)
+    against = await disputed_again(engine, change.store, believed, pending=plan.pending)
     return "something that is known by now speaks against it" if against else ""
 
 

@@ -14,9 +14,9 @@ from typing import Any
 from recollect.changes import PER_COMMIT, Change, EdgeKey, edge_key, slices
 from recollect.engine import Engine
 from recollect.errors import Conflict, NotFound
-from recollect.lifecycle.match import disputed_again
+from recollect.lifecycle.match import PendingClaims, disputed_again
 from recollect.lifecycle.status import archived, cut, undone
-from recollect.ports import Store
+from recollect.ports import Store, breath
 from recollect.text.inputs import clean_name
 from recollect.types import LIVE, Entry, Find, Receipt, Record, Relation, Touch, Where
 from recollect.verbs.lists.changes import visible_entries
@@ -48,7 +48,7 @@ async def undo(
     plan = Change(
         engine, entries[0].root, f"undo {change}", store=store, actor=actor, id=engine.new_id()
     )
-    reversals = _collapse(entries)
+    reversals = await _collapse(entries)
     revived, blockers = await _plan_records(plan, reversals)
     blockers += await _plan_relations(plan, reversals)
     await _dispute(plan, revived)
@@ -79,20 +79,17 @@ async def _entries_of(engine: Engine, change: str, scope: str | None) -> tuple[l
             touched = [touch.scope for entry in entries for touch in entry.touched]
             seen = await visible_entries(engine, entries)
             if entries and sum(len(entry.touched) for entry in seen) == len(touched):
-                _must_be_ours(engine, touched)
+                for touched_scope in set(touched):
+                    engine.write_scope(touched_scope)
                 return entries, store
     raise NotFound(f"there is no change {change!r}; `changes` lists those there are")
 
 
-def _must_be_ours(engine: Engine, touched: Sequence[str]) -> None:
-    for scope in touched:
-        engine.write_scope(scope)
-
-
-def _collapse(entries: Sequence[Entry]) -> list[Reversal]:
+async def _collapse(entries: Sequence[Entry]) -> list[Reversal]:
     found: dict[tuple[str, str], Reversal] = {}
     for entry in entries:
         for touch in entry.touched:
+            await breath()
             known = found.get((touch.kind, touch.id))
             if known is None:
                 found[touch.kind, touch.id] = Reversal(
@@ -115,6 +112,7 @@ async def _plan_records(plan: Change, reversals: list[Reversal]) -> tuple[list[R
     blockers = await _dependents(plan, created, touched)
     revived: list[Record] = []
     for id_, reversal in touched.items():
+        await breath()
         record, before = current.get(id_), reversal.first_before
         if record is None or reversal.last_after is None:
             plan.tell(id_, "skipped", "erased for good")
@@ -181,6 +179,7 @@ async def _plan_relations(plan: Change, reversals: list[Reversal]) -> list[str]:
     now = plan.engine.now()
     blockers: list[str] = []
     for key, reversal in touched.items():
+        await breath()
         edge, before = known.get(key), reversal.first_before
         if edge is None:
             plan.tell(reversal.touch.id, "skipped", "erased for good")
@@ -200,8 +199,8 @@ async def _edges(plan: Change, ids: Sequence[str]) -> dict[EdgeKey, Relation]:
 async def _dispute(plan: Change, revived: Sequence[Record]) -> None:
     """What is believed again meets what was learned since. Where both cannot be true, a person
     has to decide."""
+    pending = PendingClaims(plan.records)
     for record in revived:
-        pending = list(plan.records.values())
         record = plan.records[record.id]
         outcome = await disputed_again(plan.engine, plan.store, record, pending=pending)
         if outcome is None:

@@ -72,18 +72,19 @@ def records(
     return [found[id_] for id_ in ids if id_ in found]
 
 
-def relations(db: apsw.Connection, root: str, ids: Sequence[str]) -> list[Relation]:
+def relations(db: apsw.Connection, root: str, ids: Sequence[str], most: int = -1) -> list[Relation]:
+    """``most``: some of them are enough, if there are more in either direction."""
     rows = db.execute(
         "WITH asked AS MATERIALIZED (SELECT record.pk FROM json_each(?) CROSS JOIN record"
         f" ON record.id = value WHERE record.root = {_ROOT})"
         " SELECT scope.path, source.id, target.id, edge.kind, edge.learned_at, edge.retired_at,"
         " edge.version, edge.lineage, edge.checksum FROM"
-        " (SELECT * FROM relation WHERE source IN asked"
-        " UNION SELECT * FROM relation WHERE target IN asked) AS edge"
+        " (SELECT * FROM (SELECT * FROM relation WHERE source IN asked LIMIT ?3)"
+        " UNION SELECT * FROM (SELECT * FROM relation WHERE target IN asked LIMIT ?3)) AS edge"
         " JOIN record AS source ON source.pk = edge.source"
         " JOIN record AS target ON target.pk = edge.target"
         " JOIN scope ON scope.pk = edge.scope",
-        (to_json(list(ids)), root),
+        (to_json(list(ids)), root, most),
     ).fetchall()
     found = sound("relation", rows, relation_of)
     return sorted(found, key=lambda edge: (edge.source, edge.kind, edge.target))

@@ -66,6 +66,7 @@ T = TypeVar("T")
 READERS = 4
 CACHE_BYTES = 1024**3
 KEYS_READ_HERE = 8
+EDGES_READ_HERE = 64
 RECORDS_READ_HERE = 16
 GROWN_SCOPES_MAX = 10_000  # of which is known how much was written to them
 WIPE_BYTES_MAX = 64 << 20  # a larger file is not written anew while others wait
@@ -314,10 +315,12 @@ class SqliteStore:
         return await self._read(lambda db: walk.found(db, asked))
 
     async def relations(self, root: str, ids: Sequence[str]) -> list[Relation]:
-        def read(db: apsw.Connection) -> list[Relation]:
-            return reads.relations(db, root, ids)
-
-        return await self._read_here(read) if len(ids) <= KEYS_READ_HERE else await self._read(read)
+        if len(ids) <= KEYS_READ_HERE:  # few ids may have many edges
+            enough = EDGES_READ_HERE + 1
+            found = await self._read_here(lambda db: reads.relations(db, root, ids, enough))
+            if len(found) < enough:
+                return found
+        return await self._read(lambda db: reads.relations(db, root, ids))
 
     async def sessions(
         self,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from recollect.changes import Change, EdgeKey, edge_key
+from recollect.changes import Change, edge_key
 from recollect.ports import beside, breath
 from recollect.text.trust import SUSPICION
 from recollect.types import LIVE, TRUST_OF_SOURCE, Find, Record, Relation, Where
@@ -173,7 +173,10 @@ async def _fill_relations(
     known = {edge_key(edge) for edge in stored}
     outcomes: list[ImportOutcome] = []
     for line, edge in zip(lines, edges, strict=True):
-        reason = _why_no_edge(run, edge, scopes, known | change.relations.keys())
+        await breath()
+        reason = _why_no_edge(run, edge, scopes)
+        if not reason and (edge_key(edge) in known or edge_key(edge) in change.relations):
+            reason = KNOWN
         if not reason and not run.trusting and _takes_over(edge, trust):
             reason = "who is trusted less replaces nothing"
         if reason:
@@ -200,9 +203,7 @@ def _moved(run: ImportRun, edge: Relation) -> Relation:
     )
 
 
-def _why_no_edge(
-    run: ImportRun, edge: Relation, scopes: dict[str, str], known: set[EdgeKey]
-) -> str:
+def _why_no_edge(run: ImportRun, edge: Relation, scopes: dict[str, str]) -> str:
     """``scopes`` are those of the records that can be seen: nothing tells of others."""
     if edge.source == edge.target:
         return "both ends are one record here"
@@ -211,4 +212,4 @@ def _why_no_edge(
             return "one of its records is not here"
     if not run.engine.may_change(scopes.get(edge.source, edge.scope)):
         return "it begins at a record of others"
-    return KNOWN if edge_key(edge) in known else ""
+    return ""
