@@ -537,7 +537,7 @@ def _optional(section: str) -> str:
     return f"(?:(?:{found}) )?" if found else ""
 
 
-_NUMBER = later(rf"\d|[{_CJK}]")
+_NUMBER, _ASCII_NUMBER = later(rf"\d|[{_CJK}]"), later("[0-9]")  # the second is sooner made
 _WORDS = later(r"\w+")
 
 
@@ -546,7 +546,7 @@ def _may_name_one(text: str) -> bool:
     lowered = text.lower()
     single, several = _cues()
     return (
-        _NUMBER.search(text) is not None
+        (_ASCII_NUMBER if text.isascii() else _NUMBER).search(text) is not None
         or not single.isdisjoint(_WORDS.findall(lowered))
         or any(cue in lowered for cue in several)
     )

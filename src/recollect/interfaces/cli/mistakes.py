@@ -45,6 +45,9 @@ class PlainParser(argparse.ArgumentParser):
         super().__init__(*args, **{"allow_abbrev": False, **kwargs})
         self._later: list[Callable[[], None]] = []
 
+    def add_subparsers(self, **kwargs: Any) -> Any:
+        return super().add_subparsers(**{"parser_class": LaterParser, **kwargs})
+
     def later(self, fill: Callable[[], None]) -> None:
         """What it takes is made when somebody asks for it: of seventy commands, one is."""
         self._later.append(fill)
@@ -123,6 +126,38 @@ class PlainParser(argparse.ArgumentParser):
                 parser = _inside(parser).get(word, parser)
             parser.error(f"unrecognized arguments: {' '.join(rest)}")
         return found
+
+
+class LaterParser:
+    """The parser of a command, made when it is first asked for anything but to take more: argparse
+    takes longer to make all of them than a question takes to answer."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        self._kwargs = kwargs
+        self._said: list[Callable[[PlainParser], object]] = []
+        self._parser: PlainParser | None = None
+
+    def set_defaults(self, **values: Any) -> None:
+        self._say(lambda parser: parser.set_defaults(**values))
+
+    def add_argument(self, *names: str, **kwargs: Any) -> None:
+        self._say(lambda parser: parser.add_argument(*names, **kwargs))
+
+    def later(self, fill: Callable[[], None]) -> None:
+        self._say(lambda parser: parser.later(fill))
+
+    def _say(self, said: Callable[[PlainParser], object]) -> None:
+        if self._parser is None:
+            self._said.append(said)
+        else:
+            said(self._parser)
+
+    def __getattr__(self, name: str) -> Any:
+        if self._parser is None:
+            self._parser = PlainParser(**self._kwargs)
+            for said in self._said:
+                said(self._parser)
+        return getattr(self._parser, name)
 
 
 def _inside(parser: argparse.ArgumentParser) -> dict[str, PlainParser]:
