@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from functools import cache
 
 import pytest
 
-from tests.architecture.source import PACKAGE, PROJECT, files_below, nodes_of
+from tests.architecture.source import PACKAGE, PROJECT, files_below
 
 FUNCTION_LINES_MAX = 70
 FILE_LINES_MAX = 800
@@ -25,34 +25,32 @@ CHECKED = [
 ]
 
 
-def long_files() -> Iterator[tuple[str, int]]:
+@cache
+def too_long() -> dict[str, int]:
+    """The lines of every file and function beyond its limit. The trees are not kept: those of all
+    tests would fill the memory of whoever runs them, and slow down what runs after."""
+    found: dict[str, int] = {}
     for path in CHECKED:
-        lines = len(path.read_text("utf-8").splitlines())
+        name, text = str(path.relative_to(PROJECT)), path.read_text("utf-8")
+        lines = len(text.splitlines())
         if lines > FILE_LINES_MAX:
-            yield str(path.relative_to(PROJECT)), lines
-
-
-def long_functions() -> Iterator[tuple[str, int]]:
-    for path in CHECKED:
-        for node in nodes_of(path):
+            found[name] = lines
+        for node in ast.walk(ast.parse(text, name)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 lines = (node.end_lineno or node.lineno) - node.lineno + 1
                 if lines > FUNCTION_LINES_MAX:
-                    yield f"{path.relative_to(PROJECT)}::{node.name}", lines
+                    found[f"{name}::{node.name}"] = lines
+    return found
 
 
 def test_files_and_functions_are_short() -> None:
-    too_long = {
-        name: lines for name, lines in [*long_files(), *long_functions()] if name not in ALLOWED
-    }
-    assert not too_long, (
+    assert not {name: lines for name, lines in too_long().items() if name not in ALLOWED}, (
         f"split these (limits: {FILE_LINES_MAX} lines a file, {FUNCTION_LINES_MAX} a function)"
     )
 
 
 def test_the_list_of_exceptions_is_minimal() -> None:
-    still_long = {name for name, _ in [*long_files(), *long_functions()]}
-    assert set(ALLOWED) <= still_long, "these are short by now: take them off the list"
+    assert set(ALLOWED) <= set(too_long()), "these are short by now: take them off the list"
     assert all(ALLOWED.values()), "an exception needs its reason"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
 from typing import (
@@ -16,10 +16,12 @@ from typing import (
     TypeVar,
     cast,
     get_args,
+    get_type_hints,
 )
 
 from recollect.errors import Denied, Invalid
 from recollect.types import Right
+from recollect.types.arguments import misfit
 
 if TYPE_CHECKING:  # signatures are read before anything is opened
     from recollect.engine import Engine
@@ -108,7 +110,8 @@ def span(verb: str) -> AbstractContextManager[Any]:
 def hinting(
     method: Callable[P, Awaitable[R]],
 ) -> Callable[P, Coroutine[Any, Any, R]]:
-    """The same asynchronous function; whoever misspells a keyword is told which one there is."""
+    """The same asynchronous function; whoever misspells a keyword is told which one there is, and
+    whoever gives something of another kind than an argument takes is told that: Invalid."""
 
     @wraps(method)
     async def called(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -116,9 +119,21 @@ def hinting(
             work = method(*args, **kwargs)  # nothing but binding: what it does is awaited below
         except TypeError as error:
             raise TypeError(f"{error}{_meant(method, kwargs)}") from None
-        return await work
+        try:
+            return await work
+        except (TypeError, AttributeError, ValueError):
+            # Looked at only now: what is right pays nothing for it.
+            if wrong := _misshapen(method, args, kwargs):
+                raise Invalid(wrong) from None
+            raise
 
     return called
+
+
+def _misshapen(method: Callable[..., Any], args: Sequence[Any], given: Mapping[str, Any]) -> str:
+    """Which argument is of no kind that it may be; "" if all are."""
+    bound = inspect.signature(method).bind(*args, **given)
+    return misfit(get_type_hints(method, include_extras=True), bound.arguments)
 
 
 def _meant(method: Callable[..., Any], given: Mapping[str, object]) -> str:

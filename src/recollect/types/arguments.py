@@ -8,9 +8,10 @@ read here. The verbs themselves check what they need, whoever calls them.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import IO, Annotated, Any
+from types import UnionType
+from typing import IO, Annotated, Any, Literal, Union, get_args, get_origin
 
 from recollect.types.frozen import frozen
 
@@ -63,3 +64,62 @@ StatementInputs = Annotated[Iterable[StatementInput], Between(0, STATEMENTS_MAX)
 StorePath = str | os.PathLike[str]
 FileTarget = str | os.PathLike[str] | IO[bytes]  # where an export goes
 FileSource = str | os.PathLike[str] | IO[bytes]  # where an import comes from
+
+
+# Whether a value is of a kind that an argument takes
+
+
+def misfit(hints: Mapping[str, Any], given: Mapping[str, Any]) -> str:
+    """Which of these is of no kind that it may be; "" if all are."""
+    for name, value in given.items():
+        if name in hints and not _fits(value, hints[name]):
+            taken = " or ".join(dict.fromkeys(_kinds(hints[name])))
+            told = _A_KIND.get(type(value), type(value).__name__)
+            return f"{name} takes {taken}, not {told if told != taken else f'{told} of such'}"
+    return ""
+
+
+_A_KIND = {
+    str: "text", int: "a number", float: "a number", bool: "true or false", bytes: "bytes",
+    list: "a list", tuple: "a list", set: "a set", dict: "an object", type(None): "nothing",
+}  # fmt: skip
+
+
+def _kinds(hint: Any) -> Iterator[str]:
+    for one in _choices(hint):
+        if one is not type(None):
+            of_which = get_origin(one) or one
+            many = of_which in (Iterable, Sequence, Collection)
+            yield "a list" if many else _A_KIND.get(of_which, getattr(of_which, "__name__", "more"))
+
+
+def _choices(hint: Any) -> tuple[Any, ...]:
+    if get_origin(hint) is Literal:
+        return (str,)
+    if get_origin(hint) is Annotated:
+        return _choices(get_args(hint)[0])
+    if get_origin(hint) in (Union, UnionType):
+        return tuple(part for one in get_args(hint) for part in _choices(one))
+    return (hint,)
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    return any(_is_a(value, one) for one in _choices(hint))
+
+
+def _is_a(value: Any, kind: Any) -> bool:
+    of_which = get_origin(kind) or kind
+    if kind is Any or not isinstance(of_which, type):
+        return True
+    if of_which is float:
+        return isinstance(value, int | float)
+    if not isinstance(value, of_which):
+        return False
+    many = of_which in (list, tuple, set, Iterable, Sequence, Collection)
+    inside = [part for part in get_args(kind) if part is not ...][:1] if many else []
+    # What may be looked at once only is left alone, and so is a text, which is not many texts.
+    return (
+        not inside
+        or not isinstance(value, Collection)
+        or all(_fits(one, inside[0]) for one in value)
+    )

@@ -58,7 +58,7 @@ def _python(home: Path) -> Path:
 def _make(home: Path) -> None:
     _run([sys.executable, "-m", "venv", "--clear", str(home)])
     install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile"]
-    _run([str(_python(home)), *install, "--require-hashes", "-r", str(PINS)])
+    _run([str(_python(home)), *install, "--no-deps", "--require-hashes", "-r", str(PINS)])
 
 
 def _run(command: list[str]) -> None:

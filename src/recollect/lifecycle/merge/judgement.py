@@ -344,8 +344,9 @@ def _finding(record: Record, one: Known, above: float, *, corrects: bool) -> _Fi
 
 
 def _is_sure(record: Record, known: Record) -> bool:
-    """Whether the words of an end say so plainly: "my Volvo was stolen" to who drives one."""
-    if change_in(record.text).kind != "ends":
+    """Whether a few words say an end, and little else: "my Volvo was stolen" to who drives one."""
+    said = said_by(record.text, record.author)
+    if len(said.split()) > FEW_WORDS or change_in(said).kind != "ends":
         return False
     found = concern(record.text, record.author, known.text, known.author, cue_of(record))
     return found >= SURE
@@ -461,7 +462,7 @@ def _changed(record: Record, claim: Claim | None, known: Record, other: Claim | 
     return replaces(record.text, record.author, known.text, known.author, cue_of(record))
 
 
-SURE = 0.85  # of a rule: no guess by meaning overrules it
+SURE, FEW_WORDS = 0.85, 6  # of a rule: no guess by meaning overrules it
 ANEW = "it gives this another value"  # in so many words: no guess may overrule it
 
 # A change of this long before a statement is still told as news.

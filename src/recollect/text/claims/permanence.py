@@ -417,10 +417,14 @@ def _said_of_other(rest: str, strong: bool) -> bool:
     mood = first in ("is", "are") and tail.split(" ", 1)[0].strip(",.").lower() in word_set(
         "lasting.moods"
     )
+    mood = mood and not _TOPIC.match(tail)
     if mood and not strong and not pattern("lasting.timed").search(rest):
         return False
     alone = first.rstrip(".!").removesuffix("s") in word_set("lasting.alone")
     return bool(tail or strong or alone) and ("says" not in rest[:20] or strong)
+
+
+_TOPIC = re.compile(r"about (?!to\b|an?\b|\d)")  # "my thesis is about reefs"
 
 
 def _said_of_named(words: str, rest: str, strong: bool) -> bool:

@@ -127,13 +127,14 @@ async def records_by_id(engine: Engine, ids: Sequence[str]) -> tuple[Record, ...
     """In the order asked for; what is missing or cannot be seen is left out."""
     if isinstance(ids, str):
         raise Invalid(f'ids must be a list: write ["{ids[:40]}"]')
-    found = await engine.find_records([clean_name(id_, "an id") for id_ in ids])
+    wanted = [clean_name(id_, "an id") for id_ in ids]
+    found = await engine.find_records(wanted)
     if sum(weight_of(record) for record, _ in found.values()) > ANSWER_BYTES_MAX:
         raise Invalid(
             f"these records are more than the {ANSWER_BYTES_MAX >> 20} MiB that one answer holds; "
             "ask for fewer at once"
         )
-    return tuple(found[id_][0] for id_ in ids if id_ in found)
+    return tuple(found[id_][0] for id_ in wanted if id_ in found)
 
 
 async def relations_of(engine: Engine, id_: str) -> tuple[Relation, ...]:
