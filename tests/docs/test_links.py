@@ -73,3 +73,12 @@ _MADE = ("bench/results/",)
 def test_the_files_of_the_source_that_a_page_names_are_there(page: Path) -> None:
     named = set(_NAMED.findall(_FENCE.sub("", page.read_text("utf-8")))) - set(_MADE)
     assert [name for name in sorted(named) if not any((r / name).exists() for r in _ROOTS)] == []
+
+
+def test_a_decision_has_the_number_of_its_file() -> None:
+    found = sorted((PROJECT / "docs" / "adr").glob("0*.md"))
+    assert [f"# {int(page.name[:4])}. " for page in found] == [
+        re.match(r"# \d+\. |", page.read_text("utf-8"))[0]  # type: ignore[index]
+        for page in found
+    ]
+    assert [int(page.name[:4]) for page in found] == list(range(1, len(found) + 1))
