@@ -471,9 +471,23 @@ def test_L6_what_lasts_is_heard_beside_a_question(asked: str, said: str, written
 
 
 @pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Ich bin allergisch gegen Nüsse, was soll ich essen?", "Ich bin allergisch gegen Nüsse."),
+        ("Je suis végétarien, que puis-je commander ?", "Je suis végétarien."),
+        ("Vivo en Sevilla, ¿dónde puedo correr?", "Vivo en Sevilla."),
+        ("我对花生过敏，可以吃什么？", "我对花生过敏。"),
+    ],
+)
+def test_L6_so_it_is_in_other_languages(text: str, said: str) -> None:
+    assert texts(text) == [f'Ann said: "{said}"']
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "I have a chicken, what can I cook?",
+        "Ich habe drei Eier, was kann ich kochen?",
         "I'm in Paris, where should I eat?",
         "I have a meeting at 3, can you remind me?",
         "I have three eggs - any ideas?",

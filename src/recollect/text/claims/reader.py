@@ -214,6 +214,9 @@ def _said_apart(text: str) -> list[Sentence]:
 
 def _told_and_asked(text: str) -> tuple[str, str]:
     """What a question says, and what it asks; "" where it only asks."""
+    if language_of(text):
+        told, _, asked = text.replace("，", ",").partition(",")
+        return (told, asked) if asked else ("", "")
     after = _ASKED_AFTER.search(text)
     if after and not _ASKS_FIRST.match(text) and not _DOUBTED.match(text, after.end()):
         return _GROUND_BEFORE.sub("", text[: after.start()], count=1), text[after.end() :]
@@ -229,6 +232,8 @@ def _turns(told: str) -> bool:
 def _stands(told: str, asked: str) -> bool:
     """ "I'm allergic to nuts, what can I order?": so whatever is asked. What somebody has, is at or
     is doing may be so only while they ask about it, but for whom and what people live with."""
+    if language_of(told):
+        return any(True for _ in foreign_findings(told, _SOMEBODY))
     if is_vital(told):
         return True
     if not is_lasting(told) or is_ruled_out(told) or _WHILE_ASKED.match(spelled(told)):
@@ -239,6 +244,7 @@ def _stands(told: str, asked: str) -> bool:
     return bool(lives) and not _COOKED.search(asked)
 
 
+_SOMEBODY = Speaker()
 _WHILE_ASKED = re.compile(
     r"(?:I|we) (?:am|are) (?:\w+ing|in|at|on|by|near|with|off|out|here|there|back)\b"
     r"|(?:I|we) (?:need|want|got|see|think|feel|try|know|hear|found|made|took|just)\b"
