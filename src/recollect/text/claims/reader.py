@@ -26,7 +26,7 @@ from recollect.text.claims.foreign import foreign_findings, language_of, tells_o
 from recollect.text.claims.gate import NO_WORDS, QUESTION, gate
 from recollect.text.claims.keepsakes import continued, kept, kept_as_said, tiding
 from recollect.text.claims.lessons import KEPT, Claim, Extraction, Lesson
-from recollect.text.claims.permanence import is_tiding, may_last
+from recollect.text.claims.permanence import is_tiding, is_vital, may_last
 from recollect.text.claims.requests import (
     decision_in,
     remembered,
@@ -173,21 +173,28 @@ _LISTED = re.compile(r"(?=.*\*)|\s*\d{1,4}[.)]\s", re.DOTALL)  # a value, and no
 # "I moved to Leeds, how do I register with a doctor?" Not "how many": that is a sum.
 _ASKED_AFTER = re.compile(
     r",(?: so| and| but)? (?=(?:how (?:do|can|should|would)|what|where|when|why|can|could|should|do"
-    r"|does|any) (?!if\b)[^,]+\Z)",
+    r"|does|any|is|are|which|would|will|may) (?!if\b)[^,]+\Z)",
     re.IGNORECASE,
 )
 _OF_WHOM = re.compile(r", (?:who|which|whose)\b")  # "my brother, who quit school, can he ...?"
 
+_OF_SELF = re.compile(
+    r"(?:(?:hi|hey|hello|ok|okay|so|btw|also|and)\W+)*(?:i|we|my|our)\b", re.IGNORECASE
+)
+_ASIDE = re.compile(r",? (?:by the way|btw)\Z", re.IGNORECASE)
+
 
 def _said_apart(text: str) -> list[Sentence]:
-    """The sentences, and what tells a change before a question by itself: what is only so while
-    somebody asks about it ("I have a chicken, what can I cook?") stays part of the question."""
+    """The sentences, and what tells a change, an allergy or the like before a question by itself:
+    what is only so while somebody asks about it ("I have a chicken, what can I cook?") stays part
+    of the question."""
     found: list[Sentence] = []
     for one in sentences(text):
         asked = _ASKED_AFTER.search(one.text) if one.question else None
-        told = one.text[: asked.start()] if asked else ""
-        turns = change_in(told).kind in ("ends", "changes", "turns") and not _OF_WHOM.search(told)
-        if asked and turns and is_tiding(told):
+        told = _ASIDE.sub("", one.text[: asked.start()]) if asked else ""
+        turns = change_in(told).kind in ("ends", "changes", "turns") and is_tiding(told)
+        vital = is_vital(told) and _OF_SELF.match(told)
+        if asked and (turns or vital) and not _OF_WHOM.search(told):
             found.append(Sentence(told, False, False))
             one = one._replace(text=one.text[asked.end() :])
         found.append(one)
