@@ -173,7 +173,7 @@ _LISTED = re.compile(r"(?=.*\*)|\s*\d{1,4}[.)]\s", re.DOTALL)  # a value, and no
 # "I moved to Leeds, how do I register with a doctor?" Not "how many": that is a sum.
 _ASKED_AFTER = re.compile(
     r",(?: so| and| but)? (?=(?:how (?:do|can|should|would)|what|where|when|why|can|could|should|do"
-    r"|does|any|is|are|which|would|will|may) (?!if\b)[^,]+\Z)",
+    r"|does|any|(?:is|are)(?! (?:that|it|this)\b)|which|would|will|may) (?!if\b)[^,]+\Z)",
     re.IGNORECASE,
 )
 _OF_WHOM = re.compile(r", (?:who|which|whose)\b")  # "my brother, who quit school, can he ...?"
