@@ -146,10 +146,8 @@ def test_L6_a_lesson_stands_on_its_own(said: str, written: str) -> None:
         ("If I moved to Leeds, how do I register?", []),
         ("I'm allergic to nuts, can you find me a cake?", ["Ann is allergic to nuts."]),
         ("Hi, I have diabetes, is honey okay for me?", ["Ann has diabetes."]),
-        ("I'm vegan by the way, what can I eat in Lyon?", ["Ann is vegan."]),
         ("My son is allergic to eggs, which cake do we bake?", ["Ann's son is allergic to eggs."]),
         ("If I'm allergic to nuts, can I eat almonds?", []),
-        ("Someone is allergic to nuts, what can they eat?", []),
         ("When I'm allergic to something, what happens?", []),
         ("My friend, who is allergic to nuts, can he eat this?", []),
         ("Say I quit my job, what would happen?", []),
@@ -447,6 +445,52 @@ def test_L6_a_correction_may_come_with_a_comment(said: str, corrected: str, writ
     (lesson,) = lessons(corrected, earlier=(said,))
     assert lesson.text.endswith(written)
     assert lesson.corrects
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "{}, what should I order?",
+        "{} - any tips?",
+        "{}; which one should I take?",
+        "{} so what would you do?",
+        "Since {}, what do you recommend?",
+        "What do you recommend, given that {}?",
+        "{}, is that a problem?",
+        "Help me plan the week, {}",
+        "Note: {}",
+        "You should know that {}",
+        "I forgot to say that {}",
+    ],
+)
+@pytest.mark.parametrize(
+    ("said", "written"),
+    [
+        ("I'm allergic to nuts", "Ann is allergic to nuts."),
+        ("I live in Leeds", "Ann lives in Leeds."),
+        ("I have two kids", "Ann has two kids."),
+        ("I'm left-handed", "Ann is left-handed."),
+    ],
+)
+def test_L6_what_lasts_is_heard_beside_a_question(asked: str, said: str, written: str) -> None:
+    assert texts(asked.format(said)) == [written]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I have a chicken, what can I cook?",
+        "I'm in Paris, where should I eat?",
+        "I have a meeting at 3, can you remind me?",
+        "I have three eggs - any ideas?",
+        "Am I allergic to nuts or is it hay fever, how would I tell?",
+        "What's best if I'm allergic to nuts?",
+        "I was born yesterday, is that what you think?",
+        "I'm making soup, what goes in first?",
+    ],
+)
+def test_L6_what_is_only_so_while_somebody_asks_is_not(text: str) -> None:
+    assert texts(text) == []
 
 
 @pytest.mark.parametrize(("old", "new"), [("6:40", "8:40"), ("3.5", "4.25"), ("1,200", "950")])

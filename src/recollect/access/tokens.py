@@ -18,6 +18,7 @@ from datetime import UTC, datetime
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any
+from unicodedata import is_normalized
 from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
@@ -195,6 +196,9 @@ def _filled(template: str, claims: Mapping[str, Any]) -> str:
         value = claims[match[1]]
         if isinstance(value, bool) or not isinstance(value, str | int) or not str(value).strip():
             raise Invalid(f"the claim {match[1]!r} is no name")
+        # Scopes have one spelling of each letter: to the issuer another one is somebody else.
+        if not is_normalized("NFC", str(value)):
+            raise Invalid(f"the claim {match[1]!r} is spelled in another way than a scope")
         return str(value)
 
     return _CLAIM.sub(claim, template)

@@ -41,7 +41,7 @@ class RowFilter:
         """A mask over the rows of the index."""
         mask = np.ones(index.size, dtype=bool) if alive is None else alive.copy()
         for name, table in self._codes.items():
-            mask &= table.take(index.column(name))
+            _keep(mask, index, name, table)
         if self._labels:
             mask &= _only(index.labelled(self._labels), index.size)
         for quantifier, labels in self._tagged:
@@ -62,7 +62,7 @@ class RowFilter:
         if where.as_of is not None or where.known_at is not None:
             self._as_it_was(index, mask)
         elif where.statuses:
-            mask &= _table(STATUSES, where.statuses).take(index.column("status"))
+            _keep(mask, index, "status", _table(STATUSES, where.statuses))
 
     def _as_it_was(self, index: ScopeIndex, mask: Array) -> None:
         """The four times decide: true at ``as_of``, believed at ``known_at``."""
@@ -75,6 +75,15 @@ class RowFilter:
             as_of = micros(where.as_of)
             mask &= index.column("valid_from") <= as_of
             mask &= index.column("valid_to") > as_of
+
+
+def _keep(mask: Array, index: ScopeIndex, name: str, table: Array) -> None:
+    """Only rows whose code the table has; where all have the same, none is looked at."""
+    same = index.same(name)
+    if same is None:
+        mask &= table.take(index.column(name))
+    elif not table[same]:
+        mask[:] = False
 
 
 def _table(names: Sequence[str], asked: Sequence[str]) -> Array:

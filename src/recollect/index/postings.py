@@ -24,7 +24,7 @@ class Segment:
     hashes: Array
     offsets: Array
     rows: Array
-    counts: Array
+    counts: Array  # of one or two bytes
 
     @property
     def nbytes(self) -> int:
@@ -77,7 +77,8 @@ def merged(segments: Sequence[Segment]) -> Segment:
         sizes[np.searchsorted(hashes, segment.hashes)] += np.diff(segment.offsets)
     offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)])
     rows = np.empty(offsets[-1], dtype=np.int32)
-    counts = np.empty(offsets[-1], dtype=np.uint16)
+    most = max(int(segment.counts.max(initial=0)) for segment in segments)
+    counts = np.empty(offsets[-1], dtype=np.min_scalar_type(most))  # mostly one byte
     free = offsets[:-1].copy()  # where each word's next entry goes
     for segment in segments:
         place = np.searchsorted(hashes, segment.hashes)

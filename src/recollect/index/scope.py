@@ -45,11 +45,14 @@ _DTYPES = {
     "words": "i4",
 }
 _NAMES = {"author": "i4", "session": "i4"}  # as numbers
+_OWN = ("key", "id", "words")  # of each row; the others are mostly the same in all rows
 _PLACE = {name: place for place, name in enumerate(IndexRow._fields)}
 _TURN = code(TYPES, "turn")
 
 Rows = Sequence[Sequence[Any]]  # each in the order of ``IndexRow``
 Columns = Sequence[Sequence[Any]]  # the same the other way round
+
+_NONE_YET = np.zeros(1, dtype=np.int64)
 
 
 @dataclass(slots=True)
@@ -74,8 +77,8 @@ class ScopeIndex:
         self.first_expiry = NEVER_ENDS
         self.postings = Postings()
         self.present = np.zeros(0, dtype=bool)
-        dtypes = {**_DTYPES, **_NAMES}
-        self._columns = {name: np.zeros(0, dtype=dtype) for name, dtype in dtypes.items()}
+        self._columns = {name: np.zeros(0, dtype=_DTYPES[name]) for name in _OWN}
+        self._same: dict[str, Array] = {}  # the one value of a column that is in no row otherwise
         self._long_ids: dict[int, bytes] = {}  # by row, in full
         self._names: dict[str, int] = {}  # authors and sessions -> their numbers
         self._keys = KeyRows()
@@ -99,11 +102,23 @@ class ScopeIndex:
         return self.absent > 1000 and self.absent * 4 > self.size
 
     def column(self, name: str) -> Array:
-        return self._columns[name][: self.size]
+        """Not to be written to."""
+        if name in self._columns:
+            return self._columns[name][: self.size]
+        one = self._same.get(name, _NONE_YET)
+        return np.ndarray((self.size,), one.dtype, one, 0, (0,))
+
+    def same(self, name: str) -> Any:
+        """The value of a column that is the same in every row; None if they differ, or there is no
+        row."""
+        return self._same[name][0].item() if name in self._same else None
 
     def named(self, column: str, names: Sequence[str]) -> Array:
         """Which rows have one of these authors, or sessions."""
         numbers = [self._names[name] for name in names if name in self._names]
+        same = self.same(column)
+        if same is not None:
+            return np.full(self.size, same in numbers)
         return among(self.column(column), np.array(numbers, dtype=np.int32))
 
     def ids(self, rows: Array) -> list[bytes]:
@@ -116,6 +131,8 @@ class ScopeIndex:
 
     def happened_at(self, first: int = 0) -> Array:
         """``Record.at`` of every row from this one on."""
+        if self.same("valid_from") == NEVER_BEGAN:
+            return self.column("learned_at")[first:].copy()
         begins = self.column("valid_from")[first:]
         return np.where(begins == NEVER_BEGAN, self.column("learned_at")[first:], begins)
 
@@ -123,8 +140,10 @@ class ScopeIndex:
         """Which rows are neither erased nor expired; None means all."""
         if not self.absent and self.first_expiry > now:
             return None
-        mask: Array = self.present[: self.size] & (self.column("expires_at") > now)
-        return mask
+        there: Array = self.present[: self.size].copy()
+        if self.same("expires_at") != NEVER_ENDS:
+            there &= self.column("expires_at") > now
+        return there
 
     def rows_of(self, keys: Array) -> Array:
         """The rows of these records, as far as they are of this scope."""
@@ -236,8 +255,9 @@ class ScopeIndex:
         if max(map(len, ids)) > ID_BYTES:
             whole = enumerate(ids, first)
             self._long_ids.update((row, id_) for row, id_ in whole if len(id_) > ID_BYTES)
-        for name in _NAMES:
-            self._columns[name][first:end] = self._numbers(columns[_PLACE[name]])
+        for name, dtype in _NAMES.items():
+            numbers = self._numbers(columns[_PLACE[name]])
+            self._put(name, slice(first, end), np.array(numbers, dtype=dtype))
         self._admit(first, end)
         self._add_labels(np.arange(first, end, dtype=np.int32), columns[_PLACE["labels"]])
         self.turns.add(
@@ -264,8 +284,8 @@ class ScopeIndex:
 
     def _speakers(self, where: Any) -> Array:
         """Who said something: an author as one kind of source is somebody else as another."""
-        author = self._columns["author"][where].astype(np.int64)
-        speakers: Array = author * len(SOURCES) + self._columns["source"][where]
+        author = self.column("author")[where].astype(np.int64)
+        speakers: Array = author * len(SOURCES) + self.column("source")[where]
         return speakers
 
     def _update(self, rows: Rows) -> None:
@@ -283,8 +303,21 @@ class ScopeIndex:
 
     def _write(self, where: Any, columns: Columns) -> None:
         for (name, dtype), values in zip(_DTYPES.items(), columns, strict=False):
-            self._columns[name][where] = np.array(values, dtype=dtype)
+            self._put(name, where, np.array(values, dtype=dtype))
         self.first_expiry = min(self.first_expiry, *columns[_PLACE["expires_at"]])
+
+    def _put(self, name: str, where: Any, values: Array) -> None:
+        """Values of some rows; one value stands for all of them. Those behind the last row are
+        admitted later."""
+        if name not in self._columns:
+            if not self.size and name not in self._same:
+                self._same[name] = values[:1].copy()
+            if bool((values == self._same[name]).all()):
+                return
+            spread = np.zeros(len(self.present), dtype=values.dtype)
+            spread[: self.size] = self._same.pop(name)
+            self._columns[name] = spread
+        self._columns[name][where] = values
 
     def _add_labels(self, rows: Array, blobs: Sequence[bytes]) -> None:
         labels = np.frombuffer(b"".join(blobs), dtype="<u8")
@@ -336,10 +369,10 @@ class ScopeIndex:
     def _packed(self, rows: Array) -> bytes:
         place = np.full(self.size, -1, dtype=np.int32)
         place[rows] = np.arange(len(rows), dtype=np.int32)
-        arrays = {name: shortened(self._columns[name][rows]) for name in _DTYPES}
+        arrays = {name: shortened(self.column(name)[rows]) for name in _DTYPES}
         longest = int(np.char.str_len(arrays["id"]).max(initial=1))
         arrays["id"] = arrays["id"].astype(f"S{longest}")
-        numbers = {name: self._columns[name][rows] for name in _NAMES}
+        numbers = {name: self.column(name)[rows] for name in _NAMES}
         held = distinct(np.concatenate(list(numbers.values())))
         for name, column in numbers.items():
             arrays[name] = shortened(narrowed(np.searchsorted(held, column)))
@@ -373,11 +406,13 @@ class ScopeIndex:
         arrays, named = unpacked(body)
         first, end = self.size, self.size + int(named["size"])
         self._grow(end - first)
-        for name in _DTYPES:
-            self._columns[name][first:end] = arrays[name]
+        for name, dtype in _DTYPES.items():
+            values = arrays[name]
+            whole = values if name in self._columns else values.astype(dtype, copy=False)
+            self._put(name, slice(first, end), whole)
         numbers = np.array(self._numbers(named["names"]), dtype=np.int32)
         for name in _NAMES:
-            self._columns[name][first:end] = numbers[arrays[name]]
+            self._put(name, slice(first, end), numbers[arrays[name]])
         self._long_ids |= {first + int(row): id_.encode() for row, id_ in named["ids"].items()}
         self.first_expiry = min(self.first_expiry, int(arrays["expires_at"].min()))
         self._admit(first, end)
@@ -389,7 +424,7 @@ class ScopeIndex:
         self.turns.take(first, named["talks"], given, speakers, self.happened_at(first))
         offsets = np.append(0, np.cumsum(arrays["sizes"], dtype=np.int64))
         rows = arrays["rows"].astype(np.int32) + np.int32(first)
-        return Segment(arrays["hashes"].copy(), offsets, rows, arrays["counts"].astype(np.uint16))
+        return Segment(arrays["hashes"].copy(), offsets, rows, arrays["counts"].copy())
 
     def _packed_vectors(self, space: str, rows: Array) -> bytes:
         vectors = self._vectors[space]

@@ -104,6 +104,30 @@ def test_A10_a_token_that_is_not_right_is_nobodys(
     assert asked(server, secret).status_code == (200 if bad == {"kid": ""} else 401)
 
 
+@pytest.mark.parametrize(
+    ("known", "twin"), [("K", "\u212a"), ("\u00e9", "e\u0301"), ("\u00c5", "\u212b")]
+)
+def test_A10_who_is_spelled_alike_is_somebody_else(
+    serve_app: ServeApp, tmp_path: Path, known: str, twin: str
+) -> None:
+    """To the issuer they are two names; a scope had one for both."""
+    more = {"oidc_scope": "user={name}"}
+    server = serve_app("dict:", settings=settings(tmp_path, **more))
+    assert asked(server, token(name=known)).status_code == 200
+    assert asked(server, token(name=twin)).status_code == 401
+
+
+def test_A10_what_has_to_be_understood_and_is_not_is_refused(
+    serve_app: ServeApp, tmp_path: Path
+) -> None:
+    server = serve_app("dict:", settings=settings(tmp_path))
+    now = int(time.time())
+    said = {"iss": ISSUER, "aud": AUDIENCE, "sub": "ann", "iat": now, "exp": now + 600}
+    headers = {"kid": "one", "crit": ["only-for-others"], "only-for-others": True}
+    secret = jwt.encode(said, KEY, algorithm="EdDSA", headers=headers)
+    assert asked(server, secret).status_code == 401
+
+
 def _odd_subject() -> str:
     now = int(time.time())
     said = {"iss": ISSUER, "aud": AUDIENCE, "sub": True, "iat": now, "exp": now + 600}

@@ -11,8 +11,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recollect.index.codes import NEVER_BEGAN, NEVER_ENDS
 from recollect.index.derived import COUNT_MAX, TERM, hash_of, terms_blob
 from recollect.index.postings import among, distinct
+from recollect.index.scope import ScopeIndex
+from recollect.ports import FeedChanges, IndexRow
 from recollect.text import analysis
 
 TEXTS = st.lists(
@@ -64,3 +67,63 @@ def test_neither_writing_nor_asking_loads_masked_arrays() -> None:
         [sys.executable, "-c", WRITE_AND_ASK], env=env, capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "False", done.stderr
+
+
+def row_of(key: int, *, status: int = 0, author: str = "", importance: float = 0.5) -> IndexRow:
+    _, terms = terms_blob(f"word{key} same", "")
+    return IndexRow(
+        key, f"r{key:03}".encode(), 1, 4, status, 0, 1, importance, key, NEVER_ENDS, NEVER_BEGAN,
+        NEVER_ENDS, NEVER_ENDS, 2, author, "", "", b"", terms,
+    )  # fmt: skip
+
+
+class Rows:
+    """A feed of one scope."""
+
+    def __init__(self) -> None:
+        self.rows: list[IndexRow] = []
+
+    def changes(self, _: str, __: int) -> FeedChanges:
+        rows, self.rows = self.rows, []
+        return FeedChanges([rows] if rows else [], [])
+
+    def vectors(self, *_: object) -> list[object]:
+        return []
+
+
+@given(
+    st.lists(
+        st.lists(
+            st.tuples(st.integers(1, 9), st.sampled_from([0, 0, 0, 1]), st.sampled_from(["", "a"])),
+            min_size=1,
+            max_size=4,
+            unique_by=lambda one: one[0],
+        ),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_a_column_whose_rows_are_alike_is_one_value_until_one_differs(
+    steps: list[list[tuple[int, int, str]]],
+) -> None:
+    feed, index = Rows(), ScopeIndex("user:a")
+    known: dict[int, tuple[int, str]] = {}
+    for stamp, step in enumerate(steps, start=1):
+        for key, status, author in step:  # the author of a record never changes
+            known[key] = status, known.get(key, (0, author))[1]
+        feed.rows = [row_of(key, status=known[key][0], author=known[key][1]) for key, *_ in step]
+        index.refresh(feed, stamp)
+        keys = index.column("key").tolist()
+        assert index.column("status").tolist() == [known[key][0] for key in keys]
+        assert index.column("importance").tolist() == [0.5] * len(keys)
+        assert index.named("author", ["a"]).tolist() == [known[key][1] == "a" for key in keys]
+        assert index.happened_at().tolist() == keys
+        assert index.same("valid_from") == NEVER_BEGAN
+        assert index.same("status") in (None, known[keys[0]][0])
+    whole = ScopeIndex("user:a")
+    feed.rows = [row_of(key) for key in range(1, 200)]
+    whole.refresh(feed, 1)
+    alike = whole.nbytes
+    feed.rows = [row_of(1, importance=0.25)]
+    whole.refresh(feed, 2)
+    assert whole.nbytes == alike + 8 * whole.size, "what all rows have in common takes no room"

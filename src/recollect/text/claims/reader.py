@@ -22,11 +22,19 @@ from recollect.text.claims.corrections import (
     as_doubt,
     without_strict_marks,
 )
+from recollect.text.claims.fields import fields_of
 from recollect.text.claims.foreign import foreign_findings, language_of, tells_of_past
 from recollect.text.claims.gate import NO_WORDS, QUESTION, gate
 from recollect.text.claims.keepsakes import continued, kept, kept_as_said, tiding
 from recollect.text.claims.lessons import KEPT, Claim, Extraction, Lesson
-from recollect.text.claims.permanence import is_tiding, is_vital, may_last
+from recollect.text.claims.permanence import (
+    is_lasting,
+    is_ruled_out,
+    is_tiding,
+    is_vital,
+    may_last,
+    spelled,
+)
 from recollect.text.claims.requests import (
     decision_in,
     remembered,
@@ -37,6 +45,7 @@ from recollect.text.claims.rewrite import framed
 from recollect.text.claims.sentences import SENTENCE_CHARACTERS_MAX, Sentence, plain, sentences
 from recollect.text.claims.slots import finding_in
 from recollect.text.claims.statements import Utterance, english_lessons, entities_in, is_unreal
+from recollect.text.claims.topics import people_words
 from recollect.text.claims.voice import own_words
 from recollect.text.dates import Span, told_times
 from recollect.text.normal import one_line
@@ -171,34 +180,75 @@ _LISTED = re.compile(r"(?=.*\*)|\s*\d{1,4}[.)]\s", re.DOTALL)  # a value, and no
 
 
 # "I moved to Leeds, how do I register with a doctor?" Not "how many": that is a sum.
+_ASKS = (
+    r"(?:how|what|where|when|why|which|who|can|could|should|would|will|do|does|did|is|are|am|any|may"
+    r"|shall)(?:'s)? (?!if\b)[^,]+\Z"
+)
 _ASKED_AFTER = re.compile(
-    r",(?: so| and| but)? (?=(?:how (?:do|can|should|would)|what|where|when|why|can|could|should|do"
-    r"|does|any|(?:is|are)(?! (?:that|it|this)\b)|which|would|will|may) (?!if\b)[^,]+\Z)",
+    rf"(?:,(?: so| and| but)?|;| [-–—]|\.\.\.|…|(?<!,) so|,? and I wonder) (?={_ASKS})",
     re.IGNORECASE,
 )
-_OF_WHOM = re.compile(r", (?:who|which|whose)\b")  # "my brother, who quit school, can he ...?"
-
-_OF_SELF = re.compile(
-    r"(?:(?:hi|hey|hello|ok|okay|so|btw|also|and)\W+)*(?:i|we|my|our)\b", re.IGNORECASE
+_GROUNDS = r"(?:since|as|because|given(?: that)?|considering(?: that)?|seeing (?:as|that)|now that)"
+_GROUND_BEFORE = re.compile(rf"\W*{_GROUNDS} (?=(?:I|we|my|our)\b)", re.IGNORECASE)
+_GROUND_AFTER = re.compile(
+    rf",? {_GROUNDS} (?P<told>(?:I|we|my|our)\b[^,?]+)\??\s*\Z", re.IGNORECASE
 )
-_ASIDE = re.compile(r",? (?:by the way|btw)\Z", re.IGNORECASE)
+_ASKS_FIRST = re.compile(rf"\W*{_ASKS.partition(' ')[0]} ", re.IGNORECASE)
+# "I was born yesterday, is that what you think?"
+_DOUBTED = re.compile(r"(?:is|are|do|does) (?:that what |you )", re.IGNORECASE)
+_OF_WHOM = re.compile(r", (?:who|which|whose)\b")  # "my brother, who quit school, can he ...?"
 
 
 def _said_apart(text: str) -> list[Sentence]:
-    """The sentences, and what tells a change, an allergy or the like before a question by itself:
-    what is only so while somebody asks about it ("I have a chicken, what can I cook?") stays part
-    of the question."""
+    """The sentences, and what a question tells by itself, where it changes something or lasts: what
+    is only so while somebody asks ("I have a chicken, what can I cook?") stays part of it."""
     found: list[Sentence] = []
     for one in sentences(text):
-        asked = _ASKED_AFTER.search(one.text) if one.question else None
-        told = _ASIDE.sub("", one.text[: asked.start()]) if asked else ""
-        turns = change_in(told).kind in ("ends", "changes", "turns") and is_tiding(told)
-        vital = is_vital(told) and _OF_SELF.match(told)
-        if asked and (turns or vital) and not _OF_WHOM.search(told):
+        told, asked = _told_and_asked(one.text) if one.question else ("", "")
+        if told and not _OF_WHOM.search(told) and (_turns(told) or _stands(told, asked)):
             found.append(Sentence(told, False, False))
-            one = one._replace(text=one.text[asked.end() :])
+            one = one._replace(text=asked)
         found.append(one)
     return found
+
+
+def _told_and_asked(text: str) -> tuple[str, str]:
+    """What a question says, and what it asks; "" where it only asks."""
+    after = _ASKED_AFTER.search(text)
+    if after and not _ASKS_FIRST.match(text) and not _DOUBTED.match(text, after.end()):
+        return _GROUND_BEFORE.sub("", text[: after.start()], count=1), text[after.end() :]
+    if ground := _GROUND_AFTER.search(text):
+        return ground["told"], text[: ground.start()]
+    return "", ""
+
+
+def _turns(told: str) -> bool:
+    return change_in(told).kind in ("ends", "changes", "turns") and is_tiding(told)
+
+
+def _stands(told: str, asked: str) -> bool:
+    """ "I'm allergic to nuts, what can I order?": so whatever is asked. What somebody has, is at or
+    is doing may be so only while they ask about it, but for whom and what people live with."""
+    if is_vital(told):
+        return True
+    if not is_lasting(told) or is_ruled_out(told) or _WHILE_ASKED.match(spelled(told)):
+        return False
+    if not _HAS.match(spelled(told)):
+        return True
+    lives = fields_of(told) & word_set("fields.lived_with") or people_words() & set(words_in(told))
+    return bool(lives) and not _COOKED.search(asked)
+
+
+_WHILE_ASKED = re.compile(
+    r"(?:I|we) (?:am|are) (?:\w+ing|in|at|on|by|near|with|off|out|here|there|back)\b"
+    r"|(?:I|we) (?:need|want|got|see|think|feel|try|know|hear|found|made|took|just)\b"
+    r"|(?:it|this|that|there|here|these|those|he|she|they|you)\b",
+    re.IGNORECASE,
+)
+_HAS = re.compile(r"(?:I|we) have\b", re.IGNORECASE)
+_COOKED = re.compile(
+    r"\b(?:cook|roast|recipe|dinner|meal|eat|freeze|grill|bake|make)", re.IGNORECASE
+)
 
 
 def _tidings(message: Message, found: Sequence[Lesson]) -> list[Lesson]:
