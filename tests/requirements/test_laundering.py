@@ -300,6 +300,25 @@ def test_X9_an_agent_with_the_opt_in_decides_but_its_words_stay_an_agents() -> N
     play(scenario, rights=("read", "write", "review"))
 
 
+def test_X9_an_agent_that_replaces_at_will_leaves_a_persons_word_believed() -> None:
+    """Whatever it says in its place: else naming a fact would be enough to put it in doubt."""
+
+    async def scenario(memory: AsyncMemory, agent: AsyncMemory) -> None:
+        [fact] = (await memory.remember("The meeting is in room 4", scope=ANN)).items
+        for receipt in (
+            await agent.remember("Bananas are yellow", scope=ANN, supersedes=fact.id),
+            await agent.edit(fact.id, "Clouds are white"),
+        ):
+            assert receipt.items[0].status == "disputed"
+            [new] = await memory.get([receipt.items[0].id])
+            assert (new.status, new.trust) == ("disputed", 2)
+            [record] = await memory.get([fact.id])
+            assert (record.status, record.trust) == ("active", 3)
+        assert await memory.review(scope=ANN), "somebody may decide"
+
+    play(scenario)
+
+
 def test_X9_who_is_trusted_less_replaces_nothing() -> None:
     async def scenario(memory: AsyncMemory, agent: AsyncMemory) -> None:
         fact = (

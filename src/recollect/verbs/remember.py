@@ -264,13 +264,14 @@ async def _superseding(change: Change, record: Record, old: Record) -> Outcome:
 
 
 async def _disputing(change: Change, record: Record, old: Record) -> Outcome:
-    """Both stay, for a person to decide; what says the same already is left as it is."""
+    """Both stay, for a person to decide; what says the same already is left as it is, and so is a
+    person's word for an agent: whatever it says, it could be made doubtful at will."""
     engine = change.engine
     if equal := await _equal(change, record):
         return Outcome(kind="duplicate", status="merged", id=equal.id, reason=LESS_TRUSTED)
     verdict = Verdict(kind="contradicts", targets=(old,), reason=LESS_TRUSTED)
     outcome = settle(record, verdict, now=engine.now(), new_id=engine.new_id)
-    change.put(*outcome.records)
+    change.put(*(one for one in outcome.records if one.id != old.id or engine.may_retire(old)))
     change.draw(*outcome.relations)
     return outcome
 
