@@ -32,7 +32,7 @@ from recollect.text.claims.lessons import (
     claim_as_data,
     claim_from_data,
 )
-from recollect.text.claims.values import leaves_alone, sets_anew
+from recollect.text.claims.values import is_elsewhere, leaves_alone, sets_anew
 from recollect.text.compare import are_long, difference
 from recollect.text.compare.parts import canonical, read
 from recollect.text.dates import told_times
@@ -443,6 +443,9 @@ def _against(record: Record, known: Record) -> _Against:
     if apart:
         return _Against("", is_same_slot=False)
     reason = clash(record.text, known.text) if _same_speaker(record, known) else ""
+    said = [said_by(one.text, one.author) for one in (record, known)]
+    if not reason and record.author == known.author and is_elsewhere(*said):
+        reason = "another place is known"
     return _Against(reason, is_same_slot=False)
 
 

@@ -199,6 +199,13 @@ _DOUBTED = re.compile(r"(?:is|are|do|does) (?:that what |you )", re.IGNORECASE)
 _OF_WHOM = re.compile(r", (?:who|which|whose)\b")  # "my brother, who quit school, can he ...?"
 
 
+# Behind a statement, and no part of it.
+_ASIDE = re.compile(
+    r"(?<=\w\w),? (?:by the way|btw|fyi|just so you know|in case you wonder(?:ed)?|lol|haha)\W*\Z",
+    re.IGNORECASE,
+)
+
+
 def _said_apart(text: str) -> list[Sentence]:
     """The sentences, and what a question tells by itself, where it changes something or lasts: what
     is only so while somebody asks ("I have a chicken, what can I cook?") stays part of it."""
@@ -209,7 +216,7 @@ def _said_apart(text: str) -> list[Sentence]:
             found.append(Sentence(told, False, False))
             one = one._replace(text=asked)
         found.append(one)
-    return found
+    return [one._replace(text=_ASIDE.sub("", one.text)) for one in found]
 
 
 def _told_and_asked(text: str) -> tuple[str, str]:
@@ -248,7 +255,7 @@ _SOMEBODY = Speaker()
 _WHILE_ASKED = re.compile(
     r"(?:I|we) (?:am|are) (?:\w+ing|in|at|on|by|near|with|off|out|here|there|back)\b"
     r"|(?:I|we) (?:need|want|got|see|think|feel|try|know|hear|found|made|took|just)\b"
-    r"|(?:it|this|that|there|here|these|those|he|she|they|you)\b",
+    r"|(?:it|this|that|there|here|these|those|he|she|they|you|people|(?:some|any|every|no)(?:one|body))\b",
     re.IGNORECASE,
 )
 _HAS = re.compile(r"(?:I|we) have\b", re.IGNORECASE)

@@ -142,6 +142,19 @@ def _meant(text: str) -> frozenset[str]:
     return frozenset(map(stem, words(text))) - word_set("search.stop_words")
 
 
+def is_elsewhere(text: str, known: str) -> bool:
+    """Whether both say where the same thing is, and name two places: one of them is wrong, or over,
+    though neither says so."""
+    new, old = value_in(text), value_in(known)
+    if new is None or old is None or (new.thing, new.of) != (old.thing, old.of):
+        return False
+    here, there = _NAMED_PLACE.match(new.value), _NAMED_PLACE.match(old.value)
+    return bool(here and there) and not _meant(new.value) & _meant(old.value)
+
+
+_NAMED_PLACE = re.compile(r"in [^\W\d_a-z]")
+
+
 def leaves_alone(text: str, known: str) -> bool:
     """Whether a statement says something of another thing than a known one, though in part of the
     same words ("my new phone case" to "my phone"), or of the same thing, and nothing that could be
