@@ -56,6 +56,8 @@ def test_X6_another_thing_is_left_alone(known: str, thing: str, value: str, form
     ("known", "text"),
     [
         ("My tutor is Professor Lin.", "Professor Lin has been replaced by Dr. Osei."),
+        ("My cat's name is Felix.", "My cat is called Nala now."),
+        ("My cat is called Felix.", "My cat's name is Nala now."),
         ("Our host is Anna Berg.", "Carl took over from Anna."),
         ("My laptop is a ThinkPad.", "I swapped the ThinkPad for a MacBook."),
     ],

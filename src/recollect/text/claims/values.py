@@ -40,7 +40,7 @@ _TO = r"(?: from .{1,40}?)?(?: (?:up |down |back |over |forward )?(?:to|into|unt
 _FROM_NOW = r"(?:going forward|from now on|from \w+ on|(?:as of|starting|effective)(?: \w+){1,3})"
 
 _STATE = re.compile(
-    rf"\A\W*{_THING} (?:is|are)(?: (?:called|set to|now))? {_VALUE}{_SINCE}?{_END}", re.IGNORECASE
+    rf"\A\W*{_THING} (?:is|are)(?: (?:set to|now))? {_VALUE}{_SINCE}?{_END}", re.IGNORECASE
 )
 _NEW = tuple(
     re.compile(f"{_LEAD}{form}{_END}", re.IGNORECASE)
@@ -107,9 +107,14 @@ def new_values_in(text: str) -> tuple[Value, ...]:
 def _value(found: re.Match[str]) -> Value:
     given = found.groupdict()
     said = [stem(word) for word in words(given["thing"])]
+    value, called = _CALLED.subn("", given["value"], count=1)
+    if called:  # "my cat is called Nala" gives the cat's name
+        said.append("name")
     verb = (given.get("verb") or "").casefold()
-    of = _meant(given["of"] or "")
-    return Value(frozenset(said), said[-1] if said else "", of, given["value"], verb)
+    return Value(frozenset(said), said[-1] if said else "", _meant(given["of"] or ""), value, verb)
+
+
+_CALLED = re.compile(r"\A(?:called|named) ", re.IGNORECASE)
 
 
 def _made(rest: list[str]) -> Iterator[Value]:
@@ -181,7 +186,7 @@ def _is_same(new: Value, old: Value) -> bool:
 
 def _is_beside(new: Value, old: Value) -> bool:
     if not _is_same(new, old):
-        parted = new.head == old.head and bool(new.of or new.thing - old.thing)
+        parted = new.head == old.head and bool(new.of - old.of - old.thing)
         return parted or (new.head != old.head and bool(new.thing & old.thing))
     ours, theirs = _shape(new.value), _shape(old.value)
     if _is_one_more(new):
