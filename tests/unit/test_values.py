@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from recollect.text.claims.values import is_elsewhere, leaves_alone, sets_anew
+from recollect.text.claims.values import leaves_alone, sets_anew
 
 # known, the thing, another value of it
 THINGS = [
