@@ -5,7 +5,7 @@ messages that leave it true. Each message is said in a world of its own, through
 interface. Right after ``+`` is that the statement is no longer plainly believed: closed, replaced,
 disputed or questioned; right after ``-`` that it still is. What was never learned is right in
 neither. ``open.txt`` is for tuning and fitting; nothing was tuned on ``held.txt``, and of it only
-totals are printed.
+totals are printed. ``plain.txt`` are short everyday ones; rules were mended after they were seen.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from evaluation.running import embedder_named
 from recollect.ports import Embedder
 
 SEQUELS = FOLDER / "sequels"
-OPEN, HELD = "open.txt", "held.txt"
+OPEN, HELD, PLAIN = "open.txt", "held.txt", "plain.txt"
 LATER = timedelta(days=31)
 WORLDS = 100  # in one store, each a scope of its own
 AUTHORS = ("Ann", "")  # half of it is told by somebody with a name
@@ -134,9 +134,9 @@ def wrong(found: Sequence[Ending]) -> Iterator[str]:
 
 async def _run(embedder_name: str, *, details: bool) -> None:
     embedder = await embedder_named(embedder_name, None, os.cpu_count() or 1)
-    for title, name in (("open", OPEN), ("held apart", HELD)):
+    for title, name in (("open", OPEN), ("held apart", HELD), ("in plain words", PLAIN)):
         found = await endings(sequels(SEQUELS / name), embedder)
-        if details and name == OPEN:
+        if details and name != HELD:
             print("\n".join(wrong(found)))
         print("\n".join(render(title, found)), flush=True)
 

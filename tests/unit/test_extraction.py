@@ -507,6 +507,13 @@ def test_L6_what_is_only_so_while_somebody_asks_is_not(text: str) -> None:
     assert texts(text) == []
 
 
+def test_L6_a_sentence_about_she_is_kept_once_and_with_who_she_is() -> None:
+    found = extract([message("My aunt is visiting. She comes the week after.")])
+    (lesson,) = found.lessons
+    assert lesson.text == 'Ann said: "My aunt is visiting. She comes the week after."'
+    assert found.unread == ()
+
+
 @pytest.mark.parametrize(("old", "new"), [("6:40", "8:40"), ("3.5", "4.25"), ("1,200", "950")])
 @pytest.mark.parametrize(
     "form",

@@ -161,12 +161,15 @@ def _read(message: Message, told: list[Told], previous: str) -> list[Lesson]:
         found = _amended(amendment, text, said)
         told.append(Told(amendment.text or amendment.told.text, tuple(found), message.id))
         return [*lessons, *found]
-    before = ""
+    before, last = "", []
     for sentence in _said_apart(text):
         found = _sentence_lessons(sentence, said)
-        if not found and before:
-            found = continued(before, sentence, said)
-        before = sentence.text
+        if not found and before and (found := continued(before, sentence, said)):
+            # What was only kept as said is said again in it.
+            lessons = [
+                one for one in lessons if one not in last or one.claim or KEPT not in one.tags
+            ]
+        before, last = sentence.text, found
         lessons += found
         if found or _may_be_corrected(sentence):
             lasting = found or _unread_lessons(
@@ -293,7 +296,7 @@ def _unread(message: Message, found: Sequence[Lesson]) -> list[tuple[str, Lesson
     return [
         (one.text, lesson)
         for one in told
-        if not _sentence_lessons(one, said)
+        if not _sentence_lessons(one, said) and not any(one.text in lesson.text for lesson in found)
         for lesson in _unread_lessons(one, said)
     ]
 
