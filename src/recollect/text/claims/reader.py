@@ -165,10 +165,7 @@ def _read(message: Message, told: list[Told], previous: str) -> list[Lesson]:
     for sentence in _said_apart(text):
         found = _sentence_lessons(sentence, said)
         if not found and before and (found := continued(before, sentence, said)):
-            # What was only kept as said is said again in it.
-            lessons = [
-                one for one in lessons if one not in last or one.claim or KEPT not in one.tags
-            ]
+            lessons = [one for one in lessons if one not in last or not _is_only_kept(one)]
         before, last = sentence.text, found
         lessons += found
         if found or _may_be_corrected(sentence):
@@ -177,6 +174,11 @@ def _read(message: Message, told: list[Told], previous: str) -> list[Lesson]:
             )  # which may be learned by its meaning
             told.append(Told(sentence.text, tuple(lasting), message.id))
     return lessons
+
+
+def _is_only_kept(lesson: Lesson) -> bool:
+    """Whether a lesson is worth nothing beside another that has all its words."""
+    return KEPT in lesson.tags and lesson.claim is None and not change_in(lesson.text).kind
 
 
 _LISTED = re.compile(r"(?=.*\*)|\s*\d{1,4}[.)]\s", re.DOTALL)  # a value, and no list: "43. Sorry."
@@ -296,9 +298,14 @@ def _unread(message: Message, found: Sequence[Lesson]) -> list[tuple[str, Lesson
     return [
         (one.text, lesson)
         for one in told
-        if not _sentence_lessons(one, said) and not any(one.text in lesson.text for lesson in found)
+        if not _sentence_lessons(one, said) and not _is_within(one.text, found)
         for lesson in _unread_lessons(one, said)
     ]
+
+
+def _is_within(text: str, found: Sequence[Lesson]) -> bool:
+    """Whether a lesson has all of it already, and it tells no change by itself."""
+    return not change_in(text).kind and any(text in lesson.text for lesson in found)
 
 
 def _unread_lessons(sentence: Sentence, said: Utterance) -> list[Lesson]:
