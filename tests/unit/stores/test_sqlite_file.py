@@ -197,7 +197,7 @@ def test_words_are_cut_anew_when_the_analyser_changed(
     with_store(memory_db, write)
     monkeypatch.setattr(analysis, "ANALYSER_VERSION", analysis.ANALYSER_VERSION + 1)
     monkeypatch.setattr(
-        analysis, "document_terms", lambda text, _: [word + "!" for word in text.split()]
+        analysis, "document_words", lambda text, _: ([], [word + "!" for word in text.split()])
     )
     monkeypatch.setattr(analysis, "query_terms", lambda text: tuple(text.split()))
 
