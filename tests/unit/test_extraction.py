@@ -507,6 +507,14 @@ def test_L6_what_is_only_so_while_somebody_asks_is_not(text: str) -> None:
     assert texts(text) == []
 
 
+@pytest.mark.parametrize(
+    "aside", ["nice to meet you", "thank you", "as you know", "by the way", "if that helps"]
+)
+def test_L6_an_aside_is_no_part_of_a_statement(aside: str) -> None:
+    assert texts(f"My name is Mara, {aside}!") == ["Ann's name is Mara."]
+    assert texts(f"I live in Leeds, {aside}") == ["Ann lives in Leeds."]
+
+
 def test_L6_a_sentence_about_she_is_kept_once_and_with_who_she_is() -> None:
     found = extract([message("My aunt is visiting. She comes the week after.")])
     (lesson,) = found.lessons

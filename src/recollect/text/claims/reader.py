@@ -11,6 +11,7 @@ from functools import cache, lru_cache
 
 from recollect.text.analysis import stem
 from recollect.text.analysis import words as words_in
+from recollect.text.claims.answers import answered, question_in
 from recollect.text.claims.changes import change_in
 from recollect.text.claims.clauses import Speaker, clause_in, expanded, without_opening
 from recollect.text.claims.corrections import (
@@ -73,11 +74,14 @@ class TurnReading:
         self._tidings: list[Lesson] = []
         self._unread: list[tuple[str, Lesson]] = []
         self._skipped: dict[str, str] = {}
+        self._asked = ""  # what the assistant asked just before
         for message in earlier[-LOOK_BACK:]:
+            message = self._with_question(message)
             if message.role == "user" and self._is_heard(message):
                 self._read(message)
 
     def read(self, message: Message) -> None:
+        message = self._with_question(message)
         reason = "" if self._is_heard(message) else gate(message).skip
         if not reason:
             found = self._lessons_of(message)
@@ -87,6 +91,15 @@ class TurnReading:
             reason = "" if found else NOTHING
         if reason:
             self._skipped[message.id] = reason
+
+    def _with_question(self, message: Message) -> Message:
+        """A short answer as the statement that it makes; anything else as it was said."""
+        asked, self._asked = self._asked, ""
+        if message.role == "assistant":
+            self._asked = question_in(message.text)
+        elif message.role == "user" and (said := answered(asked, message.text)):
+            return replace(message, text=said)
+        return message
 
     def _is_heard(self, message: Message) -> bool:
         """A number alone teaches nothing, unless it corrects one; nor does a question, unless
@@ -206,7 +219,10 @@ _OF_WHOM = re.compile(r", (?:who|which|whose)\b")  # "my brother, who quit schoo
 
 # Behind a statement, and no part of it.
 _ASIDE = re.compile(
-    r"(?<=\w\w),? (?:by the way|btw|fyi|just so you know|in case you wonder(?:ed)?|lol|haha)\W*\Z",
+    r"(?<=\w\w),? (?:by the way|btw|fyi|just so you know|in case you wonder(?:ed)?|lol|haha|tbh"
+    r"|as you (?:may |might |already )?know|(?:so )?nice to meet you(?: too)?|pleased to meet you"
+    r"|glad to meet you|thank you(?: (?:so|very) much| for \w+(?: \w+)?)?|if that helps|if it helps"
+    r"|for what it's worth)\W*\Z",
     re.IGNORECASE,
 )
 

@@ -1,0 +1,132 @@
+"""Short answers to what an assistant asked: "Leeds" to "Where do you live?" says "I live in Leeds".
+
+An answer in a few words says nothing by itself. With its question it is a statement, which is read
+like any other. English only; what answers no question about the speaker stays as it was said.
+"""
+
+from __future__ import annotations
+
+import re
+
+WORDS_MAX = 8
+QUESTION_MAX = 160  # characters
+
+# What is asked about the speaker, and the statement that an answer makes: ``{}`` is the answer.
+_OPEN: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(rf"(?:and |so |by the way,? |may i ask,? )?{form}\W*\Z", re.IGNORECASE), statement)
+    for form, statement in (
+        (r"where (?:do|are) you (?:currently )?(?:live|living|based)(?: now)?", "I live in {}"),
+        (r"where (?:are|do) you (?:originally )?(?:come )?from", "I am from {}"),
+        (r"(?:what is|may i have|can i have) your (?:first |full )?name", "My name is {}"),
+        (r"what (?:should|can|may) i call you|how (?:should|can) i call you", "My name is {}"),
+        (r"what do you do(?: for (?:a living|work))?|what is your (?:job|occupation|profession)",
+         "I work as {a}"),
+        (r"how old are you|what is your age", "I am {} years old"),
+        (r"(?:do you have |have you got )?any (?:food )?allergies(?: .{1,40})?|are you allergic to"
+         r" anything|what are you allergic to", "I am allergic to {}"),
+        (r"(?:do you have |have you got )any (kids|children|pets|siblings|brothers or sisters)"
+         r"(?: .{1,20})?|do you have (kids|children|pets|siblings)", "I have {}"),
+        (r"(?:do you have |have you got |are there )?any dietary (?:restrictions|requirements|needs"
+         r"|preferences)(?: .{1,40})?", "My dietary requirement is {}"),
+        (r"when is your (?P<x>[a-z' -]{2,40})", "My {x} is on {}"),
+        (r"(?:what|who) (?:is|are) your (?P<x>[a-z' -]{2,40})", "My {x} is {}"),
+        (r"(?:what|which) (?P<x>[a-z' -]{2,40}) do you (?P<verb>use|speak|drive|play|prefer|own"
+         r"|like|study|teach)", "I {verb} {}"),
+        (r"what do you (?P<verb>drive|play|study|teach|collect)", "I {verb} {}"),
+        (r"who do you (?P<verb>live|work) with", "I {verb} with {}"),
+        (r"where do you (?P<verb>work|study)", "I {verb} at {}"),
+    )
+)  # fmt: skip
+_CLOSED = re.compile(
+    r"(?:and |so )?(?:are you (?P<is>(?:an? )?(?:vegan|vegetarian|pescatarian|married|single"
+    r"|engaged|divorced|retired|self-employed|left-handed|right-handed|diabetic|pregnant|religious"
+    r"|student|parent|smoker|teacher|nurse|doctor|beginner|colou?r ?blind|allergic to [a-z ]{3,30}"
+    r"|lactose intolerant))"
+    r"|do you (?P<does>(?:smoke|drink|drive|eat|speak|play|own|live|work)(?: [\w ]{1,40})?"
+    r"|have (?:an? |any )?(?:kids|children|pets?|siblings|car|dog|cat|garden|allergies|diabetes"
+    r"|asthma)))\W*\Z",
+    re.IGNORECASE,
+)
+_YES = re.compile(
+    r"(?:yes|yeah|yep|yup|i do|i am|sure do|correct|indeed)(?:,? i (?:do|am))?\W*\Z", re.IGNORECASE
+)
+_NO = re.compile(
+    r"(?:no|nope|nah|never|not at all)(?:,? (?:never|i (?:do not|don't|am not|'m not)))?\W*\Z",
+    re.IGNORECASE,
+)
+_OPENING = re.compile(
+    r"\A\W*(?:(?:yes|yeah|yep|yup|well|um+|uh+|hm+|oh|sure|actually|just|it's|it is|that's|i'm|i am"
+    r"|mostly|mainly|probably)\b[,:]? ?)*",
+    re.IGNORECASE,
+)
+_PREPOSITION = re.compile(r"\A(?:in|at|on|from|to|with|as) ", re.IGNORECASE)
+# Nobody's own things, or nothing to keep.
+_NOT_ASKED = re.compile(
+    r"\b(?:ones?|options?|versions?|question|problem|issue|error|code|opinion|view|thoughts?|take"
+    r"|choice|answer|guess|message|request|prompt|query|point|step|of (?:these|those|them)|password"
+    r"|passcode|pin|card|cvv|otp|token|key|order|name|age)\b"
+)
+_NO_ANSWER = re.compile(
+    r"\?|\b(?:no|not|none|nothing|never|nope|why|idk|dunno|skip|maybe|depends|whatever|guess|secret"
+    r"|private|later|ok|okay|thanks|sorry|please|what|who|how|any|anything|everything|all|this|that"
+    r"|these|those|first|second|third|last|both|either|neither|same)\b|n't\b",
+    re.IGNORECASE,
+)
+_STATES = re.compile(
+    r"\b(?:I|my|we|our|me)\b|\b(?:is|are|was|have|has|do|does|can|will)\b", re.IGNORECASE
+)
+_IS = re.compile(r"\b(what|who|when|where)'s\b", re.IGNORECASE)
+_WHAT_DIET = re.compile(
+    r"(?:vegan|vegetarian|pescatarian|halal|kosher|gluten[- ]free|dairy[- ]free|lactose intolerant"
+    r"|keto|coeliac|celiac)\W*\Z", re.IGNORECASE
+)  # fmt: skip
+_LAST_QUESTION = re.compile(r"[^.!?\n]{3,160}\?\W*\Z")
+
+
+def question_in(text: str) -> str:
+    """What an assistant's message asks at its end; "" if it asks nothing."""
+    found = _LAST_QUESTION.search(text[-QUESTION_MAX * 2 :])
+    return found[0].strip(" \"'*_") if found else ""
+
+
+def answered(question: str, answer: str) -> str:
+    """The statement that an answer makes; "" where it is no short answer to that question."""
+    answer = answer.strip(" .!")
+    if not question or not answer or len(answer.split()) > WORDS_MAX or "\n" in answer:
+        return ""
+    asked = _IS.sub(r"\1 is", question).strip()
+    if closed := _CLOSED.match(asked):
+        yes, no = _YES.match(answer), _NO.match(answer)
+        if yes or no:
+            return _told(closed, holds=bool(yes))
+    value = _OPENING.sub("", answer).strip()
+    if not value or _NO_ANSWER.search(value) or _STATES.search(value):
+        return ""
+    for form, statement in _OPEN:
+        if found := form.match(asked):
+            return _written(statement, found, value)
+    return ""
+
+
+def _told(closed: re.Match[str], *, holds: bool) -> str:
+    if closed["is"]:
+        return f"I am {'' if holds else 'not '}{closed['is']}"
+    does = re.sub(r"\bany ", "", closed["does"])
+    return f"I {does}" if holds else f"I do not {does}"
+
+
+def _written(statement: str, found: re.Match[str], value: str) -> str:
+    groups = {name: said for name, said in found.groupdict().items() if said}
+    if _NOT_ASKED.search(groups.get("x", "")):
+        return ""
+    if statement.startswith("I am {} years"):
+        return f"I am {value} years old" if re.match(r"\d{1,3}\b", value) else ""
+    if statement.startswith("My dietary") and _WHAT_DIET.match(value):
+        return f"I am {value}"
+    value = _PREPOSITION.sub("", value)
+    if "{a}" in statement:
+        article = (
+            "" if re.match(r"(?:an?|the) ", value) else ("an " if value[0] in "aeiou" else "a ")
+        )
+        return statement.replace("{a}", article + value)
+    return statement.replace("{}", value).format(**groups) if groups else statement.format(value)
