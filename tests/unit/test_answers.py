@@ -41,6 +41,7 @@ def learned(*talk: str) -> list[str]:
         ("Are you vegetarian?", "yes", "The user is vegetarian."),
         ("Do you smoke?", "no, never", "The user does not smoke."),
         ("What languages do you speak?", "Polish, German", "The user speaks Polish, German."),
+        ("What's your team?", "Team {0} {x}", "The user's team is Team {0} {x}."),
     ],
 )
 def test_L6_an_answer_says_what_was_asked(asked: str, answer: str, written: str) -> None:

@@ -242,6 +242,15 @@ def test_a_duplicate_wins_and_one_failing_guard_disputes_the_slot() -> None:
     assert judge(record, [low, high, same], duplicate_above=0.9).kind == "duplicate"
 
 
+@pytest.mark.parametrize(
+    "text", ["My new friend is Bob", "My new book is Dune", "I set my phone to loud"]
+)
+def test_X6_the_same_text_is_never_left_alone(text: str) -> None:
+    """Nothing would say that it is known, and the store would refuse it for ever."""
+    verdict = judge(fact(text), [Known(record=fact(text, "old"))], duplicate_above=0.9)
+    assert (verdict.kind, [one.id for one in verdict.targets]) == ("duplicate", ["old"])
+
+
 AUGUST = JULY + timedelta(days=31)
 SOLD = "I sold my car"
 

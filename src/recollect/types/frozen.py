@@ -4,7 +4,7 @@
 its ``fields``, ``replace`` and ``asdict``. A dataclass writes and compiles up to eight methods as
 soon as its class is there, and a command loads two hundred classes of which it makes a few dozen.
 Here ``__init__`` is written when the first value is made, and the other methods are one and the
-same for all: starting takes a sixth less.
+same for all.
 """
 
 from __future__ import annotations

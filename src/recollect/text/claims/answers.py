@@ -11,30 +11,39 @@ import re
 WORDS_MAX = 8
 QUESTION_MAX = 160  # characters
 
-# What is asked about the speaker, and the statement that an answer makes: ``{}`` is the answer.
-_OPEN: tuple[tuple[re.Pattern[str], str], ...] = tuple(
-    (re.compile(rf"(?:and |so |by the way,? |may i ask,? )?{form}\W*\Z", re.IGNORECASE), statement)
-    for form, statement in (
-        (r"where (?:do|are) you (?:currently )?(?:live|living|based)(?: now)?", "I live in {}"),
-        (r"where (?:are|do) you (?:originally )?(?:come )?from", "I am from {}"),
-        (r"(?:what is|may i have|can i have) your (?:first |full )?name", "My name is {}"),
-        (r"what (?:should|can|may) i call you|how (?:should|can) i call you", "My name is {}"),
+_DIET = (
+    r"(?:vegan|vegetarian|pescatarian|halal|kosher|gluten[- ]free|dairy[- ]free|lactose intolerant"
+    r"|keto|coeliac|celiac)\W*\Z"
+)
+# What is asked about the speaker, the statement that an answer makes (``{0}`` is the answer,
+# ``{1}`` the same with its article), and what an answer to that must look like.
+_OPEN: tuple[tuple[re.Pattern[str], str, re.Pattern[str]], ...] = tuple(
+    (
+        re.compile(rf"(?:and |so |by the way,? |may i ask,? )?(?:{form})\W*\Z", re.IGNORECASE),
+        statement,
+        re.compile(must, re.IGNORECASE),
+    )
+    for form, statement, must in (
+        (r"where (?:do|are) you (?:currently )?(?:live|living|based)( now)?", "I live in {0}", ""),
+        (r"where (?:are|do) you (?:originally )?(?:come )?from", "I am from {0}", ""),
+        (r"(?:what is|may i have|can i have) your (?:first |full )?name", "My name is {0}", ""),
+        (r"(?:what|how) (?:should|can|may) i call you", "My name is {0}", ""),
         (r"what do you do(?: for (?:a living|work))?|what is your (?:job|occupation|profession)",
-         "I work as {a}"),
-        (r"how old are you|what is your age", "I am {} years old"),
+         "I work as {1}", ""),
+        (r"how old are you|what is your age", "I am {0} years old", r"\d{1,3}\b"),
         (r"(?:do you have |have you got )?any (?:food )?allergies(?: .{1,40})?|are you allergic to"
-         r" anything|what are you allergic to", "I am allergic to {}"),
-        (r"(?:do you have |have you got )any (kids|children|pets|siblings|brothers or sisters)"
-         r"(?: .{1,20})?|do you have (kids|children|pets|siblings)", "I have {}"),
+         r" anything|what are you allergic to", "I am allergic to {0}", ""),
+        (r"(?:do you have |have you got )(?:any )?(?:kids|children|pets|siblings"
+         r"|brothers or sisters)(?: .{1,20})?", "I have {0}", ""),
         (r"(?:do you have |have you got |are there )?any dietary (?:restrictions|requirements|needs"
-         r"|preferences)(?: .{1,40})?", "My dietary requirement is {}"),
-        (r"when is your (?P<x>[a-z' -]{2,40})", "My {x} is on {}"),
-        (r"(?:what|who) (?:is|are) your (?P<x>[a-z' -]{2,40})", "My {x} is {}"),
+         r"|preferences)(?: .{1,40})?", "I am {0}", _DIET),
+        (r"when is your (?P<x>[a-z' -]{2,40})", "My {x} is on {0}", ""),
+        (r"(?:what|who) (?:is|are) your (?P<x>[a-z' -]{2,40})", "My {x} is {0}", ""),
         (r"(?:what|which) (?P<x>[a-z' -]{2,40}) do you (?P<verb>use|speak|drive|play|prefer|own"
-         r"|like|study|teach)", "I {verb} {}"),
-        (r"what do you (?P<verb>drive|play|study|teach|collect)", "I {verb} {}"),
-        (r"who do you (?P<verb>live|work) with", "I {verb} with {}"),
-        (r"where do you (?P<verb>work|study)", "I {verb} at {}"),
+         r"|like|study|teach)", "I {verb} {0}", ""),
+        (r"what do you (?P<verb>drive|play|study|teach|collect)", "I {verb} {0}", ""),
+        (r"who do you (?P<verb>live|work) with", "I {verb} with {0}", ""),
+        (r"where do you (?P<verb>work|study)", "I {verb} at {0}", ""),
     )
 )  # fmt: skip
 _CLOSED = re.compile(
@@ -76,10 +85,7 @@ _STATES = re.compile(
     r"\b(?:I|my|we|our|me)\b|\b(?:is|are|was|have|has|do|does|can|will)\b", re.IGNORECASE
 )
 _IS = re.compile(r"\b(what|who|when|where)'s\b", re.IGNORECASE)
-_WHAT_DIET = re.compile(
-    r"(?:vegan|vegetarian|pescatarian|halal|kosher|gluten[- ]free|dairy[- ]free|lactose intolerant"
-    r"|keto|coeliac|celiac)\W*\Z", re.IGNORECASE
-)  # fmt: skip
+_ARTICLE = re.compile(r"(?:an?|the) ", re.IGNORECASE)
 _LAST_QUESTION = re.compile(r"[^.!?\n]{3,160}\?\W*\Z")
 
 
@@ -102,8 +108,9 @@ def answered(question: str, answer: str) -> str:
     value = _OPENING.sub("", answer).strip()
     if not value or _NO_ANSWER.search(value) or _STATES.search(value):
         return ""
-    for form, statement in _OPEN:
-        if found := form.match(asked):
+    for form, statement, must in _OPEN:
+        found = form.match(asked)
+        if found and must.match(value):
             return _written(statement, found, value)
     return ""
 
@@ -116,17 +123,9 @@ def _told(closed: re.Match[str], *, holds: bool) -> str:
 
 
 def _written(statement: str, found: re.Match[str], value: str) -> str:
-    groups = {name: said for name, said in found.groupdict().items() if said}
-    if _NOT_ASKED.search(groups.get("x", "")):
+    asked = found.groupdict()
+    if _NOT_ASKED.search(asked.get("x") or ""):
         return ""
-    if statement.startswith("I am {} years"):
-        return f"I am {value} years old" if re.match(r"\d{1,3}\b", value) else ""
-    if statement.startswith("My dietary") and _WHAT_DIET.match(value):
-        return f"I am {value}"
     value = _PREPOSITION.sub("", value)
-    if "{a}" in statement:
-        article = (
-            "" if re.match(r"(?:an?|the) ", value) else ("an " if value[0] in "aeiou" else "a ")
-        )
-        return statement.replace("{a}", article + value)
-    return statement.replace("{}", value).format(**groups) if groups else statement.format(value)
+    article = "" if _ARTICLE.match(value) else "an " if value[:1] in "aeiou" else "a "
+    return statement.format(value, article + value, **asked)

@@ -60,8 +60,6 @@ _NEW = tuple(
 _MADE = re.compile(
     rf"{_LEAD}(?:let's |let us )?make {_OWNER} (?P<rest>[^,;!?]{{3,80}}?){_END}", re.IGNORECASE
 )
-
-
 _PARTY = r"[^,;!?]{2,40}?"
 _GONE = rf"(?P<gone>{_PARTY})"
 _EXCHANGED = tuple(
@@ -226,8 +224,8 @@ def _fits(new: Value, old: Value) -> bool:
 
 _MEASURE = re.compile(
     r"(?:at |on |by |around |about |until |for |to )?(?:the )?\W?"
-    r"(?:\d|(?:next|this|last|early|late)\b|tomorrow|spring|summer|autumn|fall\b|winter|(?:mon|tues|wednes|thurs|fri"
-    r"|satur|sun)day|noon|midnight|jan|feb|march|apr|may\b|june|july|aug|sept|oct|nov|dec"
+    r"(?:\d|(?:next|this|last|early|late)\b|tomorrow|spring|summer|autumn|fall\b|winter"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day|noon|midnight|jan|feb|march|apr|may\b|june|july|aug|sept|oct|nov|dec"
     r"|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b)",
     re.IGNORECASE,
 )
