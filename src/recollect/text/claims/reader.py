@@ -38,6 +38,7 @@ from recollect.text.claims.permanence import (
 )
 from recollect.text.claims.requests import (
     decision_in,
+    reason_in,
     remembered,
     remembered_as_said,
     request_in,
@@ -422,7 +423,9 @@ def _stated_once(sentence: Sentence, said: Utterance, _at: str) -> Sequence[Less
     two zones are of two days."""
     request = request_in(sentence, said)
     if request is not None:
-        return [request]
+        reason = sentence._replace(text=reason_in(sentence.text))
+        found = english_lessons(reason, said) if reason.text else []
+        return [request, *(one for one in found if KEPT not in one.tags)]
     language = language_of(sentence.text)
     decision = decision_in(sentence, said)
     if decision is not None:
