@@ -11,7 +11,13 @@ from functools import cache, lru_cache
 
 from recollect.text.analysis import stem
 from recollect.text.analysis import words as words_in
-from recollect.text.claims.answers import answered, any_question_in, is_fragment, question_in
+from recollect.text.claims.answers import (
+    answered,
+    any_question_in,
+    is_fragment,
+    is_offer,
+    question_in,
+)
 from recollect.text.claims.changes import change_in
 from recollect.text.claims.clauses import Speaker, clause_in, expanded, without_opening
 from recollect.text.claims.corrections import (
@@ -333,7 +339,7 @@ def _unread(message: Message, found: Sequence[Lesson], asked: str) -> list[tuple
     if asked and unread and unread[0][0] == told[0].text and is_fragment(told[0].text):
         (words, lesson), plainly = unread[0], asked.replace('"', "'")
         answer = replace(lesson, text=f'{lesson.text} (asked: "{plainly}")')
-        unread[0] = (f"{asked} {words}", answer)
+        unread[:1] = [] if is_offer(asked) else [(f"{asked} {words}", answer)]
     return unread
 
 
