@@ -225,6 +225,35 @@ def test_segments_merge_into_the_same_postings() -> None:
         assert found == whole.rows[whole.offsets[place] : whole.offsets[place + 1]].tolist()
 
 
+@pytest.mark.parametrize("cuts", [[0, 300], [0, 1, 2, 3, 70, 300], [0, 64, 65, 66, 131, 299, 300]])
+def test_words_that_wait_are_found_with_those_before_them(cuts: list[int]) -> None:
+    """Whatever is asked in between: nothing, one word, several, or all of them to be saved."""
+    chance = random.Random(4)
+    texts = [" ".join(chance.choices("abcdefgh", k=chance.randrange(9))) for _ in range(300)]
+    blobs = [terms_blob(text, "")[1] for text in texts]
+    whole, postings = segment_of(blobs, 0), Postings()
+    hashes = whole.hashes.tolist()
+    for number, (start, end) in enumerate(pairwise(cuts)):
+        if number == 3:
+            postings.append(segment_of(blobs[start:end], start))
+        else:
+            postings.add(blobs[start:end], start)
+        assert postings.nbytes > 0
+        if number == 1:
+            assert postings.find_all([]) == []
+            assert all(rows.tolist()[-1] < end for rows, _ in postings.find(hashes[0]))
+    found = [
+        [row for rows, _ in parts for row in rows.tolist()] for parts in postings.find_all(hashes)
+    ]
+    assert found == [
+        whole.rows[start:end].tolist() for start, end in pairwise(whole.offsets.tolist())
+    ]
+    postings.add(blobs[:5], 300)
+    kept = postings.some(np.arange(305))
+    again = segment_of([*blobs, *blobs[:5]], 0)
+    assert kept.rows.tolist() == again.rows.tolist()
+
+
 def test_texts_without_any_word_are_no_hindrance() -> None:
     postings = Postings()
     postings.extend([segment_of([b"", b""], 0)])
