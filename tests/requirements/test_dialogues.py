@@ -105,6 +105,8 @@ def test_L6_a_second_sentence_is_no_other_value_of_an_earlier_one(clock: Movable
         "For all future replies use British spelling",
         "from now on I want bullet points",
         "Before you commit, run the linter",
+        "tests are in vitest, don't touch the legacy folder ever",
+        "I hate fish, never suggest it",
     ],
 )
 def test_L6_an_order_for_the_future_is_kept(clock: MovableClock, order: str) -> None:
@@ -116,3 +118,14 @@ def test_L6_an_order_for_the_future_is_kept(clock: MovableClock, order: str) -> 
 )
 def test_L6_an_order_for_one_thing_is_not_kept(clock: MovableClock, task: str) -> None:
     assert learned(clock, task) == ""
+
+
+def test_L6_the_reason_of_an_order_is_a_fact(clock: MovableClock) -> None:
+    after = learned(clock, "I'm allergic to shellfish, so please never suggest sushi bars")
+    assert "The user asks" in after
+    assert "The user is allergic to shellfish." in after
+
+
+def test_K1_another_thing_about_the_same_person_replaces_nothing(clock: MovableClock) -> None:
+    later = "mum didn't like the book, she's more into podcasts these days"
+    assert "3rd of May" in learned(clock, "My mum's birthday is on the 3rd of May", "A: ok", later)

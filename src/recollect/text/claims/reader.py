@@ -11,7 +11,13 @@ from functools import cache, lru_cache
 
 from recollect.text.analysis import stem
 from recollect.text.analysis import words as words_in
-from recollect.text.claims.answers import answered, any_question_in, is_fragment, question_in
+from recollect.text.claims.answers import (
+    answered,
+    any_question_in,
+    is_fragment,
+    is_offer,
+    question_in,
+)
 from recollect.text.claims.changes import change_in
 from recollect.text.claims.clauses import Speaker, clause_in, expanded, without_opening
 from recollect.text.claims.corrections import (
@@ -38,6 +44,7 @@ from recollect.text.claims.permanence import (
 )
 from recollect.text.claims.requests import (
     decision_in,
+    reason_in,
     remembered,
     remembered_as_said,
     request_in,
@@ -332,7 +339,7 @@ def _unread(message: Message, found: Sequence[Lesson], asked: str) -> list[tuple
     if asked and unread and unread[0][0] == told[0].text and is_fragment(told[0].text):
         (words, lesson), plainly = unread[0], asked.replace('"', "'")
         answer = replace(lesson, text=f'{lesson.text} (asked: "{plainly}")')
-        unread[0] = (f"{asked} {words}", answer)
+        unread[:1] = [] if is_offer(asked) else [(f"{asked} {words}", answer)]
     return unread
 
 
@@ -422,7 +429,9 @@ def _stated_once(sentence: Sentence, said: Utterance, _at: str) -> Sequence[Less
     two zones are of two days."""
     request = request_in(sentence, said)
     if request is not None:
-        return [request]
+        reason = sentence._replace(text=reason_in(sentence.text))
+        found = english_lessons(reason, said) if reason.text else []
+        return [request, *(one for one in found if KEPT not in one.tags)]
     language = language_of(sentence.text)
     decision = decision_in(sentence, said)
     if decision is not None:
