@@ -39,6 +39,10 @@ def learned(clock: MovableClock, *turns: str) -> str:
         ("I work in Leeds", "Do you live there too?", "No, Manchester", "works in Manchester"),
         ("My dog is called Rex", "Nice! What breed? :)", "Actually a mix", "called a mix"),
         ("I live in Leeds", "Big flat? Tell me more.", "sixty metres", "lives in sixty"),
+        ("Ich wohne in Kiel.", "Wo haben Sie vorher gewohnt?", "Hamburg", "Hamburg"),
+        ("J'habite à Nantes.", "Et vous travaillez où ?", "Rennes", "Rennes"),
+        ("Vivo en Sevilla.", "¿Y dónde trabajas?", "Cádiz", "Cádiz"),
+        ("我住在上海。", "你在哪里工作？", "苏州", "苏州"),
     ],
 )
 def test_K2_an_answer_to_a_question_corrects_nothing(
@@ -86,6 +90,39 @@ def test_L6_a_short_answer_is_of_what_was_asked(
     after = learned(clock, told, f"A: {asked}", answer)
     for one in both:
         assert one in after
+
+
+@pytest.mark.parametrize(
+    ("guess", "answer", "said"),
+    [
+        ("So you live in Leeds?", "yes", "The user lives in Leeds."),
+        ("Got it. You're vegan, right?", "yep", "The user is vegan."),
+        ("You work at Siemens, correct?", "no, Bosch", "The user works at Bosch."),
+        ("So you live in Leeds?", "No, I live in York", "The user lives in York."),
+        ("So you live in Leeds?", "nope", ""),
+        ("So you're looking for a hotel?", "yes", ""),
+    ],
+)
+def test_L6_a_guess_is_believed_when_it_is_said_to_be_right(
+    clock: MovableClock, guess: str, answer: str, said: str
+) -> None:
+    assert learned(clock, f"A: {guess}", answer) == said
+
+
+@pytest.mark.parametrize(
+    ("told", "asked", "said", "right", "wrong"),
+    [
+        ("Ich wohne in Kiel.", "Wie ist das Wetter?", "nein, ich meinte Ulm", "Ulm", "Kiel"),
+        ("Vivo en Sevilla.", "¿Tienes hijos?", "quise decir Málaga", "Málaga", "Sevilla"),
+        ("I work at Siemens", "You work at Siemens?", "no, Bosch", "Bosch", "Siemens"),
+    ],
+)
+def test_K2_a_correction_behind_a_question_in_other_words(
+    clock: MovableClock, told: str, asked: str, said: str, right: str, wrong: str
+) -> None:
+    after = learned(clock, told, f"A: {asked}", said)
+    assert right in after
+    assert wrong not in after
 
 
 def test_L6_a_second_sentence_is_no_other_value_of_an_earlier_one(clock: MovableClock) -> None:
