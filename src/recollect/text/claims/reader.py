@@ -36,6 +36,7 @@ from recollect.text.claims.permanence import (
     may_last,
     spelled,
 )
+from recollect.text.claims.portraits import written_out
 from recollect.text.claims.requests import (
     decision_in,
     remembered,
@@ -93,12 +94,16 @@ class TurnReading:
             self._skipped[message.id] = reason
 
     def _with_question(self, message: Message) -> Message:
-        """A short answer as the statement that it makes; anything else as it was said."""
+        """A short answer and fragments as the statements that they make; anything else as it was
+        said."""
         asked, self._asked = self._asked, ""
         if message.role == "assistant":
             self._asked = question_in(message.text)
-        elif message.role == "user" and (said := answered(asked, message.text)):
-            return replace(message, text=said)
+        elif message.role == "user":
+            said = answered(asked, message.text) or written_out(
+                message.text, _said(message).speaker.name
+            )
+            return message if said == message.text else replace(message, text=said)
         return message
 
     def _is_heard(self, message: Message) -> bool:
