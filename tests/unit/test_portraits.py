@@ -132,3 +132,13 @@ def test_a_passing_word_does_not_hide_what_lasts(text: str) -> None:
 )
 def test_what_is_so_this_once_is_left_alone(text: str) -> None:
     assert learned(text) == []
+
+
+def test_fragments_after_a_question_are_kept_without_it() -> None:
+    """Nobody's question has a part in what stands by itself."""
+    asked = Message(id="q", scope="s", session="c", role="assistant", text="How are you?", at=AT)
+    told = Message(
+        id="m", scope="s", session="c", role="user", text="Vegan here, any ideas?", at=AT
+    )
+    (lesson,) = extract([asked, told]).lessons
+    assert (lesson.text, lesson.asked) == ("The user is vegan.", ())
