@@ -39,6 +39,10 @@ def learned(clock: MovableClock, *turns: str) -> str:
         ("I work in Leeds", "Do you live there too?", "No, Manchester", "works in Manchester"),
         ("My dog is called Rex", "Nice! What breed? :)", "Actually a mix", "called a mix"),
         ("I live in Leeds", "Big flat? Tell me more.", "sixty metres", "lives in sixty"),
+        ("Ich wohne in Kiel.", "Wo haben Sie vorher gewohnt?", "Hamburg", "Hamburg"),
+        ("J'habite à Nantes.", "Et vous travaillez où ?", "Rennes", "Rennes"),
+        ("Vivo en Sevilla.", "¿Y dónde trabajas?", "Cádiz", "Cádiz"),
+        ("我住在上海。", "你在哪里工作？", "苏州", "苏州"),
     ],
 )
 def test_K2_an_answer_to_a_question_corrects_nothing(
@@ -88,6 +92,39 @@ def test_L6_a_short_answer_is_of_what_was_asked(
         assert one in after
 
 
+@pytest.mark.parametrize(
+    ("guess", "answer", "said"),
+    [
+        ("So you live in Leeds?", "yes", "The user lives in Leeds."),
+        ("Got it. You're vegan, right?", "yep", "The user is vegan."),
+        ("You work at Siemens, correct?", "no, Bosch", "The user works at Bosch."),
+        ("So you live in Leeds?", "No, I live in York", "The user lives in York."),
+        ("So you live in Leeds?", "nope", ""),
+        ("So you're looking for a hotel?", "yes", ""),
+    ],
+)
+def test_L6_a_guess_is_believed_when_it_is_said_to_be_right(
+    clock: MovableClock, guess: str, answer: str, said: str
+) -> None:
+    assert learned(clock, f"A: {guess}", answer) == said
+
+
+@pytest.mark.parametrize(
+    ("told", "asked", "said", "right", "wrong"),
+    [
+        ("Ich wohne in Kiel.", "Wie ist das Wetter?", "nein, ich meinte Ulm", "Ulm", "Kiel"),
+        ("Vivo en Sevilla.", "¿Tienes hijos?", "quise decir Málaga", "Málaga", "Sevilla"),
+        ("I work at Siemens", "You work at Siemens?", "no, Bosch", "Bosch", "Siemens"),
+    ],
+)
+def test_K2_a_correction_behind_a_question_in_other_words(
+    clock: MovableClock, told: str, asked: str, said: str, right: str, wrong: str
+) -> None:
+    after = learned(clock, told, f"A: {asked}", said)
+    assert right in after
+    assert wrong not in after
+
+
 def test_L6_a_second_sentence_is_no_other_value_of_an_earlier_one(clock: MovableClock) -> None:
     told = "hey! I'm Priya, I run a bakery in Porto with my brother Dev"
     after = learned(clock, told, "A: What do you bake?", "mostly bread. I'm coeliac myself")
@@ -129,3 +166,42 @@ def test_L6_the_reason_of_an_order_is_a_fact(clock: MovableClock) -> None:
 def test_K1_another_thing_about_the_same_person_replaces_nothing(clock: MovableClock) -> None:
     later = "mum didn't like the book, she's more into podcasts these days"
     assert "3rd of May" in learned(clock, "My mum's birthday is on the 3rd of May", "A: ok", later)
+
+
+def test_K2_what_another_person_asks_is_answered_too(clock: MovableClock) -> None:
+    talk = [
+        ("Ben", "I live in Leeds"),
+        ("Ann", "Where did you live before?"),
+        ("Ben", "Manchester"),
+        ("Ann", "And what do you do for a living?"),
+        ("Ben", "nurse"),
+    ]
+    with Memory.open("dict:", embedder="hashing", background=False, clock=clock) as memory:
+        messages = [
+            {"role": "user", "author": author, "content": text, "id": str(number)}
+            for number, (author, text) in enumerate(talk)
+        ]
+        memory.observe("chat", messages, scope=ANN)
+        memory.maintain()
+        records = memory.records(scope=ANN, limit=100).items
+        facts = {one.text for one in records if one.type == "fact" and one.status == "active"}
+    assert facts == {"Ben lives in Leeds.", "Ben works as a nurse."}
+
+
+def test_X5_what_was_made_of_a_question_is_forgotten_with_it(clock: MovableClock) -> None:
+    with Memory.open("dict:", embedder="hashing", background=False, clock=clock) as memory:
+        messages = [
+            {"role": "user", "content": "My dog is called Rex", "id": "a"},
+            {"role": "assistant", "content": "What breed is he?", "id": "b"},
+            {"role": "user", "content": "Labrador", "id": "c"},
+        ]
+        memory.observe("chat", messages, scope=ANN)
+        memory.maintain()
+        records = memory.records(scope=ANN, limit=100).items
+        made = next(one for one in records if "breed is Labrador" in one.text)
+        assert made.trust == 3  # the person said so; the question lends it no trust and takes none
+        question = next(one for one in records if one.text == "What breed is he?")
+        memory.forget(ids=[question.id])
+        left = [one.text for one in memory.records(scope=ANN, limit=100).items]
+    assert not any("breed" in text for text in left)
+    assert "The user's dog is called Rex." in left

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from recollect.text.claims.followups import followed_up
+from recollect.text.claims.places import placed
 
 WORDS_MAX = 8
 QUESTION_MAX = 160  # characters
@@ -89,7 +90,7 @@ _STATES = re.compile(
 )
 _IS = re.compile(r"\b(what|who|when|where)'s\b", re.IGNORECASE)
 _ARTICLE = re.compile(r"(?:an?|the) ", re.IGNORECASE)
-_ANY_QUESTION = re.compile(r"[^.!?\n]{1,160}\?")
+_ANY_QUESTION = re.compile(r"[^.!?\n。！？]{1,160}[?？]")
 _LAST_QUESTION = re.compile(r"[^.!?\n]{3,160}\?\W*\Z")
 
 
@@ -140,6 +141,15 @@ def answered(question: str, answer: str, told: str = "") -> str:
         yes, no = _YES.match(answer), _NO.match(answer)
         if yes or no:
             return _told(closed, holds=bool(yes))
+    if guess := _GUESS.match(asked):
+        own = _as_own(guess["what"])
+        wrong = _NO_BUT.match(answer)
+        if _YES.match(answer) or wrong is None:
+            return own if _YES.match(answer) else ""
+        value = wrong["value"]
+        is_value = not (_NO_ANSWER.search(value) or _STATES.search(value))
+        said = placed(own, value, "", sure=True, name=False) if is_value else ""
+        return f"No, {said}" if said and said != own else ""
     value = _OPENING.sub("", answer).strip()
     if not value or _NO_ANSWER.search(value) or _STATES.search(value):
         return ""
@@ -148,6 +158,28 @@ def answered(question: str, answer: str, told: str = "") -> str:
         if found and must.match(value):
             return _written(statement, found, value)
     return followed_up(asked, _PREPOSITION.sub("", value), told)
+
+
+# "So you live in Leeds?" What is only so now, or only meant politely, is no guess about somebody.
+_GUESS = re.compile(
+    r"(?:(?:ok|okay|so|then|and|ah|oh|right|got it)[,:]? )*(?P<what>(?:you(?:'re| are| live| work"
+    r"| have| prefer| use| drive| speak| study| teach| own| play| run| don't| do not)\b"
+    r"|your [a-z][\w' -]{1,30} (?:is|are|lives?|works?)\b)(?! (?:saying|asking|looking|trying|sure"
+    r"|ready|done|getting|seeing|okay|ok|right|talking|thinking|welcome|mean)\b)[^,;:]{2,80}?)"
+    r"(?:, (?:right|correct|yes|is that right|is that correct))?\W*\Z",
+    re.IGNORECASE,
+)
+_NO_BUT = re.compile(
+    r"(?:no|nope|nah),? (?:actually |it's )?(?P<value>[\w'-]+(?: [\w'-]+){0,3})\Z", re.IGNORECASE
+)
+_OWN = {"you're": "I'm", "you are": "I am", "your": "my", "yours": "mine", "yourself": "myself"}
+_YOU = re.compile(r"\b(?:you're|you are|yours|yourself|your|you)\b", re.IGNORECASE)
+
+
+def _as_own(text: str) -> str:
+    """What was said to somebody, as they would say it."""
+    said = _YOU.sub(lambda found: _OWN.get(found[0].casefold(), "I"), text)
+    return said[:1].upper() + said[1:]
 
 
 def _told(closed: re.Match[str], *, holds: bool) -> str:
