@@ -75,7 +75,7 @@ async def meet(
         near=near,
         seen_hash=seen_hash,
     )
-    if wary and vector is not None and space == SPACE:
+    if wary:
         known = await _weighed(engine, store, record, vector, space, known)
     above = engine.profile.duplicate_above
     verdict = judge(
@@ -107,29 +107,34 @@ async def meet(
 
 
 async def _weighed(
-    engine: Engine, store: Store, record: Record, vector: Vector, space: str, known: list[Known]
+    engine: Engine,
+    store: Store,
+    record: Record,
+    vector: Vector | None,
+    space: str,
+    known: list[Known],
 ) -> list[Known]:
     """The known records, with what is likely to have changed and what is not; and those near by
-    meaning that the record likely says have changed."""
-    tells = effect_in(space)
-    if tells is None or record.kind != "semantic" or record.type == "user_request":
+    meaning, or by words where no vector tells that, that the record likely says have changed."""
+    if record.kind != "semantic" or record.type == "user_request":
         return known
-    near = Search(
-        where=Where(scopes=(record.scope,), now=engine.now(), statuses=LIVE, kinds=(record.kind,)),
-        limit=BORNE_MAX,
-        vector=vector,
-        space=space,
-        similar_above=BORNE_ABOVE,
-    )
+    by_meaning = vector is not None and space == SPACE
+    tells = effect_in(space if by_meaning else "")
+    where = Where(scopes=(record.scope,), now=engine.now(), statuses=LIVE, kinds=(record.kind,))
+    near = Search(where=where, limit=BORNE_MAX, text=record.text[:WORDS_FROM_MAX])
+    if by_meaning:
+        near = replace(near, text="", vector=vector, space=space, similar_above=BORNE_ABOVE)
     found = {one.record.id: one for one in known}
     for one in await _known(store, near):
-        found[one.record.id] = replace(one, record=found.get(one.record.id, one).record)
+        before = found.get(one.record.id, one)
+        found[one.record.id] = replace(before, similarity=one.similarity or before.similarity)
     alone, new = tells.told(vector), told(record.text, record.author, cue_of(record))
     weighed: list[Known] = []
     for one in found.values():
-        if one.similarity is not None and one.record.author == record.author:
+        compared = one.similarity is not None or not by_meaning
+        if compared and one.record.author == record.author:
             old = topic_of(one.record.text, one.record.author)
-            sum_ = tells.of(alone, new, old, one.similarity)
+            sum_ = tells.of(alone, new, old, one.similarity or 0.0)
             if sum_ is not None:
                 one = replace(one, bears=max(sum_ - tells.likely, 0.0), denied=sum_ < tells.least)
         weighed.append(one)
