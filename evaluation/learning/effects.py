@@ -46,7 +46,7 @@ from recollect.types import Message
 
 ROUNDS, STEP, SHRINK, FOLDS = 200, 0.06, 3.0, 8
 OTHERS = 3  # statements of other cases beside each change
-WRONG_MAX = 0.05  # of harmless messages that are taken for a change
+WRONG_MAX = {WEIGHTS: 0.05, WORDS: 0.025}  # of harmless messages that are taken for a change
 DENIED_MAX = 0.01  # of changes that a rule sees, and that are taken for none
 MEANT, PHRASED = 2.0, 4.0  # how much a number of a vector and a run of words count beside a trait
 SEEN_MIN = 3  # messages that have a run of words
@@ -90,8 +90,8 @@ def _told(text: str, author: str, at: datetime, *, first: bool = False) -> list[
         id="m", scope="user:x", session="s", role="user", text=text, at=at, author=author
     )
     found = extract([message])
-    tidings = () if first else found.tidings
-    lessons = [*found.lessons, *tidings, *(lesson for _, lesson in found.unread)]
+    news = () if first else (*found.tidings, *found.moments)
+    lessons = [*found.lessons, *news, *(lesson for _, lesson in found.unread)]
     return list(dict.fromkeys(lesson.text for lesson in lessons if lesson.type != "user_request"))
 
 
@@ -318,7 +318,7 @@ def _fit_and_write(found: Sequence[Pair], meant: Vectors, file: Path) -> None:
     told_ = _judged(_unfitted(found, rows, changes, weight, len(runs)), found)
     quiet = [one.score for one in told_ if one.source == "harmless" and not one.decided]
     ruled = [one.score for one in told_ if one.changes and one.decided]
-    likely = float(np.quantile(quiet, 1 - WRONG_MAX))
+    likely = float(np.quantile(quiet, 1 - WRONG_MAX[file]))
     least = float(np.quantile(ruled, DENIED_MAX))
     _report(told_, likely, least)
     weights, said = fit(rows, changes, weight, len(runs))

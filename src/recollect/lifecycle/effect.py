@@ -30,6 +30,10 @@ WEIGHTS = Path(__file__).with_name("effect.json")
 WORDS = Path(__file__).with_name("effect_of_words.json")
 
 
+# Where a rule says that it happened to something else, only the meaning may know better.
+_ELSEWHERE = frozenset(("beside", "told of it", "two things"))
+
+
 @frozen(kw_only=False)
 class Effect:
     """``likely``: what a sum must be above for a doubt; ``least``: what it must be above for a
@@ -55,7 +59,7 @@ class Effect:
         if is_foreign(new, old):
             return None
         found = traits(new, old)
-        if not found:
+        if not found or not (self.weights or found.keys().isdisjoint(_ELSEWHERE)):
             return float("-inf")
         shared = sum(self.traits.get(name, 0.0) * value for name, value in found.items())
         return told + self.cosine * cosine + shared + self._said(phrases(new, old))

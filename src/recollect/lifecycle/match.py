@@ -76,7 +76,7 @@ async def meet(
         seen_hash=seen_hash,
     )
     if wary:
-        known = await _weighed(engine, store, record, vector, space, known)
+        known = await _weighed(engine, store, record, vector, space, known, passing=passing)
     above = engine.profile.duplicate_above
     verdict = judge(
         record,
@@ -113,22 +113,30 @@ async def _weighed(
     vector: Vector | None,
     space: str,
     known: list[Known],
+    *,
+    passing: bool,
 ) -> list[Known]:
     """The known records, with what is likely to have changed and what is not; and those near by
-    meaning, or by words where no vector tells that, that the record likely says have changed."""
+    meaning, or by words where no vector tells that, that the record likely says have changed. Words
+    alone do not ask a statement that lasts and has no word of a change: it is one more."""
     if record.kind != "semantic" or record.type == "user_request":
         return known
     by_meaning = vector is not None and space == SPACE
+    new = told(record.text, record.author, cue_of(record))
+    if not (by_meaning or passing or new.change.kind not in ("", "turns")):
+        return known
     tells = effect_in(space if by_meaning else "")
     where = Where(scopes=(record.scope,), now=engine.now(), statuses=LIVE, kinds=(record.kind,))
-    near = Search(where=where, limit=BORNE_MAX, text=record.text[:WORDS_FROM_MAX])
+    near = Search(where=where, limit=NEIGHBOURS, text=record.text[:WORDS_FROM_MAX])
     if by_meaning:
-        near = replace(near, text="", vector=vector, space=space, similar_above=BORNE_ABOVE)
+        near = Search(
+            where=where, limit=BORNE_MAX, vector=vector, space=space, similar_above=BORNE_ABOVE
+        )
     found = {one.record.id: one for one in known}
     for one in await _known(store, near):
         before = found.get(one.record.id, one)
         found[one.record.id] = replace(before, similarity=one.similarity or before.similarity)
-    alone, new = tells.told(vector), told(record.text, record.author, cue_of(record))
+    alone = tells.told(vector)
     weighed: list[Known] = []
     for one in found.values():
         compared = one.similarity is not None or not by_meaning
@@ -136,7 +144,8 @@ async def _weighed(
             old = topic_of(one.record.text, one.record.author)
             sum_ = tells.of(alone, new, old, one.similarity or 0.0)
             if sum_ is not None:
-                one = replace(one, bears=max(sum_ - tells.likely, 0.0), denied=sum_ < tells.least)
+                denied = by_meaning and sum_ < tells.least  # words alone overrule no rule
+                one = replace(one, bears=max(sum_ - tells.likely, 0.0), denied=denied)
         weighed.append(one)
     known_ids = {one.record.id for one in known}
     return [one for one in weighed if one.bears > 0 or one.record.id in known_ids]

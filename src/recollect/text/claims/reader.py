@@ -33,6 +33,7 @@ from recollect.text.claims.permanence import (
     is_ruled_out,
     is_tiding,
     is_vital,
+    may_be_news,
     may_last,
     spelled,
 )
@@ -73,6 +74,7 @@ class TurnReading:
         self._lessons: list[Lesson] = []
         self._tidings: list[Lesson] = []
         self._unread: list[tuple[str, Lesson]] = []
+        self._moments: list[Lesson] = []
         self._skipped: dict[str, str] = {}
         self._asked = ""  # what the assistant asked just before
         for message in earlier[-LOOK_BACK:]:
@@ -87,7 +89,9 @@ class TurnReading:
             found = self._lessons_of(message)
             self._lessons += found
             self._tidings += _tidings(message, found)
-            self._unread += _unread(message, found)
+            untaught = _untaught(message, found)
+            self._unread += _unread(untaught, _said(message))
+            self._moments += _moments(untaught, _said(message))
             reason = "" if found else NOTHING
         if reason:
             self._skipped[message.id] = reason
@@ -128,6 +132,7 @@ class TurnReading:
             lessons=tuple(self._lessons),
             tidings=tuple(self._tidings),
             unread=tuple(self._unread),
+            moments=tuple(self._moments),
             skipped=dict(self._skipped),
         )
 
@@ -302,8 +307,8 @@ def _tidings(message: Message, found: Sequence[Lesson]) -> list[Lesson]:
     return [lesson for part in parts if (lesson := tiding(part, said))]
 
 
-def _unread(message: Message, found: Sequence[Lesson]) -> list[tuple[str, Lesson]]:
-    """The sentences of a person's message that no rule reads, as they were said."""
+def _untaught(message: Message, found: Sequence[Lesson]) -> list[Sentence]:
+    """The sentences of a person's message that no rule reads."""
     text = plain(own_words(message.text)) if message.role == "user" else ""
     if not text or _whole_task().match(text) or any(one.corrects for one in found):
         return []
@@ -312,10 +317,29 @@ def _unread(message: Message, found: Sequence[Lesson]) -> list[tuple[str, Lesson
         return []
     said = _said(message)
     return [
-        (one.text, lesson)
+        one
         for one in told
-        if not _sentence_lessons(one, said) and not _is_within(one.text, found)
-        for lesson in _unread_lessons(one, said)
+        if not _sentence_lessons(one, said)
+        and not _is_within(one.text, found)
+        and not _CORRECTED.fullmatch(one.text)
+    ]
+
+
+_CORRECTED = re.compile(r"not \w+(?: \w+)?, \w+(?: \w+)?", re.IGNORECASE)  # what was right before
+
+
+def _unread(untaught: Sequence[Sentence], said: Utterance) -> list[tuple[str, Lesson]]:
+    return [(one.text, lesson) for one in untaught for lesson in _unread_lessons(one, said)]
+
+
+def _moments(untaught: Sequence[Sentence], said: Utterance) -> list[Lesson]:
+    return [
+        kept_as_said(one.text, said)
+        for one in untaught
+        if not one.question
+        and not is_unreal(one.text)
+        and may_be_news(one.text)
+        and not may_last(one.text)
     ]
 
 

@@ -197,7 +197,7 @@ async def by_rules(engine: Engine, turns: Turns) -> Learned:
     found = await _read_by_rules(engine, turns)
     lasting = await _lasting(engine, turns, found.unread)
     kept = [*found.lessons, *lasting]
-    rest = [one for _, one in found.unread if one not in lasting]
+    rest = [*(one for _, one in found.unread if one not in lasting), *found.moments]
     sure = [LearnCandidate(lesson=lesson, how="rules") for lesson in kept]
     news = [LearnCandidate(lesson=one, how="rules", if_news=True) for one in found.tidings]
     news += [LearnCandidate(lesson=one, how="rules", if_news=True, passing=True) for one in rest]
