@@ -30,6 +30,7 @@ MAKES = str(PACKAGE / "types" / "frozen.py")
 # verb -> (statements, files) at most
 LIMITS = {
     "observe": (14, 45),
+    "remember": (18, 73),
     "learn": (90, 103),  # since things have values, ends an aside, and answers a question
     "recall": (4, 42),
     "context": (11, 56),
@@ -108,6 +109,9 @@ def test_no_verb_takes_more_steps_than_it_may(
         for _ in range(3):
             memory.maintain()
         taken["idle"] = steps.taken(memory.maintain)
+        memory.remember("Ann has a cat.", scope=ANN)
+        fact = "Tea is served at five."
+        taken["remember"] = steps.taken(lambda: memory.remember(fact, scope=ANN))
     over = {
         verb: f"{found} where {LIMITS[verb]} are allowed (statements, files)"
         for verb, found in taken.items()

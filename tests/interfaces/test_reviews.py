@@ -51,7 +51,7 @@ def test_X9_the_four_decisions(recollect: Run) -> None:
     first = keep(recollect, HOSTILE, "--source", "web")
     assert "approved" in recollect("review", "approve", first).stdout
     mine = keep(recollect, "My phone number is 555 1234.")
-    theirs = keep(recollect, "My phone number is 555 9999.", "--source", "web")
+    theirs = keep(recollect, "My phone number is 555 9999.", "--valid-from", "2020-01-01")
     answer = parsed(recollect("review", "merge", theirs, "--into", mine, "--json"))
     assert {item["id"]: item["status"] for item in answer["items"]} == {
         theirs: "merged",

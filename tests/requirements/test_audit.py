@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import io
+import shutil
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from recollect import AsyncMemory, Denied, Memory
 from recollect.access import audit, keys
+from recollect.changes import Change
+from recollect.interfaces.cli.output import UNSOUND
 from recollect.settings import Settings
-from recollect.types import AUDIT, Erase
+from recollect.types import AUDIT, Erase, Item
 from recollect.verbs.export import PASSING
+from tests import postgres, redis
+from tests.commands import run_here
 from tests.requirements.asking import stored
 from tests.requirements.exports import header, sealed
 
@@ -107,8 +114,6 @@ def test_X12_tampering_shows(how: str) -> None:
         items = await store.items(ANN, AUDIT, now=now(), limit=100)
         seals = [item for item in items if item.value["act"] == "seal"]
         plain = [item for item in items if item.value["act"] != "seal"]
-        from recollect.changes import Change
-
         change = Change(replace(memory.engine, audit=None), ANN, AUDIT)
         if how == "changed":
             change.items.append(replace(plain[0], value={**plain[0].value, "who": "eve"}))
@@ -126,6 +131,113 @@ def test_X12_tampering_shows(how: str) -> None:
         assert (await audit.verify_audit(memory.engine)).findings
 
     play(scenario)
+
+
+ENGINES: dict[str, Callable[[Path], AbstractContextManager[str]]] = {
+    "sqlite": lambda folder: nullcontext(str(folder / "memory.db")),
+    "postgresql": lambda _: postgres.database(),
+    "redis": lambda _: redis.database(),
+}
+# What is cut out of the lines of three processes, the first of which has eight and four seals.
+CUTS: dict[str, Callable[[list[list[Item]]], list[Item]]] = {
+    "the last seal": lambda processes: processes[0][-1:],
+    "the end": lambda processes: processes[0][-5:],
+    "the middle": lambda processes: processes[0][4:7],
+    "the beginning": lambda processes: processes[0][:3],
+    "a process": lambda processes: processes[1],
+    "all": lambda processes: [item for lines in processes for item in lines],
+    "all seals": lambda processes: [
+        item for lines in processes for item in lines if item.value["act"] == "seal"
+    ],
+}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_X12_who_kept_the_last_seals_sees_whatever_was_cut_off(tmp_path: Path, engine: str) -> None:
+    """Without them the end of a log can be cut off, or a whole process's, and the rest is sound."""
+
+    async def work(address: str, said: str) -> None:
+        async with await opened(address) as memory:
+            for number in range(4):
+                await memory.remember(f"{SECRETIVE} {said} {number}", scope=ANN)
+                await memory.recall("silver", scope=ANN)
+                await memory.engine.audit.flush()
+
+    async def cut(address: str, which: str) -> None:
+        async with await opened(address, audit="off") as memory:
+            engine, erased = memory.engine, Change(memory.engine, ANN, AUDIT)
+            by_process: dict[str, list[Item]] = {}
+            for item in await engine.store.items(ANN, AUDIT, now=engine.now(), limit=1000):
+                by_process.setdefault(item.key.partition("/")[0], []).append(item)
+            lines = sorted(by_process.values(), key=lambda items: items[0].value["at"])
+            erased.erasures += [
+                Erase(kind="item", scope=gone.scope, namespace=AUDIT, id=gone.key)
+                for gone in CUTS[which](lines)
+            ]
+            await erased.commit()
+
+    async def verified(address: str, kept: audit.AuditReport | None) -> audit.AuditReport:
+        async with await opened(address, audit="off") as memory:
+            return await audit.verify_audit(memory.engine, kept=kept)
+
+    async def main(which: str, address: str) -> None:
+        for number in range(3):
+            await work(address, f"{which} {number}")
+        kept = await verified(address, None)
+        assert len(kept.heads) == 3
+        await work(address, f"{which} later")
+        assert (await verified(address, kept)).is_sound, "what came since is no finding"
+        await cut(address, which)
+        assert not (await verified(address, kept)).is_sound
+
+    for which in CUTS:
+        folder = tmp_path / which
+        folder.mkdir()
+        with ENGINES[engine](folder) as address:
+            asyncio.run(main(which, address))
+
+
+def opened(address: str, audit: Any = "on") -> Awaitable[AsyncMemory]:
+    settings = Settings(audit=audit)
+    return AsyncMemory.open(address, embedder="none", background=False, settings=settings)
+
+
+def test_X12_an_older_copy_of_the_file_shows_beside_kept_seals(tmp_path: Path) -> None:
+    store, older, seals = tmp_path / "memory.db", tmp_path / "older.db", tmp_path / "seals.json"
+
+    def keep(text: str) -> None:
+        async def main() -> None:
+            async with await opened(str(store)) as memory:
+                await memory.remember(text, scope=ANN)
+
+        asyncio.run(main())
+
+    verify = ["--store", str(store), "--embedder", "none", "audit", "verify"]
+    keep(f"{SECRETIVE} one")
+    shutil.copy(store, older)
+    keep(f"{SECRETIVE} two")
+    seals.write_text(run_here([*verify, "--json"]).stdout)
+    assert run_here([*verify, "--kept", str(seals)]).returncode == 0
+    shutil.copy(older, store)
+    assert run_here(verify).returncode == 0, "nothing in the file itself tells"
+    done = run_here([*verify, "--kept", str(seals)])
+    assert done.returncode == UNSOUND
+    assert "the end was cut off, or an older log is in its place" in done.stdout
+    for content in ("", "[]", '{"heads": []}', '{"heads": {}, "until": {"a": "2026-01-01"}}'):
+        seals.write_text(content)
+        refused = run_here([*verify, "--kept", str(seals)])
+        assert (refused.returncode, len(refused.stderr.splitlines())) == (2, 1)
+
+
+def test_X12_kept_seals_that_have_expired_are_no_finding() -> None:
+    async def scenario(memory: AsyncMemory, clock: Clock) -> None:
+        await memory.remember(SECRETIVE, scope=ANN)
+        await memory.engine.audit.flush()
+        kept = await audit.verify_audit(memory.engine)
+        clock.now += timedelta(days=4)
+        assert (await audit.verify_audit(memory.engine, kept=kept)).is_sound
+
+    play(scenario, audit_days=2)
 
 
 def test_X12_lines_go_when_their_time_is_up_and_the_rest_stays_sound() -> None:

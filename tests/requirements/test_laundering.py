@@ -379,6 +379,47 @@ def test_X9_an_agents_doubt_leaves_what_a_person_said_believed(durability: Any) 
     play(scenario)
 
 
+@pytest.mark.parametrize("text", ["Ann lives in {}", "The nightly backup starts at {}"])
+@pytest.mark.parametrize("first", ["person", "other"])
+@pytest.mark.parametrize("way", ["web", "tool", "assistant", "import", "agent", "file"])
+def test_X6_X9_who_is_trusted_less_and_says_otherwise_doubts_nobody(
+    way: str, first: str, text: str
+) -> None:
+    """Neither by contradicting what is known nor by being there before: a person's word is shown
+    as it is, and the other one is what waits for a decision."""
+
+    async def scenario(memory: AsyncMemory, agent: AsyncMemory) -> None:
+        mine, theirs = ("Oslo", "Rome") if "Ann" in text else ("3", "4")
+        told = {"person": text.format(mine), "other": text.format(theirs)}
+
+        async def say(who: str) -> None:
+            if who == "person":
+                await memory.remember(told[who], scope=ANN)
+            elif way == "agent":
+                await agent.remember(told[who], scope=ANN)
+            else:
+                source: Any = way
+                await memory.remember(told[who], scope=ANN, source=source)
+
+        await say(first)
+        await say({"person": "other", "other": "person"}[first])
+        await memory.maintain()
+        found = {one.text: one for one in await facts(memory, ANN)}
+        assert found[told["person"]].status == "active"
+        packet = (await memory.context(query=told["person"], scope=ANN)).text
+        [line] = [one for one in packet.splitlines() if told["person"] in one]
+        assert "disputed" not in line
+        other = found[told["other"]].status
+        assert other == "disputed" or (first, other) == ("other", "superseded")
+        if other == "disputed":
+            [waiting] = await memory.review(scope=ANN)
+            receipt = await memory.resolve(found[told["person"]].id, "approve")
+            assert waiting.id in {item.id for item in receipt.items}, "either side may be decided"
+            assert await memory.review(scope=ANN) == ()
+
+    play(scenario)
+
+
 def test_X9_a_guess_of_an_agent_puts_no_persons_word_in_doubt() -> None:
     """What may be meant by a bare value, or by an event, is only guessed."""
 

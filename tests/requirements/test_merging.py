@@ -96,15 +96,20 @@ def test_X5_news_about_an_earlier_time_is_filed_as_history(memory: Memory) -> No
     assert in_june == ["Ann lives in Hamburg"]
 
 
-def test_X6_without_a_later_time_or_enough_trust_both_stay_disputed(
-    memory: Memory, clock: MovableClock
+@pytest.mark.parametrize(
+    "less", [{"source": "web"}, {"valid_from": "2020-01-01T00:00:00Z"}], ids=["trust", "time"]
+)
+def test_X6_without_a_later_time_or_enough_trust_both_stay(
+    memory: Memory, clock: MovableClock, less: dict[str, str]
 ) -> None:
+    """What is trusted less is in doubt alone: it takes nothing from what is trusted more."""
     berlin = stored(memory, "Ann lives in Berlin", scope=ANN)
-    receipt = later(memory, clock, "Ann lives in Hamburg", source="web")
+    receipt = later(memory, clock, "Ann lives in Hamburg", **less)
     (item,) = receipt.items
     assert item.status == "disputed"
     assert berlin in item.reason
-    assert {record_of(memory, id_).status for id_ in (berlin, item.id)} == {"disputed"}
+    expected = "active" if "source" in less else "disputed"
+    assert [record_of(memory, id_).status for id_ in (berlin, item.id)] == [expected, "disputed"]
     found = texts(memory, "where does Ann live", scope=ANN)
     assert sorted(found) == ["Ann lives in Berlin", "Ann lives in Hamburg"]
 

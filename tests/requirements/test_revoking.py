@@ -141,9 +141,12 @@ def test_X9_what_something_else_replaced_too_stays_retired(memory: Memory) -> No
 
 def test_X6_the_other_side_of_a_dispute_is_no_longer_disputed(memory: Memory) -> None:
     mine = keep(memory, "My phone number is 555 1234.")
-    theirs = keep(memory, "My phone number is 555 9999.", source="web")
+    theirs = keep(
+        memory, "My phone number is 555 9999.", author="eve", valid_from="2020-01-01T00:00:00Z"
+    )
+    memory.dispute(mine, by=theirs)
     assert [r.status for r in memory.get([mine, theirs])] == ["disputed", "disputed"]
-    receipt = memory.revoke(source="web", scope=SCOPE)
+    receipt = memory.revoke(author="eve", scope=SCOPE)
     assert [r.status for r in memory.get([mine, theirs])] == ["active", "archived"]
     memory.undo(receipt.change)
     assert [r.status for r in memory.get([mine, theirs])] == ["disputed", "disputed"]

@@ -249,12 +249,12 @@ async def linger(host: str, port: int, requests: Iterator[Request], answers: Cou
             reader, writer = await asyncio.open_connection(host, port, local_addr=ELSEWHERE)
             try:
                 await dribble(writer, next(requests))
+                answers[0] += 1  # of those that are held to the end nobody would hear otherwise
                 async with asyncio.timeout(LINGER_SECONDS):
                     while await reader.read(1):
                         await asyncio.sleep(DRIBBLE_SECONDS)
             finally:
                 writer.close()
-        answers[0] += 1
         await asyncio.sleep(PAUSE_SECONDS)
 
 

@@ -1,4 +1,5 @@
-"""Backup, restore and import killed at random moments: the old file stays, and again completes."""
+"""Backup, restore, rekey and import killed at random moments: the old file stays, or all of the new
+one is there, and again completes."""
 
 from __future__ import annotations
 
@@ -13,15 +14,17 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Memory
+from recollect import Memory, RecollectError
 from recollect.stores.sqlite import doctor
+from recollect.stores.sqlite.cipher import CAN_ENCRYPT, NEEDED, set_key
+from recollect.wiring.cipher import key_from
 
 # Everything is loaded before it says "ready", so that the kill hits the work itself.
 CHILD = """
 import asyncio, sys
-import recollect.verbs.import_, recollect.stores.sqlite.backup, recollect.models.providers.hashing
+import recollect.verbs.import_, recollect.stores.sqlite.rekey, recollect.models.providers.hashing
 from recollect import Memory
-from recollect.wiring.files import backup_store, restore_store
+from recollect.wiring.files import backup_store, rekey_store, restore_store
 verb, store, file = sys.argv[1:]
 print("ready", flush=True)
 if verb == "import":
@@ -29,6 +32,8 @@ if verb == "import":
         memory.import_from(file)
 elif verb == "backup":
     backup_store(store, None, file, force=True)
+elif verb == "rekey":
+    rekey_store(store, None, "" if file == "plain" else file)
 else:
     asyncio.run(restore_store(store, None, file))
 print("done", flush=True)
@@ -165,3 +170,63 @@ def test_X2_X10_a_restore_that_was_killed_leaves_the_old_file_or_the_new_one(
     run("restore", full, copy)
     assert records_of(full) == MANY
     assert copies_beside(full) == []
+
+
+PLAIN = Path("plain")  # no key
+
+
+@pytest.mark.skipif(not CAN_ENCRYPT, reason=NEEDED)
+@pytest.mark.parametrize("way", ["first", "another", "none"])
+def test_X2_a_rekey_that_was_killed_leaves_a_file_for_the_old_key_or_the_new_one(
+    full: Path, tmp_path: Path, kills: int, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = (key_file(tmp_path, name) for name in ("one", "other"))
+    old, new = {"first": (PLAIN, one), "another": (one, other), "none": (one, PLAIN)}[way]
+
+    def holding(key: Path) -> None:
+        monkeypatch.setenv("RECOLLECT_KEY_FILE", "" if key is PLAIN else str(key))
+        set_key(full, key_from("" if key is PLAIN else str(key)))
+
+    def opens_with(key: Path) -> bool:
+        holding(key)
+        try:
+            return records_of(full) == MANY + 1
+        except RecollectError:
+            return False
+
+    if old is not PLAIN:
+        holding(PLAIN)
+        run("rekey", full, old)
+    dice = random.Random(5)
+    has, wants = old, new
+    killed = 0
+    for _ in range(2 * kills):
+        holding(has)
+        killed += _killed_while_it_writes(full, wants, dice.uniform(0, 0.03))
+        found = [key for key in (has, wants) if opens_with(key)]
+        assert len(found) == 1, "the data is there under one key, and under no other"
+        if found == [wants]:
+            has, wants = wants, has
+    assert killed
+    holding(has)
+    run("rekey", full, wants)
+    assert opens_with(wants)
+
+
+def _killed_while_it_writes(store: Path, key: Path, seconds: float) -> bool:
+    """So long after it began to change the file. Was it killed before it was done?"""
+    child = start("rekey", store, key)
+    journal = store.with_name(f"{store.name}-journal")
+    while child.poll() is None and not (journal.exists() and journal.stat().st_size):
+        time.sleep(0.0005)
+    time.sleep(seconds)
+    if child.poll() is None:
+        os.kill(child.pid, signal.SIGKILL)
+    return "done" not in child.communicate(timeout=30)[0]
+
+
+def key_file(folder: Path, name: str) -> Path:
+    path = folder / f"{name}.key"
+    path.write_text(name.ljust(44, "k"))
+    path.chmod(0o600)
+    return path

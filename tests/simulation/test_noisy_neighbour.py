@@ -30,7 +30,7 @@ FLOODING = {  # to each server
 }
 FLOODING_ELSE = 12
 TIMES_MAX, MORE_MAX = 2.0, 0.05  # seconds
-RIGHTS = ("read", "write", "import", "export", "admin", "audit")
+RIGHTS = ("read", "write", "erase", "import", "export", "admin", "audit")
 SETTINGS = {
     "RECOLLECT_RATE": "1000000",  # no limit by requests: what is measured is the turns
     "RECOLLECT_REHEARSAL": "on",

@@ -16,7 +16,7 @@ from recollect.lifecycle.merge import Known, Verdict, claim_of, copies, judge, s
 from recollect.lifecycle.merge.judgement import Named, conflict
 from recollect.text.claims.lessons import Claim, claim_as_data
 from recollect.text.compare import text_hash
-from recollect.types import Record
+from recollect.types import Durability, Record
 
 MAY = datetime(2026, 5, 1, tzinfo=UTC)
 JULY = datetime(2026, 7, 1, tzinfo=UTC)
@@ -355,10 +355,11 @@ def test_X9_what_somebody_trusted_says_too_is_doubted_no_longer() -> None:
     assert (freed.status, freed.trust, "suspicion" in freed.data) == ("active", 3, False)
 
 
-def test_what_is_pinned_is_not_put_in_doubt_by_somebody_trusted_less() -> None:
-    pinned = fact("Ann lives in Berlin", "old", durability="core", version=1)
+@pytest.mark.parametrize("durability", ["core", "standard", "ephemeral"])
+def test_X9_nothing_is_put_in_doubt_by_somebody_trusted_less(durability: Durability) -> None:
+    known = fact("Ann lives in Berlin", "old", durability=durability, version=1)
     record = fact("Ann lives in Hamburg", trust=0)
-    verdict = judge(record, [Known(record=pinned)], duplicate_above=0.9)
+    verdict = judge(record, [Known(record=known)], duplicate_above=0.9)
     outcome = settle(record, verdict, now=NOW, new_id=ids())
     assert [(one.id, one.status) for one in outcome.records] == [("new", "disputed")]
 

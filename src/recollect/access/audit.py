@@ -6,7 +6,8 @@ hashes, and the key of a root is destroyed with the root, so what is forgotten s
 
 Every second the new lines of this process are sealed, root by root: a seal holds the hash of each
 line and the seal before. Whoever changes, removes or adds a line breaks a seal. Whoever cuts off
-the end of a log leaves a sound one: compare its last seal with one that was kept elsewhere.
+the end of a log, or puts an older copy in its place, leaves a sound one: only seals that were kept
+elsewhere show that.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import hashlib
 import hmac
 import json
 import logging
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -290,8 +291,9 @@ def _records_in(found: object) -> Iterator[Record]:
 
 @frozen
 class AuditReport:
-    """``heads`` are the last seals by root and process, to compare with those kept elsewhere;
-    ``unsealed`` lines are of the last second of a process, or of one that was killed."""
+    """``heads`` are the last seals by root and process, and ``until`` when they go by themselves:
+    kept elsewhere, they show later that nothing was cut off since. ``unsealed`` lines are of the
+    last second of a process, or of one that was killed."""
 
     lines: int
     seals: int
@@ -299,6 +301,7 @@ class AuditReport:
     lost: int
     findings: tuple[str, ...]
     heads: Mapping[str, str]
+    until: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_sound(self) -> bool:
@@ -340,14 +343,19 @@ async def _cells(store: Store, now: datetime) -> AsyncIterator[Cell]:
         after = page[-1].key
 
 
-async def verify_audit(engine: Engine, root: str | None = None) -> AuditReport:
-    """Is every line as it was written, and is none missing that has not expired?"""
+async def verify_audit(
+    engine: Engine, root: str | None = None, *, kept: AuditReport | None = None
+) -> AuditReport:
+    """Is every line as it was written, and is none missing that has not expired? ``kept``: an
+    earlier report, whose last seals must be there still."""
     by_thread: dict[tuple[str, str], dict[int, Line]] = {}
     async for where, name, line in audit_lines(engine, root):
         process, _, number = name.rpartition("/")
         by_thread.setdefault((where, process), {})[int(number)] = line
     findings: list[str] = []
     heads: dict[str, str] = {}
+    until: dict[str, str] = {}
+    hashes: set[str] = set()
     seals = unsealed = lost = total = 0
     for (where, process), lines in sorted(by_thread.items()):
         name = f"{where or 'the store'}, process {process}"
@@ -357,12 +365,34 @@ async def verify_audit(engine: Engine, root: str | None = None) -> AuditReport:
         seals += len(check.seals)
         unsealed += check.unsealed
         lost += sum(int(lines[number].get("lost") or 0) for number in check.seals)
+        hashes |= {str(lines[number]["hash"]) for number in check.seals}
         if check.seals:
-            heads[f"{where}/{process}"] = str(lines[check.seals[-1]]["hash"])
+            last = lines[check.seals[-1]]
+            heads[f"{where}/{process}"] = str(last["hash"])
+            until[f"{where}/{process}"] = str(last["until"])
+    findings += _cut_off(kept, hashes, engine.now(), root) if kept is not None else ()
     return AuditReport(
         lines=total, seals=seals, unsealed=unsealed, lost=lost, findings=tuple(findings),
-        heads=heads,
+        heads=heads, until=until,
     )  # fmt: skip
+
+
+def _cut_off(
+    kept: AuditReport, hashes: Container[str], now: datetime, root: str | None
+) -> Iterator[str]:
+    for name, hash_ in sorted(kept.heads.items()):
+        where, _, process = name.rpartition("/")
+        if root is not None and where != root_of(root):
+            continue
+        if hash_ not in hashes and not _is_over(kept.until.get(name, ""), now):
+            yield (
+                f"{where or 'the store'}, process {process}: the seal that was kept is missing: "
+                "the end was cut off, or an older log is in its place"
+            )
+
+
+def _is_over(until: str, now: datetime) -> bool:
+    return bool(until) and datetime.fromisoformat(until) <= now
 
 
 class _Check:
@@ -400,7 +430,7 @@ class _Check:
         yield from (f"line {number} was added" for number in self._added)
 
     def _expired(self, until: str) -> bool:
-        return bool(until) and datetime.fromisoformat(until) <= self._now
+        return _is_over(until, self._now)
 
     def _broken(self, seal: Line) -> Iterator[str]:
         for number, digest, until in seal.get("lines") or ():

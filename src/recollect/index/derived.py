@@ -8,6 +8,7 @@ quantised vector is its scale (float32), then one signed byte per number.
 from __future__ import annotations
 
 import struct
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
@@ -23,17 +24,23 @@ from recollect.text.normal import fold
 from recollect.types import Vector
 
 COUNT_MAX = 0xFFFF
+WORDS_KEPT = 50_000  # of what is written: about those that a language uses
 TERM = np.dtype([("hash", "<u8"), ("count", "<u2")])  # one pair of ``terms``
 
 
 @lru_cache(maxsize=20_000)  # the words that come again; who imports numbers has no end of others
 def hash_of(term: str) -> int:
-    return int.from_bytes(blake2b(term.encode(), digest_size=8).digest(), "little")
+    return _hashed(term)
 
 
-@lru_cache(maxsize=20_000)
+@lru_cache(maxsize=WORDS_KEPT)
 def _hash_of_stem(word: str) -> int:
-    return hash_of(analysis.stem(word))
+    """Kept here alone: a word that was new to three caches would drive out three."""
+    return _hashed(analysis.stemmed(word))
+
+
+def _hashed(term: str) -> int:
+    return int.from_bytes(blake2b(term.encode(), digest_size=8).digest(), "little")
 
 
 def label_of(tag: str) -> int:
@@ -45,13 +52,9 @@ def terms_blob(text: str, author: str) -> tuple[int, bytes]:
     """How many words a record has, and which."""
     unstemmed, found = analysis.document_words(text, author)
     hashes = sorted([*map(_hash_of_stem, unstemmed), *map(hash_of, found)])
-    counts = dict.fromkeys(hashes, 1)
-    if len(counts) < len(hashes):
-        before = -1
-        for hash_ in hashes:
-            if hash_ == before and counts[hash_] < COUNT_MAX:
-                counts[hash_] += 1
-            before = hash_
+    counts: dict[int, int] = Counter(hashes)  # in their order
+    if len(hashes) > COUNT_MAX:
+        counts = {hash_: min(count, COUNT_MAX) for hash_, count in counts.items()}
     blob = _packer(len(counts)).pack(*chain.from_iterable(counts.items()))
     return len(unstemmed) + analysis.length_of(found), blob
 

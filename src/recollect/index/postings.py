@@ -14,6 +14,7 @@ from recollect.types.frozen import frozen
 Array = NDArray[Any]
 
 SEGMENTS_MAX = 16
+WAITING_MAX = 64  # rows
 TAIL_MIN = 20_000  # entries that may wait outside the main segment, however small that is
 
 
@@ -100,17 +101,36 @@ def _some(segment: Segment, place: Array) -> Segment:
 
 
 class Postings:
-    """A large segment and small ones behind it, for what came later."""
+    """A large segment and small ones behind it, for what came later. What came just now waits as it
+    came: who writes one record after the other looks for none of its words in between."""
 
     def __init__(self) -> None:
         self._segments: list[Segment] = []
+        self._waiting: list[bytes] = []  # ``terms`` of the newest rows
+        self._first_waiting = 0  # the first of these
         self._large = 1  # so many of them, the first ones, are not merged for every little one
 
     @property
     def nbytes(self) -> int:
-        return sum(segment.nbytes for segment in self._segments)
+        waiting = sum(map(len, self._waiting))
+        return waiting + sum(segment.nbytes for segment in self._segments)
+
+    def add(self, blobs: Sequence[bytes], first_row: int) -> None:
+        """The words of new rows, one ``terms`` blob each, behind all that are there."""
+        if not self._waiting:
+            self._first_waiting = first_row
+        self._waiting += blobs
+        if len(self._waiting) > WAITING_MAX:
+            self._settle()
+
+    def _settle(self) -> None:
+        """From here on nothing waits."""
+        if self._waiting:
+            blobs, self._waiting = self._waiting, []
+            self.append(segment_of(blobs, self._first_waiting))
 
     def append(self, segment: Segment) -> None:
+        self._settle()
         self._segments.append(segment)
         large, tail = self._segments[: self._large], self._segments[self._large :]
         entries = sum(len(one.rows) for one in large)
@@ -120,6 +140,7 @@ class Postings:
             self._segments = [*large, merged(tail)]
 
     def compact(self) -> None:
+        self._settle()
         if len(self._segments) > 1:
             self._segments = [merged(self._segments)]
         self._large = 1
@@ -127,6 +148,7 @@ class Postings:
     def take(self, segments: Sequence[Segment]) -> None:
         """The first ones, as they are if they are few: merging takes longer than all the rest of
         taking in what was saved."""
+        self._settle()
         self._segments += segments
         self._large = max(1, len(segments))
         if len(segments) > SEGMENTS_MAX:
@@ -135,6 +157,7 @@ class Postings:
     def some(self, place: Array) -> Segment:
         """The words of some rows, numbered anew: ``place`` has the new number of every row, and
         -1 for the others. The order of rows must stay."""
+        self._settle()
         wanted = np.flatnonzero(place >= 0)
         first, last = wanted[0], wanted[-1]
         found = [
@@ -146,11 +169,14 @@ class Postings:
 
     def extend(self, segments: Sequence[Segment]) -> None:
         """Add many at once."""
+        self._settle()
         self._segments += segments
         self.compact()
 
     def find_all(self, hashes: Sequence[int]) -> list[list[tuple[Array, Array]]]:
         """The same for each of several words."""
+        if hashes:
+            self._settle()
         found: list[list[tuple[Array, Array]]] = [[] for _ in hashes]
         wanted = np.array(hashes, dtype=np.uint64)
         for segment in self._segments if hashes else ():
@@ -165,6 +191,7 @@ class Postings:
 
     def find(self, hash_: int) -> Iterator[tuple[Array, Array]]:
         """Rows that hold the word, and how often; in parts."""
+        self._settle()
         for segment in self._segments:
             place = int(np.searchsorted(segment.hashes, np.uint64(hash_)))
             if place < len(segment.hashes) and segment.hashes[place] == hash_:

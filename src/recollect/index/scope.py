@@ -188,7 +188,7 @@ class ScopeIndex:
         else:
             self._remove(np.array(changes.gone, dtype=np.int64))
         changed: list[int] = []
-        segments: list[Segment] = []
+        words: list[tuple[Sequence[bytes], int]] = []
         for rows in changes.rows:
             keys = np.array([row[0] for row in rows], dtype=np.int64)
             changed += keys.tolist()
@@ -196,8 +196,8 @@ class ScopeIndex:
             self._update([row for row, is_known in zip(rows, known, strict=True) if is_known])
             new = [row for row, is_known in zip(rows, known, strict=True) if not is_known]
             if new:
-                segments.append(self._append(new))
-        self._add_words(segments)
+                words.append(self._append(new))
+        self._add_words(words)
         self.turns.settle(self.column("key"))
         for space, vectors in self._vectors.items() if changed else ():
             vectors.held[self.rows_of(np.array(changed, dtype=np.int64))] = False
@@ -212,7 +212,7 @@ class ScopeIndex:
             self._grow(saved.rows)
             self.postings.take(
                 [
-                    self._take(part) if isinstance(part, bytes) else self._append(part)
+                    self._take(part) if isinstance(part, bytes) else segment_of(*self._append(part))
                     for part in saved.parts
                 ]
             )
@@ -227,11 +227,11 @@ class ScopeIndex:
         known: list[bool] = found.tolist()
         return known
 
-    def _add_words(self, segments: list[Segment]) -> None:
-        if len(segments) > 1:
-            self.postings.extend(segments)
-        elif segments:
-            self.postings.append(segments[0])
+    def _add_words(self, words: list[tuple[Sequence[bytes], int]]) -> None:
+        if len(words) > 1:
+            self.postings.extend([segment_of(*one) for one in words])
+        elif words:
+            self.postings.add(*words[0])
 
     def _grow(self, more: int) -> None:
         needed, capacity = self.size + more, len(self.present)
@@ -246,7 +246,8 @@ class ScopeIndex:
             vectors.scales = _resized(vectors.scales, capacity)
             vectors.held = _resized(vectors.held, capacity)
 
-    def _append(self, rows: Rows) -> Segment:
+    def _append(self, rows: Rows) -> tuple[Sequence[bytes], int]:
+        """Their words, and the first of them."""
         first, end = self.size, self.size + len(rows)
         self._grow(len(rows))
         columns = list(zip(*rows, strict=True))
@@ -256,8 +257,7 @@ class ScopeIndex:
             whole = enumerate(ids, first)
             self._long_ids.update((row, id_) for row, id_ in whole if len(id_) > ID_BYTES)
         for name, dtype in _NAMES.items():
-            numbers = self._numbers(columns[_PLACE[name]])
-            self._put(name, slice(first, end), np.array(numbers, dtype=dtype))
+            self._put_listed(name, slice(first, end), self._numbers(columns[_PLACE[name]]), dtype)
         self._admit(first, end)
         self._add_labels(np.arange(first, end, dtype=np.int32), columns[_PLACE["labels"]])
         self.turns.add(
@@ -267,7 +267,7 @@ class ScopeIndex:
             self.happened_at(first),
             self.column("key"),
         )
-        return segment_of(columns[_PLACE["terms"]], first)
+        return columns[_PLACE["terms"]], first
 
     def _admit(self, first: int, end: int) -> None:
         """Rows whose columns are written are there from now on."""
@@ -303,7 +303,7 @@ class ScopeIndex:
 
     def _write(self, where: Any, columns: Columns) -> None:
         for (name, dtype), values in zip(_DTYPES.items(), columns, strict=False):
-            self._put(name, where, np.array(values, dtype=dtype))
+            self._put_listed(name, where, values, dtype)
         self.first_expiry = min(self.first_expiry, *columns[_PLACE["expires_at"]])
 
     def _put(self, name: str, where: Any, values: Array) -> None:
@@ -319,6 +319,11 @@ class ScopeIndex:
             self._columns[name] = spread
         self._columns[name][where] = values
 
+    def _put_listed(self, name: str, where: Any, values: Sequence[Any], dtype: str) -> None:
+        """The same, as they come. Whether a few are what all are is told without an array."""
+        if name not in self._same or values.count(self._same[name].item()) < len(values):
+            self._put(name, where, np.array(values, dtype=dtype))
+
     def _add_labels(self, rows: Array, blobs: Sequence[bytes]) -> None:
         labels = np.frombuffer(b"".join(blobs), dtype="<u8")
         if len(labels):
@@ -327,6 +332,8 @@ class ScopeIndex:
             self._label_rows = np.concatenate([self._label_rows, owners])
 
     def _remove(self, keys: Array) -> None:
+        if not len(keys):
+            return
         rows = self.rows_of(keys)
         rows = rows[self.present[rows]]
         self.present[rows] = False

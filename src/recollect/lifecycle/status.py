@@ -40,9 +40,9 @@ def released(record: Record) -> Record:
 
 
 def disputed(record: Record, *, by: Record | None = None) -> Record:
-    """It waits for a person to decide. What is pinned as core is not put in doubt by somebody
-    who is trusted less."""
-    if by is not None and record.durability == "core" and by.trust < record.trust:
+    """It waits for a person to decide. Whoever is trusted less puts nothing in doubt: else a page
+    could weaken any fact by saying otherwise. Their own word is what is doubtful then."""
+    if by is not None and by.trust < record.trust:
         return record
     return replace(record, status="disputed")
 

@@ -248,6 +248,11 @@ def weights(terms: Sequence[str], documents: int, containing: Sequence[int]) -> 
 
 @lru_cache(maxsize=WORDS_KEPT)
 def stem(word: str) -> str:
+    return stemmed(word)
+
+
+def stemmed(word: str) -> str:
+    """The same for who keeps what comes of it."""
     word = word.replace("\u2019", "'")
     word = word.removesuffix("'s")
     word = word.replace("'", "")[:TERM_LENGTH_MAX]

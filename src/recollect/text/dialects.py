@@ -74,6 +74,8 @@ def plain_json(value: Any) -> Any:
 def bodies_of(raw: Mapping[str, Any]) -> list[Body]:
     """The messages that one message of an agent is: one, or several where it speaks for several
     (a request of pydantic-ai may hold instructions, tool answers and what the user said)."""
+    if _is_plain_text(raw):
+        return [Body(role=_chat_role(raw), original=raw)]
     raw = _unwrapped(raw)
     dialect = dialect_of(raw)
     if dialect is None:
@@ -81,6 +83,15 @@ def bodies_of(raw: Mapping[str, Any]) -> list[Body]:
     if dialect == "pydantic":
         return _pydantic_bodies(raw)
     return _without_answers(raw, _ROLES[dialect](raw))
+
+
+_OF_PLAIN_TEXT = frozenset(("role", "content", "id", "author"))
+
+
+def _is_plain_text(body: Mapping[str, Any]) -> bool:
+    """Somebody said this, and no more, as most messages are: all who have roles tell it so."""
+    told = body.keys() <= _OF_PLAIN_TEXT and isinstance(body.get("content"), str)
+    return told and bool(body.get("role"))
 
 
 def dialect_of(body: Mapping[str, Any]) -> Dialect | None:
@@ -99,6 +110,8 @@ def dialect_of(body: Mapping[str, Any]) -> Dialect | None:
 
 def parts_of(body: Mapping[str, Any]) -> list[Part]:
     """Everything that a message holds, in its order."""
+    if _is_plain_text(body):
+        return [Part(kind="text", text=body["content"])]
     dialect = dialect_of(body)
     return list(_PARTS[dialect](body)) if dialect else []
 

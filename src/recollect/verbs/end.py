@@ -8,6 +8,7 @@ receipt says so. The log stays either way.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -258,10 +259,23 @@ def _told(summary: str, over: Over) -> str:
     parts += [f"Approach: {'; '.join(rest)}"] if rest else []
     if over.outcome:
         parts.append(f"Outcome: {over.outcome}")
-    else:
-        replies = [m.text for m in over.messages if m.role == "assistant" and m.text.strip()]
-        parts += [f"Outcome: {short(replies[-1])}"] if replies else []
+    elif reply := _last_reply(over.messages):
+        parts.append(f"Outcome: {reply}")
     return "\n".join(parts)
+
+
+def _last_reply(messages: Sequence[Message]) -> str:
+    """What the assistant said last, without what it asked; "" if it only asked or nodded."""
+    for message in reversed(messages):
+        if message.role == "assistant":
+            told = _ASKED.sub("", message.text).strip()
+            if len(told.split()) >= REPLY_WORDS_MIN or not told.isascii():
+                return short(told)
+    return ""
+
+
+REPLY_WORDS_MIN = 3
+_ASKED = re.compile(r"[^.!?\n。！？]*[?？]")
 
 
 def importance(over: Over) -> float:

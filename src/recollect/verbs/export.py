@@ -46,6 +46,7 @@ from recollect.types import (
     Status,
     Where,
 )
+from recollect.types.files import check_is_file
 from recollect.types.frozen import frozen
 from recollect.types.serial import FORMAT, NAMES, TYPES, VERSION, Value, json_line, line_of
 from recollect.verbs.imported import NAMESPACE as KEPT
@@ -333,6 +334,7 @@ def target_opened(target: Target) -> Iterator[IO[bytes]]:
     path = Path(target)
     if path.is_dir():
         raise Invalid(f"{path} is a folder; name a file")
+    check_is_file(path)
     with _speaking_of(path), _beside(path) as file:
         yield file
 

@@ -100,10 +100,14 @@ async def _resolved(engine: Engine, wish: Wish) -> Receipt:
     if wish.id not in found or not engine.may_change(found[wish.id][0].scope):
         raise NotFound(f"there is nothing to decide under {wish.id!r}")
     record, store = found[wish.id]
-    if record.status not in ("quarantined", "disputed"):
-        raise Invalid(f"record {record.id!r} is {record.status}: there is nothing to decide")
     change = _change(engine, root_of(record.scope), wish, store)
     disputes = await disputes_of(engine, store, change.root, [record])
+    # What is trusted more than its opponent is believed meanwhile, and a side all the same.
+    is_side = any(one.status == "disputed" for one in disputes.opponents(record.id))
+    if record.status not in ("quarantined", "disputed") and not (
+        record.status == "active" and is_side
+    ):
+        raise Invalid(f"record {record.id!r} is {record.status}: there is nothing to decide")
     matter = Matter(engine=engine, record=record, disputes=disputes, wish=wish, change=change)
     await _DECISIONS[wish.action](matter)
     await change.commit()
@@ -120,7 +124,7 @@ def _change(engine: Engine, root: str, wish: Wish, store: Store) -> Change:
 
 async def _approve(matter: Matter) -> None:
     record = matter.record
-    if record.status == "disputed":
+    if record.status != "quarantined":
         await _decide_for(matter)
         return
     approved = released(record)

@@ -15,6 +15,7 @@ from typing import Any
 from recollect.errors import Invalid, NotFound
 from recollect.settings import PREFIX, Settings
 from recollect.types.arguments import StorePath
+from recollect.types.files import check_is_file
 from recollect.types.own import OwnTypes, own_types_of
 
 VARIABLE = f"{PREFIX}CONFIG"
@@ -89,6 +90,7 @@ def from_file(environ: Mapping[str, str]) -> dict[str, str]:
     named must be there."""
     path = config_file(environ)
     try:
+        check_is_file(path)
         text = path.read_text("utf-8")
     except FileNotFoundError:
         if environ.get(VARIABLE):

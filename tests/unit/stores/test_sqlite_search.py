@@ -6,6 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import get_args, get_type_hints
 
+import apsw
 import numpy as np
 import pytest
 
@@ -16,6 +17,7 @@ from recollect.stores.dict import DictStore
 from recollect.stores.rows import RELATIONS, ROLES, TOUCHES
 from recollect.stores.sqlite import SqliteStore, erase
 from recollect.testing.values import (
+    NOW,
     ROOT,
     ask,
     make_batch,
@@ -28,6 +30,7 @@ from recollect.testing.values import (
 from recollect.types import (
     Durability,
     Erase,
+    Find,
     Kind,
     RelationKind,
     Role,
@@ -35,6 +38,7 @@ from recollect.types import (
     Status,
     Touch,
     Type,
+    Where,
 )
 
 
@@ -221,7 +225,85 @@ def test_segments_merge_into_the_same_postings() -> None:
         assert found == whole.rows[whole.offsets[place] : whole.offsets[place + 1]].tolist()
 
 
+@pytest.mark.parametrize("cuts", [[0, 300], [0, 1, 2, 3, 70, 300], [0, 64, 65, 66, 131, 299, 300]])
+def test_words_that_wait_are_found_with_those_before_them(cuts: list[int]) -> None:
+    """Whatever is asked in between: nothing, one word, several, or all of them to be saved."""
+    chance = random.Random(4)
+    texts = [" ".join(chance.choices("abcdefgh", k=chance.randrange(9))) for _ in range(300)]
+    blobs = [terms_blob(text, "")[1] for text in texts]
+    whole, postings = segment_of(blobs, 0), Postings()
+    hashes = whole.hashes.tolist()
+    for number, (start, end) in enumerate(pairwise(cuts)):
+        if number == 3:
+            postings.append(segment_of(blobs[start:end], start))
+        else:
+            postings.add(blobs[start:end], start)
+        assert postings.nbytes > 0
+        if number == 1:
+            assert postings.find_all([]) == []
+            assert all(rows.tolist()[-1] < end for rows, _ in postings.find(hashes[0]))
+    found = [
+        [row for rows, _ in parts for row in rows.tolist()] for parts in postings.find_all(hashes)
+    ]
+    assert found == [
+        whole.rows[start:end].tolist() for start, end in pairwise(whole.offsets.tolist())
+    ]
+    postings.add(blobs[:5], 300)
+    kept = postings.some(np.arange(305))
+    again = segment_of([*blobs, *blobs[:5]], 0)
+    assert kept.rows.tolist() == again.rows.tolist()
+
+
 def test_texts_without_any_word_are_no_hindrance() -> None:
     postings = Postings()
     postings.extend([segment_of([b"", b""], 0)])
     assert postings.find_all([1, 2]) == [[], []]
+
+
+def test_what_is_looked_up_by_a_key_is_walked_to_whatever_the_number_of_records(
+    tmp_path: Path,
+) -> None:
+    """The indexes leave out what another one has: a hash that is single, an origin that is the
+    record's own. All are found all the same, and no statement goes through the records."""
+    said: list[str] = []
+
+    def watch(database: apsw.Connection) -> None:
+        database.exec_trace = lambda _, sql, __: said.append(sql) or True
+
+    records = [
+        make_record("a-old", hash="h", origin="a-old", status="superseded"),
+        make_record("b-now", hash="h", origin="b-now"),
+        make_record("c-copy", scope=f"{ROOT}:topic:x", hash="h", origin="b-now"),
+        make_record("d-other", hash="other", origin=""),
+        make_record("e-turn", type_="turn"),
+    ]
+    statuses: tuple[Status, ...] = ("active", "superseded")
+    where = Where(scopes=(ROOT,), now=NOW, descend=True, statuses=statuses)
+
+    async def found() -> tuple[list[str], ...]:
+        store = await SqliteStore.open(tmp_path / "m.db")
+        try:
+            await store.commit(make_batch(*records))
+            asked = (
+                Find(where=where, hashes=("h",), order="id"),
+                Find(where=where, origins=("b-now",), order="id"),
+                Find(where=where, origins=("a-old", "b-now"), hashes=("h",), order="id"),
+            )
+            return tuple([[one.id for one in await store.find(each)] for each in asked])
+        finally:
+            await store.close()
+
+    apsw.connection_hooks.append(watch)
+    try:
+        of_hash, of_origin, of_both = asyncio.run(found())
+    finally:
+        apsw.connection_hooks.remove(watch)
+    assert of_hash == of_both == ["a-old", "b-now", "c-copy"]
+    assert of_origin == ["b-now", "c-copy"]
+    looked_up = [sql for sql in said if sql.startswith("SELECT scope.path, record.id")]
+    assert len(looked_up) == 4
+    database = apsw.Connection(str(tmp_path / "m.db"))
+    for sql in looked_up:
+        plan = database.execute(f"EXPLAIN QUERY PLAN {sql}", ["[]"] * sql.count("?")).fetchall()
+        assert not [step for *_, step in plan if step.startswith("SCAN record")], sql
+    database.close()

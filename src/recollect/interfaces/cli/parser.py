@@ -220,6 +220,8 @@ def _add_identity(commands: Any) -> None:
     ):
         about = _command(actions, name, run_, said)
         about.add_argument("--scope", help="only of this root")
+        if name == "verify":
+            about.add_argument("--kept", help="what `verify --json` printed before: is it there?")
 
     about_devices = _group(commands, "devices", "whose a device is")
     actions = about_devices.add_subparsers(dest="action", required=True, metavar="ACTION")

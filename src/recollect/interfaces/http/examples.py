@@ -192,6 +192,7 @@ AUDIT_REPORT: Any = {
     "lost": 0,
     "findings": [],
     "heads": {"user:ann/3f9a51c07b124d1e": "c0ffee"},
+    "until": {"user:ann/3f9a51c07b124d1e": "2026-04-01T00:00:00+00:00"},
 }
 DEVICE: Any = {"id": "kitchen", "scope": "user:ann"}
 EPISODES: Any = {

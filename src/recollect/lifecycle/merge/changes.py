@@ -53,7 +53,12 @@ from recollect.text.claims.clauses import expanded, reading
 from recollect.text.claims.fields import fields_of, slots_of
 from recollect.text.claims.foreign import language_of
 from recollect.text.claims.lessons import CHANGE, KEPT
-from recollect.text.claims.topics import is_single, kinds_of_things, states_of
+from recollect.text.claims.topics import (
+    is_single,
+    kinds_of_things,
+    people_words,
+    states_of,
+)
 from recollect.text.claims.values import new_values_in
 from recollect.text.normal import fold
 from recollect.text.words import pattern, word_set
@@ -529,6 +534,8 @@ def _elsewhere(new: Topic, old: Topic) -> bool:
 def _about(new: Topic, old: Topic, shared: frozenset[str]) -> frozenset[str]:
     """What both name, beside whom they are about."""
     people = new.kin | {new.begins, old.subject, stem(new.begins), stem(old.subject)}
+    if new.kin and new.kin == old.kin:  # "mum" is the mother of whom both tell
+        shared -= people_words()
     return (
         shared - people
         if old.subject and old.subject in (new.begins, new.subject)

@@ -83,7 +83,7 @@ def _merged(record: Record, verdict: Verdict, within: Sequence[Record]) -> Outco
     if target.scope != record.scope:  # seen from here, but not ours to change
         copy = replace(record, origin=target.origin or target.id)
         if record.status == "active" and target.status == "disputed":
-            copy = disputed(copy)
+            copy = disputed(copy, by=target)
         reason = "a copy of it is visible from here already"
         return Outcome(status=_fate_of(copy), id=copy.id, reason=reason, records=(copy,))
     changed = [(one, repeated(one, record)) for one in within]
@@ -209,9 +209,11 @@ def _disputed(
     *,
     now: datetime,
 ) -> Outcome:
-    """Both stay, marked for a person to decide; only the known ones, where nothing speaks against
-    what is new but that it may have put an end to them."""
-    doubted = record if verdict.stands else disputed(record)
+    """Both stay, marked for a person to decide; but not the one that is trusted more, and only
+    the known ones where nothing speaks against what is new but that it may have put an end to
+    them."""
+    most = max((*within, *above), key=lambda one: one.trust, default=None)
+    doubted = record if verdict.stands else disputed(record, by=most)
     active = [one for one in within if one.status == "active"]
     known = [after for one in active if (after := disputed(one, by=record)) is not one]
     return Outcome(

@@ -32,6 +32,7 @@ from recollect.stores.sqlite.connection import (
 )
 from recollect.stores.sqlite.failures import speaking_of
 from recollect.stores.sqlite.migrate import migrations
+from recollect.types.files import check_is_file
 
 PAGES_PER_STEP = 256
 LOCK_SECONDS = 2.0
@@ -132,6 +133,7 @@ def _check_target(source: str, final: str, *, force: bool) -> None:
         raise NotFound(f"there is no file {source}")
     if os.path.isdir(final):
         raise Invalid(f"{final} is a folder; name a file in it")
+    check_is_file(final)
     if not os.path.isdir(os.path.dirname(os.path.abspath(final))):
         raise Invalid(f"there is no folder for {final}; make it first")
     if os.path.exists(final):

@@ -17,6 +17,7 @@ import apsw
 
 from recollect.errors import Incompatible, Unavailable
 from recollect.stores.sqlite.cipher import unlock
+from recollect.types.files import check_is_file
 
 APPLICATION_ID = 0x7265636F  # "reco", shown by file(1)
 OLDEST_LIBRARY = (3, 51, 3)  # older ones may corrupt a WAL that two programs share
@@ -57,6 +58,7 @@ def connect(path: str) -> apsw.Connection:
     """A connection to an existing file. Falls back to reading only, if that is all we may."""
     if os.path.isdir(path):
         raise Incompatible(f"{path} is a folder; name a file")
+    check_is_file(path)
     connection = apsw.Connection(
         path, flags=apsw.SQLITE_OPEN_READWRITE, statementcachesize=STATEMENTS_KEPT
     )

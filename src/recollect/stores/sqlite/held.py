@@ -119,9 +119,11 @@ _RECORDS = (
 )
 _TWINS = (
     f" UNION ALL SELECT {RECORD_WITH_SCOPE} {_SCOPED} CROSS JOIN record"
-    " ON record.hash = column2 AND record.hash <> '' AND record.scope = scope.pk"
+    " ON record.hash = column2 AND record.scope = scope.pk AND {kept}"
     " WHERE record.status IN (0, 3, 4)"
 )
+# Each has an index of its own.
+_KEPT = ("record.single = 1", "record.single = 0 AND record.hash <> ''")
 
 
 @cache
@@ -135,7 +137,8 @@ def _select(scopes: int, parts: tuple[tuple[str, int, int], ...]) -> str:
 @cache
 def _select_records(ids: int, hashes: int) -> str:
     sql = _RECORDS.format(asked=_named(ids, 1))
-    return sql + _TWINS.format(asked=_named(hashes, 2)) if hashes else sql
+    twins = [_TWINS.format(asked=_named(hashes, 2), kept=one) for one in _KEPT if hashes]
+    return "".join([sql, *twins])
 
 
 def _few(rows: Sized) -> int:
@@ -218,7 +221,7 @@ def _records(db: apsw.Connection, batch: Batch, needs: Needs) -> Mapping[str, Re
     erased = {one.id for one in batch.erase if one.kind == "record"}
     sql = _select_records(_few(needs.records), _few(needs.hashes))
     bindings = _given([(id_,) for id_ in needs.records])
-    bindings += _given(needs.hashes) if needs.hashes else []
+    bindings += (_given(needs.hashes) if needs.hashes else []) * len(_KEPT)
     rows = select(db, sql, *bindings)
     found = [read_record(row) if row[1] in erased else record_of(row) for row in rows]
     return {record.id: record for record in found}

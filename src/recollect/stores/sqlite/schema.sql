@@ -150,8 +150,8 @@ CREATE TABLE record (
 CREATE INDEX record_changed ON record (scope, changed);
 CREATE INDEX record_by_id ON record (scope, id);
 CREATE UNIQUE INDEX record_single ON record (hash, scope) WHERE single = 1;
-CREATE INDEX record_hash ON record (hash, scope) WHERE hash <> '';
-CREATE INDEX record_origin ON record (origin, root) WHERE origin <> '';
+CREATE INDEX record_hash ON record (hash, scope) WHERE single = 0 AND hash <> '';
+CREATE INDEX record_origin ON record (origin, root) WHERE origin <> '' AND origin <> id;
 CREATE INDEX record_author ON record (author, root) WHERE author <> '';
 CREATE INDEX record_session ON record (session, root) WHERE session <> '';
 CREATE INDEX record_expires ON record (expires_at) WHERE expires_at IS NOT NULL;

@@ -24,6 +24,7 @@ from recollect.index import search as indexed
 from recollect.index.cache import IndexCache, IsLittle
 from recollect.index.filters import check_asked, is_walk
 from recollect.ports import BESIDE_CHARACTERS, Capabilities, Clock, breath, note_left_out
+from recollect.scopes import root_of
 from recollect.stores.rows import damaged
 from recollect.stores.sqlite import due, news, reads, snapshots, walk
 from recollect.stores.sqlite.connection import (
@@ -57,6 +58,7 @@ from recollect.types import (
     Status,
     Summary,
     Type,
+    Where,
     Work,
     WorkKind,
 )
@@ -100,6 +102,7 @@ class SqliteStore:
         self._connections: list[apsw.Connection] = []
         self._seen = SeenRecords()
         self._grown: Counter[str] = Counter()  # scopes, by new records of this process
+        self._written: set[str] = set()  # roots, since they were last searched
         self._closed = False
         self._uncleared = False  # pages may hold bytes of what was erased
         self._wiped = (0.0, 0.0)  # when all of them were written anew, and how long that took
@@ -155,8 +158,10 @@ class SqliteStore:
         number = await self._writer.commit(batch)
         if batch.records:
             self._grown.update([record.scope for record in batch.records if not record.version])
+            self._written.add(batch.root)
             if len(self._grown) > GROWN_SCOPES_MAX:
                 self._grown.clear()
+                self._written.clear()
         if batch.erase:
             self._uncleared = True
             self._seen.let_go()
@@ -252,7 +257,10 @@ class SqliteStore:
         found = None
         if len(asked.text) <= BESIDE_CHARACTERS:
             found = await self._indexed_here(
-                lambda feed, is_little: indexed.search_if_ready(feed, self._cache, asked, is_little)
+                asked.where,
+                lambda feed, is_little: indexed.search_if_ready(
+                    feed, self._cache, asked, is_little
+                ),
             )
         if found is None:
             found = await self._read_at_once(search)
@@ -261,25 +269,27 @@ class SqliteStore:
         return hits
 
     async def _indexed_here(
-        self, read: Callable[[SqliteFeed, IsLittle], T | None]
+        self, where: Where, read: Callable[[SqliteFeed, IsLittle], T | None]
     ) -> tuple[T, list[str]] | None:
         """On the caller's thread, if that is quicker than the way to another one; and the ids of
-        what is damaged. At first without a transaction: mostly nothing has changed."""
+        what is damaged. At first without a transaction, unless this process has written there:
+        mostly nothing has changed."""
         await breath()
         with speaking_of(self._path):
-            db = self._connection()
+            db, root = self._connection(), root_of(where.scopes[0])
             feed = SqliteFeed(db, self._local.seen)
-            behind: list[str] = []
+            behind = [root] if root in self._written else []
 
             def is_little(scope: str, _: int) -> bool:
                 behind.append(scope)
                 return False
 
             try:
-                found = read(feed, is_little)
+                found = None if behind else read(feed, is_little)
             except FileMovedError:
                 return None
             if found is None and behind:
+                self._written.discard(root)
                 with snapshot(db):
                     feed = SqliteFeed(db, self._local.seen)
                     found = read(feed, feed.is_little)
@@ -300,7 +310,8 @@ class SqliteStore:
             return found, feed.damaged
 
         found = await self._indexed_here(
-            lambda feed, is_little: indexed.listing_if_ready(feed, self._cache, asked, is_little)
+            asked.where,
+            lambda feed, is_little: indexed.listing_if_ready(feed, self._cache, asked, is_little),
         )
         if found is None or (found[1] and asked.order in ("id", "newest")):
             found = await self._read_at_once(listing)

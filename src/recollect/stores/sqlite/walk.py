@@ -60,8 +60,17 @@ def walked(db: apsw.Connection, asked: Listing) -> list[Record]:
 
 # For each key of ``Find`` the records that have it, along its index.
 _KEYED = {
-    "hashes": "SELECT pk FROM record WHERE hash <> '' AND root = {root} AND hash IN {values}",
-    "origins": "SELECT pk FROM record WHERE origin <> '' AND root = {root} AND origin IN {values}",
+    # Hashes are in two indexes; a record that is no copy is found by its own id.
+    "hashes": (
+        "SELECT pk FROM (SELECT pk FROM record WHERE single = 1"
+        " AND root = {root} AND hash IN {values} UNION ALL SELECT pk FROM record WHERE single = 0"
+        " AND hash <> '' AND root = {root} AND hash IN {values})"
+    ),
+    "origins": (
+        "SELECT pk FROM (SELECT pk FROM record WHERE origin <> '' AND origin <> id"
+        " AND root = {root} AND origin IN {values} UNION ALL SELECT pk FROM record"
+        " WHERE origin = id AND root = {root} AND id IN {values})"
+    ),
     "lineage": (
         "SELECT record FROM lineage WHERE root = {root} AND source = 0 AND ref IN {values}"
     ),
@@ -84,7 +93,7 @@ def found(db: apsw.Connection, asked: Find) -> list[Record]:
                     values="(SELECT value FROM json_each(?))",
                 )
             )
-            bindings += [root, to_json(list(values))]
+            bindings += [root, to_json(list(values))] * sql.count("{root}")
     if not parts:
         raise Invalid("nothing to find records by; name a key, or ask for a listing")
     rows = db.execute(

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import re
 
+from recollect.text.claims.followups import followed_up
+from recollect.text.claims.places import placed
+
 WORDS_MAX = 8
 QUESTION_MAX = 160  # characters
 
@@ -82,10 +85,12 @@ _NO_ANSWER = re.compile(
     re.IGNORECASE,
 )
 _STATES = re.compile(
-    r"\b(?:I|my|we|our|me)\b|\b(?:is|are|was|have|has|do|does|can|will)\b", re.IGNORECASE
+    r"\b(?:I|my|we|our|me|he|she|it|they)\b|\b(?:is|are|was|have|has|do|does|can|will)\b",
+    re.IGNORECASE,
 )
 _IS = re.compile(r"\b(what|who|when|where)'s\b", re.IGNORECASE)
 _ARTICLE = re.compile(r"(?:an?|the) ", re.IGNORECASE)
+_ANY_QUESTION = re.compile(r"[^.!?\n。！？]{1,160}[?？]")
 _LAST_QUESTION = re.compile(r"[^.!?\n]{3,160}\?\W*\Z")
 
 
@@ -95,8 +100,39 @@ def question_in(text: str) -> str:
     return found[0].strip(" \"'*_") if found else ""
 
 
-def answered(question: str, answer: str) -> str:
-    """The statement that an answer makes; "" where it is no short answer to that question."""
+def any_question_in(text: str) -> str:
+    """The last thing that a message asks; "" if it asks nothing."""
+    found = _ANY_QUESTION.findall(text[-QUESTION_MAX * 4 :])
+    return found[-1].strip(" \"'*_") if found else ""
+
+
+def is_fragment(answer: str) -> bool:
+    """Whether an answer has no subject and no verb of its own: only its question says what it
+    means."""
+    return len(answer.split()) <= WORDS_MAX and not _STATES.search(answer)
+
+
+def is_offer(question: str) -> bool:
+    """Whether something is offered, or asked that is so only now: no answer to that lasts."""
+    return _OFFER.match(question) is not None
+
+
+_OFFER = re.compile(
+    r"(?:(?:ok|okay|so|and|great|nice|cool|sure|alright|or|also|then|well)[,!.]? )*(?:"
+    r"(?:should|shall|can|could|may|might|will) (?:i|we)\b|(?:do you )?(?:want|wanna|need)\b"
+    r"|would you (?:like|mind|prefer)\b|do you mind\b|ready\b|anything else|sounds? good|good\b"
+    r"|are you (?:ready|sure|ok|okay|done|happy|there)\b|have you (?:tried|checked|done)\b"
+    r"|how (?:is|are|was|were|did|about|does that|do you feel)\b|what (?:else|next|now)\b"
+    r"|(?:is|does|did) (?:that|this|it|you)\b|which (?:one|of|option|version|file)\b|right\b"
+    r"|(?:what|where|when|how) (?:should|shall|can|would) (?:i|we|you)\b|really\b"
+    r"|what (?:is|was) (?:the )?(?:error|problem|issue|question)\b)",
+    re.IGNORECASE,
+)
+
+
+def answered(question: str, answer: str, told: str = "") -> str:
+    """The statement that an answer makes; "" where it is no short answer to that question.
+    ``told`` is what the speaker said before."""
     answer = answer.strip(" .!")
     if not question or not answer or len(answer.split()) > WORDS_MAX or "\n" in answer:
         return ""
@@ -105,6 +141,15 @@ def answered(question: str, answer: str) -> str:
         yes, no = _YES.match(answer), _NO.match(answer)
         if yes or no:
             return _told(closed, holds=bool(yes))
+    if guess := _GUESS.match(asked):
+        own = _as_own(guess["what"])
+        wrong = _NO_BUT.match(answer)
+        if _YES.match(answer) or wrong is None:
+            return own if _YES.match(answer) else ""
+        value = wrong["value"]
+        is_value = not (_NO_ANSWER.search(value) or _STATES.search(value))
+        said = placed(own, value, "", sure=True, name=False) if is_value else ""
+        return f"No, {said}" if said and said != own else ""
     value = _OPENING.sub("", answer).strip()
     if not value or _NO_ANSWER.search(value) or _STATES.search(value):
         return ""
@@ -112,7 +157,29 @@ def answered(question: str, answer: str) -> str:
         found = form.match(asked)
         if found and must.match(value):
             return _written(statement, found, value)
-    return ""
+    return followed_up(asked, _PREPOSITION.sub("", value), told)
+
+
+# "So you live in Leeds?" What is only so now, or only meant politely, is no guess about somebody.
+_GUESS = re.compile(
+    r"(?:(?:ok|okay|so|then|and|ah|oh|right|got it)[,:]? )*(?P<what>(?:you(?:'re| are| live| work"
+    r"| have| prefer| use| drive| speak| study| teach| own| play| run| don't| do not)\b"
+    r"|your [a-z][\w' -]{1,30} (?:is|are|lives?|works?)\b)(?! (?:saying|asking|looking|trying|sure"
+    r"|ready|done|getting|seeing|okay|ok|right|talking|thinking|welcome|mean)\b)[^,;:]{2,80}?)"
+    r"(?:, (?:right|correct|yes|is that right|is that correct))?\W*\Z",
+    re.IGNORECASE,
+)
+_NO_BUT = re.compile(
+    r"(?:no|nope|nah),? (?:actually |it's )?(?P<value>[\w'-]+(?: [\w'-]+){0,3})\Z", re.IGNORECASE
+)
+_OWN = {"you're": "I'm", "you are": "I am", "your": "my", "yours": "mine", "yourself": "myself"}
+_YOU = re.compile(r"\b(?:you're|you are|yours|yourself|your|you)\b", re.IGNORECASE)
+
+
+def _as_own(text: str) -> str:
+    """What was said to somebody, as they would say it."""
+    said = _YOU.sub(lambda found: _OWN.get(found[0].casefold(), "I"), text)
+    return said[:1].upper() + said[1:]
 
 
 def _told(closed: re.Match[str], *, holds: bool) -> str:

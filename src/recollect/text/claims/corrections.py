@@ -19,7 +19,7 @@ from recollect.text.claims.clauses import reading
 from recollect.text.claims.lessons import Lesson
 from recollect.text.claims.places import placed
 from recollect.text.normal import fold
-from recollect.text.words import pattern, patterns
+from recollect.text.words import pattern, patterns, word_set
 
 LOOK_BACK = 8
 WORDS_MAX = 32
@@ -65,13 +65,16 @@ Reads = Callable[[str], Sequence[Lesson]]
 
 
 def amendment_in(
-    text: str, told: Sequence[Told], *, previous: str, read: Reads
+    text: str, told: Sequence[Told], *, previous: str, read: Reads, asked: str = ""
 ) -> Amendment | None:
     """What a message corrects; None if it is no correction of anything that was told. Without a
-    mark only what follows directly on the statement corrects it, and only in a few words."""
+    mark only what follows directly on the statement corrects it, and only in a few words.
+    ``asked`` is what somebody else asked just before: that is answered first."""
     if not told or len(text.split()) > WORDS_MAX or len(text) > 300:
         return None
     recent = list(reversed(told[-LOOK_BACK:]))
+    if asked and _answers(text, asked, recent):
+        return None
     marked, rest = without_marks(text)
     if (
         not marked
@@ -99,6 +102,23 @@ def amendment_in(
             if found and fold(found) != fold(before.text):
                 return Amendment(found, before)
     return Amendment("", just_said[0]) if marked and just_said and len(rest) > 1 else None
+
+
+def _answers(text: str, asked: str, recent: Sequence[Told]) -> bool:
+    """ "Labrador" to "What breed is he?" is no other name for the dog, nor is "no, Labrador". What
+    was told and is asked again ("Leeds?") may be mended by it, as by what surely is a correction.
+    """
+    if pattern("corrections.surely").match(text) or any(_repeats(asked, one) for one in recent):
+        return False
+    swapped = [fold(fix.old) for fix in _fixes(text, text, False) if fix.old.strip("?") == fix.old]
+    return not any(old and old in fold(one.text) for old in swapped for one in recent)
+
+
+def _repeats(asked: str, told: Told) -> bool:
+    """Whether a question has only words that were told."""
+    ours, theirs = ({stem(word) for word in words(text)} for text in (asked, told.text))
+    ours -= word_set("search.stop_words") | word_set("corrections.asks_again")
+    return bool(ours) and ours <= theirs and not pattern("corrections.asks_more").search(asked)
 
 
 def _is_said(fix: Fix, before: str) -> bool:
@@ -172,7 +192,9 @@ def _same_frame(part: str, lessons: Sequence[Lesson], before: Told) -> bool:
     if slots & known:
         return True
     ours, theirs = ({stem(word) for word in words(text)} for text in (part, before.text))
-    return len(ours & theirs) >= 0.5 * min(len(ours), len(theirs))
+    same = ours & theirs
+    said = same - word_set("search.stop_words")  # "I'm coeliac" does not say "I'm Priya" again
+    return bool(said) and len(same) >= 0.5 * min(len(ours), len(theirs))
 
 
 def _same_subject(lessons: Sequence[Lesson], before: Told) -> bool:
@@ -260,9 +282,11 @@ def _bare_fixes(sentences: Sequence[str], rest: str, marked: bool) -> Iterator[F
     )
     segments = [part.strip(_EDGES) for part in _SEGMENT.split(rest) if part and part.strip(_EDGES)]
     stated = bool(segments) and not marked and pattern("corrections.finite").search(segments[0])
-    if len(segments) > 1 and len(segments[0].split()) <= BARE_WORDS_MAX and not stated:
+    behind = segments[1] if len(segments) > 1 else ""
+    named = _names(behind.partition(" ")[0]) and not pattern("corrections.clause").match(behind)
+    if named and len(segments[0].split()) <= BARE_WORDS_MAX and not stated:
         # "Delft - Leiden was my master's": the old value comes second, with what it is really.
-        yield Fix(_bare(segments[0]), f"?{segments[1].split()[0]}", sure=marked)
+        yield Fix(_bare(segments[0]), f"?{behind.split()[0]}", sure=marked)
     for value in _values(first):
         bare = _is_bare(value)
         if pattern("corrections.finite").search(value) or _is_told_of_somebody(value):

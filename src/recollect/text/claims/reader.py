@@ -4,14 +4,20 @@ statement to its claim."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cache, lru_cache
 
 from recollect.text.analysis import stem
 from recollect.text.analysis import words as words_in
-from recollect.text.claims.answers import answered, question_in
+from recollect.text.claims.answers import (
+    answered,
+    any_question_in,
+    is_fragment,
+    is_offer,
+    question_in,
+)
 from recollect.text.claims.changes import change_in
 from recollect.text.claims.clauses import Speaker, clause_in, expanded, without_opening
 from recollect.text.claims.corrections import (
@@ -39,6 +45,7 @@ from recollect.text.claims.permanence import (
 )
 from recollect.text.claims.requests import (
     decision_in,
+    reason_in,
     remembered,
     remembered_as_said,
     request_in,
@@ -76,7 +83,9 @@ class TurnReading:
         self._unread: list[tuple[str, Lesson]] = []
         self._moments: list[Lesson] = []
         self._skipped: dict[str, str] = {}
-        self._asked = ""  # what the assistant asked just before
+        self._asked = ""  # what the assistant asked just before, at the end
+        self._question = ""  # and anywhere
+        self._answers = ""  # what the message that is read answers, where that is still to be said
         for message in earlier[-LOOK_BACK:]:
             message = self._with_question(message)
             if message.role == "user" and self._is_heard(message):
@@ -90,19 +99,25 @@ class TurnReading:
             self._lessons += found
             self._tidings += _tidings(message, found)
             untaught = _untaught(message, found)
-            self._unread += _unread(untaught, _said(message))
-            self._moments += _moments(untaught, _said(message))
+            self._unread += _unread(untaught, message, self._answers)
+            self._moments += [] if self._answers else _moments(untaught, _said(message))
             reason = "" if found else NOTHING
         if reason:
             self._skipped[message.id] = reason
 
     def _with_question(self, message: Message) -> Message:
         """A short answer as the statement that it makes; anything else as it was said."""
-        asked, self._asked = self._asked, ""
+        asked, self._asked, self._answers = self._asked, "", ""
+        if message.role != "user":
+            self._question = ""
         if message.role == "assistant":
             self._asked = question_in(message.text)
-        elif message.role == "user" and (said := answered(asked, message.text)):
-            return replace(message, text=said)
+            self._question = self._asked or any_question_in(message.text)
+        elif message.role == "user" and asked:
+            told = self._told.get(message.author)
+            said = answered(asked, message.text, told[-1].text if told else "")
+            self._answers = "" if said else asked
+            return replace(message, text=said) if said else message
         return message
 
     def _is_heard(self, message: Message) -> bool:
@@ -122,8 +137,8 @@ class TurnReading:
 
     def _read(self, message: Message) -> list[Lesson]:
         told = self._told.setdefault(message.author, [])
-        lessons = _read(message, told, self._last.get(message.author, ""))
-        self._last[message.author] = message.id
+        lessons = _read(message, told, self._last.get(message.author, ""), self._question)
+        self._last[message.author], self._question = message.id, ""
         return lessons
 
     @property
@@ -145,10 +160,12 @@ def extract(messages: Sequence[Message], *, earlier: Sequence[Message] = ()) -> 
     return reading.found
 
 
-def _unique(lessons: Iterable[Lesson]) -> list[Lesson]:
+def _unique(lessons: Sequence[Lesson]) -> list[Lesson]:
     found: dict[str, Lesson] = {}
+    # "The user's name is Ann" says more than "The user is Ann".
+    named = {one.text.replace("'s name is ", " is ", 1) for one in lessons if "'s name" in one.text}
     for lesson in lessons:
-        if not _SAYS_NOTHING.fullmatch(lesson.text):
+        if not _SAYS_NOTHING.fullmatch(lesson.text) and lesson.text not in named:
             found.setdefault(lesson.text.casefold(), lesson)
     return list(found.values())
 
@@ -161,7 +178,7 @@ def _said(message: Message) -> Utterance:
     return Utterance(Speaker("" if name.casefold() in _NAMELESS else name), message.at, message.id)
 
 
-def _read(message: Message, told: list[Told], previous: str) -> list[Lesson]:
+def _read(message: Message, told: list[Told], previous: str, asked: str) -> list[Lesson]:
     """The lessons of one user's message; each sentence joins what they told before."""
     own = own_words(message.text)
     text = plain(own)
@@ -174,6 +191,7 @@ def _read(message: Message, told: list[Told], previous: str) -> list[Lesson]:
         told,
         previous=previous,
         read=lambda part: _stated(Sentence(part, False, False), said),
+        asked=asked,
     )
     if amendment is not None:
         found = _amended(amendment, text, said)
@@ -328,8 +346,19 @@ def _untaught(message: Message, found: Sequence[Lesson]) -> list[Sentence]:
 _CORRECTED = re.compile(r"not \w+(?: \w+)?, \w+(?: \w+)?", re.IGNORECASE)  # what was right before
 
 
-def _unread(untaught: Sequence[Sentence], said: Utterance) -> list[tuple[str, Lesson]]:
-    return [(one.text, lesson) for one in untaught for lesson in _unread_lessons(one, said)]
+def _unread(untaught: Sequence[Sentence], message: Message, asked: str) -> list[tuple[str, Lesson]]:
+    """As they were said; a few words that answer a question with it, which alone says what they
+    mean."""
+    said = _said(message)
+    unread = [(one.text, lesson) for one in untaught for lesson in _unread_lessons(one, said)]
+    if not asked or not unread:
+        return unread
+    (words, lesson), plainly = unread[0], asked.replace('"', "'")
+    first = _said_apart(plain(own_words(message.text)))[0].text
+    if words == first and is_fragment(words):
+        answer = replace(lesson, text=f'{lesson.text} (asked: "{plainly}")')
+        unread[:1] = [] if is_offer(asked) else [(f"{asked} {words}", answer)]
+    return unread
 
 
 def _moments(untaught: Sequence[Sentence], said: Utterance) -> list[Lesson]:
@@ -429,7 +458,9 @@ def _stated_once(sentence: Sentence, said: Utterance, _at: str) -> Sequence[Less
     two zones are of two days."""
     request = request_in(sentence, said)
     if request is not None:
-        return [request]
+        reason = sentence._replace(text=reason_in(sentence.text))
+        found = english_lessons(reason, said) if reason.text else []
+        return [request, *(one for one in found if KEPT not in one.tags)]
     language = language_of(sentence.text)
     decision = decision_in(sentence, said)
     if decision is not None:

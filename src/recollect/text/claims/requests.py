@@ -51,7 +51,7 @@ def request_in(sentence: Sentence, said: Utterance) -> Lesson | None:
     text = sentence.text.strip(" ,;")
     parts = (text, _behind_reason(text))
     ordered = any(map(_is_order, parts))
-    wished = pattern("requests.wish").match(text) or any(map(_is_style, parts))
+    wished = any(pattern("requests.wish").match(part) or _is_style(part) for part in parts)
     if not ordered and (not wished or is_figurative(text)):
         return None
     lesson = said.lesson(
@@ -65,6 +65,12 @@ def request_in(sentence: Sentence, said: Utterance) -> Lesson | None:
 
 STYLE_WORDS_MAX = 16
 SINGLE_STYLES = frozenset(("length", "emoji", "units", "spelling"))  # one wish at a time
+
+
+def reason_in(text: str) -> str:
+    """What stands before a wish: "I hate fish" of "I hate fish, never suggest it"."""
+    found = pattern("requests.then").search(text)
+    return text[: found.start()] if found else ""
 
 
 def _behind_reason(text: str) -> str:

@@ -1,0 +1,168 @@
+"""What is learned where an assistant asks: an answer is no correction of what was told before."""
+
+from __future__ import annotations
+
+import pytest
+
+from recollect import Memory
+from tests.requirements.conftest import MovableClock
+
+ANN = "user:ann"
+
+
+def learned(clock: MovableClock, *turns: str) -> str:
+    """What is believed after a talk; the assistant's turns begin with "A: "."""
+    with Memory.open("dict:", embedder="hashing", background=False, clock=clock) as memory:
+        messages = [
+            {"role": "assistant", "content": turn[3:], "id": str(number)}
+            if turn.startswith("A: ")
+            else {"role": "user", "content": turn, "id": str(number)}
+            for number, turn in enumerate(turns)
+        ]
+        memory.observe("chat", messages, scope=ANN)
+        memory.maintain()
+        records = memory.records(scope=ANN, limit=100).items
+        return "\n".join(
+            one.text
+            for one in records
+            if one.status == "active" and one.type not in ("turn", "episode")
+        )
+
+
+@pytest.mark.parametrize(
+    ("told", "asked", "answer", "wrong"),
+    [
+        ("I live in Leeds", "Where did you live before?", "Manchester", "lives in Manchester"),
+        ("I drive a Skoda", "What color?", "Red", "drives a Red"),
+        ("My budget is 2000", "For how many people?", "4", "budget is 4"),
+        ("We launch on May 5", "And the beta?", "April 12", "launches on 2027-04-12"),
+        ("I work in Leeds", "Do you live there too?", "No, Manchester", "works in Manchester"),
+        ("My dog is called Rex", "Nice! What breed? :)", "Actually a mix", "called a mix"),
+        ("I live in Leeds", "Big flat? Tell me more.", "sixty metres", "lives in sixty"),
+        ("Ich wohne in Kiel.", "Wo haben Sie vorher gewohnt?", "Hamburg", "Hamburg"),
+        ("J'habite à Nantes.", "Et vous travaillez où ?", "Rennes", "Rennes"),
+        ("Vivo en Sevilla.", "¿Y dónde trabajas?", "Cádiz", "Cádiz"),
+        ("我住在上海。", "你在哪里工作？", "苏州", "苏州"),
+    ],
+)
+def test_K2_an_answer_to_a_question_corrects_nothing(
+    clock: MovableClock, told: str, asked: str, answer: str, wrong: str
+) -> None:
+    before = learned(clock, told)
+    after = learned(clock, told, f"A: {asked}", answer)
+    assert before
+    assert before in after
+    assert wrong not in after
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("Leeds?", "Manchester"),
+        ("You live in Leeds, right?", "no, Manchester"),
+        ("Lovely, what do you do there?", "I meant Manchester"),
+        ("How is the weather?", "not Leeds, Manchester, sorry"),
+    ],
+)
+def test_K2_what_surely_corrects_does_so_behind_a_question_too(
+    clock: MovableClock, asked: str, said: str
+) -> None:
+    after = learned(clock, "I live in Leeds", f"A: {asked}", said)
+    assert "Manchester" in after
+    assert "Leeds" not in after
+
+
+@pytest.mark.parametrize(
+    ("told", "asked", "answer", "both"),
+    [
+        ("My daughter is 6", "And your son?", "9", ("daughter is 6", "son is 9")),
+        ("My sister lives in Paris", "What about your parents?", "Lyon", ("Paris", "live in Lyon")),
+        ("My wife works at Bosch", "And you?", "Siemens", ("Bosch", "user works at Siemens")),
+        ("We have a dog", "Oh nice, what breed?", "a beagle", ("dog", "breed is beagle")),
+        ("I have a daughter", "How old is she?", "7", ("a daughter", "is 7 years old")),
+        ("I work at Siemens", "What does your wife do?", "Teacher", ("Siemens", "wife works as")),
+        ("My son is 9", "What's his name?", "Leo", ("son is 9", "name is Leo")),
+    ],
+)
+def test_L6_a_short_answer_is_of_what_was_asked(
+    clock: MovableClock, told: str, asked: str, answer: str, both: tuple[str, str]
+) -> None:
+    after = learned(clock, told, f"A: {asked}", answer)
+    for one in both:
+        assert one in after
+
+
+@pytest.mark.parametrize(
+    ("guess", "answer", "said"),
+    [
+        ("So you live in Leeds?", "yes", "The user lives in Leeds."),
+        ("Got it. You're vegan, right?", "yep", "The user is vegan."),
+        ("You work at Siemens, correct?", "no, Bosch", "The user works at Bosch."),
+        ("So you live in Leeds?", "No, I live in York", "The user lives in York."),
+        ("So you live in Leeds?", "nope", ""),
+        ("So you're looking for a hotel?", "yes", ""),
+    ],
+)
+def test_L6_a_guess_is_believed_when_it_is_said_to_be_right(
+    clock: MovableClock, guess: str, answer: str, said: str
+) -> None:
+    assert learned(clock, f"A: {guess}", answer) == said
+
+
+@pytest.mark.parametrize(
+    ("told", "asked", "said", "right", "wrong"),
+    [
+        ("Ich wohne in Kiel.", "Wie ist das Wetter?", "nein, ich meinte Ulm", "Ulm", "Kiel"),
+        ("Vivo en Sevilla.", "¿Tienes hijos?", "quise decir Málaga", "Málaga", "Sevilla"),
+        ("I work at Siemens", "You work at Siemens?", "no, Bosch", "Bosch", "Siemens"),
+    ],
+)
+def test_K2_a_correction_behind_a_question_in_other_words(
+    clock: MovableClock, told: str, asked: str, said: str, right: str, wrong: str
+) -> None:
+    after = learned(clock, told, f"A: {asked}", said)
+    assert right in after
+    assert wrong not in after
+
+
+def test_L6_a_second_sentence_is_no_other_value_of_an_earlier_one(clock: MovableClock) -> None:
+    told = "hey! I'm Priya, I run a bakery in Porto with my brother Dev"
+    after = learned(clock, told, "A: What do you bake?", "mostly bread. I'm coeliac myself")
+    assert "coeliac" in after
+    assert "name is Priya" in after
+    assert "The user is Priya" not in after
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        "From now on keep all emails under 100 words please",
+        "Going forward, cc Dev on everything",
+        "When you write emails for me, keep them under 100 words",
+        "For all future replies use British spelling",
+        "from now on I want bullet points",
+        "Before you commit, run the linter",
+        "tests are in vitest, don't touch the legacy folder ever",
+        "I hate fish, never suggest it",
+    ],
+)
+def test_L6_an_order_for_the_future_is_kept(clock: MovableClock, order: str) -> None:
+    assert "The user asks" in learned(clock, order)
+
+
+@pytest.mark.parametrize(
+    "task", ["When you write the email for Tom, keep it short", "keep it under 50 words"]
+)
+def test_L6_an_order_for_one_thing_is_not_kept(clock: MovableClock, task: str) -> None:
+    assert learned(clock, task) == ""
+
+
+def test_L6_the_reason_of_an_order_is_a_fact(clock: MovableClock) -> None:
+    after = learned(clock, "I'm allergic to shellfish, so please never suggest sushi bars")
+    assert "The user asks" in after
+    assert "The user is allergic to shellfish." in after
+
+
+def test_K1_another_thing_about_the_same_person_replaces_nothing(clock: MovableClock) -> None:
+    later = "mum didn't like the book, she's more into podcasts these days"
+    assert "3rd of May" in learned(clock, "My mum's birthday is on the 3rd of May", "A: ok", later)
