@@ -76,7 +76,10 @@ async def meet(
         seen_hash=seen_hash,
     )
     if wary:
-        known = await _weighed(engine, store, record, vector, space, known, passing=passing)
+        written = frozenset(one.id for one in pending)
+        known = await _weighed(
+            engine, store, record, vector, space, known, passing=passing, written=written
+        )
     above = engine.profile.duplicate_above
     verdict = judge(
         record,
@@ -115,10 +118,12 @@ async def _weighed(
     known: list[Known],
     *,
     passing: bool,
+    written: frozenset[str],
 ) -> list[Known]:
     """The known records, with what is likely to have changed and what is not; and those near by
     meaning, or by words where no vector tells that, that the record likely says have changed. Words
-    alone do not ask a statement that lasts and has no word of a change: it is one more."""
+    alone do not ask a statement that lasts and has no word of a change: it is one more.
+    ``written``: the ids of what the same commit writes, which the store has as it was before."""
     if record.kind != "semantic" or record.type == "user_request":
         return known
     by_meaning = vector is not None and space == SPACE
@@ -134,8 +139,9 @@ async def _weighed(
         )
     found = {one.record.id: one for one in known}
     for one in await _known(store, near):
-        before = found.get(one.record.id, one)
-        found[one.record.id] = replace(before, similarity=one.similarity or before.similarity)
+        if one.record.id in found or one.record.id not in written:
+            before = found.get(one.record.id, one)
+            found[one.record.id] = replace(before, similarity=one.similarity or before.similarity)
     alone = tells.told(vector)
     weighed: list[Known] = []
     for one in found.values():
