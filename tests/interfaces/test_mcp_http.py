@@ -8,6 +8,7 @@ import threading
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 import anyio
@@ -185,6 +186,38 @@ def test_nobody_cancels_the_calls_of_another(
         assert mine.result(PATIENCE_SECONDS).status_code == 202  # cancelled: there is no answer
         go_on.set()
         assert theirs.result(PATIENCE_SECONDS).json()["result"]["isError"] is False
+
+
+def test_A10_one_device_of_a_key_cancels_no_call_of_another(
+    server: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also if it knows the session id: the key is the same, and what they reach is not."""
+    key = server.key("user:ann")
+    for device in ("kitchen", "garage"):
+        place = f"user:ann:device:{device}"
+        server.run(partial(keys.map_device, device=device, scope=place))
+    begun, go_on = threading.Semaphore(0), threading.Event()
+    search = server.memory._engine.store.search
+
+    async def slow(*arguments: Any, **options: Any) -> Any:
+        begun.release()
+        await asyncio.to_thread(go_on.wait, PATIENCE_SECONDS)
+        return await search(*arguments, **options)
+
+    monkeypatch.setattr(server.memory._engine.store, "search", slow)
+    asked = {"name": "memory_search", "arguments": {"query": "tea"}}
+    call = {"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": asked}
+    ended = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 5}}
+
+    def of(device: str) -> dict[str, str]:
+        return {"Mcp-Session-Id": "one", "X-Recollect-Device": device}
+
+    with ThreadPoolExecutor(1) as pool:
+        mine = pool.submit(lambda: post(server, call, key, **of("kitchen")))
+        assert begun.acquire(timeout=PATIENCE_SECONDS)
+        assert post(server, ended, key, **of("garage")).status_code == 202
+        go_on.set()
+        assert mine.result(PATIENCE_SECONDS).json()["result"]["isError"] is False
 
 
 @pytest.mark.parametrize(

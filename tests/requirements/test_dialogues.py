@@ -166,3 +166,42 @@ def test_L6_the_reason_of_an_order_is_a_fact(clock: MovableClock) -> None:
 def test_K1_another_thing_about_the_same_person_replaces_nothing(clock: MovableClock) -> None:
     later = "mum didn't like the book, she's more into podcasts these days"
     assert "3rd of May" in learned(clock, "My mum's birthday is on the 3rd of May", "A: ok", later)
+
+
+def test_K2_what_another_person_asks_is_answered_too(clock: MovableClock) -> None:
+    talk = [
+        ("Ben", "I live in Leeds"),
+        ("Ann", "Where did you live before?"),
+        ("Ben", "Manchester"),
+        ("Ann", "And what do you do for a living?"),
+        ("Ben", "nurse"),
+    ]
+    with Memory.open("dict:", embedder="hashing", background=False, clock=clock) as memory:
+        messages = [
+            {"role": "user", "author": author, "content": text, "id": str(number)}
+            for number, (author, text) in enumerate(talk)
+        ]
+        memory.observe("chat", messages, scope=ANN)
+        memory.maintain()
+        records = memory.records(scope=ANN, limit=100).items
+        facts = {one.text for one in records if one.type == "fact" and one.status == "active"}
+    assert facts == {"Ben lives in Leeds.", "Ben works as a nurse."}
+
+
+def test_X5_what_was_made_of_a_question_is_forgotten_with_it(clock: MovableClock) -> None:
+    with Memory.open("dict:", embedder="hashing", background=False, clock=clock) as memory:
+        messages = [
+            {"role": "user", "content": "My dog is called Rex", "id": "a"},
+            {"role": "assistant", "content": "What breed is he?", "id": "b"},
+            {"role": "user", "content": "Labrador", "id": "c"},
+        ]
+        memory.observe("chat", messages, scope=ANN)
+        memory.maintain()
+        records = memory.records(scope=ANN, limit=100).items
+        made = next(one for one in records if "breed is Labrador" in one.text)
+        assert made.trust == 3  # the person said so; the question lends it no trust and takes none
+        question = next(one for one in records if one.text == "What breed is he?")
+        memory.forget(ids=[question.id])
+        left = [one.text for one in memory.records(scope=ANN, limit=100).items]
+    assert not any("breed" in text for text in left)
+    assert "The user's dog is called Rex." in left

@@ -420,6 +420,21 @@ def test_X6_X9_who_is_trusted_less_and_says_otherwise_doubts_nobody(
     play(scenario)
 
 
+def test_X9_who_repeats_a_statement_gives_it_no_more_tags_than_it_may_have() -> None:
+    """A limit of one call is none if each call adds to what is there."""
+
+    async def scenario(memory: AsyncMemory, agent: AsyncMemory) -> None:
+        kept = await memory.remember("Ann likes tea", scope=ANN, tags=["zest"])
+        for number in range(5):
+            tags = [f"{number}-{other}" for other in range(60)]
+            await agent.remember("Ann likes tea", scope=ANN, tags=tags)
+        [record] = await memory.get([kept.items[0].id])
+        assert "zest" in record.tags
+        assert len(record.tags) == 64
+
+    play(scenario)
+
+
 def test_X9_a_guess_of_an_agent_puts_no_persons_word_in_doubt() -> None:
     """What may be meant by a bare value, or by an event, is only guessed."""
 

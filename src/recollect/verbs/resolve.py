@@ -15,7 +15,7 @@ from recollect.engine import Engine
 from recollect.errors import Conflict, Invalid, NotFound
 from recollect.lifecycle.disputes import Disputes, disputes_of, freed
 from recollect.lifecycle.match import meet
-from recollect.lifecycle.merge import Outcome, replaced, with_claim
+from recollect.lifecycle.merge import Outcome, joined_tags, replaced, with_claim
 from recollect.lifecycle.status import archived, released, settled, superseded
 from recollect.ports import Store
 from recollect.scopes import is_within, root_of
@@ -201,8 +201,7 @@ async def _merge(matter: Matter) -> None:
     kept = change.records.get(into.id, into)
     same_log = old.session_key == into.session_key
     lineage = tuple(dict.fromkeys((*kept.lineage, *old.lineage))) if same_log else kept.lineage
-    tags = tuple(sorted({*kept.tags, *old.tags}))
-    change.put(replace(kept, tags=tags, lineage=lineage))
+    change.put(replace(kept, tags=joined_tags(kept, old), lineage=lineage))
     await _replaces(matter, into.id, old)
 
 

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import socket
+
 import httpx2
 import pytest
 
-from recollect.interfaces.http.callers import FORWARDED
 from recollect.settings import Settings
 from recollect.wiring import read_settings
 from tests.interfaces.http.conftest import ServeApp
 
+# What programs that pass requests on add to them.
+PASSED_ON = (
+    "Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-IP",
+    "X-Forwarded-Port", "X-Forwarded-Server", "X-Original-Forwarded-For", "X-Client-IP", "CF-Ray",
+    "X-Cluster-Client-IP", "CF-Connecting-IP", "True-Client-IP", "Fastly-Client-IP", "CDN-Loop",
+    "X-Envoy-External-Address", "X-Original-Host", "X-Amzn-Trace-Id", "X-ProxyUser-IP", "X-ARR-SSL",
+)  # fmt: skip
 ROUTES = ("/api/memory/episodes", "/api/memory/search?q=flat")
 
 
@@ -46,13 +54,21 @@ def test_everything_else_needs_a_key(asked: httpx2.Client) -> None:
 
 def test_nobody_elses_request_passes_for_this_machines(asked: httpx2.Client) -> None:
     with asked:
-        for name in FORWARDED:
-            assert asked.get(ROUTES[0], headers={name: "1.2.3.4"}).status_code == 401
+        for name in PASSED_ON:
+            assert asked.get(ROUTES[0], headers={name: "1.2.3.4"}).status_code == 401, name
         bad_key = {"Authorization": "Bearer rck_nothing"}
         assert asked.get(ROUTES[0], headers=bad_key).status_code == 401
         assert asked.get(ROUTES[0], headers={"Host": "evil.example"}).status_code == 421
         foreign = {"Origin": "https://evil.example"}
         assert asked.get(ROUTES[0], headers=foreign).status_code == 403
+
+
+def test_who_passes_requests_on_and_says_nothing_speaks_an_older_http(asked: httpx2.Client) -> None:
+    """As a widespread server does unless it is told otherwise, with the name of this machine."""
+    with asked, socket.create_connection((asked.base_url.host, asked.base_url.port)) as line:
+        said = f"GET {ROUTES[0]} HTTP/1.0\r\nHost: {asked.base_url.netloc.decode()}\r\n\r\n"
+        line.sendall(said.encode())
+        assert line.makefile("rb").readline().split()[1] == b"401"
 
 
 def test_of_several_people_nobody_is_shown_without_a_key(serve_app: ServeApp) -> None:

@@ -92,7 +92,7 @@ def records(client: httpx2.Client) -> int:
     "twice",
     ["Host: 127.0.0.1", "Authorization: Bearer x", "Content-Type: text/plain",
      "Origin: x\r\nOrigin: y", "Idempotency-Key: a\r\nIdempotency-Key: b",
-     "X-Recollect-Device: a\r\nX-Recollect-Device: b"],
+     "X-Recollect-Device: a\r\nX-Recollect-Device: b", "Mcp-Session-Id: a\r\nMcp-Session-Id: b"],
 )  # fmt: skip
 def test_a_header_that_counts_may_not_stand_twice(wire: Wire, twice: str) -> None:
     answer = wire.ask("POST /v1/recall", f"{twice}\r\n", b'{"query": "x"}')
@@ -137,6 +137,57 @@ def test_a_body_of_two_lengths_hides_no_second_request(wire: Wire) -> None:
     assert told.startswith(b"HTTP/1.1 400 ")
     assert b"not both" in told
     assert told.count(b"HTTP/1.1 ") == 1
+
+
+# Headers and a body of which two readers may believe two different things.
+BODY = '{"query": "x"}'
+PIECES = f"{len(BODY):x}\r\n{BODY}\r\n0\r\n\r\n"
+LENGTH = f"Content-Length: {len(BODY)}\r\n"
+CHUNKED = "Transfer-Encoding: chunked\r\n"
+AMBIGUOUS = {
+    "length and pieces": f"{LENGTH}{CHUNKED}\r\n{PIECES}",
+    "pieces and length": f"{CHUNKED}{LENGTH}\r\n{PIECES}",
+    "another coding": f"Transfer-Encoding: identity\r\n{LENGTH}\r\n{BODY}",
+    "two codings": f"Transfer-Encoding: chunked, identity\r\n\r\n{PIECES}",
+    "a coding that is none": f"Transfer-Encoding: xchunked\r\n{LENGTH}\r\n{BODY}",
+    "codings twice": f"{CHUNKED}Transfer-Encoding: identity\r\n\r\n{PIECES}",
+    "a folded line": f"Transfer-Encoding:\r\n chunked\r\n{LENGTH}\r\n{PIECES}",
+    "an odd blank": f"Transfer-Encoding: \x0bchunked\r\n{LENGTH}\r\n{PIECES}",
+    "a blank before the colon": f"Transfer-Encoding : chunked\r\n{LENGTH}\r\n{PIECES}",
+    "a sign": f"Content-Length: +{len(BODY)}\r\n\r\n{BODY}",
+    "another base": f"Content-Length: 0x{len(BODY):x}\r\n\r\n{BODY}",
+    "two lengths": f"Content-Length: {len(BODY)}, 0\r\n\r\n{BODY}",
+    "a digit of another script": f"Content-Length: \xb2\r\n\r\n{BODY}",
+    "a bare CR": f"X: a\rTransfer-Encoding: chunked\r\n{LENGTH}\r\n{BODY}",
+    "a bare LF": f"X: a\nTransfer-Encoding: chunked\r\n{LENGTH}\r\n{BODY}",
+    "a piece of another base": f"{CHUNKED}\r\n0x{PIECES}",
+    "a negative piece": f"{CHUNKED}\r\n-{PIECES}",
+    "a piece that is too short": f"{CHUNKED}\r\n{len(BODY) - 2:x}\r\n{BODY}\r\n0\r\n\r\n",
+    "a huge piece": f"{CHUNKED}\r\n{'f' * 40}\r\n{BODY}\r\n0\r\n\r\n",
+    "an LF in an extension": f"{CHUNKED}\r\n{len(BODY):x};a\nb\r\n{BODY}\r\n0\r\n\r\n",
+    "a long extension": f"{CHUNKED}\r\n{len(BODY):x};{'a' * 200_000}\r\n{BODY}\r\n0\r\n\r\n",
+    "an older HTTP": f"{CHUNKED}Connection: keep-alive\r\n\r\n{PIECES}",
+}
+
+
+@pytest.mark.parametrize("shape", AMBIGUOUS)
+def test_behind_what_can_be_read_in_two_ways_begins_no_request(
+    dial: Dial, server: Served, shape: str
+) -> None:
+    """Somebody in front may have taken what follows for a part of the body."""
+    wire = dial(server)
+    version = "1.0" if shape == "an older HTTP" else "1.1"
+    with suppress(OSError):
+        wire.say(
+            f"POST /v1/recall HTTP/{version}\r\n{wire.base}Content-Type: application/json\r\n"
+            f"{AMBIGUOUS[shape]}GET /v1/records HTTP/1.1\r\n{wire.base}\r\n"
+        )
+    told = b""
+    with suppress(ConnectionResetError):
+        while part := wire.socket.recv(65536):  # until the server has ended the connection
+            told += part
+    assert told.count(b"HTTP/1.1 ") <= 1
+    assert told.startswith(b"HTTP/1.1 400 ") or not told or version == "1.0"
 
 
 @pytest.mark.parametrize("size", [17_000, 70_000, 2_000_000])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Iterable
 from contextlib import suppress
@@ -36,7 +37,11 @@ SEEN_MAX = 1000
 CALLER = "recollect.caller"
 MCP_PATH = "/mcp"
 MCP_METADATA = "/.well-known/oauth-protected-resource/mcp"
-FORWARDED = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
+# What a program that passes requests on adds to them, whichever it is.
+PASSED_ON = re.compile(
+    r"forwarded|real-?ip|client-?ip|connecting-ip|proxied|^via$|^cdn-loop$|"
+    r"^x-(original|proxy|envoy|amzn|amz-cf|azure|arr|varnish|request-start)|^cf-"
+)
 BROWSER_COOKIE = "recollect_browser"  # half of a key that works in this browser only
 
 
@@ -133,7 +138,8 @@ class Door:
             and connection.client is not None
             and is_loopback(connection.client.host)
             and host_name(headers.get("host", "")) in LOOPBACK
-            and not any(name in headers for name in FORWARDED)
+            and scope.get("http_version") != "1.0"  # some say nothing, but speak as of old
+            and not any(PASSED_ON.search(name) for name in headers)
         )
 
     async def _for_this_machine(self) -> AsyncMemory:

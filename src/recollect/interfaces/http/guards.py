@@ -42,6 +42,7 @@ ONCE = (
     "host",
     "idempotency-key",
     "if-none-match",
+    "mcp-session-id",
     "origin",
     "transfer-encoding",
     "x-recollect-device",

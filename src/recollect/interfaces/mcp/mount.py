@@ -108,7 +108,9 @@ def _read(body: bytes, asker: Caller, session: str) -> tuple[str, Call | None]:
     named = params if method == "notifications/cancelled" else message
     id_ = named.get("id", named.get("requestId")) if isinstance(named, dict) else None
     known = session and id_ is not None
-    return method, (asker.actor, session, json.dumps(id_)) if known else None
+    # A key that several devices use reaches another part for each: none ends another's call.
+    who = json.dumps([asker.actor, *asker.engine.bound])
+    return method, (who, session, json.dumps(id_)) if known else None
 
 
 class _Answer:

@@ -22,7 +22,14 @@ from recollect.lifecycle.merge.judgement import (
     judge,
     with_claim,
 )
-from recollect.lifecycle.merge.settlement import Outcome, copies, repeated, replaced, settle
+from recollect.lifecycle.merge.settlement import (
+    Outcome,
+    copies,
+    joined_tags,
+    repeated,
+    replaced,
+    settle,
+)
 from recollect.lifecycle.merge.topic import say_alike
 
 __all__ = [
@@ -38,6 +45,7 @@ __all__ = [
     "claim_of",
     "copies",
     "cue_of",
+    "joined_tags",
     "judge",
     "repeated",
     "replaced",

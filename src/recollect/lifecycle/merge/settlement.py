@@ -11,6 +11,7 @@ from recollect.lifecycle.status import disputed, past, released, superseded
 from recollect.ports import NewId
 from recollect.scopes import is_within
 from recollect.types import LIVE, Durability, ItemStatus, Record, Relation, RelationKind
+from recollect.types.arguments import TAGS_MAX
 from recollect.types.frozen import frozen
 
 STRENGTH: tuple[Durability, ...] = ("ephemeral", "standard", "core")
@@ -96,13 +97,20 @@ def _merged(record: Record, verdict: Verdict, within: Sequence[Record]) -> Outco
     )
 
 
+def joined_tags(kept: Record, other: Record) -> tuple[str, ...]:
+    """Those of a record, and of another's as many as it may have beside them: else who repeats a
+    statement often enough makes it as large as they like."""
+    fresh = sorted({*other.tags} - {*kept.tags})[: max(TAGS_MAX - len(kept.tags), 0)]
+    return tuple(sorted({*kept.tags, *fresh}))
+
+
 def repeated(known: Record, record: Record) -> Record:
     """What was said again adds its tags and, if it is believed no less, its weight; the text
     stays as it was first said. A held-back record that somebody more trusted says too is held
     back no longer."""
     if record.status == "quarantined":
         return known
-    tagged = replace(known, tags=tuple(sorted({*known.tags, *record.tags})))
+    tagged = replace(known, tags=joined_tags(known, record))
     if record.trust < known.trust:
         return tagged
     confirmed = known.status == "quarantined" and record.trust > known.trust

@@ -42,6 +42,8 @@ class Claim:
 class Lesson:
     """One thing learned, in words that stand on their own, and the messages that say it.
 
+    ``asked``: the message whose question makes sense of them; it says nothing by itself, but goes
+    with what was made of it.
     ``changed_by``: if it began at a time that is not exact ("last month"), when it had surely
     begun; a known statement that is older than that was true until then. ``change``: words that
     say a change and are not in the text ("now"). ``corrects``: the speaker said outright that
@@ -53,6 +55,7 @@ class Lesson:
 
     text: str
     messages: tuple[str, ...]
+    asked: tuple[str, ...] = ()
     type: Type = "fact"
     claim: Claim | None = None
     confidence: float = 0.7

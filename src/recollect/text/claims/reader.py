@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cache, lru_cache
+from typing import NamedTuple
 
 from recollect.text.analysis import stem
 from recollect.text.analysis import words as words_in
@@ -70,6 +71,23 @@ NOTHING = "nothing to learn"
 _NAMELESS = frozenset(("user", "human", "the user", "me"))
 
 
+class _Question(NamedTuple):
+    """What a message asks: at its end, and anywhere."""
+
+    by: str = ""
+    last: str = ""
+    anywhere: str = ""
+    message: str = ""
+
+
+def _question_of(message: Message) -> _Question:
+    if message.role not in ("user", "assistant"):
+        return _Question()
+    by = message.author if message.role == "user" else f"\0{message.role}"
+    last = question_in(message.text)
+    return _Question(by, last, last or any_question_in(message.text), message.id)
+
+
 class TurnReading:
     """Messages read one after the other: what each teaches, and what was told so far."""
 
@@ -83,42 +101,40 @@ class TurnReading:
         self._unread: list[tuple[str, Lesson]] = []
         self._moments: list[Lesson] = []
         self._skipped: dict[str, str] = {}
-        self._asked = ""  # what the assistant asked just before, at the end
-        self._question = ""  # and anywhere
-        self._answers = ""  # what the message that is read answers, where that is still to be said
+        self._before = _Question()
+        self._asked = _Question()  # by somebody else, just before the message that is read
         for message in earlier[-LOOK_BACK:]:
             message = self._with_question(message)
             if message.role == "user" and self._is_heard(message):
                 self._read(message)
 
-    def read(self, message: Message) -> None:
-        message = self._with_question(message)
+    def read(self, said: Message) -> None:
+        message = self._with_question(said)
         reason = "" if self._is_heard(message) else gate(message).skip
         if not reason:
             found = self._lessons_of(message)
+            if message is not said:  # the question has a part in what it says
+                found = [replace(one, asked=(self._asked.message,)) for one in found]
             self._lessons += found
             self._tidings += _tidings(message, found)
             untaught = _untaught(message, found)
-            self._unread += _unread(untaught, message, self._answers)
-            self._moments += [] if self._answers else _moments(untaught, _said(message))
+            asked = self._asked if message is said else _Question()
+            self._unread += _unread(untaught, message, asked)
+            self._moments += [] if asked.last else _moments(untaught, _said(message))
             reason = "" if found else NOTHING
         if reason:
             self._skipped[message.id] = reason
 
     def _with_question(self, message: Message) -> Message:
         """A short answer as the statement that it makes; anything else as it was said."""
-        asked, self._asked, self._answers = self._asked, "", ""
-        if message.role != "user":
-            self._question = ""
-        if message.role == "assistant":
-            self._asked = question_in(message.text)
-            self._question = self._asked or any_question_in(message.text)
-        elif message.role == "user" and asked:
-            told = self._told.get(message.author)
-            said = answered(asked, message.text, told[-1].text if told else "")
-            self._answers = "" if said else asked
-            return replace(message, text=said) if said else message
-        return message
+        before, self._before = self._before, _question_of(message)
+        self._asked = _Question()
+        if message.role != "user" or before.by == self._before.by:
+            return message
+        self._asked = before
+        told = self._told.get(message.author)
+        said = answered(before.last, message.text, told[-1].text if told else "")
+        return replace(message, text=said) if said else message
 
     def _is_heard(self, message: Message) -> bool:
         """A number alone teaches nothing, unless it corrects one; nor does a question, unless
@@ -137,8 +153,8 @@ class TurnReading:
 
     def _read(self, message: Message) -> list[Lesson]:
         told = self._told.setdefault(message.author, [])
-        lessons = _read(message, told, self._last.get(message.author, ""), self._question)
-        self._last[message.author], self._question = message.id, ""
+        lessons = _read(message, told, self._last.get(message.author, ""), self._asked.anywhere)
+        self._last[message.author] = message.id
         return lessons
 
     @property
@@ -346,17 +362,20 @@ def _untaught(message: Message, found: Sequence[Lesson]) -> list[Sentence]:
 _CORRECTED = re.compile(r"not \w+(?: \w+)?, \w+(?: \w+)?", re.IGNORECASE)  # what was right before
 
 
-def _unread(untaught: Sequence[Sentence], message: Message, asked: str) -> list[tuple[str, Lesson]]:
+def _unread(
+    untaught: Sequence[Sentence], message: Message, question: _Question
+) -> list[tuple[str, Lesson]]:
     """As they were said; a few words that answer a question with it, which alone says what they
     mean."""
-    said = _said(message)
+    said, asked = _said(message), question.last
     unread = [(one.text, lesson) for one in untaught for lesson in _unread_lessons(one, said)]
     if not asked or not unread:
         return unread
     (words, lesson), plainly = unread[0], asked.replace('"', "'")
     first = _said_apart(plain(own_words(message.text)))[0].text
     if words == first and is_fragment(words):
-        answer = replace(lesson, text=f'{lesson.text} (asked: "{plainly}")')
+        text = f'{lesson.text} (asked: "{plainly}")'
+        answer = replace(lesson, text=text, asked=(question.message,))
         unread[:1] = [] if is_offer(asked) else [(f"{asked} {words}", answer)]
     return unread
 

@@ -17,7 +17,7 @@ from typing import Any
 from recollect.changes import Change, EdgeKey, edge_key, slices
 from recollect.engine import Engine
 from recollect.errors import Conflict, Invalid
-from recollect.lifecycle.merge import replaced
+from recollect.lifecycle.merge import joined_tags, replaced
 from recollect.lifecycle.merge.settlement import STRENGTH
 from recollect.lifecycle.status import archived, disputed, drawn_again, settled, superseded
 from recollect.ports import NewId
@@ -168,7 +168,7 @@ def joined(kept: Record, gone: Record) -> Record:
     weight = gone if gone.trust >= kept.trust else kept
     return replace(
         kept,
-        tags=tuple(sorted({*kept.tags, *gone.tags})),
+        tags=joined_tags(kept, gone),
         importance=max(kept.importance, weight.importance),
         confidence=max(kept.confidence, weight.confidence),
         durability=max(kept.durability, weight.durability, key=STRENGTH.index),

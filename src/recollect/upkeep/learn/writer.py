@@ -189,6 +189,8 @@ async def _record(
     ids = candidate.lesson.messages
     if not ids or any(id_ not in said or id_ not in draft.told_by for id_ in ids):
         return None
+    if any(id_ not in draft.told_by for id_ in candidate.lesson.asked):
+        return None
     known = await _known(draft, candidate.leans_on, draft.turns.session.scope)
     if len(known) < len(candidate.leans_on):
         return None
@@ -356,7 +358,7 @@ def record_of(
         author=people[0].author,
         origin=id_,
         session=key.id,
-        lineage=lesson.messages,
+        lineage=(*lesson.asked, *lesson.messages),
         derived_from=candidate.leans_on,
         valid_from=since,
         valid_to=lesson.valid_to,
