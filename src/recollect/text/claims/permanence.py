@@ -26,6 +26,7 @@ _CHAT = {
     "theyre": "they're", "thats": "that's", "bf": "boyfriend", "gf": "girlfriend", "mom's": "Mom's",
 }  # fmt: skip
 _CHAT_WORD = re.compile(rf"(?<![\w'])(?:{'|'.join(_CHAT)})(?![\w'])")
+_CHAT_START = re.compile(r"(?:im|ive|cant|dont) [a-z]")
 _FIGURE_IN = re.compile(r"\d|[A-ZÀ-Ý]\w+")
 _ANY_NAME = re.compile(r"(?P<what>[A-ZÀ-Ý][\w'-]+) (?P<rest>[a-z]+\b.*)", re.DOTALL)
 _MEASURED = re.compile(r"(?:takes?|costs?|holds?|seats?|weighs?|runs?|has|have|is|are) .*\d")
@@ -43,6 +44,7 @@ def is_figurative(text: str) -> bool:
 def is_lasting(text: str) -> bool:
     """Whether a sentence, or a part of one, is worth keeping in the speaker's own words."""
     english = len(set(pattern("lasting.english").findall(text.casefold())))
+    english += _CHAT_START.match(text) is not None
     if language_of(text) or (pattern("lasting.foreign_own").search(text) and not english):
         return _foreign(text)
     words = spelled(text)
@@ -50,8 +52,9 @@ def is_lasting(text: str) -> bool:
         return False
     if english < 2 and not pattern("lasting.english").match(text) and is_turn(text):
         supposed = cues("lasting.hypothetical").search(words) or is_figurative(words)
-        return not supposed and (_elliptic(words, True) or _foreign(text))
-    return _may_be(words) and _is_statement(words)
+        return not (supposed or is_once(words)) and (_elliptic(words, True) or _foreign(text))
+    affected = pattern("lasting.affects").match(words) is not None
+    return _may_be(words, vital=affected) and (affected or _is_statement(words))
 
 
 def may_last(text: str) -> bool:
@@ -59,7 +62,20 @@ def may_last(text: str) -> bool:
     no form of it says that it lasts."""
     if language_of(text) or pattern("lasting.asks").match(spelled(text)):
         return False
-    return _may_be(spelled(text)) and not is_ruled_out(text)
+    return _may_be(spelled(text)) and not (is_ruled_out(text) or _is_listed(text))
+
+
+def _is_listed(text: str) -> bool:
+    return bool(_LISTED.match(text)) and not pattern("lasting.tells").search(text)
+
+
+# "3 eggs, 200 g flour", "font: arial, size: big": what somebody has at hand or looks at. Who tells
+# of themselves so is read before (``portraits``).
+_LISTED = re.compile(
+    r"\W*(?:\d+|an?|one|two|three|four|five|six) (?:[a-z]+ ){0,2}[a-z]+,"
+    r" (?:(?:\d+|an?|one|two|three) )?[a-z]+|\W*[a-z]+(?: [a-z]+)?: (?-i:[a-z]+(?: [a-z]+)?,)",
+    re.IGNORECASE,
+)
 
 
 def may_be_news(text: str) -> bool:
@@ -83,6 +99,11 @@ def is_vital(text: str) -> bool:
         return False
     whose = pattern("lasting.somebody").search(words) or pattern("lasting.kin").match(words)
     return bool(whose) and _may_be(words, vital=True)
+
+
+def is_once(text: str) -> bool:
+    """Whether a text tells of one time, whatever else it says."""
+    return pattern("lasting.once").search(text) is not None
 
 
 def is_tiding(text: str) -> bool:
@@ -138,6 +159,7 @@ def _may_be(words: str, *, vital: bool = False, passing: bool = False) -> bool:
         return False
     if (
         pattern("lasting.addressed").search(words)
+        or is_once(words)
         or cues("lasting.hypothetical").search(words)
         or is_figurative(words)
     ):
@@ -171,6 +193,8 @@ def _is_change(words: str) -> bool:
 def _is_statement(words: str) -> bool:
     if found := pattern("lasting.setting").match(words):
         return _is_statement(words[found.end() :])
+    if _PORTRAYED.match(words):
+        return True
     strong = _is_change(words)
     if pattern("lasting.pronoun").match(words):
         told = strong and pattern("lasting.they").match(words.lower())
@@ -194,6 +218,8 @@ def _is_statement(words: str) -> bool:
         return _said_of_thing(words, found["what"], found["rest"], strong) or _is_telling(words)
     return _elliptic(words, strong) or _is_telling(words)
 
+
+_PORTRAYED = re.compile(r"About (?:me|us|my [\w -]+|our family): \S")  # as ``portraits`` writes it
 
 # What somebody is at, has to do or has just done.
 _AT_IT = re.compile(

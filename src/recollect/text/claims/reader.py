@@ -44,6 +44,7 @@ from recollect.text.claims.permanence import (
     may_last,
     spelled,
 )
+from recollect.text.claims.portraits import written_out
 from recollect.text.claims.requests import (
     decision_in,
     reason_in,
@@ -88,6 +89,14 @@ def _question_of(message: Message) -> _Question:
     return _Question(by, last, last or any_question_in(message.text), message.id)
 
 
+def _in_sentences(message: Message) -> Message:
+    """What somebody tells of themselves in fragments, as the statements that they make."""
+    if message.role != "user":
+        return message
+    written = written_out(message.text, _said(message).speaker.name)
+    return message if written == message.text else replace(message, text=written)
+
+
 class TurnReading:
     """Messages read one after the other: what each teaches, and what was told so far."""
 
@@ -104,11 +113,12 @@ class TurnReading:
         self._before = _Question()
         self._asked = _Question()  # by somebody else, just before the message that is read
         for message in earlier[-LOOK_BACK:]:
-            message = self._with_question(message)
+            message = self._with_question(_in_sentences(message))
             if message.role == "user" and self._is_heard(message):
                 self._read(message)
 
     def read(self, said: Message) -> None:
+        said = _in_sentences(said)
         message = self._with_question(said)
         reason = "" if self._is_heard(message) else gate(message).skip
         if not reason:

@@ -21,7 +21,7 @@ from recollect.text.claims.clauses import (
 from recollect.text.claims.events import Worth, worth_of
 from recollect.text.claims.findings import Finding, bare
 from recollect.text.claims.lessons import Claim, Lesson
-from recollect.text.claims.permanence import is_figurative
+from recollect.text.claims.permanence import is_figurative, is_once
 from recollect.text.claims.rewrite import (
     dated,
     framed,
@@ -87,6 +87,8 @@ def english_lessons(said_sentence: Sentence, said: Utterance) -> list[Lesson]:
     text = _as_preference(with_subject(said_sentence.text))
     if said_sentence.question or not pattern("statements.cue").search(text) or is_unreal(text):
         return []
+    if is_once(text):
+        return []
     text = expanded(text)
     lessons: list[Lesson] = []
     for words in _clause_texts(text):
@@ -125,6 +127,10 @@ def _as_preference(text: str) -> str:
     """ "I'd rather have tea": what somebody prefers, unless it is for this once."""
     if pattern("statements.just_now").search(text):
         return text
+    if idiom := pattern("statements.over").search(text):
+        return f"I prefer {idiom['one']} to {idiom['other']}"
+    if idiom := pattern("statements.tireless").search(text):
+        return f"I love {idiom['what']}"
     preferred, times = pattern("statements.rather").subn("I prefer ", text, count=1)
     return preferred.replace(" than ", " to ", 1) if times else text
 
