@@ -2,8 +2,8 @@
 (``recollect.lifecycle.effect``).
 
 Changing are the last turns of the open ``pairs`` to what they change, the lines marked ``+`` in
-``sets/effects.txt`` and ``sets/sequels/open.txt`` to the statement above them, and the pairs of
-lines in ``lives/changes.tsv``. Not changing are the open ``harmless`` follow-ups,
+``sets/effects.txt``, ``sets/sequels/open.txt`` and ``plain.txt`` to the statement above them, and
+the pairs of lines in ``lives/changes.tsv``. Not changing are the open ``harmless`` follow-ups,
 ``sets/beside.jsonl``, the lines marked ``-``, all other pairs of lines of a life, and changes
 beside statements of other cases. Nothing that is held back is used. Prints how well it tells them
 apart in messages that it was not fitted on, and writes the weights.
@@ -33,9 +33,9 @@ from evaluation.learning.lives import FOLDER as LIVES
 from evaluation.learning.matching import matches_any
 from evaluation.learning.report import OPEN
 from evaluation.learning.sequels import OPEN as SEQUELS_OPEN
-from evaluation.learning.sequels import SEQUELS
+from evaluation.learning.sequels import PLAIN, SEQUELS
 from evaluation.running import embedder_named
-from recollect.lifecycle.effect import WEIGHTS
+from recollect.lifecycle.effect import SPACE, WEIGHTS, WORDS
 from recollect.lifecycle.merge.changes import replaces
 from recollect.lifecycle.merge.phrases import phrases
 from recollect.lifecycle.merge.topic import Topic, told, topic_of
@@ -46,7 +46,7 @@ from recollect.types import Message
 
 ROUNDS, STEP, SHRINK, FOLDS = 200, 0.06, 3.0, 8
 OTHERS = 3  # statements of other cases beside each change
-WRONG_MAX = 0.05  # of harmless messages that are taken for a change
+WRONG_MAX = {WEIGHTS: 0.05, WORDS: 0.025}  # of harmless messages that are taken for a change
 DENIED_MAX = 0.01  # of changes that a rule sees, and that are taken for none
 MEANT, PHRASED = 2.0, 4.0  # how much a number of a vector and a run of words count beside a trait
 SEEN_MIN = 3  # messages that have a run of words
@@ -90,8 +90,8 @@ def _told(text: str, author: str, at: datetime, *, first: bool = False) -> list[
         id="m", scope="user:x", session="s", role="user", text=text, at=at, author=author
     )
     found = extract([message])
-    tidings = () if first else found.tidings
-    lessons = [*found.lessons, *tidings, *(lesson for _, lesson in found.unread)]
+    news = () if first else (*found.tidings, *found.moments)
+    lessons = [*found.lessons, *news, *(lesson for _, lesson in found.unread)]
     return list(dict.fromkeys(lesson.text for lesson in lessons if lesson.type != "user_request"))
 
 
@@ -168,6 +168,7 @@ def pairs() -> list[Pair]:
         *_of_cases(),
         *_of_lines(FOLDER / "effects.txt", "effects"),
         *_of_lines(SEQUELS / SEQUELS_OPEN, "sequels"),
+        *_of_lines(SEQUELS / PLAIN, "sequels"),
         *_beside(),
     ]
     changing = [one for one in found if one.changes]
@@ -289,46 +290,53 @@ def _report(told_: Sequence[Judged], likely: float, least: float) -> None:
 
 def main() -> int:
     embedder = asyncio.run(embedder_named("auto", None, os.cpu_count() or 1))
-    if embedder is None or embedder.space.startswith("hashing"):
+    if embedder is None or embedder.space != SPACE:
         print("error: vectors that know no meaning tell nothing here", file=sys.stderr)
         return 2
     found = pairs()
     vectors = asyncio.run(
         _embedded(embedder, sorted({text for one in found for text in (one.new, one.old)}))
     )
+    news, olds = (np.array([vectors[getattr(one, at)] for one in found]) for at in ("new", "old"))
+    cosine = (news * olds).sum(axis=1, keepdims=True)
+    print("by meaning and words")
+    _fit_and_write(found, np.hstack([cosine, news * MEANT]), WEIGHTS)
+    print("by words alone")
+    _fit_and_write(found, np.zeros((len(found), 0)), WORDS)
+    return 0
+
+
+def _fit_and_write(found: Sequence[Pair], meant: Vectors, file: Path) -> None:
+    """``meant``: the cosine of each pair and the vector of what is new, or nothing."""
     names = sorted({name for one in found for name in one.traits})
     seen = Counter(run for said in {one.new: one for one in found}.values() for run in said.phrases)
     runs = sorted(run for run, count in seen.items() if count >= SEEN_MIN)
-    news, olds = (np.array([vectors[getattr(one, at)] for one in found]) for at in ("new", "old"))
     shared = np.array([[one.traits.get(name, 0.0) for name in names] for one in found])
-    cosine = (news * olds).sum(axis=1, keepdims=True)
-    dense = np.hstack([shared, cosine, news * MEANT, np.ones((len(found), 1))])
-    rows = _rows(found, dense, runs)
+    rows = _rows(found, np.hstack([shared, meant, np.ones((len(found), 1))]), runs)
     changes = np.array([float(one.changes) for one in found])
     weight = _weight(found)
     told_ = _judged(_unfitted(found, rows, changes, weight, len(runs)), found)
     quiet = [one.score for one in told_ if one.source == "harmless" and not one.decided]
     ruled = [one.score for one in told_ if one.changes and one.decided]
-    likely = float(np.quantile(quiet, 1 - WRONG_MAX))
+    likely = float(np.quantile(quiet, 1 - WRONG_MAX[file]))
     least = float(np.quantile(ruled, DENIED_MAX))
     _report(told_, likely, least)
     weights, said = fit(rows, changes, weight, len(runs))
+    of_meaning = weights[len(names) : -1]
     written = {
-        "space": embedder.space,
         "bias": round(float(weights[-1]), 4),
         "likely": round(likely, 4),
         "least": round(least, 4),
-        "cosine": round(float(weights[len(names)]), 4),
+        "cosine": round(float(of_meaning[0]), 4) if of_meaning.size else 0.0,
         "traits": {name: round(float(one), 3) for name, one in zip(names, weights, strict=False)},
         "phrases": {
             run: round(float(one) * PHRASED, 2)
             for run, one in zip(runs, said, strict=True)
             if abs(one) > LIGHT
         },
-        **small(weights[len(names) + 1 : -1] * MEANT),
+        **(small(of_meaning[1:] * MEANT) if of_meaning.size else {"scale": 1.0, "weights": []}),
     }
-    WEIGHTS.write_text(json.dumps(written, ensure_ascii=False) + "\n", "utf-8")
-    return 0
+    file.write_text(json.dumps(written, ensure_ascii=False) + "\n", "utf-8")
 
 
 def _unfitted(

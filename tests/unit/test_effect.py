@@ -119,7 +119,6 @@ def test_X22_a_plain_end_is_not_denied() -> None:
 
 def test_X22_what_is_in_another_language_is_neither_doubted_nor_denied() -> None:
     found = effect_in(SPACE)
-    assert found is not None
     new, old = told("Ich wohne jetzt in Berlin.", "", ""), topic_of("I live in Leeds.", "")
     assert found.of(0.0, new, old, 0.5) is None
 
@@ -127,9 +126,8 @@ def test_X22_what_is_in_another_language_is_neither_doubted_nor_denied() -> None
 def test_the_weights_are_those_of_the_model_in_the_box() -> None:
     assert f"{box.NAME}/384" == SPACE
     found = effect_in(SPACE)
-    assert found is not None
     assert len(found.weights) == 384
-    assert effect_in("hashing/384") is None
+    assert not effect_in("hashing/384").weights
 
 
 def believed(embedder: str, known: str, said: str) -> dict[str, str]:
@@ -146,6 +144,43 @@ def believed(embedder: str, known: str, said: str) -> dict[str, str]:
 def test_X22_a_change_in_words_that_no_list_has_is_openly_in_doubt() -> None:
     pytest.importorskip("onnxruntime", reason="the local model needs the extra `local`")
     known, change = "I charge 75 an hour plus materials.", "Had to go to 85 an hour."
-    assert list(believed("hashing", known, change).values()).count("disputed") == 0
     assert sorted(believed(box.NAME, known, change).values()) == ["active", "disputed"]
     assert set(believed(box.NAME, known, "Finished a deck in Torquay.").values()) == {"active"}
+
+
+@pytest.mark.parametrize("embedder", ["hashing", "none"])
+def test_X22_without_a_model_the_words_around_it_tell_a_change(embedder: str) -> None:
+    known = "Ann has a tabby called Miso."
+    over = believed(embedder, "I have a tabby called Miso.", "Miso got run over last night.")
+    assert over.pop(known, "superseded") != "active"
+    beside = believed(embedder, "I have a tabby called Miso.", "Miso slept on my desk all day.")
+    assert beside == {known: "active"}
+
+
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        ("I have a season ticket for United.", "didn't renew my season ticket this year"),
+        ("I volunteer at the food bank.", "can't do the food bank any more with the new shifts"),
+        ("Our mascot is a penguin.", "the mascot's an otter since the rebrand"),
+        ("We have a hamster called Biscuit.", "we gave Biscuit to the neighbours' girl"),
+        ("My husband works nights at the depot.", "they've put him on days"),
+    ],
+)
+def test_X22_an_end_without_its_subject_is_no_question(known: str, said: str) -> None:
+    (before,) = believed("hashing", known, "Hello!")
+    assert believed("hashing", known, said).get(before, "superseded") != "active"
+
+
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        ("I live with my parents.", "my parents are away for a week, house to myself!"),
+        ("I have a garden with apple trees.", "the storm took the fence down, the trees are fine"),
+        ("I have a black cat called Olive.", "We got a second cat, Pepper, in the spring."),
+        ("I'm a nurse.", "they've put me on nights now"),
+    ],
+)
+def test_X22_what_passes_or_happens_to_another_thing_changes_nothing(known: str, said: str) -> None:
+    (before,) = believed("hashing", known, "Hello!")
+    assert believed("hashing", known, said)[before] == "active"

@@ -6,7 +6,8 @@ have in common (``merge.traits``), the turns of phrase in which the new one spea
 (``merge.phrases``), the cosine of their vectors and the vector of the new one says how likely a
 change is. What is likely is disputed in the open; nothing is replaced for it. What is unlikely is
 not replaced though a rule says so. The weights are fitted by
-``python -m evaluation.learning.effects`` and belong to the vectors of one model.
+``python -m evaluation.learning.effects`` and belong to the vectors of one model; where there are
+others or none, those that were fitted for the words alone tell it.
 """
 
 from __future__ import annotations
@@ -24,16 +25,20 @@ from recollect.lifecycle.merge.traits import is_foreign, traits
 from recollect.types import Vector
 from recollect.types.frozen import frozen
 
-SPACE = "recall-1/384"  # with other vectors nothing here is asked
+SPACE = "recall-1/384"  # with other vectors the words alone are asked
 WEIGHTS = Path(__file__).with_name("effect.json")
+WORDS = Path(__file__).with_name("effect_of_words.json")
+
+
+# Where a rule says that it happened to something else, only the meaning may know better.
+_ELSEWHERE = frozenset(("beside", "told of it", "two things"))
 
 
 @frozen(kw_only=False)
 class Effect:
     """``likely``: what a sum must be above for a doubt; ``least``: what it must be above for a
-    rule to be heeded. For vectors of one space only."""
+    rule to be heeded. ``weights``: for the vectors of one space; none where only words count."""
 
-    space: str
     bias: float
     likely: float
     least: float
@@ -42,17 +47,19 @@ class Effect:
     phrases: Mapping[str, float]
     weights: Sequence[float]
 
-    def told(self, vector: Vector) -> float:
+    def told(self, vector: Vector | None) -> float:
         """What the new statement says by itself."""
+        if vector is None or not self.weights:
+            return self.bias
         return self.bias + weighed_sum(vector, self.weights)
 
-    def of(self, told: float, new: Topic, old: Topic, cosine: float) -> float | None:
+    def of(self, told: float, new: Topic, old: Topic, cosine: float = 0.0) -> float | None:
         """The sum for a known statement; minus infinity where a guard holds, None where nothing
         can be said, because one of them is in another language."""
         if is_foreign(new, old):
             return None
         found = traits(new, old)
-        if not found:
+        if not found or not (self.weights or found.keys().isdisjoint(_ELSEWHERE)):
             return float("-inf")
         shared = sum(self.traits.get(name, 0.0) * value for name, value in found.items())
         return told + self.cosine * cosine + shared + self._said(phrases(new, old))
@@ -62,14 +69,13 @@ class Effect:
 
 
 @cache
-def _read() -> Effect:
-    read = json.loads(WEIGHTS.read_text("utf-8"))
+def _read(path: Path) -> Effect:
+    read = json.loads(path.read_text("utf-8"))
     scale = read.pop("scale")
     weights = [one * scale for one in read.pop("weights")]
     return Effect(weights=weights, **read)
 
 
-def effect_in(space: str) -> Effect | None:
-    """What tells it in a space; None if nothing was fitted there."""
-    known = _read()
-    return known if known.space == space else None
+def effect_in(space: str) -> Effect:
+    """What tells it by the vectors of a space, or by words where nothing was fitted for them."""
+    return _read(WEIGHTS if space == SPACE else WORDS)

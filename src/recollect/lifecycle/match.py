@@ -75,8 +75,11 @@ async def meet(
         near=near,
         seen_hash=seen_hash,
     )
-    if wary and vector is not None and space == SPACE:
-        known = await _weighed(engine, store, record, vector, space, known)
+    if wary:
+        written = frozenset(one.id for one in pending)
+        known = await _weighed(
+            engine, store, record, vector, space, known, passing=passing, written=written
+        )
     above = engine.profile.duplicate_above
     verdict = judge(
         record,
@@ -107,31 +110,48 @@ async def meet(
 
 
 async def _weighed(
-    engine: Engine, store: Store, record: Record, vector: Vector, space: str, known: list[Known]
+    engine: Engine,
+    store: Store,
+    record: Record,
+    vector: Vector | None,
+    space: str,
+    known: list[Known],
+    *,
+    passing: bool,
+    written: frozenset[str],
 ) -> list[Known]:
     """The known records, with what is likely to have changed and what is not; and those near by
-    meaning that the record likely says have changed."""
-    tells = effect_in(space)
-    if tells is None or record.kind != "semantic" or record.type == "user_request":
+    meaning, or by words where no vector tells that, that the record likely says have changed. Words
+    alone do not ask a statement that lasts and has no word of a change: it is one more.
+    ``written``: the ids of what the same commit writes, which the store has as it was before."""
+    if record.kind != "semantic" or record.type == "user_request":
         return known
-    near = Search(
-        where=Where(scopes=(record.scope,), now=engine.now(), statuses=LIVE, kinds=(record.kind,)),
-        limit=BORNE_MAX,
-        vector=vector,
-        space=space,
-        similar_above=BORNE_ABOVE,
-    )
+    by_meaning = vector is not None and space == SPACE
+    new = told(record.text, record.author, cue_of(record))
+    if not (by_meaning or passing or new.change.kind not in ("", "turns")):
+        return known
+    tells = effect_in(space if by_meaning else "")
+    where = Where(scopes=(record.scope,), now=engine.now(), statuses=LIVE, kinds=(record.kind,))
+    near = Search(where=where, limit=NEIGHBOURS, text=record.text[:WORDS_FROM_MAX])
+    if by_meaning:
+        near = Search(
+            where=where, limit=BORNE_MAX, vector=vector, space=space, similar_above=BORNE_ABOVE
+        )
     found = {one.record.id: one for one in known}
     for one in await _known(store, near):
-        found[one.record.id] = replace(one, record=found.get(one.record.id, one).record)
-    alone, new = tells.told(vector), told(record.text, record.author, cue_of(record))
+        if one.record.id in found or one.record.id not in written:
+            before = found.get(one.record.id, one)
+            found[one.record.id] = replace(before, similarity=one.similarity or before.similarity)
+    alone = tells.told(vector)
     weighed: list[Known] = []
     for one in found.values():
-        if one.similarity is not None and one.record.author == record.author:
+        compared = one.similarity is not None or not by_meaning
+        if compared and one.record.author == record.author:
             old = topic_of(one.record.text, one.record.author)
-            sum_ = tells.of(alone, new, old, one.similarity)
+            sum_ = tells.of(alone, new, old, one.similarity or 0.0)
             if sum_ is not None:
-                one = replace(one, bears=max(sum_ - tells.likely, 0.0), denied=sum_ < tells.least)
+                denied = by_meaning and sum_ < tells.least  # words alone overrule no rule
+                one = replace(one, bears=max(sum_ - tells.likely, 0.0), denied=denied)
         weighed.append(one)
     known_ids = {one.record.id for one in known}
     return [one for one in weighed if one.bears > 0 or one.record.id in known_ids]

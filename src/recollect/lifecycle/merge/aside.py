@@ -48,6 +48,17 @@ def is_instance(new: Topic) -> bool:
     ).search(new.change.cue.replace("left", ""))
 
 
+def is_brief(new: Topic) -> bool:
+    """ "My parents are away for a week, house to myself": what was so will be so again."""
+    return _BRIEFLY.search(new.said) is not None
+
+
+_BRIEFLY = re.compile(
+    r"\b(?:am|is|are|'m|'s|'re) (?:away|out|off|gone|over|abroad|in [A-Z]\w+)\b.{0,20}"
+    r"\bfor (?:a|the|one|a few|a couple of) (?:days?|nights?|weeks?|weekend|fortnight)\b",
+    re.IGNORECASE,
+)
+
 _RETURN = re.compile(r"\bback (?:on|in|at|to|with) (?:the |my |our )?([\w'-]+)", re.IGNORECASE)
 _FROM = re.compile(r"\b(?:along|around|at|behind|by|for|from|in|near|of|on|opposite|with)\b")
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from recollect.lifecycle.merge.aside import (
+    is_brief,
     is_done_by_it,
     is_instance,
     is_one_less,
@@ -23,6 +24,7 @@ from recollect.lifecycle.merge.aside import (
     is_subject,
     plain,
 )
+from recollect.lifecycle.merge.bare import fits_bare, is_bare, measured
 from recollect.lifecycle.merge.focus import (
     are_parallel,
     gives_its_own_thing,
@@ -52,7 +54,6 @@ from recollect.text.claims.fields import fields_of, slots_of
 from recollect.text.claims.foreign import language_of
 from recollect.text.claims.lessons import CHANGE, KEPT
 from recollect.text.claims.topics import (
-    are_near,
     is_single,
     kinds_of_things,
     people_words,
@@ -128,7 +129,7 @@ def _changing(text: str, speaker: str, cue: str) -> Topic | None:
         return None
     if new.change.kind != "ends" and pattern("changes.too").search(new.said):
         return None
-    if NOT_ONLY.search(new.said):
+    if NOT_ONLY.search(new.said) or is_brief(new):
         return None
     return None if _LOST.search(new.change.cue) and _ANOTHER.search(new.said) else new
 
@@ -162,47 +163,11 @@ def concern(text: str, speaker: str, known: str, known_speaker: str, cue: str = 
     new = _changing(text, speaker, cue)
     if new is not None and (new.pronoun or is_bare(new)):
         old = topic_of(known, known_speaker)
-        if _replaces(new, old) if new.pronoun else _fits_bare(new, old):
+        fits = _replaces(new, old) if new.pronoun else not is_over(old) and fits_bare(new, old)
+        if fits:
             return LIKELY
     found = evidence(text, speaker, known, known_speaker, cue)
     return weighed(found) if found else 0.0
-
-
-def is_bare(new: Topic) -> bool:
-    """ "Down to 85", "slipped to the 17th", "moved over to Zen": a new value, and no word of what
-    it is a value of."""
-    said = {stem(plain(word)) for word in new.change.cue.split()}
-    left = (
-        new.words - said - new.names - word_set("changes.bare") - {value for _, value in new.values}
-    )
-    if new.kin or new.change.kind == "ends" or left - {plain(word) for word in new.names}:
-        return False
-    if new.names and (" from " in new.said or _fields_but_events(new)):
-        return False  # it says what it was before, or what it is
-    return bool(_measured(new)) != bool(new.names) and not new.pronoun
-
-
-def _fields_but_events(topic: Topic) -> frozenset[str]:
-    return topic.fields - topic.events - {"home"}  # "moved over to" is no home
-
-
-def _measured(topic: Topic) -> dict[str, str]:
-    return {kind: value for kind, value in topic.values if kind in ("number", "time")}
-
-
-def _fits_bare(new: Topic, old: Topic) -> bool:
-    """Whether a bare value may take the place of the one that a known statement has."""
-    if is_over(old):
-        return False
-    if new.names:
-        return (
-            bool(old.names)
-            and bool(old.fields & word_set("topics.switched"))
-            and not (new.names & old.names)
-        )
-    ours, theirs = _measured(new), _measured(old)
-    both = [kind for kind in ours if kind in theirs and ours[kind] != theirs[kind]]
-    return any(kind == "time" or are_near(ours[kind], theirs[kind]) for kind in both)
 
 
 def evidence(
@@ -268,7 +233,7 @@ def happens_beside(new: Topic, old: Topic) -> bool:
         return False
     shared = shared_words(new, old) - _verbs_of(new)
     told = new.events & old.fields
-    if not shared and _is_of_hours(new, old):
+    if not shared and is_of_hours(new, old):
         return True
     if not shared and told <= {"name"} and has_its_own_thing(new, old):
         return True
@@ -311,7 +276,7 @@ def is_only_elsewhere(new: Topic, old: Topic) -> bool:
     return not _PLACE.search(old.said) and not ({"day", "time"} & dict(new.values).keys())
 
 
-def _is_of_hours(new: Topic, old: Topic) -> bool:
+def is_of_hours(new: Topic, old: Topic) -> bool:
     """When somebody works now says nothing of what they are; whether they work at all, it does."""
     work = _fields(new, old)
     return (
@@ -518,8 +483,8 @@ def _is_version(new: Topic, old: Topic) -> bool:
     return (
         bool(_UPGRADED.match(new.change.cue.casefold()))
         and bool(new.names & old.names)
-        and bool(_measured(new))
-        and not _measured(old)
+        and bool(measured(new))
+        and not measured(old)
     )
 
 
@@ -606,7 +571,7 @@ def _changes(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
     about = _about(new, old, shared)
     if is_single(fields) or len(about) > 1:
         return True
-    if about and _measured(old) and _SCALED.match(new.change.cue):
+    if about and measured(old) and _SCALED.match(new.change.cue):
         return True
     if about and (_new_values(new, old) or _of_same_type(new, old) or old.negated or old.pending):
         return True

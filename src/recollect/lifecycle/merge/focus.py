@@ -268,8 +268,8 @@ def is_another(new: Topic, old: Topic, shared: Collection[str]) -> bool:
     before, thing, edge, after = _parted(new)
     if _BY_A_PERSON.match(new.change.cue) and _subject_is_another(before, old, shared):
         return True  # "our bassist left Moth", and I am its drummer
-    if _FURTHER.search(new.change.cue) and old.names and not dict(old.values).get("number"):
-        return True  # a second cat is not the one that is called Olive
+    if is_further(new, old):
+        return True
     if not thing:
         by_itself = _BY_ITSELF.search(new.change.cue) is not None
         return by_itself and _subject_is_another(before, old, shared)
@@ -281,6 +281,12 @@ def is_another(new: Topic, old: Topic, shared: Collection[str]) -> bool:
     if beside or edge in ("of", "for"):  # "the wedding date", "a password for Netflix"
         return thing[-1] not in word_set("topics.aspects")
     return True
+
+
+def is_further(new: Topic, old: Topic) -> bool:
+    """A second cat is not the one that is called Olive."""
+    counted_ = dict(old.values).get("number")
+    return bool(_FURTHER.search(new.change.cue) and old.names and not counted_)
 
 
 _PERSONAL = _SPEAKERS | frozenset("my our mine ours these those he's she's it's your".split())
@@ -347,6 +353,10 @@ _OF_WHAT = re.compile(r"\b(for|with|of) ((?:[\w'-]+ ?){1,4})", re.IGNORECASE)
 _GIVEN = re.compile(
     r"(?:gave|handed|passed|moved|stuck|put) (.+) (?:to|into|onto|on)\s*", re.IGNORECASE
 )
+_TAKEN = re.compile(  # "the storm took the fence down" to what grows there
+    r"(?:took|tore|knocked|chopped|cut|pulled|ripped|blew) (.+) (?:down|out|off|apart)\s*",
+    re.IGNORECASE,
+)
 _ON_ITS_OWN = re.compile(
     r"(?:re(?:named|placed|designed|painted|wrote|written|built)|changed|up(?:graded|dated)|migrated"
     r"|g[ai]ven? up|quit|stopped|removed|hired)\Z",
@@ -368,7 +378,7 @@ def has_its_own_thing(new: Topic, old: Topic) -> bool:
 
 def gives_its_own_thing(new: Topic, old: Topic) -> bool:
     """ "Moved the loot table to the wiki" to who runs the wiki."""
-    given = _GIVEN.fullmatch(new.change.cue)
+    given = _GIVEN.fullmatch(new.change.cue) or _TAKEN.fullmatch(new.change.cue)
     return given is not None and _is_unknown(_nouns(given[1]), old)
 
 

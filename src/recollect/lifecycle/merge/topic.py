@@ -143,7 +143,8 @@ def _claimed(text: str, speaker: str) -> frozenset[str]:
 
 _PRONOUN = re.compile(r"\W*(he|she)(?:'s|'d)?\b", re.IGNORECASE)
 _OBJECT = re.compile(
-    r"\W*(?:we )?(?:moved|put|took|got|had|switched|rehomed) (him|her)\b", re.IGNORECASE
+    r"\W*(?:(?:we|they)(?: have|'ve)? )?(?:moved|put|took|got|had|switched|rehomed) (him|her)\b",
+    re.IGNORECASE,
 )
 
 

@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import re
 
+from recollect.lifecycle.merge.aside import is_brief
 from recollect.lifecycle.merge.changes import (
     NOT_ONLY,
     happens_beside,
     is_of_a_stranger,
+    is_of_hours,
     is_only_elsewhere,
     is_over,
     is_planned,
     is_told_of_it,
     same_people,
 )
-from recollect.lifecycle.merge.focus import of_two_things, restates, subject_of, touches
+from recollect.lifecycle.merge.focus import is_further, of_two_things, restates, subject_of, touches
 from recollect.lifecycle.merge.odds import features
 from recollect.lifecycle.merge.topic import DONE, Topic, shared_words
 from recollect.text.claims.foreign import language_of
@@ -65,12 +67,12 @@ def is_foreign(new: Topic, old: Topic) -> bool:
 def _is_guarded(new: Topic, old: Topic, shared: frozenset[str]) -> bool:
     if is_foreign(new, old) or is_over(old):
         return True
-    if pattern("changes.too").search(new.said) or NOT_ONLY.search(new.said):
+    if pattern("changes.too").search(new.said) or NOT_ONLY.search(new.said) or is_brief(new):
         return True
     if is_planned(new) and not old.pending:
         return True
     if (new.kin or old.kin) and not same_people(new, old, shared):
         return True
-    if new.change.cue and is_only_elsewhere(new, old):
+    if new.change.cue and (is_only_elsewhere(new, old) or is_further(new, old)):
         return True
-    return not shared and is_of_a_stranger(new)
+    return not shared and (is_of_a_stranger(new) or is_of_hours(new, old))

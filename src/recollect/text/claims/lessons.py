@@ -91,11 +91,13 @@ class Gated:
 class Extraction:
     """The lessons in some messages, and why the other messages gave none (by message id).
     ``tidings`` are worth keeping only where they change something that is known, ``unread`` only
-    where something else than their form says that they last."""
+    where something else than their form says that they last; ``moments`` pass, and are only asked
+    whether something known is otherwise since."""
 
     lessons: tuple[Lesson, ...] = ()
     tidings: tuple[Lesson, ...] = ()
     unread: tuple[tuple[str, Lesson], ...] = ()  # the sentence as it was said, and its lesson
+    moments: tuple[Lesson, ...] = ()
     skipped: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -78,6 +78,14 @@ _LISTED = re.compile(
 )
 
 
+def may_be_news(text: str) -> bool:
+    """Whether an English sentence tells something, if only of a moment: "Miso got run over last
+    night" says nothing that lasts, and that something else has not."""
+    if language_of(text) or pattern("lasting.asks").match(spelled(text)):
+        return False
+    return _may_be(spelled(text), passing=True) and not is_ruled_out(text)
+
+
 @lru_cache(maxsize=1000)
 def is_vital(text: str) -> bool:
     """Whether it tells what somebody must not be given or needs to be well: never too little to
@@ -141,9 +149,9 @@ def spelled(text: str) -> str:
     return without_opening(expanded(text).strip(" ,;:-–—\"'*()"))
 
 
-def _may_be(words: str, *, vital: bool = False) -> bool:
+def _may_be(words: str, *, vital: bool = False, passing: bool = False) -> bool:
     """Nothing in it says that it passes, asks, supposes, jokes, or talks about this talk. A rash
-    passes, but not what brings one on."""
+    passes, but not what brings one on. ``passing``: it may."""
     count = len(words.split())
     if not WORDS_MIN <= count <= WORDS_MAX or words.endswith("?"):
         return False
@@ -162,10 +170,13 @@ def _may_be(words: str, *, vital: bool = False) -> bool:
         or _is_imperative(words)
     ):
         return False
-    changes = is_turn(words)
-    return changes or not (
-        cues("lasting.passing").search(words)
-        or (not vital and cues("lasting.passing_nouns").search(words))
+    return (
+        passing
+        or is_turn(words)
+        or not (
+            cues("lasting.passing").search(words)
+            or (not vital and cues("lasting.passing_nouns").search(words))
+        )
     )
 
 

@@ -40,6 +40,7 @@ from recollect.text.claims.permanence import (
     is_ruled_out,
     is_tiding,
     is_vital,
+    may_be_news,
     may_last,
     spelled,
 )
@@ -107,6 +108,7 @@ class TurnReading:
         self._lessons: list[Lesson] = []
         self._tidings: list[Lesson] = []
         self._unread: list[tuple[str, Lesson]] = []
+        self._moments: list[Lesson] = []
         self._skipped: dict[str, str] = {}
         self._before = _Question()
         self._asked = _Question()  # by somebody else, just before the message that is read
@@ -125,7 +127,10 @@ class TurnReading:
                 found = [replace(one, asked=(self._asked.message,)) for one in found]
             self._lessons += found
             self._tidings += _tidings(message, found)
-            self._unread += _unread(message, found, self._asked if message is said else _Question())
+            untaught = _untaught(message, found)
+            asked = self._asked if message is said else _Question()
+            self._unread += _unread(untaught, message, asked)
+            self._moments += [] if asked.last else _moments(untaught, _said(message))
             reason = "" if found else NOTHING
         if reason:
             self._skipped[message.id] = reason
@@ -168,6 +173,7 @@ class TurnReading:
             lessons=tuple(self._lessons),
             tidings=tuple(self._tidings),
             unread=tuple(self._unread),
+            moments=tuple(self._moments),
             skipped=dict(self._skipped),
         )
 
@@ -345,11 +351,8 @@ def _tidings(message: Message, found: Sequence[Lesson]) -> list[Lesson]:
     return [lesson for part in parts if (lesson := tiding(part, said))]
 
 
-def _unread(
-    message: Message, found: Sequence[Lesson], question: _Question
-) -> list[tuple[str, Lesson]]:
-    """The sentences of a person's message that no rule reads, as they were said; a few words that
-    answer a question with it, which alone says what they mean."""
+def _untaught(message: Message, found: Sequence[Lesson]) -> list[Sentence]:
+    """The sentences of a person's message that no rule reads."""
     text = plain(own_words(message.text)) if message.role == "user" else ""
     if not text or _whole_task().match(text) or any(one.corrects for one in found):
         return []
@@ -357,19 +360,45 @@ def _unread(
     if len(told) > UNREAD_SENTENCES_MAX:
         return []
     said = _said(message)
-    unread = [
-        (one.text, lesson)
+    return [
+        one
         for one in told
-        if not _sentence_lessons(one, said) and not _is_within(one.text, found)
-        for lesson in _unread_lessons(one, said)
+        if not _sentence_lessons(one, said)
+        and not _is_within(one.text, found)
+        and not _CORRECTED.fullmatch(one.text)
     ]
-    asked = question.last
-    if asked and unread and unread[0][0] == told[0].text and is_fragment(told[0].text):
-        (words, lesson), plainly = unread[0], asked.replace('"', "'")
+
+
+_CORRECTED = re.compile(r"not \w+(?: \w+)?, \w+(?: \w+)?", re.IGNORECASE)  # what was right before
+
+
+def _unread(
+    untaught: Sequence[Sentence], message: Message, question: _Question
+) -> list[tuple[str, Lesson]]:
+    """As they were said; a few words that answer a question with it, which alone says what they
+    mean."""
+    said, asked = _said(message), question.last
+    unread = [(one.text, lesson) for one in untaught for lesson in _unread_lessons(one, said)]
+    if not asked or not unread:
+        return unread
+    (words, lesson), plainly = unread[0], asked.replace('"', "'")
+    first = _said_apart(plain(own_words(message.text)))[0].text
+    if words == first and is_fragment(words):
         text = f'{lesson.text} (asked: "{plainly}")'
         answer = replace(lesson, text=text, asked=(question.message,))
         unread[:1] = [] if is_offer(asked) else [(f"{asked} {words}", answer)]
     return unread
+
+
+def _moments(untaught: Sequence[Sentence], said: Utterance) -> list[Lesson]:
+    return [
+        kept_as_said(one.text, said)
+        for one in untaught
+        if not one.question
+        and not is_unreal(one.text)
+        and may_be_news(one.text)
+        and not may_last(one.text)
+    ]
 
 
 def _is_within(text: str, found: Sequence[Lesson]) -> bool:

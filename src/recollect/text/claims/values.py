@@ -22,7 +22,10 @@ _THING = (
     r"(?: (?:for|of|at|in|with) (?P<of>(?:[\w'-]+ ){0,3}?[\w'-]+))?"
 )
 _VALUE = r"(?P<value>[^,;!?]{1,60}?)"
-_SINCE = r"(?: (?:now|from now on|these days|nowadays|instead|going forward|since \w+|from \w+ on))"
+_SINCE = (
+    r"(?: (?:now|from now on|these days|nowadays|instead|going forward|from \w+ on"
+    r"|since (?:(?:the|my|our|last|this) )?\w+))"
+)
 _END = r"\W*\Z"
 _LEAD = (
     r"\A\W*(?:(?:so|ok|okay|and|by the way|btw|fyi|heads up|update|note|please note(?: that)?"
@@ -87,7 +90,7 @@ class Value(NamedTuple):
 @lru_cache(maxsize=4000)
 def value_in(text: str) -> Value | None:
     """The value that a statement says a thing has."""
-    found = _STATE.match(text) if len(text) <= SAID_MAX else None
+    found = _STATE.match(_with_verb(text)) if len(text) <= SAID_MAX else None
     return _value(found) if found else None
 
 
@@ -95,11 +98,20 @@ def value_in(text: str) -> Value | None:
 def new_values_in(text: str) -> tuple[Value, ...]:
     """The value that a statement says a thing has now, and had not before; several where it may
     be read in several ways."""
+    text = _with_verb(text)
     for form in _NEW if len(text) <= SAID_MAX else ():
         if found := form.match(text):
             return (_value(found),)
     made = _MADE.match(text) if len(text) <= SAID_MAX else None
     return tuple(_made(made["rest"].split())) if made else ()
+
+
+def _with_verb(text: str) -> str:
+    """ "The mascot's an otter" as "the mascot is an otter"."""
+    return _SHORT_IS.sub(" is ", text, count=1)
+
+
+_SHORT_IS = re.compile(r"(?<=\w)['’]s (?=(?:an?|the|now|called|at|on|in)\b)", re.IGNORECASE)
 
 
 def _value(found: re.Match[str]) -> Value:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 
 from recollect.engine import Engine
 from recollect.errors import Conflict, Invalid
-from recollect.lifecycle.effect import SPACE
 from recollect.models.calls import sum_of
 from recollect.models.embedder import Embedded
 from recollect.models.prompts import extract as extract_prompt
@@ -198,7 +197,7 @@ async def by_rules(engine: Engine, turns: Turns) -> Learned:
     found = await _read_by_rules(engine, turns)
     lasting = await _lasting(engine, turns, found.unread)
     kept = [*found.lessons, *lasting]
-    rest = [one for _, one in found.unread if one not in lasting] if _weighs(engine) else []
+    rest = [*(one for _, one in found.unread if one not in lasting), *found.moments]
     sure = [LearnCandidate(lesson=lesson, how="rules") for lesson in kept]
     news = [LearnCandidate(lesson=one, how="rules", if_news=True) for one in found.tidings]
     news += [LearnCandidate(lesson=one, how="rules", if_news=True, passing=True) for one in rest]
@@ -208,11 +207,6 @@ async def by_rules(engine: Engine, turns: Turns) -> Learned:
         candidates=(*news, *sure),  # what replaces comes before what is only beside it
         skipped={**skipped, **turns.unheard},
     )
-
-
-def _weighs(engine: Engine) -> bool:
-    """Whether the meaning of a passing word tells what has changed by it."""
-    return engine.embedder is not None and engine.embedder.space == SPACE
 
 
 async def _lasting(
