@@ -205,3 +205,11 @@ def test_X5_what_was_made_of_a_question_is_forgotten_with_it(clock: MovableClock
         left = [one.text for one in memory.records(scope=ANN, limit=100).items]
     assert not any("breed" in text for text in left)
     assert "The user's dog is called Rex." in left
+
+
+def test_K1_who_goes_on_says_what_has_changed_to(clock: MovableClock) -> None:
+    after = learned(
+        clock, "I changed jobs", "A: What is the new one?", "I work for the library now"
+    )
+    assert "changed jobs" in after
+    assert "works for the library" in after

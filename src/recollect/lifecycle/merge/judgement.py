@@ -305,7 +305,13 @@ def _earlier(record: Record, known: Sequence[Known]) -> list[Record]:
         and one.trust <= record.trust
         and _reached(record) > one.at
         and set(one.lineage).isdisjoint(record.lineage)
+        and not _goes_on(record, one)
     ]
+
+
+def _goes_on(record: Record, known: Record) -> bool:
+    """ "I changed jobs": who goes on with "I work for the library now" says what to."""
+    return record.session == known.session != "" and change_in(known.text).kind == "changes"
 
 
 _BY_WEIGHT: tuple[VerdictKind, ...] = ("enriches", "duplicate")

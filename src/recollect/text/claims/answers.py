@@ -125,7 +125,7 @@ _OFFER = re.compile(
     r"|how (?:is|are|was|were|did|about|does that|do you feel)\b|what (?:else|next|now)\b"
     r"|(?:is|does|did) (?:that|this|it|you)\b|which (?:one|of|option|version|file)\b|right\b"
     r"|(?:what|where|when|how) (?:should|shall|can|would) (?:i|we|you)\b|really\b"
-    r"|what (?:is|was) (?:the )?(?:error|problem|issue|question)\b)",
+    r"|what do you (?:have|see|get)\b|what (?:is|was) (?:the )?(?:error|problem|issue|question)\b)",
     re.IGNORECASE,
 )
 

@@ -57,12 +57,13 @@ def is_lasting(text: str) -> bool:
     return _may_be(words, vital=affected) and (affected or _is_statement(words))
 
 
-def may_last(text: str) -> bool:
+def may_last(text: str, *, answers: bool = False) -> bool:
     """Whether nothing in an English sentence says that it passes, asks, supposes or jokes, though
-    no form of it says that it lasts."""
+    no form of it says that it lasts. ``answers``: a question says what is listed."""
     if language_of(text) or pattern("lasting.asks").match(spelled(text)):
         return False
-    return _may_be(spelled(text)) and not (is_ruled_out(text) or _is_listed(text))
+    listed = not answers and _is_listed(text)
+    return _may_be(spelled(text)) and not (is_ruled_out(text) or listed)
 
 
 def _is_listed(text: str) -> bool:

@@ -378,7 +378,11 @@ def _unread(
     """As they were said; a few words that answer a question with it, which alone says what they
     mean."""
     said, asked = _said(message), question.last
-    unread = [(one.text, lesson) for one in untaught for lesson in _unread_lessons(one, said)]
+    unread = [
+        (one.text, lesson)
+        for one in untaught
+        for lesson in _unread_lessons(one, said, answers=bool(asked))
+    ]
     if not asked or not unread:
         return unread
     (words, lesson), plainly = unread[0], asked.replace('"', "'")
@@ -406,9 +410,13 @@ def _is_within(text: str, found: Sequence[Lesson]) -> bool:
     return not change_in(text).kind and any(text in lesson.text for lesson in found)
 
 
-def _unread_lessons(sentence: Sentence, said: Utterance) -> list[Lesson]:
+def _unread_lessons(sentence: Sentence, said: Utterance, *, answers: bool = False) -> list[Lesson]:
     """The lesson of a sentence that no rule reads, if nothing in it says that it passes."""
-    if sentence.question or is_unreal(sentence.text) or not may_last(sentence.text):
+    if (
+        sentence.question
+        or is_unreal(sentence.text)
+        or not may_last(sentence.text, answers=answers)
+    ):
         return []
     return [kept_as_said(sentence.text, said)]
 
