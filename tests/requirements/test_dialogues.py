@@ -82,6 +82,7 @@ def test_K2_what_surely_corrects_does_so_behind_a_question_too(
         ("I have a daughter", "How old is she?", "7", ("a daughter", "is 7 years old")),
         ("I work at Siemens", "What does your wife do?", "Teacher", ("Siemens", "wife works as")),
         ("My son is 9", "What's his name?", "Leo", ("son is 9", "name is Leo")),
+        ("I work at Siemens", "Do you have children?", "yes, three", ("Siemens", "three children")),
     ],
 )
 def test_L6_a_short_answer_is_of_what_was_asked(
@@ -101,6 +102,7 @@ def test_L6_a_short_answer_is_of_what_was_asked(
         ("So you live in Leeds?", "No, I live in York", "The user lives in York."),
         ("So you live in Leeds?", "nope", ""),
         ("So you're looking for a hotel?", "yes", ""),
+        ("You are at home?", "yes", ""),
     ],
 )
 def test_L6_a_guess_is_believed_when_it_is_said_to_be_right(
@@ -213,3 +215,13 @@ def test_K1_who_goes_on_says_what_has_changed_to(clock: MovableClock) -> None:
     )
     assert "changed jobs" in after
     assert "works for the library" in after
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer"), [("When is it?", "in an hour"), ("What is its problem?", "nobody comes")]
+)
+def test_L6_what_is_so_only_now_is_no_answer_to_keep(
+    clock: MovableClock, asked: str, answer: str
+) -> None:
+    told = "My meeting is at 3"
+    assert learned(clock, told, f"A: {asked}", answer) == learned(clock, told)

@@ -36,6 +36,8 @@ _OPEN: tuple[tuple[re.Pattern[str], str, re.Pattern[str]], ...] = tuple(
         (r"how old are you|what is your age", "I am {0} years old", r"\d{1,3}\b"),
         (r"(?:do you have |have you got )?any (?:food )?allergies(?: .{1,40})?|are you allergic to"
          r" anything|what are you allergic to", "I am allergic to {0}", ""),
+        (r"(?:do you have |have you got )(?:any )?(?P<x>kids|children|pets|siblings)(?: .{1,20})?",
+         "I have {0} {x}", r"(?:\d+|one|two|three|four|five|six|seven|eight)\Z"),
         (r"(?:do you have |have you got )(?:any )?(?:kids|children|pets|siblings"
          r"|brothers or sisters)(?: .{1,20})?", "I have {0}", ""),
         (r"(?:do you have |have you got |are there )?any dietary (?:restrictions|requirements|needs"
@@ -157,16 +159,17 @@ def answered(question: str, answer: str, told: str = "") -> str:
         found = form.match(asked)
         if found and must.match(value):
             return _written(statement, found, value)
-    return followed_up(asked, _PREPOSITION.sub("", value), told)
+    return followed_up(asked, value, told)
 
 
 # "So you live in Leeds?" What is only so now, or only meant politely, is no guess about somebody.
 _GUESS = re.compile(
-    r"(?:(?:ok|okay|so|then|and|ah|oh|right|got it)[,:]? )*(?P<what>(?:you(?:'re| are| live| work"
-    r"| have| prefer| use| drive| speak| study| teach| own| play| run| don't| do not)\b"
+    r"(?:(?:ok|okay|so|then|and|ah|oh|right|got it)[,:]? )*(?P<what>(?:you(?: live| work| have| own"
+    r"| prefer| use| drive| speak| study| teach| play| run| don't| do not)\b"
+    r"|you(?:'re| are)(?! (?:at|in|on|by|with|back|here|there|still|now)\b)"
     r"|your [a-z][\w' -]{1,30} (?:is|are|lives?|works?)\b)(?! (?:saying|asking|looking|trying|sure"
-    r"|ready|done|getting|seeing|okay|ok|right|talking|thinking|welcome|mean)\b)[^,;:]{2,80}?)"
-    r"(?:, (?:right|correct|yes|is that right|is that correct))?\W*\Z",
+    r"|ready|done|getting|seeing|okay|ok|right|talking|thinking|welcome|mean|kidding|joking)\b)"
+    r"[^,;:]{2,80}?)(?:, (?:right|correct|yes|is that right|is that correct))?\W*\Z",
     re.IGNORECASE,
 )
 _NO_BUT = re.compile(

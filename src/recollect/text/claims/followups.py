@@ -32,6 +32,7 @@ _ASIDE = re.compile(
 )
 _IT = rf"(?:he|she|it|they|that|this|{_YOUR})"
 _ITS = rf"(?:his|her|its|their|{_YOUR}'s?)"
+_PASSING = r"(?:problem|issue|trouble|point|plan|mood|temperature|status)\b"
 # What is asked, and the statement that an answer makes: ``{of}`` is whom or what it is about.
 _FORMS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(rf"{_LEAD}(?:{form})\W*\Z", re.IGNORECASE), statement)
@@ -46,8 +47,9 @@ _FORMS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (rf"what (?:does|do) {_IT} teach", "{of} teaches {value}"),
         (rf"what (?:does|do) {_IT} do(?: for (?:a living|work))?", "{of} works as {a_value}"),
         (rf"what (?:is|are) {_IT} (?:called|named)", "{of}'s name is {value}"),
-        (rf"when is {_IT}", "{of} is on {value}"),
-        (rf"(?:what|who) is {_ITS} (?P<what>[a-z][a-z ]{{1,24}})", "{of}'s {what} is {value}"),
+        (rf"when is {_IT}", "{of} is {when}"),
+        (rf"(?:what|who) is {_ITS} (?!{_PASSING})(?P<what>[a-z][a-z ]{{1,24}})",
+         "{of}'s {what} is {value}"),
     )
 )  # fmt: skip
 _AGE = re.compile(r"\d{1,3}\b")
@@ -57,13 +59,24 @@ _ONE, _MANY = ("is", "lives", "works", "has", "was"), ("are", "live", "work", "h
 def followed_up(asked: str, value: str, told: str) -> str:
     """The statement that a short answer makes behind what was told; "" where there is none."""
     if aside := _ASIDE.match(asked):
-        return _instead(aside, value, told)
+        return _instead(aside, _PREPOSITION.sub("", value), told)
     about = _about(told)
     for form, statement in _FORMS:
         if found := form.match(asked):
             of = f"my {found['x']}" if found["x"] else about
             return _written(statement, of, found.groupdict().get("what") or "", value)
     return ""
+
+
+# "in an hour" says when only to who hears it now.
+_SOON = re.compile(r"\b(?:hours?|minutes?|now|soon|today|tonight|tomorrow|later)\b", re.IGNORECASE)
+_PREPOSITION = re.compile(r"\A(?:in|at|on|from|to|with|as) ", re.IGNORECASE)
+
+
+def _when(value: str) -> str:
+    if _SOON.search(value):
+        return ""
+    return value if _PREPOSITION.match(value) else f"on {value}"
 
 
 def _about(told: str) -> str:
@@ -74,14 +87,16 @@ def _about(told: str) -> str:
     return f"my {found['what']}" if found and not found["more"].strip(" .!") else ""
 
 
-def _written(statement: str, of: str, what: str, value: str) -> str:
-    if not of or ("years old" in statement and not _AGE.match(value)):
+def _written(statement: str, of: str, what: str, answer: str) -> str:
+    when, value = _when(answer), _PREPOSITION.sub("", answer)
+    aged = "years old" not in statement or _AGE.match(value)
+    if not of or not aged or ("{when}" in statement and not when):
         return ""
     value = value.removesuffix(" years old").removesuffix(" years")
     value = re.sub(r"\Aan? ", "", value) if what else value
     article = "" if re.match(r"(?:an?|the|my) ", value) else "an " if value[0] in "aeiou" else "a "
     many = of.endswith("s") and not of.endswith(("ss", "us"))
-    made = statement.format(of=of, what=what, value=value, a_value=article + value)
+    made = statement.format(of=of, what=what, value=value, a_value=article + value, when=when)
     made = made.replace("s's ", "s' ", 1) if many else made
     return _agreeing(made[:1].upper() + made[1:], of, many=many)
 
