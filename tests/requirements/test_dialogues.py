@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from recollect import Memory
@@ -225,3 +227,18 @@ def test_L6_what_is_so_only_now_is_no_answer_to_keep(
 ) -> None:
     told = "My meeting is at 3"
     assert learned(clock, told, f"A: {asked}", answer) == learned(clock, told)
+
+
+def test_X3_what_a_message_ends_twice_is_over_once(clock: MovableClock) -> None:
+    later = "we sold the Berlingo, got an electric Kangoo instead"
+    talk = ["Our van is a Citroen Berlingo", later]
+    with Memory.open("dict:", background=False, clock=clock) as memory:
+        for number, text in enumerate(talk):
+            message = {"role": "user", "content": text, "id": str(number)}
+            memory.observe(f"chat-{number}", [message], scope=ANN)
+            memory.maintain()
+            clock.now += timedelta(days=9)
+        records = memory.records(scope=ANN, limit=100).items
+        van = [one for one in records if one.type == "fact" and "Citroen" in one.text]
+    assert [one.status for one in van] == ["superseded", "superseded"]
+    assert sum(one.valid_to is not None for one in van) == 1
