@@ -17,13 +17,14 @@ from recollect.errors import Invalid
 
 LENGTH_MAX = 4000
 CHECK_LENGTH = 12
+START = "c"  # a word that began with "-" would be an option of a command line
 
 Place = list[Any]
 
 
 def cursor_of(place: Place, question: object) -> str:
     body = json.dumps(place, ensure_ascii=False, separators=(",", ":")).encode()
-    return base64.urlsafe_b64encode(_check(body, question) + body).rstrip(b"=").decode()
+    return START + base64.urlsafe_b64encode(_check(body, question) + body).rstrip(b"=").decode()
 
 
 def place_of(cursor: str, question: object, shape: tuple[type, ...]) -> Place | None:
@@ -31,9 +32,10 @@ def place_of(cursor: str, question: object, shape: tuple[type, ...]) -> Place | 
     if not cursor:
         return None
     try:
-        if len(cursor) > LENGTH_MAX:
+        if len(cursor) > LENGTH_MAX or not cursor.startswith(START):
             raise ValueError
-        raw = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
+        packed = cursor.removeprefix(START)
+        raw = base64.b64decode(packed + "=" * (-len(packed) % 4), altchars=b"-_", validate=True)
         check, body = raw[:CHECK_LENGTH], raw[CHECK_LENGTH:]
         place = json.loads(body)
         fits = isinstance(place, list) and [type(part) for part in place] == list(shape)
