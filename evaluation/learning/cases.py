@@ -4,7 +4,8 @@ A case has an ``id``, a language, the ``turns`` (plain strings are the user's), 
 of them as groups of keywords, see ``matching``:
 
 - ``believe``: each of these must be believed at the end;
-- ``gone``: none of these may be believed as current any more (``pairs``, ``corrections``);
+- ``gone``: none of these may be believed as current any more (``pairs``, ``corrections``), or ever
+  (``talks`` with an assistant, who asks and guesses);
 - ``also``: what may be believed besides (elsewhere);
 - ``end``: the change is an end, so it is enough that what was believed is closed.
 
@@ -24,7 +25,7 @@ from typing import Any, Literal, get_args
 
 from evaluation.cases import DataError
 
-SetName = Literal["pairs", "corrections", "tricky", "pastes", "harmless", "everyday"]
+SetName = Literal["pairs", "corrections", "tricky", "pastes", "harmless", "everyday", "talks"]
 Half = Literal["tune", "held"]
 Part = Literal[
     "tune",
@@ -37,6 +38,8 @@ Part = Literal[
     "fifth, tune",
     "fifth, held",
     "sixth, held",
+    "seventh, tune",
+    "seventh, held",
 ]
 SETS: tuple[SetName, ...] = get_args(SetName)
 HALVES: tuple[Half, ...] = get_args(Half)
@@ -49,6 +52,7 @@ LATER = (
     "fourth",
     "fifth",
     "sixth",  # all of it is held back
+    "seventh",
 )  # each written when the rules had been tuned on those before it
 FIELDS = {"id", "lang", "turns", "believe", "gone", "also", "end", "at", "author"}
 
@@ -60,6 +64,7 @@ PAUSE: Mapping[SetName, timedelta] = {  # between two turns of a case that gives
     "pastes": timedelta(hours=1),
     "harmless": timedelta(days=2),
     "everyday": timedelta(hours=1),
+    "talks": timedelta(minutes=1),
 }
 SESSION_PAUSE = timedelta(hours=6)  # whoever comes back later begins a new conversation
 
@@ -111,6 +116,8 @@ _PARTS: Mapping[tuple[str, Half], Part] = {
     ("fifth", "held"): "fifth, held",
     ("sixth", "tune"): "sixth, held",
     ("sixth", "held"): "sixth, held",
+    ("seventh", "tune"): "seventh, tune",
+    ("seventh", "held"): "seventh, held",
 }
 
 
@@ -142,8 +149,8 @@ def load(name: SetName, folder: Path = FOLDER, later: str = "") -> list[Case]:
 
 def load_all(name: SetName) -> list[Case]:
     """The set, and what the later ones have of its kind."""
-    sets = [later for later in LATER if (FOLDER / later / f"{name}.jsonl").exists()]
-    return [case for later in ("", *sets) for case in load(name, later=later)]
+    sets = [later for later in ("", *LATER) if (FOLDER / later / f"{name}.jsonl").exists()]
+    return [case for later in sets for case in load(name, later=later)]
 
 
 def _case(name: SetName, line: str, place: str, later: str) -> Case:

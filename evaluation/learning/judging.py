@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -9,11 +10,13 @@ from evaluation.learning.cases import Case, SetName
 from evaluation.learning.living import Belief, Lived
 from evaluation.learning.matching import covers, is_garbled, matches, matches_any, says_an_end
 
+_ASKED = re.compile(r'\(asked: ".*"\)')  # an assistant's question, which claims nothing
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
     """``why`` says what is wrong; it is empty if nothing is. ``facts`` and ``records`` count, for
-    everyday turns, (found, expected) and (right, believed)."""
+    everyday turns and talks, (found, expected) and (right, believed)."""
 
     case: Case
     why: str
@@ -120,6 +123,25 @@ def _facts(case: Case, lived: Lived) -> Verdict:
     )
 
 
+def _talk(case: Case, lived: Lived) -> Verdict:
+    """What the user told is believed, and nothing of what an assistant guessed, or of what was
+    answered in a few words and read as something else. ``records``: of what must not be."""
+    believed = [belief for belief in lived.after if belief.current and not belief.doubted]
+    missed = [group for group in case.believe if not _believed([group], believed)]
+    wrong = [
+        next((one.text for one in believed if matches(group, _ASKED.sub("", one.text))), "")
+        for group in case.gone
+    ]
+    faults = [f"missed: {group}" for group in missed] + [f"wrong: {one}" for one in wrong if one]
+    return Verdict(
+        case=case,
+        why="; ".join(faults),
+        after=lived.after,
+        facts=(len(case.believe) - len(missed), len(case.believe)),
+        records=(wrong.count(""), len(wrong)),
+    )
+
+
 def _believed(groups: Sequence[str], beliefs: Sequence[Belief]) -> bool:
     """Whether a readable current record has one of these."""
     return any(
@@ -137,4 +159,5 @@ _JUDGES: Mapping[SetName, Callable[[Case, Lived], Verdict]] = {
     "pastes": _nothing,
     "harmless": _harmless,
     "everyday": _facts,
+    "talks": _talk,
 }

@@ -10,7 +10,14 @@ from evaluation.learning.judging import Verdict
 
 NAME, LANGUAGE, CASES, CELL = 14, 10, 7, 20
 # The second was held back once.
-OPEN: tuple[Part, ...] = ("tune", "second", "third, tune", "fourth, tune", "fifth, tune")
+OPEN: tuple[Part, ...] = (
+    "tune",
+    "second",
+    "third, tune",
+    "fourth, tune",
+    "fifth, tune",
+    "seventh, tune",
+)
 Count = tuple[int, int]
 
 
@@ -39,9 +46,10 @@ def _besides(found: Sequence[Verdict]) -> Iterator[tuple[str, list[Count]]]:
         yield "first learned", [_first(_of(found, half)) for half in PARTS]
     if any(verdict.by_doubt for verdict in found):
         yield "right by doubt", [_doubts(_of(found, half)) for half in PARTS]
-    if found[0].case.set == "everyday":
+    if found[0].case.set in ("everyday", "talks"):
         yield "facts found", [_sum(_of(found, half), "facts") for half in PARTS]
-        yield "records right", [_sum(_of(found, half), "records") for half in PARTS]
+        right = "records right" if found[0].case.set == "everyday" else "wrong avoided"
+        yield right, [_sum(_of(found, half), "records") for half in PARTS]
 
 
 def _counted(
