@@ -176,9 +176,11 @@ def _subjects(text: str, speaker: Speaker, loose: bool) -> list[tuple[Subject, i
 def together_in(text: str, start: int = 0) -> re.Match[str] | None:
     """ "My mom and I" at this place of a text; not "my mom called and I"."""
     found = pattern("clauses.together").match(text, start)
-    if found is None or any(reading(word, "past") for word in found["others"].split()):
+    if found is None:
         return None
-    return found
+    being = meanings("clauses.be")
+    told = any(word in being or reading(word, "past") for word in found["others"].split())
+    return None if told else found
 
 
 def _together(found: re.Match[str], speaker: Speaker) -> Subject:

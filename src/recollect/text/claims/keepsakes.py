@@ -18,12 +18,14 @@ from recollect.text.claims.foreign import language_of
 from recollect.text.claims.lessons import KEPT, Claim, Lesson
 from recollect.text.claims.permanence import (
     is_lasting,
+    is_once,
     is_ruled_out,
     is_tiding,
     is_unreal_part,
     is_vital,
     spelled,
 )
+from recollect.text.claims.referents import resolved
 from recollect.text.claims.rewrite import (
     dated,
     framed,
@@ -35,6 +37,7 @@ from recollect.text.claims.rewrite import (
 from recollect.text.claims.sentences import Sentence
 from recollect.text.claims.statements import (
     Utterance,
+    english_lessons,
     entities_in,
     is_unreal,
     told_by,
@@ -58,19 +61,57 @@ def kept(said_sentence: Sentence, said: Utterance, found: Sequence[Lesson]) -> l
     if said_sentence.question or len(said_sentence.text) < 4 or is_unreal(said_sentence.text):
         return []
     text = with_subject(said_sentence.text.strip(" *_"))
-    parts = [part.strip(" ,;:-–—") for part in pattern("lasting.part").split(text)]
+    parts = parts_of(text)
     if any(map(is_unreal_part, parts)):
         return []
     lasting = [part for part in parts if is_lasting(part) or is_vital(part)]
+    ruled_out = any(map(is_ruled_out, parts))
+    meant = {} if ruled_out else _meant(parts)
     if not found:
-        if (lasting or is_lasting(text) or is_vital(text)) and not any(map(is_ruled_out, parts)):
+        if meant and not lasting:
+            return [lesson for part in meant.values() for lesson in _read(part, said)]
+        if lasting and not ruled_out and any(is_once(spelled(part)) for part in parts):
+            return [lesson for part in lasting for lesson in _read(part, said)]
+        if (lasting or is_lasting(text) or is_vital(text)) and not ruled_out:
             return [_lesson(text, said)]
         return [_lesson(part, said) for part in lasting or _head(text, parts)]
     known = {stem(word) for lesson in found for word in words(lesson.text)}
-    more = [part for part in lasting if not _is_covered(part, known, said.at)]
+    new = [one for one in (*lasting, *meant) if not _is_covered(one, known, said.at)]
+    more = [part for part in new if part not in meant]
     if any(pattern("lasting.continues").match(part) for part in more):  # "she" is told before it
         return [_lesson(text, said, whole=False)]
-    return [_lesson(part, said) for part in more]
+    named = [one for part, one in meant.items() if part in new]
+    read = [lesson for one in named for lesson in _read(one, said)]
+    return [*(_lesson(part, said) for part in more), *read]
+
+
+def _meant(parts: Sequence[str]) -> dict[str, str]:
+    """What a sentence goes on to tell of who it names, and that with the name: "My son starts
+    school, he's six"."""
+    named = {part: resolved(part, ", ".join(parts[:at])) for at, part in enumerate(parts)}
+    return {part: one for part, one in named.items() if one and (is_lasting(one) or is_vital(one))}
+
+
+def _read(part: str, said: Utterance) -> list[Lesson]:
+    return english_lessons(Sentence(part, False, False), said) or [_lesson(part, said)]
+
+
+def parts_of(text: str) -> list[str]:
+    """What a sentence tells one after the other, each with a subject of its own."""
+    return [part.strip(" ,;:-–—") for part in pattern("lasting.part").split(text)]
+
+
+def before_remark(text: str) -> str:
+    """What a sentence tells before it says what comes of it or how that feels: "We live in York so
+    parking is awful", "I do the books for a farm and excel is driving me mad". Empty if nothing
+    that lasts stands before such words."""
+    for found in pattern("lasting.remark").finditer(text):
+        head = text[: found.start()].strip(" ,;:-–—")
+        parts = parts_of(head)
+        lasts = any(is_lasting(part) or is_vital(part) for part in parts)
+        if lasts and not is_unreal(head) and not any(map(is_ruled_out, parts)):
+            return head
+    return ""
 
 
 def _head(text: str, parts: Sequence[str]) -> list[str]:
@@ -105,7 +146,7 @@ def continued(before: str, said_sentence: Sentence, said: Utterance) -> list[Les
 def tiding(text: str, said: Utterance) -> Lesson | None:
     """Words that say nothing lasting by themselves, but tell a change of something: "New boiler
     went in on Monday". Whoever knows what it is about keeps them."""
-    parts = [part.strip(" ,;:-–—") for part in pattern("lasting.part").split(text)]
+    parts = parts_of(text)
     if not is_tiding(text) or is_unreal(text) or any(map(is_unreal_part, parts)):
         return None
     return None if any(map(is_ruled_out, parts)) else _lesson(text, said)

@@ -62,14 +62,19 @@ def may_last(text: str, *, answers: bool = False) -> bool:
     no form of it says that it lasts. ``answers``: a question says what is listed."""
     if language_of(text) or pattern("lasting.asks").match(spelled(text)):
         return False
-    listed = not answers and _is_listed(text)
-    return _may_be(spelled(text)) and not (is_ruled_out(text) or listed)
+    part = not answers and (_is_listed(text) or _HANGING.fullmatch(text))
+    return _may_be(spelled(text)) and not (is_ruled_out(text) or part)
 
 
 def _is_listed(text: str) -> bool:
     return bool(_LISTED.match(text)) and not pattern("lasting.tells").search(text)
 
 
+# "With paper walls": of what was said before it, and nothing without it.
+_HANGING = re.compile(
+    r"\W*(?:with|without|like|of|over|behind|in an?)(?: (?-i:[a-z]+)){1,4}\W*",
+    re.IGNORECASE,
+)
 # "3 eggs, 200 g flour", "font: arial, size: big": what somebody has at hand or looks at. Who tells
 # of themselves so is read before (``portraits``).
 _LISTED = re.compile(
@@ -201,6 +206,8 @@ def _is_statement(words: str) -> bool:
         told = strong and pattern("lasting.they").match(words.lower())
         return bool(told or pattern("lasting.only_us").match(words))
     if found := pattern("lasting.speaker").match(words):
+        if _UNFINISHED.match(found["rest"]):
+            return False
         passes = _AT_IT.match(found["rest"]) or _is_under_way(found["rest"])
         return _said_of_speaker(found["rest"]) or (not passes and _is_telling(words))
     if found := pattern("lasting.own").match(words):
@@ -225,6 +232,12 @@ _PORTRAYED = re.compile(r"About (?:me|us|my [\w -]+|our family): \S")  # as ``po
 # What somebody is at, has to do or has just done.
 _AT_IT = re.compile(
     r"(?:\w+ )?(?:need|want|will|have to|have got to|have (?:just )?\w+(?:ed|en))\b"
+)
+# "I still can't write a decent report", "I have 30 slides to do". Not "I still can't stand fish".
+_UNFINISHED = re.compile(
+    r"still (?:can not|cannot) (?!stand\b)"
+    r"|(?:\w+ )?have (?:\d+|an?|two|three|four|five|six|ten|twenty|some) [^,]{1,40}? "
+    r"(?:to (?:do|write|finish|read|answer|mark|grade|pack|fix)|left|to go)\W*\Z"
 )
 _VALUE = re.compile(r"\d|(?<=[a-z,] )[A-ZÀ-Ý][\w-]+")
 _THE = re.compile(r"(?:the|an?|this|that|these|those|your)\b", re.IGNORECASE)
@@ -302,11 +315,12 @@ def _said_of_speaker(rest: str) -> bool:
         or re.search(r"\d", rest)
         or pattern("lasting.habit").search(rest)
     )
-    if verb in word_set("lasting.passing_verbs") and not _LONG.match(rest):
+    if verb in word_set("lasting.passing_verbs") and not (_LONG.match(rest) or _RATE.search(rest)):
         return False
     return bool(tail) and (bool(told) or _is_usual(verb, tail))
 
 
+_RATE = re.compile(r"\d.* (?:an?|each|every|per) (?:day|week|fortnight|month|quarter|year)\b")
 _LONG = re.compile(
     r"(?:look after|care for|rely on|put aside|set aside|split) (?!it\b|that\b|this\b)"
 )

@@ -33,7 +33,14 @@ from recollect.text.claims.corrections import (
 from recollect.text.claims.fields import fields_of
 from recollect.text.claims.foreign import foreign_findings, language_of, tells_of_past
 from recollect.text.claims.gate import NO_WORDS, QUESTION, gate
-from recollect.text.claims.keepsakes import continued, kept, kept_as_said, tiding
+from recollect.text.claims.keepsakes import (
+    before_remark,
+    continued,
+    kept,
+    kept_as_said,
+    parts_of,
+    tiding,
+)
 from recollect.text.claims.lessons import KEPT, Claim, Extraction, Lesson
 from recollect.text.claims.permanence import (
     is_lasting,
@@ -45,6 +52,7 @@ from recollect.text.claims.permanence import (
     spelled,
 )
 from recollect.text.claims.portraits import written_out
+from recollect.text.claims.referents import referent_in
 from recollect.text.claims.requests import (
     decision_in,
     reason_in,
@@ -228,7 +236,8 @@ def _read(message: Message, told: list[Told], previous: str, asked: str) -> list
         found = _sentence_lessons(sentence, said)
         if not found and before and (found := continued(before, sentence, said)):
             lessons = [one for one in lessons if one not in last or not _is_only_kept(one)]
-        before, last = sentence.text, found
+        named = not sentence.question or referent_in(sentence.text)
+        before, last = sentence.text if named else "", found
         lessons += found
         if found or _may_be_corrected(sentence):
             lasting = found or _unread_lessons(
@@ -282,9 +291,10 @@ def _said_apart(text: str) -> list[Sentence]:
     found: list[Sentence] = []
     for one in sentences(text):
         told, asked = _told_and_asked(one.text) if one.question else ("", "")
-        if told and not _OF_WHOM.search(told) and (_turns(told) or _stands(told, asked)):
-            found.append(Sentence(told, False, False))
-            one = one._replace(text=asked)
+        if told and not _OF_WHOM.search(told):
+            standing = _standing(told, asked)
+            found += (Sentence(part, False, False) for part in standing)
+            one = one._replace(text=asked) if standing else one
         found.append(one)
     return [one._replace(text=_ASIDE.sub("", one.text)) for one in found]
 
@@ -300,6 +310,19 @@ def _told_and_asked(text: str) -> tuple[str, str]:
     if ground := _GROUND_AFTER.search(text):
         return ground["told"], text[: ground.start()]
     return "", ""
+
+
+def _standing(told: str, asked: str) -> list[str]:
+    """What is told beside a question and does not pass with it: all of it, or some of its parts."""
+    if _turns(told) or _stands(told, asked):
+        return [told]
+    if language_of(told) or is_unreal(told):
+        return []
+    parts = parts_of(told)
+    if any(map(is_ruled_out, parts)):
+        head = before_remark(told)
+        return [head] if head and _stands(head, asked) else []
+    return [part for part in parts if _stands(part, asked)]
 
 
 def _turns(told: str) -> bool:
@@ -503,7 +526,11 @@ def _stated_once(sentence: Sentence, said: Utterance, _at: str) -> Sequence[Less
     if decision is not None:
         return [decision]
     found = _foreign(sentence, said) if language else english_lessons(sentence, said)
-    return [*found, *kept(sentence, said, found)]
+    read = [*found, *kept(sentence, said, found)]
+    if read or language:
+        return read
+    head = before_remark(sentence.text)
+    return _stated_once(sentence._replace(text=head), said, _at) if head else []
 
 
 def _foreign(sentence: Sentence, said: Utterance) -> list[Lesson]:

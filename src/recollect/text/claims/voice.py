@@ -21,7 +21,10 @@ _QUOTED = re.compile(
     r"\"[^\"\n]{1,4000}\"|“[^”\n]{1,4000}[”\"]|„[^“”\"\n]{1,4000}[“”\"]|«[^»\n]{1,4000}»"
     r"|「[^」\n]{1,4000}」|『[^』\n]{1,4000}』|(?<!\w)'[^'\n]{12,400}'(?!\w)|‘[^’\n]{12,400}’(?!\w)"
 )
+_CLOSED = re.compile(r"\W{0,8}(?:\"[^\"]+\"|“[^”]+”|„[^“”]+[“”]|«[^»]+»)\W{0,3}(?:[-–—].{0,40})?")
 _UNCLOSED = re.compile(r"(?<=[:\s])[\"“„«](?=\S)[^\"”“»\n]{20,4000}\Z")
+_POSTSCRIPT = re.compile(r"\W*P\.? ?S\b", re.IGNORECASE)
+_SHOWN = "\ufffc"  # stands where a text was shown
 _DENSE = re.compile("[\u3400-\u9fff]")
 _FIELD = re.compile(
     r"[ \t]*[\w][\w /()'-]{0,30}(?<! \bI): \S|[ \t]*[\w][\w /()'-]{0,30}:[ \t]*_{2,}"
@@ -85,7 +88,7 @@ def _before_paste(text: str) -> str:
     if len(parts) > 1:
         first, last = parts[0], parts[-1]
         if _announces(first) or (signed and _is_short(first)):
-            return first
+            return "\n\n".join([_own_lead(first), *_behind_paste(parts[1:])])
         if pattern("voice.task_about_this").search(last) and _is_short(last):
             return last
         if signed or any(pattern("voice.greeting").match(part) for part in parts[1:]):
@@ -94,10 +97,31 @@ def _before_paste(text: str) -> str:
         return ""
     lines = text.strip().split("\n")
     if len(lines) > 1 and _announces(lines[0]):
-        return lines[0]
+        return "\n\n".join([_own_lead(lines[0]), *_behind_paste(parts[1:])])
     if len(lines) > 1 and pattern("voice.greeting").match(lines[1]):
         return lines[0]
     return text
+
+
+def _own_lead(lead: str) -> str:
+    """What stands above a pasted text, if somebody says it: not its headline."""
+    return lead if pattern("voice.first_person").search(lead.lower()) else ""
+
+
+def _behind_paste(parts: list[str]) -> list[str]:
+    """The paragraphs in which the speaker goes on: behind what is quoted or signed from its first
+    word to its last, or with words that one says to who helps ("For context: ...")."""
+    ends = [place for place, part in enumerate(parts) if pattern("voice.sign_off").search(part)]
+    if ends:
+        following = parts[ends[-1] + 1 :]
+    elif parts and _CLOSED.fullmatch(parts[0].strip()):
+        following = parts[1:]
+    else:
+        following = [one for one in parts[-1:] if pattern("voice.background").match(one)]
+    if any(pattern("voice.greeting").match(one) or _POSTSCRIPT.match(one) for one in following):
+        return []  # another letter, or more of it
+    own = pattern("voice.first_person")
+    return [one for one in following if _is_short(one) and own.search(one.lower())]
 
 
 def _is_short(text: str) -> bool:
@@ -156,8 +180,19 @@ def _without_quotations(text: str) -> str:
         places.append(found.span())
     for start, end in reversed(places):
         before, after = _sentence_start(text, start), _sentence_stop(text, end)
-        text = text[:before] + "\n" + text[after:]
+        lead = text[before:start]
+        if _tells_before(lead, text[start:end]):
+            before = start
+        shown = _SHOWN if not lead.strip() or lead.rstrip().endswith(":") else ""
+        text = f"{text[:before]}\n{shown}{text[after:]}"
     return text
+
+
+def _tells_before(lead: str, quoted: str) -> bool:
+    """ "I'm no native speaker, my language is Finnish: '...'": told before a text is shown."""
+    words = lead.rstrip()
+    told = words.endswith(":") and pattern("voice.telling").match(words)
+    return bool(told) and not _hands_over(words[:-1], quoted)
 
 
 def _is_speech(quoted: str) -> bool:
@@ -191,17 +226,20 @@ def _sentence_stop(text: str, place: int) -> int:
 def _before_inline(text: str) -> str:
     """Up to "translate this: ..." or "my neighbour writes: ..."."""
     own: list[str] = []
-    for line in text.split("\n"):
-        cut = _inline_cut(line)
+    lines = text.split("\n")
+    for place, line in enumerate(lines):
+        shown = any(one.startswith(_SHOWN) for one in lines[place + 1 :])
+        cut = _inline_cut(line.removeprefix(_SHOWN), shown)
         if cut is not None:
-            own.append(line[:cut])
+            own.append(line.removeprefix(_SHOWN)[:cut])
             break
-        own.append(line)
+        own.append(line.removeprefix(_SHOWN))
     return "\n".join(own)
 
 
-def _inline_cut(line: str) -> int | None:
-    """Where the sentence begins that hands over to somebody else's words."""
+def _inline_cut(line: str, shown: bool) -> int | None:
+    """Where the sentence begins that hands over to somebody else's words. ``shown``: "this" stands
+    in quotation marks further on."""
     start = 0
     for found in _INLINE_LEAD.finditer(line) if _OPENS.search(line) else ():
         ends = [end.end() for end in _SENTENCE_END.finditer(line, 0, found.start("rest"))]
@@ -210,7 +248,7 @@ def _inline_cut(line: str) -> int | None:
         if _hands_over(lead, line[found.start("rest") :]):
             return start
     sentence = 0
-    for end in _SENTENCE_END.finditer(line):
+    for end in _SENTENCE_END.finditer(line) if not shown else ():
         said = line[sentence : end.start()]
         if (
             pattern("voice.task").match(said)
