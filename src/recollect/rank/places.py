@@ -19,12 +19,12 @@ OUTSIDE_TRUST = max(TRUST_OF_SOURCE[one] for one in OUTSIDE)
 PASSED_OVER = "pages and tools take half of the places at most, while others wait"
 
 
-class Found(Protocol):
+class HoldsRecord(Protocol):
     @property
     def record(self) -> Record: ...
 
 
-T = TypeVar("T", bound=Found)
+T = TypeVar("T", bound=HoldsRecord)
 
 
 def outside(records: Iterable[Record]) -> list[bool]:
