@@ -41,10 +41,10 @@ def learned(clock: MovableClock, *turns: str) -> str:
         ("I work in Leeds", "Do you live there too?", "No, Manchester", "works in Manchester"),
         ("My dog is called Rex", "Nice! What breed? :)", "Actually a mix", "called a mix"),
         ("I live in Leeds", "Big flat? Tell me more.", "sixty metres", "lives in sixty"),
-        ("Ich wohne in Kiel.", "Wo haben Sie vorher gewohnt?", "Hamburg", "Hamburg"),
-        ("J'habite à Nantes.", "Et vous travaillez où ?", "Rennes", "Rennes"),
-        ("Vivo en Sevilla.", "¿Y dónde trabajas?", "Cádiz", "Cádiz"),
-        ("我住在上海。", "你在哪里工作？", "苏州", "苏州"),
+        ("Ich wohne in Kiel.", "Wo haben Sie vorher gewohnt?", "Hamburg", "in Hamburg"),
+        ("J'habite à Nantes.", "Et vous travaillez où ?", "Rennes", "à Rennes"),
+        ("Vivo en Sevilla.", "¿Y dónde trabajas?", "Cádiz", "en Cádiz"),
+        ("我住在上海。", "你在哪里工作？", "苏州", "住在苏州"),
     ],
 )
 def test_K2_an_answer_to_a_question_corrects_nothing(
@@ -189,7 +189,11 @@ def test_K2_what_another_person_asks_is_answered_too(clock: MovableClock) -> Non
         memory.maintain()
         records = memory.records(scope=ANN, limit=100).items
         facts = {one.text for one in records if one.type == "fact" and one.status == "active"}
-    assert facts == {"Ben lives in Leeds.", "Ben works as a nurse."}
+    assert facts == {
+        "Ben lives in Leeds.",
+        'Ben said: "Manchester." (asked: "Where did you live before?")',
+        "Ben works as a nurse.",
+    }
 
 
 def test_X5_what_was_made_of_a_question_is_forgotten_with_it(clock: MovableClock) -> None:
@@ -242,3 +246,129 @@ def test_X3_what_a_message_ends_twice_is_over_once(clock: MovableClock) -> None:
         van = [one for one in records if one.type == "fact" and "Citroen" in one.text]
     assert [one.status for one in van] == ["superseded", "superseded"]
     assert sum(one.valid_to is not None for one in van) == 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer", "said"),
+    [
+        ("Right. Are you in Spain?", "Portugal. Braga", "Portugal. Braga."),
+        ("Package manager?", "pnpm", "Pnpm."),
+        ("Which Node version is the project on, 20.1?", "22.4", "22.4."),
+        ("How old is the parrot, and what's it called?", "nine. Coco", "Nine. Coco."),
+        ("Do you have a lift?", "no, fourth floor. no lift", "No, fourth floor. no lift."),
+        ("Wie groß bist du, etwa 1,80?", "1,64", "1,64."),
+        ("Quel âge a-t-il ?", "15 ans", "15 ans."),
+        ("¿Edad? Supongo unos treinta.", "52", "52."),
+        ("你家的猫叫什么名字？", "年糕", "年糕。"),
+    ],
+)
+def test_L6_a_few_words_are_kept_with_what_they_answer(
+    clock: MovableClock, asked: str, answer: str, said: str
+) -> None:
+    after = learned(clock, f"A: {asked}", answer)
+    assert after.startswith(f'The user said: "{said}" (asked: "')
+    assert "\n" not in after
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        ("Shall I add a chart?", "a small one"),
+        ("I could add a clown?", "rather a magician"),
+        ("What is the error message?", "connection refused"),
+        ("How many guests are coming?", "twelve"),
+        ("Which of the three do you like?", "the second one"),
+        ("Do you use tabs or spaces?", "no idea"),
+        ("Do you have a garden?", "skip that"),
+        ("What did you eat?", "just toast"),
+        ("Soll ich es kürzen?", "etwas kürzer"),
+        ("¿Empezamos el lunes?", "mejor el martes"),
+        ("Je l'ajoute ?", "surtout pas"),
+        ("要不要我再写一遍？", "短一点"),
+    ],
+)
+def test_L6_what_helps_with_the_task_at_hand_is_no_answer_to_keep(
+    clock: MovableClock, asked: str, answer: str
+) -> None:
+    assert "asked:" not in learned(clock, f"A: {asked}", answer)
+
+
+def test_K2_a_kept_answer_can_be_corrected(clock: MovableClock) -> None:
+    after = learned(
+        clock,
+        "A: And your fixed costs: rent, heating, debts?",
+        "rent 1510. heating abt 90. no debts",
+        "A: With 1,510 for rent that is more than half of it.",
+        "sorry typo, 1150",
+    )
+    assert "Rent 1150. heating abt 90" in after
+    assert "1510" not in after
+
+
+@pytest.mark.parametrize(
+    ("told", "heard", "said", "wrong"),
+    [
+        ("my son Theo is turning 6", "Nut-free, as Theo has an allergy.", "not theo, Ravi", "Ravi"),
+        ("We store it in this house", "I set the volume to 40.", "make it 60 for tonight", "60"),
+        (
+            "We use Spring Boot",
+            "With Maven you can cache what it loads.",
+            "Gradle",
+            "Spring Gradle",
+        ),
+        (
+            "My sister is Clara",
+            "Would blue do? Clara may like it.",
+            "not clara, mum",
+            "sister is mum",
+        ),
+        ("The team is in Ulm", "A cake for twelve people then.", "no, ten", "in ten"),
+    ],
+)
+def test_K2_what_is_said_to_an_assistants_claim_corrects_nothing_that_was_told(
+    clock: MovableClock, told: str, heard: str, said: str, wrong: str
+) -> None:
+    before = learned(clock, told)
+    after = learned(clock, told, f"A: {heard}", said)
+    assert before
+    assert before in after
+    assert wrong not in after
+
+
+@pytest.mark.parametrize(
+    ("told", "heard", "said", "right"),
+    [
+        ("The wedding is on 14 June.", "Lovely, a wedding on 14 June!", "not 14, 15", "15 June"),
+        ("I live in Leeds.", "Leeds is said to be a fine place.", "York, sorry", "in York"),
+        ("I live in Leeds.", "Nice, noted!", "York", "in York"),
+        ("My dentist is Dr. Sato.", "I have your dentist down.", "no, Dr. Sano", "Dr. Sano"),
+        ("The boat sleeps four.", "Shops in the harbour sell rope.", "I meant six", "sleeps six"),
+    ],
+)
+def test_K2_what_was_told_is_corrected_behind_what_an_assistant_says_of_it(
+    clock: MovableClock, told: str, heard: str, said: str, right: str
+) -> None:
+    after = learned(clock, told, f"A: {heard}", said)
+    assert right in after
+    assert learned(clock, told) not in after
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [
+        "metric units always please",
+        "type hints always pls, mypy strict here",
+        "British spelling please, in everything you write for me",
+        "oh and short sentences from now on",
+        "Variablen immer englisch bitte",
+    ],
+)
+def test_L5_a_standing_wish_needs_no_verb(clock: MovableClock, wish: str) -> None:
+    assert learned(clock, wish) == f'The user asks: "{wish}."'
+
+
+@pytest.mark.parametrize("said", ["tea always helps", "milk in every cup", "dinners only"])
+def test_L5_what_is_so_or_is_for_one_task_is_no_standing_wish(
+    clock: MovableClock, said: str
+) -> None:
+    assert "asks" not in learned(clock, said)

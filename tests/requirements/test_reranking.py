@@ -158,3 +158,19 @@ def test_L8_X12_the_context_of_a_lota_agent_is_chosen_too_and_says_what_it_cost(
     packet = opened().context(query="tea in the kitchen", scope=ANN)
     assert len(server.requests) == 1
     assert packet.usage.calls == 1
+
+
+def test_X9_a_model_that_chooses_nothing_but_pages_leaves_room_for_others(
+    opened: Callable[..., Memory], server: ScriptedServer
+) -> None:
+    memory = opened()
+    asked = "tea in the kitchen"
+    pages = [f"{asked.capitalize()}? {asked}, page {number}" for number in range(20)]
+    memory.remember(pages, scope=ANN, source="web")
+    before = memory.recall(asked, scope=ANN, limit=12, fast=True).hits  # as the model sees them
+    theirs = [n for n, hit in enumerate(before, start=1) if hit.record.source == "web"]
+    assert len(theirs) == 6
+    server.otherwise = says_json({"best": theirs})
+    answer = memory.recall(asked, scope=ANN, limit=6)
+    assert "reranked by openai-compatible:test" in answer.notes
+    assert [hit.record.source for hit in answer.hits] == 3 * ["web"] + 3 * ["user"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from heapq import nlargest
 from itertools import islice
 from types import MappingProxyType
@@ -41,6 +41,7 @@ from recollect.types import LIVE, Find, Listing, Record, Search, Vector, Where
 NEIGHBOURS = 8  # by meaning or, without a vector, by words
 SLOT_MAX = 64  # records that make a claim about the same slot
 COPIES_MAX = 1000
+A_TALK = timedelta(hours=1)
 WORDS_FROM_MAX = 2000  # characters of a text, when it is looked for by its words
 BORNE_MAX, BORNE_ABOVE = 24, 0.1  # of those whose meaning is weighed
 SIMILAR_ABOVE = 0.5  # what is farther away says neither the same, nor the opposite, nor more
@@ -60,10 +61,12 @@ async def meet(
     seen_hash: bool = False,
     wary: bool = False,
     passing: bool = False,
+    replies: bool = False,
 ) -> Outcome:
     """Compare, judge and settle: what to commit for this record, and what to say about it.
     ``named``: the known texts that it surely or perhaps corrects. ``near``: see ``compare``.
-    ``wary``: see ``judge``. ``passing``: only its meaning is asked what has changed by it."""
+    ``wary``: see ``judge``. ``passing``: only its meaning is asked what has changed by it.
+    ``replies``: it was said to something else that somebody said."""
     known = await compare(
         engine,
         store,
@@ -80,6 +83,8 @@ async def meet(
         known = await _weighed(
             engine, store, record, vector, space, known, passing=passing, written=written
         )
+    if replies:
+        known = [_kept_in_talk(record, one) for one in known]
     above = engine.profile.duplicate_above
     verdict = judge(
         record,
@@ -107,6 +112,15 @@ async def meet(
     return settle(
         record, verdict, now=engine.now(), new_id=engine.new_id, copies=alike, turns=turns
     )
+
+
+def _kept_in_talk(record: Record, one: Known) -> Known:
+    """What was said a moment ago in the same talk is not what a reply to something else changes:
+    who takes it back says so."""
+    told = one.record
+    if not record.session or told.session != record.session or record.at - told.at > A_TALK:
+        return one
+    return replace(one, denied=True, bears=0.0)
 
 
 async def _weighed(

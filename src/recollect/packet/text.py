@@ -16,6 +16,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from recollect.rank.places import outside
 from recollect.text.tokens import TokenCount
 from recollect.text.trust import PREFACE
 from recollect.types import Answer, Hit, Kind, Record, Why
@@ -106,6 +107,9 @@ class _Filling:
         self._count = count
         self._preface = preface
         self._prices = [count(line + "\n") for line in section.lines]
+        memories = {n: hit.record for n, hit in enumerate(section.hits) if hit}
+        which = zip(memories, outside(memories.values()), strict=True)
+        self._outside = {place for place, is_outside in which if is_outside}
 
     def fill(self, budget: int, sure: int = 0) -> int:
         """Take what fits into ``budget`` in all; what that costs more than before. ``sure`` is
@@ -113,7 +117,7 @@ class _Filling:
         before = self.spent
         frame = self._count(self._frame([]) + "\n")
         spent = self.spent or frame
-        for place in self._places():
+        for place in self._places(budget):
             price = self._prices[place]
             if place in self.kept:
                 continue
@@ -125,9 +129,19 @@ class _Filling:
         self.spent = spent if self.kept else 0
         return self.spent - before
 
-    def _places(self) -> Sequence[int]:
-        """The order in which lines ask for room; they are written in their own order."""
-        return self.section.asking or range(len(self.section.lines))
+    def _places(self, budget: int) -> Sequence[int]:
+        """The order in which lines ask for room; they are written in their own order. What pages
+        and tools say beyond half of the room asks behind all others."""
+        asking = self.section.asking or range(len(self.section.lines))
+        if not self._outside:
+            return asking
+        left, behind = budget // 2, set()
+        for place in asking:
+            if place in self._outside and self._prices[place] <= left:
+                left -= self._prices[place]
+            elif place in self._outside:
+                behind.add(place)
+        return [*(one for one in asking if one not in behind), *sorted(behind)]
 
     def text(self) -> str:
         return self._frame([self.section.lines[place] for place in sorted(self.kept)])

@@ -21,6 +21,7 @@ from recollect.rank.candidates import Board, Candidate, Candidates, order, rows_
 from recollect.rank.contrast import misses, second_hops
 from recollect.rank.fusion import fused
 from recollect.rank.nearness import held_nearly, is_english, uncertain_words
+from recollect.rank.places import is_outside
 from recollect.rank.question import (
     asks_for_help,
     asks_for_several,
@@ -511,13 +512,14 @@ def decay(board: Board, asked: Asked) -> None:
 
 
 def drop_copies(candidates: Candidates, asked: Asked) -> Candidates:  # noqa: ARG001
-    """Of copies in several scopes (same origin) and of equal texts, only the best stays."""
+    """Of copies in several scopes (same origin) and of equal texts, only the best stays; that of a
+    page or a tool stands for nobody else's."""
     told = [key for one in candidates for key in (one.record.origin, one.record.hash) if key]
     if len(told) == len(frozenset(told)):
         return candidates
     kept: Candidates = []
     seen: set[str] = set()
-    for candidate in sorted(candidates, key=order):
+    for candidate in sorted(candidates, key=lambda one: (is_outside(one.record), order(one))):
         record = candidate.record
         keys = {key for key in (record.origin, record.hash) if key}
         if not keys & seen:

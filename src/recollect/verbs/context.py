@@ -31,6 +31,7 @@ from recollect.packet.text import (
 )
 from recollect.packet.window import as_heard, is_claimed, newest_said, window
 from recollect.ports import Store, beside, leaves_out, leaving_out
+from recollect.rank.places import INSIDE, PASSED_OVER, is_crowded, placed
 from recollect.rank.question import asks_for_several
 from recollect.scopes import parse_scope, root_of
 from recollect.text.claims.gate import is_small_talk
@@ -100,7 +101,7 @@ class Gathered:
 
     stable: list[Hit]
     found: list[Hit]  # for the query, the best first
-    spare: list[Hit]  # found too, but beyond what the profile takes
+    spare: list[Hit]  # found too, and why they are not taken
     rest: list[Hit]  # of a small scope, what was not found
     recent: list[Hit]  # episodes
     procedures: list[Hit]  # triggered by the query
@@ -240,9 +241,7 @@ def _chosen(gathered: Gathered, kept: Sequence[Message]) -> ShownMemories:
         said.tell(text)
     for hit in gathered.stable:
         said.add(hit.record)
-    shown = ShownMemories(facts=[], procedures=[], episodes=[], turns=[], missed=[])
-    for hit in gathered.spare:
-        shown.missed.append(left_out(hit, "the profile takes only the best"))
+    shown = ShownMemories(facts=[], procedures=[], episodes=[], turns=[], missed=[*gathered.spare])
     # Facts before the turns they came from and before profiles made of them; questions last.
     found = sorted(gathered.found, key=_precedence)
     places = (
@@ -317,7 +316,7 @@ async def _gather(engine: Engine, wanted: ContextWish) -> Gathered:
         further = replace(question, limit=2 * FOUND_MAX + len(messages), fast=True)
         more = await recall(engine, further, count_uses=False)
         found = await beside(_length(messages), partial(_distinct, more.hits, messages, stable))
-    best = found[: most or FOUND_MAX]
+    best, passed = placed(found, most or FOUND_MAX)
     engine.used.update((root_of(hit.record.scope), hit.record.id) for hit in best)
     # Whoever sets a bar wants nothing below it.
     barred = most or wanted.threshold is not None or engine.profile.threshold
@@ -325,7 +324,7 @@ async def _gather(engine: Engine, wanted: ContextWish) -> Gathered:
     return Gathered(
         stable=stable,
         found=best,
-        spare=found[most:] if most else found[FOUND_MAX:],
+        spare=_spare(found, best, passed),
         rest=rest,
         recent=await _recent_episodes(shelf),
         procedures=await _triggered(shelf, query),
@@ -338,6 +337,15 @@ async def _gather(engine: Engine, wanted: ContextWish) -> Gathered:
         notes=[*waited, *answer.notes],
         usage=answer.usage,
     )
+
+
+def _spare(found: Iterable[Hit], best: Iterable[Hit], passed: Iterable[Hit]) -> list[Hit]:
+    taken, over = ({hit.record.id for hit in hits} for hits in (best, passed))
+    return [
+        left_out(hit, PASSED_OVER if hit.record.id in over else "the profile takes only the best")
+        for hit in found
+        if hit.record.id not in taken
+    ]
 
 
 def _times(wanted: ContextWish) -> dict[str, Any]:
@@ -477,13 +485,18 @@ async def _listed(
     limit: int,
     **filters: Any,
 ) -> list[Hit]:
-    """Records by filter from every store and root, deduplicated across scopes."""
+    """Records by filter from every store and root. Where pages and tools fill most of a list that
+    ends at its limit, as many of others come too."""
     by_root, _ = await engine.read_scopes(scopes, descend=False)
     found: list[Hit] = []
     for root, named in by_root.items():
         for store in engine.stores_of(root):
             where = Where(scopes=named, now=now, **filters)
-            listed = await store.listing(Listing(where=where, order=order, limit=limit))
+            asked = Listing(where=where, order=order, limit=limit)
+            listed = await store.listing(asked)
+            if len(listed) >= limit and is_crowded(listed):
+                others = await store.listing(replace(asked, where=replace(where, sources=INSIDE)))
+                listed = list({one.id: one for one in (*listed, *others)}.values())
             hidden = await spoken_over(store, where, root, listed)
             hidden |= await untold(store, where, root, listed)
             found += [Hit(record=record) for record in listed if record.id not in hidden]
@@ -551,7 +564,8 @@ async def _recent_episodes(shelf: Shelf) -> list[Hit]:
     if not most:
         return []
     hits = await shelf.listed(order="recent", limit=most, types=EPISODE_TYPES)
-    return sorted(hits, key=lambda hit: hit.record.at, reverse=True)[:most]
+    recent = sorted(hits, key=lambda hit: hit.record.at, reverse=True)
+    return placed(recent, most)[0]
 
 
 async def _triggered(shelf: Shelf, query: str) -> list[Hit]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -20,11 +20,13 @@ from recollect.models.embedder import Embedded
 from recollect.ports import AnswerError, NativeHits, Store, beside, leaving_out
 from recollect.profiles import profile_named
 from recollect.rank.candidates import Candidate, order
+from recollect.rank.places import INSIDE, PASSED_OVER, is_crowded, placed
 from recollect.rank.question import parts
 from recollect.rank.rerank import reordered, rerank_prompt
 from recollect.rank.stages import (
     Asked,
     above_threshold,
+    drop_copies,
     of_equal_say,
     one_per_source,
     rank,
@@ -54,6 +56,7 @@ from recollect.types import (
     Record,
     Relation,
     Search,
+    Source,
     Status,
     Type,
     Usage,
@@ -119,7 +122,6 @@ async def _recalled(engine: Engine, question: Question, *, count_uses: bool) -> 
     named = question.scope is not None or engine.bound
     theirs = [scope for scopes in by_root.values() for scope in scopes] if named else []
     questions, embedded = await posed(engine, question, query, theirs)
-    query, asked = questions[0]
     vector = embedded.vectors[0]
     notes += _arms(engine, question.text, vector, embedded.trouble)
     if engine.better and vector is not None:
@@ -128,23 +130,17 @@ async def _recalled(engine: Engine, question: Question, *, count_uses: bool) -> 
     if question.scope is None:
         roots = "1 root" if len(by_root) == 1 else f"{len(by_root)} roots"
         notes.append(f"searched every scope this handle may see ({roots})")
-    ranked: list[list[Candidate]] = []
-    for root, scopes in by_root.items():
-        seen = replace(query.where, scopes=scopes, descend=descend)
-        here = [(replace(one, where=seen), about) for one, about in questions]
-        for store in engine.stores_of(root):
-            ranked.append(await _ranked_in(store, here, root, notes))
-    compared = any(one.similarity is not None for found in ranked for one in found)
+    looked = Looked(engine, questions, by_root, descend=descend, cut=question.cut, notes=notes)
+    best = await looked.ranked()
+    compared = any(one.similarity is not None for one in best)
     if vector and not compared and await engine.vector_trouble():
         # Another process moved the store to a new space a moment ago.
         return await _recalled(engine, question, count_uses=count_uses)
-    best = ranked[0] if len(ranked) == 1 else sorted(chain.from_iterable(ranked), key=order)
-    clear = above_threshold(best, asked)
-    clear = spread(standing_out(clear, asked) if question.cut else clear, asked)
+    best, clear = await looked.cleared(best, limit)
     chosen, note, usage = await _reranked(engine, question, clear, limit)
     notes += [note] if note else []
     notes += [f"degraded: {trouble}" for trouble in [engine.store_trouble] if trouble]
-    kept, note = _bounded(chosen[:limit])
+    kept, note = _bounded(_placed(chosen, limit, notes))
     notes += [note] if note else []
     if best and not kept and limit:
         notes.append("nothing known about that; explain=True names the nearest")
@@ -155,6 +151,61 @@ async def _recalled(engine: Engine, question: Question, *, count_uses: bool) -> 
     usage = sum_of(usage, replace(embedded.usage, texts_embedded=len(questions) if vector else 0))
     hits = await beside(HIT_CHARACTERS * len(kept), lambda: tuple(one.as_hit() for one in kept))
     return Answer(hits=hits, notes=tuple(notes), usage=usage)
+
+
+@frozen(kw_only=False)
+class Looked:
+    """The questions of one text, and where they are asked."""
+
+    engine: Engine
+    questions: Sequence[tuple[Search, Asked]]
+    by_root: Mapping[str, tuple[str, ...]]
+    descend: bool
+    cut: bool
+    notes: list[str]
+
+    async def ranked(self, sources: tuple[Source, ...] = ()) -> list[Candidate]:
+        """What all roots and stores found, best first."""
+        ranked: list[list[Candidate]] = []
+        for root, scopes in self.by_root.items():
+            where = self.questions[0][0].where
+            seen = replace(where, scopes=scopes, descend=self.descend, sources=sources)
+            here = [(replace(one, where=seen), about) for one, about in self.questions]
+            for store in self.engine.stores_of(root):
+                ranked.append(await _ranked_in(store, here, root, self.notes))
+        return ranked[0] if len(ranked) == 1 else sorted(chain.from_iterable(ranked), key=order)
+
+    async def cleared(
+        self, best: list[Candidate], limit: int
+    ) -> tuple[list[Candidate], list[Candidate]]:
+        """The candidates, and those that answer. Where pages and tools would take most places, or
+        have set how good an answer must be, it is asked once more without them: neither fills the
+        list of candidates, nor ends the answer, before others had their say."""
+        clear = self._clear(best)
+        many = is_crowded([one.record for one in clear[:limit]])
+        if not (many or is_crowded([one.record for one in best[:1]])):
+            return best, clear
+        others = await self.ranked(INSIDE)
+        both = [_joined([*best, *others]), _joined([*clear, *self._clear(others)])]
+        if "drop_copies" in self.engine.profile.stages:
+            both = [drop_copies(one, self.questions[0][1]) for one in both]
+        best, clear = (sorted(one, key=order) for one in both)
+        return best, clear
+
+    def _clear(self, best: list[Candidate]) -> list[Candidate]:
+        asked = self.questions[0][1]
+        clear = above_threshold(best, asked)
+        return spread(standing_out(clear, asked) if self.cut else clear, asked)
+
+
+def _placed(chosen: list[Candidate], limit: int, notes: list[str]) -> list[Candidate]:
+    """The first; somebody who was passed over is told of."""
+    kept, passed = placed(chosen, limit)
+    for one in passed:
+        one.add("places", 0.0, PASSED_OVER)
+    if passed:
+        notes.append(f"{len(passed)} passed over: {PASSED_OVER}")
+    return kept
 
 
 def as_profile(engine: Engine, name: str | None) -> Engine:
@@ -433,7 +484,9 @@ async def _reranked(
         return candidates, "", Usage()
     if engine.models is None or engine.models.model_for("rerank") is None:
         return candidates, "not reranked: no model is configured", Usage()
-    pool, rest = candidates[: 2 * limit], candidates[2 * limit :]
+    pool, _ = placed(candidates, 2 * limit)
+    shown = {one.record.id for one in pool}
+    rest = [one for one in candidates if one.record.id not in shown]
     scopes = dict.fromkeys(candidate.record.scope for candidate in pool)
     authors = {candidate.record.author for candidate in pool}
     if not all([await engine.persists(scope, authors) for scope in scopes]):

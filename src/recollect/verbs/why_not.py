@@ -14,6 +14,7 @@ from recollect.errors import NotFound
 from recollect.index.filters import passes
 from recollect.ports import Store
 from recollect.rank.candidates import Candidate
+from recollect.rank.places import PASSED_OVER, is_outside
 from recollect.rank.stages import dropped_by, strength
 from recollect.rank.truth import holds_at
 from recollect.scopes import is_visible, root_of
@@ -114,7 +115,13 @@ async def _ranked(trial: Trial) -> Answer:
         return Answer(hits=(hit,), notes=(told, *as_asked.notes))
     hit = all_.hits[place - 1]
     told = _too_low(trial, hit, place, len(all_.hits))
+    if place <= trial.limit and is_outside(hit.record) and _passed_over(as_asked):
+        told = f"passed over: place {place} of {len(all_.hits)} candidates, but {PASSED_OVER}"
     return Answer(hits=(hit,), notes=(told, *as_asked.notes))
+
+
+def _passed_over(answer: Answer) -> bool:
+    return any(PASSED_OVER in note for note in answer.notes)
 
 
 def _plain(question: Question, **other: object) -> Question:

@@ -323,6 +323,20 @@ class VectorClauses(Contract):
         assert await found_ids(store, text="apple", **only) == ["p"]
         assert await found_ids(store, vector=unit(1, 0, 0), space=SPACE, **only) == ["p"]
 
+    @clause
+    async def test_X9_who_is_left_out_crowds_nobody_out(self, store: Store) -> None:
+        """However many of one source are better by both arms, one of another is found."""
+        pages = [make_record(f"w{n:03}", "apple apple", source="web") for n in range(300)]
+        vectors = {page.id: unit(1, 0, 0) for page in pages}
+        await put(store, *pages, vectors=vectors, space=SPACE)
+        mine = make_record("p", "an apple in a much longer text")
+        await put(store, mine, vectors={"p": unit(1, 9, 0)}, space=SPACE)
+        near = {"vector": unit(1, 0, 0), "space": SPACE}
+        for arms in ({"text": "apple"}, near, {"text": "apple", **near}):
+            assert "p" not in await found_ids(store, **arms, limit=5)
+            assert await found_ids(store, **arms, sources=("user", "import"), limit=5) == ["p"]
+        assert await found_ids(store, order="id", sources=("user", "import"), limit=5) == ["p"]
+
 
 class FilterClauses(Contract):
     @clause

@@ -114,24 +114,6 @@ def is_fragment(answer: str) -> bool:
     return len(answer.split()) <= WORDS_MAX and not _STATES.search(answer)
 
 
-def is_offer(question: str) -> bool:
-    """Whether something is offered, or asked that is so only now: no answer to that lasts."""
-    return _OFFER.match(question) is not None
-
-
-_OFFER = re.compile(
-    r"(?:(?:ok|okay|so|and|great|nice|cool|sure|alright|or|also|then|well)[,!.]? )*(?:"
-    r"(?:should|shall|can|could|may|might|will) (?:i|we)\b|(?:do you )?(?:want|wanna|need)\b"
-    r"|would you (?:like|mind|prefer)\b|do you mind\b|ready\b|anything else|sounds? good|good\b"
-    r"|are you (?:ready|sure|ok|okay|done|happy|there)\b|have you (?:tried|checked|done)\b"
-    r"|how (?:is|are|was|were|did|about|does that|do you feel)\b|what (?:else|next|now)\b"
-    r"|(?:is|does|did) (?:that|this|it|you)\b|which (?:one|of|option|version|file)\b|right\b"
-    r"|(?:what|where|when|how) (?:should|shall|can|would) (?:i|we|you)\b|really\b"
-    r"|what do you (?:have|see|get)\b|what (?:is|was) (?:the )?(?:error|problem|issue|question)\b)",
-    re.IGNORECASE,
-)
-
-
 def answered(question: str, answer: str, told: str = "") -> str:
     """The statement that an answer makes; "" where it is no short answer to that question.
     ``told`` is what the speaker said before."""

@@ -26,6 +26,7 @@ WORDS_MAX = 32
 UNMARKED_WORDS_MAX = 10
 BARE_WORDS_MAX = 5
 LEAD_WORDS_MAX = 4
+HEARD_WORDS = 3  # beside those of a nod: with fewer nothing is said
 
 _TITLE = r"(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)(?<!\bProf)"  # no end of a sentence
 _SENTENCE = re.compile(rf"{_TITLE}[.!?;。！？；]+(?:\s+|\Z)|\n+|(?<=\w)\?\s")
@@ -65,16 +66,27 @@ Reads = Callable[[str], Sequence[Lesson]]
 
 
 def amendment_in(
-    text: str, told: Sequence[Told], *, previous: str, read: Reads, asked: str = ""
+    text: str,
+    told: Sequence[Told],
+    *,
+    previous: str,
+    read: Reads,
+    asked: str = "",
+    heard: str = "",
 ) -> Amendment | None:
     """What a message corrects; None if it is no correction of anything that was told. Without a
     mark only what follows directly on the statement corrects it, and only in a few words.
-    ``asked`` is what somebody else asked just before: that is answered first."""
+    ``heard`` is what somebody else said just before, ``asked`` what they asked: that is answered
+    first, and what was heard of what was told is meant before anything else."""
     if not told or len(text.split()) > WORDS_MAX or len(text) > 300:
         return None
     recent = list(reversed(told[-LOOK_BACK:]))
-    if asked and _answers(text, asked, recent):
+    if pattern("corrections.this_time").search(text):
+        return None  # "make it 60 for tonight"
+    if (asked and _answers(text, asked, recent)) or (heard and _replies(text, heard, recent)):
         return None
+    if heard:
+        recent.sort(key=lambda one: -_shared(heard, one.text))
     marked, rest = without_marks(text)
     if (
         not marked
@@ -112,6 +124,44 @@ def _answers(text: str, asked: str, recent: Sequence[Told]) -> bool:
         return False
     swapped = [fold(fix.old) for fix in _fixes(text, text, False) if fix.old.strip("?") == fix.old]
     return not any(old and old in fold(one.text) for old in swapped for one in recent)
+
+
+def _replies(text: str, heard: str, recent: Sequence[Told]) -> bool:
+    """ "Not Theo, his friend" to "So Theo has an allergy" corrects who said that, and so do a few
+    words behind something that has nothing to do with what was told."""
+    olds = [fold(fix.old) for fix in _fixes(text, text, False) if fix.old.strip("?") == fix.old]
+    theirs = fold(heard)
+    said = [old for old in olds if old and _is_word(old, theirs)]
+    if said:
+        return not any(
+            _is_word(old, fold(one.text)) and _shared(heard, one.text, but=old)
+            for old in said
+            for one in recent
+        )
+    if any(_is_word(old, fold(one.text)) for old in olds if old for one in recent):
+        return False
+    strange = says_something(heard) and not any(_shared(heard, one.text) for one in recent)
+    return strange and not pattern("corrections.surely").match(text)
+
+
+def says_something(heard: str) -> bool:
+    """Whether somebody did more than nod: "Nice, noted!"."""
+    nods = {stem(word) for word in word_set("replies.nods")}
+    return len(_content(heard) - nods) >= HEARD_WORDS
+
+
+def _is_word(part: str, text: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(part)}(?!\w)", text) is not None
+
+
+def _shared(heard: str, told: str, but: str = "") -> int:
+    """How many words of what was told were heard again."""
+    return len((_content(heard) & _content(told)) - _content(but))
+
+
+def _content(text: str) -> set[str]:
+    plainly = re.sub(r"(?<=\d),(?=\d{3}\b)", "", text)
+    return {stem(word) for word in words(plainly)} - word_set("search.stop_words")
 
 
 def _repeats(asked: str, told: Told) -> bool:

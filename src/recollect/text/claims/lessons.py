@@ -43,7 +43,8 @@ class Lesson:
     """One thing learned, in words that stand on their own, and the messages that say it.
 
     ``asked``: the message whose question makes sense of them; it says nothing by itself, but goes
-    with what was made of it.
+    with what was made of it. ``replies``: it was said to something that somebody else had just
+    said.
     ``changed_by``: if it began at a time that is not exact ("last month"), when it had surely
     begun; a known statement that is older than that was true until then. ``change``: words that
     say a change and are not in the text ("now"). ``corrects``: the speaker said outright that
@@ -56,6 +57,7 @@ class Lesson:
     text: str
     messages: tuple[str, ...]
     asked: tuple[str, ...] = ()
+    replies: bool = False
     type: Type = "fact"
     claim: Claim | None = None
     confidence: float = 0.7

@@ -83,7 +83,7 @@ def placed(sentence: str, new: str, old: str = "", *, sure: bool, name: bool = F
     theirs = _tokens(sentence)
     for way in ways:
         found = way(ours, theirs)
-        if found is not None:
+        if found is not None and (way not in _ANY or _fits(ours, theirs[found[0] : found[1]])):
             return _written(sentence, theirs, new, ours, *found)
     return ""
 
@@ -253,6 +253,15 @@ def _at_end(_: Sequence[_Token], theirs: Sequence[_Token]) -> tuple[int, int] | 
         if theirs[at].is_a("ends_before"):
             return at + 1, len(theirs)
     return (len(theirs) - 1, len(theirs)) if len(theirs) > 2 else None
+
+
+def _fits(ours: Sequence[_Token], place: Sequence[_Token]) -> bool:
+    """A number stands for no word: "60" is no other house."""
+    return not any(one.kind in _COUNTS for one in ours) or any(one.kind for one in place)
+
+
+_COUNTS = ("number", "time")
+_ANY: tuple[_Way, ...] = (_by_link, _by_name, _at_end)  # of whatever kind
 
 
 # Chinese

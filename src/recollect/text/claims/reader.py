@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cache, lru_cache
+from itertools import takewhile
 from typing import NamedTuple
 
 from recollect.text.analysis import stem
@@ -16,7 +17,6 @@ from recollect.text.claims.answers import (
     answered,
     any_question_in,
     is_fragment,
-    is_offer,
     question_in,
 )
 from recollect.text.claims.changes import change_in
@@ -28,6 +28,7 @@ from recollect.text.claims.corrections import (
     amendment_in,
     as_correction,
     as_doubt,
+    says_something,
     without_strict_marks,
 )
 from recollect.text.claims.fields import fields_of
@@ -53,6 +54,7 @@ from recollect.text.claims.permanence import (
 )
 from recollect.text.claims.portraits import written_out
 from recollect.text.claims.referents import referent_in
+from recollect.text.claims.replies import is_offer, questions_in, reply_in
 from recollect.text.claims.requests import (
     decision_in,
     reason_in,
@@ -74,6 +76,7 @@ from recollect.types import Message
 LESSONS_A_MESSAGE_MAX = 12
 CORRECTED_WORDS_MAX = 16
 TIDING_SENTENCES_MAX = 4
+HEARD_CHARACTERS = 1000  # of what somebody else said last
 UNREAD_SENTENCES_MAX = 8
 NOTHING = "nothing to learn"
 
@@ -81,12 +84,17 @@ _NAMELESS = frozenset(("user", "human", "the user", "me"))
 
 
 class _Question(NamedTuple):
-    """What a message asks: at its end, and anywhere."""
+    """What a message asks: at its end, and anywhere; and what it says."""
 
     by: str = ""
     last: str = ""
     anywhere: str = ""
     message: str = ""
+    heard: str = ""
+
+    @property
+    def all(self) -> str:
+        return questions_in(self.heard)
 
 
 def _question_of(message: Message) -> _Question:
@@ -94,7 +102,8 @@ def _question_of(message: Message) -> _Question:
         return _Question()
     by = message.author if message.role == "user" else f"\0{message.role}"
     last = question_in(message.text)
-    return _Question(by, last, last or any_question_in(message.text), message.id)
+    anywhere = last or any_question_in(message.text)
+    return _Question(by, last, anywhere, message.id, message.text[-HEARD_CHARACTERS:])
 
 
 def _in_sentences(message: Message) -> Message:
@@ -118,12 +127,15 @@ class TurnReading:
         self._unread: list[tuple[str, Lesson]] = []
         self._moments: list[Lesson] = []
         self._skipped: dict[str, str] = {}
+        self._replies: set[str] = set()  # messages behind which somebody else had said something
         self._before = _Question()
         self._asked = _Question()  # by somebody else, just before the message that is read
-        for message in earlier[-LOOK_BACK:]:
-            message = self._with_question(_in_sentences(message))
+        for said in map(_in_sentences, earlier[-LOOK_BACK:]):
+            message = self._with_question(said)
             if message.role == "user" and self._is_heard(message):
-                self._read(message)
+                found = self._read(message)
+                if message is said:
+                    self._reply(message, found)
 
     def read(self, said: Message) -> None:
         said = _in_sentences(said)
@@ -133,6 +145,8 @@ class TurnReading:
             found = self._lessons_of(message)
             if message is not said:  # the question has a part in what it says
                 found = [replace(one, asked=(self._asked.message,)) for one in found]
+            else:
+                found += self._reply(message, found)
             self._lessons += found
             self._tidings += _tidings(message, found)
             untaught = _untaught(message, found)
@@ -150,6 +164,8 @@ class TurnReading:
         if message.role != "user" or before.by == self._before.by:
             return message
         self._asked = before
+        if says_something(before.heard):
+            self._replies.add(message.id)
         told = self._told.get(message.author)
         said = answered(before.last, message.text, told[-1].text if told else "")
         return replace(message, text=said) if said else message
@@ -160,7 +176,28 @@ class TurnReading:
         reason = gate(message).skip
         if reason == QUESTION and message.role == "user":
             return any(not one.question for one in _said_apart(plain(own_words(message.text))))
-        return not reason or (reason == NO_WORDS and bool(self._told.get(message.author)))
+        may_mean = self._told.get(message.author) or self._asked.all
+        return not reason or (reason == NO_WORDS and bool(may_mean))
+
+    def _reply(self, message: Message, found: Sequence[Lesson]) -> list[Lesson]:
+        """A few words that answer a question about how things are, with the question. They may be
+        corrected like a sentence."""
+        questions = self._asked.all
+        if not questions or any(one.corrects for one in found):
+            return []
+        said = _said(message)
+        untaught = takewhile(
+            lambda one: not _sentence_lessons(one, said),
+            _said_apart(plain(own_words(message.text))),
+        )
+        words = reply_in(questions, list(untaught))
+        if not words:
+            return []
+        lesson = asked_and_said(words, questions, said, self._asked.message)
+        told = self._told.setdefault(message.author, [])
+        told[:] = [one for one in told if one.message != message.id or one.text not in words]
+        told.append(Told(words, (lesson,), message.id))
+        return [lesson]
 
     def _lessons_of(self, message: Message) -> list[Lesson]:
         if message.role == "assistant":
@@ -171,17 +208,22 @@ class TurnReading:
 
     def _read(self, message: Message) -> list[Lesson]:
         told = self._told.setdefault(message.author, [])
-        lessons = _read(message, told, self._last.get(message.author, ""), self._asked.anywhere)
+        lessons = _read(message, told, self._last.get(message.author, ""), self._asked)
         self._last[message.author] = message.id
         return lessons
+
+    def _replying(self, lesson: Lesson) -> Lesson:
+        if lesson.corrects or self._replies.isdisjoint(lesson.messages):
+            return lesson
+        return replace(lesson, replies=True)
 
     @property
     def found(self) -> Extraction:
         return Extraction(
-            lessons=tuple(self._lessons),
-            tidings=tuple(self._tidings),
-            unread=tuple(self._unread),
-            moments=tuple(self._moments),
+            lessons=tuple(map(self._replying, self._lessons)),
+            tidings=tuple(map(self._replying, self._tidings)),
+            unread=tuple((text, self._replying(one)) for text, one in self._unread),
+            moments=tuple(map(self._replying, self._moments)),
             skipped=dict(self._skipped),
         )
 
@@ -212,7 +254,7 @@ def _said(message: Message) -> Utterance:
     return Utterance(Speaker("" if name.casefold() in _NAMELESS else name), message.at, message.id)
 
 
-def _read(message: Message, told: list[Told], previous: str, asked: str) -> list[Lesson]:
+def _read(message: Message, told: list[Told], previous: str, question: _Question) -> list[Lesson]:
     """The lessons of one user's message; each sentence joins what they told before."""
     own = own_words(message.text)
     text = plain(own)
@@ -225,7 +267,8 @@ def _read(message: Message, told: list[Told], previous: str, asked: str) -> list
         told,
         previous=previous,
         read=lambda part: _stated(Sentence(part, False, False), said),
-        asked=asked,
+        asked=question.anywhere,
+        heard=question.heard,
     )
     if amendment is not None:
         found = _amended(amendment, text, said)
@@ -264,6 +307,12 @@ _ASKED_AFTER = re.compile(
     rf"(?:,(?: so| and| but)?|;| [-–—]|\.\.\.|…|(?<!,) so|,? and I wonder) (?={_ASKS})",
     re.IGNORECASE,
 )
+# "I want to learn Czech, where do I start": no mark says that it asks.
+_ASKED_UNMARKED = re.compile(
+    r"[,;] (?:so |and |but )?(?:how|what|where|which|who|when) (?:\w+ )?"
+    r"(?:do|should|can|could|would|shall) (?:i|we)\b[^,]*\Z",
+    re.IGNORECASE,
+)
 _GROUNDS = r"(?:since|as|because|given(?: that)?|considering(?: that)?|seeing (?:as|that)|now that)"
 _GROUND_BEFORE = re.compile(rf"\W*{_GROUNDS} (?=(?:I|we|my|our)\b)", re.IGNORECASE)
 _GROUND_AFTER = re.compile(
@@ -290,6 +339,8 @@ def _said_apart(text: str) -> list[Sentence]:
     is only so while somebody asks ("I have a chicken, what can I cook?") stays part of it."""
     found: list[Sentence] = []
     for one in sentences(text):
+        if not one.question:
+            one = one._replace(text=_ASKED_UNMARKED.sub("", one.text))
         told, asked = _told_and_asked(one.text) if one.question else ("", "")
         if told and not _OF_WHOM.search(told):
             standing = _standing(told, asked)
@@ -408,13 +459,18 @@ def _unread(
     ]
     if not asked or not unread:
         return unread
-    (words, lesson), plainly = unread[0], asked.replace('"', "'")
+    words = unread[0][0]
     first = _said_apart(plain(own_words(message.text)))[0].text
     if words == first and is_fragment(words):
-        text = f'{lesson.text} (asked: "{plainly}")'
-        answer = replace(lesson, text=text, asked=(question.message,))
+        answer = asked_and_said(words, asked, said, question.message)
         unread[:1] = [] if is_offer(asked) else [(f"{asked} {words}", answer)]
     return unread
+
+
+def asked_and_said(words: str, asked: str, said: Utterance, message: str) -> Lesson:
+    """A few words that only say something with their question, asked in another message."""
+    lesson, plainly = kept_as_said(words, said), asked.replace('"', "'")
+    return replace(lesson, text=f'{lesson.text} (asked: "{plainly}")', asked=(message,))
 
 
 def _moments(untaught: Sequence[Sentence], said: Utterance) -> list[Lesson]:
@@ -430,7 +486,8 @@ def _moments(untaught: Sequence[Sentence], said: Utterance) -> list[Lesson]:
 
 def _is_within(text: str, found: Sequence[Lesson]) -> bool:
     """Whether a lesson has all of it already, and it tells no change by itself."""
-    return not change_in(text).kind and any(text in lesson.text for lesson in found)
+    told = text.casefold()
+    return not change_in(text).kind and any(told in one.text.casefold() for one in found)
 
 
 def _unread_lessons(sentence: Sentence, said: Utterance, *, answers: bool = False) -> list[Lesson]:

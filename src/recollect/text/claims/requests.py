@@ -51,7 +51,8 @@ def request_in(sentence: Sentence, said: Utterance) -> Lesson | None:
     text = sentence.text.strip(" ,;")
     parts = (text, _behind_reason(text))
     ordered = any(map(_is_order, parts))
-    wished = any(pattern("requests.wish").match(part) or _is_style(part) for part in parts)
+    wishes = pattern("requests.wish"), pattern("requests.verbless")
+    wished = any(any(way.match(one) for way in wishes) or _is_style(one) for one in parts)
     if not ordered and (not wished or is_figurative(text)):
         return None
     lesson = said.lesson(

@@ -252,6 +252,7 @@ async def _settle(
             seen_hash=draft.seen_hash,
             wary=candidate.how == "rules",
             passing=candidate.passing,
+            replies=lesson.replies,
         )
         if candidate.if_news and outcome.kind not in ("supersedes", "contradicts"):
             continue
