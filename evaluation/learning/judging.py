@@ -10,7 +10,7 @@ from evaluation.learning.cases import Case, SetName
 from evaluation.learning.living import Belief, Lived
 from evaluation.learning.matching import covers, is_garbled, matches, matches_any, says_an_end
 
-_ASKED = re.compile(r'\(asked: ".*"\)')  # an assistant's question, which claims nothing
+_ASKED = re.compile(r'\(asked[^:"]*: ".*"\)')  # an assistant's question, which claims nothing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -372,3 +372,19 @@ def test_L5_what_is_so_or_is_for_one_task_is_no_standing_wish(
     clock: MovableClock, said: str
 ) -> None:
     assert "asks" not in learned(clock, said)
+
+
+@pytest.mark.parametrize(
+    ("told", "asked", "answer", "said"),
+    [
+        ("gift ideas for my mum?", "What does she enjoy?", "her allotment", "of the user's mum"),
+        ("our cat Miso drinks a lot", "How old is it?", "eleven", "of the user's cat Miso"),
+        ("my brother is moving out", "And what does she like?", "yoga", "(asked:"),
+        ("my sister is moving out", "And what does your dad drink?", "stout", "(asked:"),
+    ],
+)
+def test_L6_who_is_asked_about_is_kept_with_an_answer(
+    clock: MovableClock, told: str, asked: str, answer: str, said: str
+) -> None:
+    after = learned(clock, told, f"A: {asked}", answer)
+    assert said in after

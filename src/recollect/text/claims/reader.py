@@ -54,7 +54,13 @@ from recollect.text.claims.permanence import (
 )
 from recollect.text.claims.portraits import written_out
 from recollect.text.claims.referents import referent_in
-from recollect.text.claims.replies import is_offer, questions_in, reply_in
+from recollect.text.claims.replies import (
+    is_offer,
+    mentioned_in,
+    of_whom,
+    questions_in,
+    reply_in,
+)
 from recollect.text.claims.requests import (
     decision_in,
     reason_in,
@@ -127,6 +133,7 @@ class TurnReading:
         self._unread: list[tuple[str, Lesson]] = []
         self._moments: list[Lesson] = []
         self._skipped: dict[str, str] = {}
+        self._mentioned: dict[str, str] = {}  # by each author: one of theirs, last
         self._replies: set[str] = set()  # messages behind which somebody else had said something
         self._before = _Question()
         self._asked = _Question()  # by somebody else, just before the message that is read
@@ -161,6 +168,8 @@ class TurnReading:
         """A short answer as the statement that it makes; anything else as it was said."""
         before, self._before = self._before, _question_of(message)
         self._asked = _Question()
+        if message.role == "user" and (one := mentioned_in(message.text)):
+            self._mentioned[message.author] = one
         if message.role != "user" or before.by == self._before.by:
             return message
         self._asked = before
@@ -193,7 +202,8 @@ class TurnReading:
         words = reply_in(questions, list(untaught))
         if not words:
             return []
-        lesson = asked_and_said(words, questions, said, self._asked.message)
+        of = of_whom(questions, self._mentioned.get(message.author, ""))
+        lesson = asked_and_said(words, questions, said, self._asked.message, of)
         told = self._told.setdefault(message.author, [])
         told[:] = [one for one in told if one.message != message.id or one.text not in words]
         told.append(Told(words, (lesson,), message.id))
@@ -467,10 +477,13 @@ def _unread(
     return unread
 
 
-def asked_and_said(words: str, asked: str, said: Utterance, message: str) -> Lesson:
-    """A few words that only say something with their question, asked in another message."""
+def asked_and_said(words: str, asked: str, said: Utterance, message: str, of: str = "") -> Lesson:
+    """A few words that only say something with their question, asked in another message, perhaps
+    of somebody whom the speaker had told of."""
     lesson, plainly = kept_as_said(words, said), asked.replace('"', "'")
-    return replace(lesson, text=f'{lesson.text} (asked: "{plainly}")', asked=(message,))
+    whom = f" of {said.speaker.written}'s {of}" if of else ""
+    whom = whom.replace(" of The user", " of the user")
+    return replace(lesson, text=f'{lesson.text} (asked{whom}: "{plainly}")', asked=(message,))
 
 
 def _moments(untaught: Sequence[Sentence], said: Utterance) -> list[Lesson]:

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 
 from recollect.text.claims.sentences import Sentence
-from recollect.text.words import pattern
+from recollect.text.claims.topics import people_words
+from recollect.text.words import pattern, word_set
 
 WORDS_MAX = 16  # of one part of an answer
 AFTER_MAX = 5  # of another one behind it
@@ -66,3 +68,26 @@ def _asks_how_things_are(questions: str) -> bool:
         return False
     short = len(questions.split()) <= SHORT_QUESTION
     return short or pattern("replies.about_somebody").search(questions) is not None
+
+
+def mentioned_in(text: str) -> str:
+    """Whom of theirs somebody speaks of last: "mum", "cat Miso"; "" for nobody."""
+    found = _theirs().findall(text)
+    return found[-1] if found else ""
+
+
+@cache
+def _theirs() -> re.Pattern[str]:
+    whom = "|".join(sorted(people_words() | word_set("replies.pets"), key=len, reverse=True))
+    return re.compile(rf"\b(?i:my|our) (?:[a-z]+ )?((?:{whom})(?: [A-Z]\w+)?)\b")
+
+
+def of_whom(question: str, mentioned: str) -> str:
+    """Who is meant by "she" in a question; "" if it says so itself, or nobody was spoken of."""
+    first = mentioned.partition(" ")[0]
+    if not first or pattern("replies.names_whom").search(question):
+        return ""
+    for pronouns, others in (("she", "men"), ("he", "women"), ("they", "")):
+        if pattern(f"replies.{pronouns}").search(question):
+            return "" if others and first in word_set(f"replies.{others}") else mentioned
+    return ""
