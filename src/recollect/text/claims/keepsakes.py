@@ -88,7 +88,8 @@ def kept(said_sentence: Sentence, said: Utterance, found: Sequence[Lesson]) -> l
 def _meant(parts: Sequence[str]) -> dict[str, str]:
     """What a sentence goes on to tell of who it names, and that with the name: "My son starts
     school, he's six"."""
-    named = {part: resolved(part, ", ".join(parts[:at])) for at, part in enumerate(parts)}
+    behind = enumerate(parts[1:], 1)  # before the first nobody is named
+    named = {part: resolved(part, ", ".join(parts[:at])) for at, part in behind}
     return {part: one for part, one in named.items() if one and (is_lasting(one) or is_vital(one))}
 
 
