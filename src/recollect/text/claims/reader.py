@@ -56,7 +56,6 @@ from recollect.text.claims.portraits import written_out
 from recollect.text.claims.referents import referent_in
 from recollect.text.claims.replies import (
     is_offer,
-    mentioned_in,
     of_whom,
     questions_in,
     reply_in,
@@ -103,6 +102,9 @@ class _Question(NamedTuple):
         return questions_in(self.heard)
 
 
+_OWN = re.compile(r"\b(?:my|our) [a-z]", re.IGNORECASE)
+
+
 def _question_of(message: Message) -> _Question:
     if message.role not in ("user", "assistant"):
         return _Question()
@@ -133,7 +135,7 @@ class TurnReading:
         self._unread: list[tuple[str, Lesson]] = []
         self._moments: list[Lesson] = []
         self._skipped: dict[str, str] = {}
-        self._mentioned: dict[str, str] = {}  # by each author: one of theirs, last
+        self._mentioned: dict[str, str] = {}  # by each author, last: something about theirs
         self._replies: set[str] = set()  # messages behind which somebody else had said something
         self._before = _Question()
         self._asked = _Question()  # by somebody else, just before the message that is read
@@ -168,8 +170,8 @@ class TurnReading:
         """A short answer as the statement that it makes; anything else as it was said."""
         before, self._before = self._before, _question_of(message)
         self._asked = _Question()
-        if message.role == "user" and (one := mentioned_in(message.text)):
-            self._mentioned[message.author] = one
+        if message.role == "user" and _OWN.search(message.text):
+            self._mentioned[message.author] = message.text
         if message.role != "user" or before.by == self._before.by:
             return message
         self._asked = before

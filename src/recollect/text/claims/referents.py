@@ -48,6 +48,8 @@ def _somebody() -> re.Pattern[str]:
 
 def _fits(kin: str, pronoun: str) -> bool:
     """A mother is no "he", and a son is not "they"."""
+    if pronoun in ("it", "its"):
+        return kin in word_set("referents.others")
     if pronoun in ("they", "their", "them"):
         return kin in word_set("referents.several")
     if kin in word_set("referents.several"):

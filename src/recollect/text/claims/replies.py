@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import cache
 
+from recollect.text.claims.referents import referent_in
 from recollect.text.claims.sentences import Sentence
-from recollect.text.claims.topics import people_words
-from recollect.text.words import pattern, word_set
+from recollect.text.words import pattern
 
 WORDS_MAX = 16  # of one part of an answer
 AFTER_MAX = 5  # of another one behind it
@@ -70,24 +69,10 @@ def _asks_how_things_are(questions: str) -> bool:
     return short or pattern("replies.about_somebody").search(questions) is not None
 
 
-def mentioned_in(text: str) -> str:
-    """Whom of theirs somebody speaks of last: "mum", "cat Miso"; "" for nobody."""
-    found = _theirs().findall(text)
-    return found[-1] if found else ""
-
-
-@cache
-def _theirs() -> re.Pattern[str]:
-    whom = "|".join(sorted(people_words() | word_set("replies.pets"), key=len, reverse=True))
-    return re.compile(rf"\b(?i:my|our) (?:[a-z]+ )?((?:{whom})(?: [A-Z]\w+)?)\b")
-
-
-def of_whom(question: str, mentioned: str) -> str:
-    """Who is meant by "she" in a question; "" if it says so itself, or nobody was spoken of."""
-    first = mentioned.partition(" ")[0]
-    if not first or pattern("replies.names_whom").search(question):
+def of_whom(question: str, told: str) -> str:
+    """Whom of theirs a question means by "she", by what they said before; "" if it says so itself,
+    or they spoke of nobody."""
+    pronoun = pattern("replies.pronoun").search(question)
+    if pronoun is None or pattern("replies.names_whom").search(question):
         return ""
-    for pronouns, others in (("she", "men"), ("he", "women"), ("they", "")):
-        if pattern(f"replies.{pronouns}").search(question):
-            return "" if others and first in word_set(f"replies.{others}") else mentioned
-    return ""
+    return referent_in(told, pronoun[0].lower()).partition(" ")[2]
