@@ -55,7 +55,7 @@ from recollect.text.claims.permanence import (
 from recollect.text.claims.portraits import written_out
 from recollect.text.claims.referents import referent_in
 from recollect.text.claims.replies import (
-    is_offer,
+    may_be_kept,
     of_whom,
     questions_in,
     reply_in,
@@ -171,7 +171,7 @@ class TurnReading:
         before, self._before = self._before, _question_of(message)
         self._asked = _Question()
         if message.role == "user" and _OWN.search(message.text):
-            self._mentioned[message.author] = message.text
+            self._mentioned[message.author] = message.text[-HEARD_CHARACTERS:]
         if message.role != "user" or before.by == self._before.by:
             return message
         self._asked = before
@@ -475,7 +475,7 @@ def _unread(
     first = _said_apart(plain(own_words(message.text)))[0].text
     if words == first and is_fragment(words):
         answer = asked_and_said(words, asked, said, question.message)
-        unread[:1] = [] if is_offer(asked) else [(f"{asked} {words}", answer)]
+        unread[:1] = [(f"{asked} {words}", answer)] if may_be_kept(asked) else []
     return unread
 
 

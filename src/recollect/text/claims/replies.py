@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from recollect.text.claims.referents import referent_in
 from recollect.text.claims.sentences import Sentence
+from recollect.text.trust import suspicion
 from recollect.text.words import pattern
 
 WORDS_MAX = 16  # of one part of an answer
@@ -37,9 +38,12 @@ def questions_in(text: str) -> str:
     return " ".join(found)
 
 
-def is_offer(question: str) -> bool:
-    """Whether something is offered, or asked that is so only now: no answer to that lasts."""
-    return pattern("replies.offers").match(question.strip(" ¿")) is not None
+def may_be_kept(question: str) -> bool:
+    """Whether an answer may be kept with a question: not where something is offered, or asked that
+    is so only now, nor a secret, nor what an assistant was made to say."""
+    if pattern("replies.offers").match(question.strip(" ¿")):
+        return False
+    return not pattern("replies.secrets").search(question) and not suspicion(question)
 
 
 def reply_in(questions: str, said: Sequence[Sentence]) -> str:
@@ -62,8 +66,10 @@ def reply_in(questions: str, said: Sequence[Sentence]) -> str:
 
 
 def _asks_how_things_are(questions: str) -> bool:
-    last = _ASKED.findall(questions)[-1].strip(" ¿")
-    if is_offer(last) or pattern("replies.of_the_moment").search(questions):
+    *_, last = _ASKED.findall(questions)
+    if not may_be_kept(last) or not may_be_kept(questions):
+        return False
+    if pattern("replies.of_the_moment").search(questions):
         return False
     short = len(questions.split()) <= SHORT_QUESTION
     return short or pattern("replies.about_somebody").search(questions) is not None
