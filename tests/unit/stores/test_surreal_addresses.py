@@ -8,10 +8,12 @@ import time
 from pathlib import Path
 
 import pytest
+from surrealdb import AsyncSurreal
 
 from recollect import Memory
 from recollect.errors import Denied, Invalid, RecollectError, Unavailable
 from recollect.stores.surreal import SurrealStore, engine
+from recollect.stores.surreal.store import UNBORN_BYTES
 from recollect.testing.values import NOW, ROOT, make_record, make_relation, one_record, put, unit
 from recollect.types import Erase
 from tests.redis import free_port
@@ -173,3 +175,40 @@ def test_L1_over_http_it_is_the_same_store() -> None:
         assert isinstance(wrong, Denied)
     finally:
         server.stop()
+
+
+# Killed while the engine makes its first files
+
+
+def files_of(folder: Path) -> list[Path]:
+    return sorted(one for one in (folder / "data").rglob("*") if one.is_file())
+
+
+@pytest.mark.parametrize("left", [0, 1, 100])
+@pytest.mark.parametrize("which", ["manifest", "clog"])
+def test_X1_a_folder_that_was_killed_while_it_was_made_is_made_again(
+    tmp_path: Path, which: str, left: int
+) -> None:
+    async def begun() -> None:
+        db = AsyncSurreal(f"surrealkv://{tmp_path}/data")
+        await db.connect()
+        await db.close()
+
+    asyncio.run(begun())
+    [file] = [one for one in files_of(tmp_path) if one.suffix == f".{which}"]
+    os.truncate(file, left)
+    with Memory.open(f"surrealkv://{tmp_path}", embedder="hashing", background=False) as memory:
+        memory.remember("I like tea", scope="user:ann")
+    with Memory.open(f"surrealkv://{tmp_path}", embedder="hashing", background=False) as memory:
+        assert [one.text for one in memory.records(scope="user:ann").items] == ["I like tea"]
+
+
+@pytest.mark.parametrize("which", ["manifest", "clog"])
+def test_X1_a_folder_that_holds_something_is_never_begun_anew(tmp_path: Path, which: str) -> None:
+    Memory.open(f"surrealkv://{tmp_path}", embedder="hashing", background=False).close()
+    before = {file: file.stat().st_size for file in files_of(tmp_path)}
+    assert sum(before.values()) > UNBORN_BYTES
+    [short] = [file for file in before if file.suffix == f".{which}"]
+    os.truncate(short, 0)
+    assert "Log error" in str(refusal(f"surrealkv://{tmp_path}"))
+    assert all(file.stat().st_size == before[file] for file in before if file != short)

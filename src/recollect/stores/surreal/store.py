@@ -7,6 +7,7 @@ import contextlib
 import fcntl
 import logging
 import os
+import shutil
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,7 @@ CACHE_BYTES = 1024**3
 LEFTOVERS = "no query finds it any more; the engine's files may hold bytes until it compacts them"
 NAMESPACE, DATABASE = "recollect", "memory"
 OPTIONS = {"search", "native_above"}
+UNBORN_BYTES = 1024  # of all files of a folder; its tables alone take more
 
 logger = logging.getLogger("recollect")
 
@@ -90,11 +92,15 @@ class SurrealStore(NearStore):
             lock = _locked(folder)
             name = f"surrealkv://{folder}"
         try:
+            if lock is not None:
+                _drop_unborn(folder / "data", lock)
             with speaking_of(name):
                 db: Any = AsyncSurreal(f"{name}/data" if lock is not None else "mem://")
                 await db.connect()
                 await db.use(NAMESPACE, DATABASE)
             store = await cls._made(db, name, scheme, options, cache_bytes)
+            if lock is not None:
+                _mark_born(lock)
         except BaseException:
             if lock is not None:
                 os.close(lock)
@@ -224,6 +230,24 @@ def _locked(folder: Path) -> int:
         os.close(lock)
         raise Unavailable(f"{folder} is open already; close it there first") from None
     return lock
+
+
+def _drop_unborn(data: Path, lock: int) -> None:
+    """Killed while it makes its first files, the engine cannot open them again. Nothing was
+    acknowledged before the tables were defined, so it begins anew; never where they were."""
+    if not os.fstat(lock).st_size and data.is_dir() and _size_of(data) < UNBORN_BYTES:
+        shutil.rmtree(data)
+
+
+def _mark_born(lock: int) -> None:
+    """The tables are defined: what is short from now on has lost something."""
+    if not os.fstat(lock).st_size:
+        os.write(lock, b"born\n")
+        os.fsync(lock)
+
+
+def _size_of(folder: Path) -> int:
+    return sum(one.stat().st_size for one in folder.rglob("*") if one.is_file())
 
 
 def _place(url: SplitResult) -> tuple[str, str]:
