@@ -517,13 +517,22 @@ def test_a_large_request_is_answered_elsewhere_and_keeps_nobody_waiting(tmp_path
         assert (code, said) == (0, "")
 
 
+def in_time(ask: Callable[[], httpx2.Response]) -> httpx2.Response:
+    """On a busy machine a second may be too short for it; not always."""
+    deadline = time.monotonic() + 60
+    while (answer := ask()).status_code == 503:
+        assert time.monotonic() < deadline, answer.text
+    assert answer.status_code == 200, answer.text
+    return answer
+
+
 def test_what_takes_too_long_is_stopped_for_good(tmp_path: Path) -> None:
     """Held up by somebody else's transaction, so that no machine is fast enough to be done."""
     large = {"session": "s", "messages": [{"role": "user", "content": "x y " * 250_000}]}
     with started(tmp_path, "--embedder", "hashing", RECOLLECT_REQUEST_SECONDS="1") as server:
         key = {"Authorization": f"Bearer {server.snippets['key']}"}
         with httpx2.Client(base_url=server.address, headers=key, timeout=60) as client:
-            assert client.post("/v1/remember", json={"text": "before"}).status_code == 200
+            in_time(lambda: client.post("/v1/remember", json={"text": "before"}))
             [file] = tmp_path.rglob("*.db")
             with closing(sqlite3.connect(file, timeout=30, isolation_level=None)) as other:
                 other.execute("BEGIN IMMEDIATE")
@@ -534,12 +543,10 @@ def test_what_takes_too_long_is_stopped_for_good(tmp_path: Path) -> None:
                 assert late.json()["outcome_unknown"] is True
                 assert time.monotonic() - begun < 30
                 other.execute("ROLLBACK")
-            small = client.post("/v1/remember", json={"text": "still here"})
-            while small.status_code == 503 and time.monotonic() - begun < 60:  # a busy machine
-                small = client.post("/v1/remember", json={"text": "still here"})
-            assert small.status_code == 200
-            texts = [one["text"][:10] for one in client.get("/v1/records").json()["items"]]
-            assert sorted(texts) == ["before", "still here"]
+            in_time(lambda: client.post("/v1/remember", json={"text": "still here"}))
+            items = in_time(lambda: client.get("/v1/records")).json()["items"]
+            texts = {one["text"][:10] for one in items}
+            assert texts == {"before", "still here"}
 
 
 def test_X2_a_helper_writes_into_no_other_file_of_that_name(tmp_path: Path) -> None:
