@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -42,14 +44,29 @@ class Ledger:
         return cls(commit=commit, at=found["at"], entries=entries)
 
     def save(self, folder: Path = FOLDER, at: str = "") -> Path:
-        """Whole or not at all: a proof may be stopped at any moment."""
+        """Whole or not at all: a proof may be stopped at any moment. What another process has
+        tried meanwhile stays."""
         self.at = at or datetime.now(UTC).isoformat(timespec="seconds")
         folder.mkdir(parents=True, exist_ok=True)
         file = folder / f"{self.commit}.json"
-        beside = file.with_suffix(".part")
-        beside.write_text(json.dumps(asdict(self), indent=1) + "\n", "utf-8")
-        os.replace(beside, file)
+        with _alone(folder):
+            for name, entry in Ledger.of(self.commit, folder).entries.items():
+                if name not in self.entries or self.entries[name].trials < entry.trials:
+                    self.entries[name] = entry
+            beside = file.with_suffix(".part")
+            beside.write_text(json.dumps(asdict(self), indent=1) + "\n", "utf-8")
+            os.replace(beside, file)
         return file
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    held = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(held)
 
 
 def commit_now() -> str:

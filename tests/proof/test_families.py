@@ -178,3 +178,15 @@ def test_an_adapter_that_takes_a_name_for_another_is_noticed(tmp_path: Path) -> 
         pytest.raises(Broken, match="is told"),
     ):
         doors.try_door("langchain", tmp_path)
+
+
+def test_two_processes_that_try_two_families_keep_both_figures(tmp_path: Path) -> None:
+    ours, theirs = Ledger.of("abc", tmp_path), Ledger.of("abc", tmp_path)
+    ours.entries["kills"] = Entry(trials=1, units=4)
+    ours.save(tmp_path)
+    theirs.entries["fuzz"] = Entry(trials=2, units=9)
+    theirs.save(tmp_path)
+    ours.entries["kills"] = Entry(trials=2, units=8)
+    ours.save(tmp_path)
+    kept = Ledger.of("abc", tmp_path).entries
+    assert {name: entry.units for name, entry in kept.items()} == {"kills": 8, "fuzz": 9}
