@@ -84,7 +84,7 @@ class Pair:
         return bool(replaces(self.new, self.author, self.old, self.author))
 
 
-def _told(text: str, author: str, at: datetime, *, first: bool = False) -> list[str]:
+def lessons_of(text: str, author: str, at: datetime, *, first: bool = False) -> list[str]:
     """What a message says, as far as it is kept (``first``) or compared with what is known."""
     message = Message(
         id="m", scope="user:x", session="s", role="user", text=text, at=at, author=author
@@ -95,13 +95,13 @@ def _told(text: str, author: str, at: datetime, *, first: bool = False) -> list[
     return list(dict.fromkeys(lesson.text for lesson in lessons if lesson.type != "user_request"))
 
 
-def _open(name: SetName) -> Iterator[tuple[Case, list[str], list[str]]]:
+def open_cases(name: SetName) -> Iterator[tuple[Case, list[str], list[str]]]:
     """Cases with what their first and last turn say."""
     for case in load_all(name):
         told = [turn for turn in case.turns if turn.role == "user"]
         if case.lang == "en" and (not case.later or case.half in OPEN) and len(told) > 1:
-            olds = _told(told[0].text, case.author, told[0].at, first=True)
-            yield case, olds, _told(told[-1].text, case.author, told[-1].at)
+            olds = lessons_of(told[0].text, case.author, told[0].at, first=True)
+            yield case, olds, lessons_of(told[-1].text, case.author, told[-1].at)
 
 
 def _pairs(
@@ -113,10 +113,10 @@ def _pairs(
 
 
 def _of_cases() -> Iterator[Pair]:
-    for case, olds, news in _open("pairs"):
+    for case, olds, news in open_cases("pairs"):
         gone = [old for old in olds if matches_any(case.gone, old)]
         yield from _pairs(news, gone, case.author, True, "pairs", case.id)
-    for case, olds, news in _open("harmless"):
+    for case, olds, news in open_cases("harmless"):
         yield from _pairs(news, olds, case.author, False, "harmless", case.id)
 
 
@@ -128,9 +128,9 @@ def _of_lines(file: Path, source: str) -> Iterator[Pair]:
         mark, text = line[0], line[2:]
         if mark == "=":
             known, author = text, "" if author else "Ann"
-            olds = _told(text, author, START, first=True)
+            olds = lessons_of(text, author, START, first=True)
             continue
-        news = _told(text, author, START + timedelta(days=31))
+        news = lessons_of(text, author, START + timedelta(days=31))
         yield from _pairs(
             news, olds, author, mark == "+", source if mark == "+" else "harmless", known
         )
@@ -140,8 +140,10 @@ def _beside() -> Iterator[Pair]:
     for line in (FOLDER / "beside.jsonl").read_text("utf-8").splitlines():
         given = json.loads(line)
         known = given["known"]
-        news = _told(given["said"], "", START + timedelta(days=2))
-        yield from _pairs(news, _told(known, "", START, first=True), "", False, "harmless", known)
+        news = lessons_of(given["said"], "", START + timedelta(days=2))
+        yield from _pairs(
+            news, lessons_of(known, "", START, first=True), "", False, "harmless", known
+        )
 
 
 def _of_lives() -> Iterator[Pair]:
@@ -154,12 +156,12 @@ def _of_lives() -> Iterator[Pair]:
         for number, line in enumerate(lines, 2):
             if not line.startswith(">"):
                 continue
-            news = _told(line[2:], who, START)
+            news = lessons_of(line[2:], who, START)
             for before, olds in said:
                 mark = marks.get(f"{before},{number}", "")
                 if mark != "~":
                     yield from _pairs(news, olds, who, bool(mark), "lives", name)
-            said.append((number, _told(line[2:], who, START, first=True)))
+            said.append((number, lessons_of(line[2:], who, START, first=True)))
 
 
 def pairs() -> list[Pair]:

@@ -61,7 +61,7 @@ class Said:
         return may_last(self.text) and not extract([message]).lessons
 
 
-def _sentences(text: str) -> list[str]:
+def statements(text: str) -> list[str]:
     return [one.text for one in sentences(plain(own_words(text))) if not one.question]
 
 
@@ -78,16 +78,16 @@ def examples() -> list[Said]:
     found: list[Said] = []
     for name in (*STATED, "everyday"):
         for text, fact in _open(name):
-            parts = _sentences(text)
+            parts = statements(text)
             if len(parts) == 1 or not (fact or name in STATED):
                 lasts = fact or name in STATED
                 found += [Said(part, lasts, part) for part in parts]
-    found += [Said(part, False, part) for text, _ in _open("tricky") for part in _sentences(text)]
+    found += [Said(part, False, part) for text, _ in _open("tricky") for part in statements(text)]
     moments = (FOLDER / "moments.txt").read_text("utf-8").splitlines()
     found += [Said(line, False, line) for line in moments]
     for life in lives():
         lines = [text for _, said in life.sessions for role, text in said if role == "user"]
-        for part in (part for line in lines for part in _sentences(line)):
+        for part in (part for line in lines for part in statements(line)):
             if any(re.search(form, part) for form in (*life.holds, *life.gone)):
                 found.append(Said(part, True, life.name))
     return found

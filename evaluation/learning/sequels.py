@@ -28,6 +28,7 @@ from evaluation.running import embedder_named
 from recollect.ports import Embedder
 
 SEQUELS = FOLDER / "sequels"
+NEWS = FOLDER / "news"  # more of them, and whole lives, for training
 OPEN, HELD, PLAIN = "open.txt", "held.txt", "plain.txt"
 LATER = timedelta(days=31)
 WORLDS = 100  # in one store, each a scope of its own

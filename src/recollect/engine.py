@@ -13,7 +13,7 @@ from recollect.errors import Denied, Invalid, Unavailable
 from recollect.index.vectors import embedding_text, packed
 from recollect.models.careful import Careful
 from recollect.models.embedder import CarefulEmbedder, Embedded
-from recollect.ports import Cell, Clock, Embedder, NewId, PendingQueue, Store, cell_key
+from recollect.ports import Cell, Clock, Embedder, NewId, PendingQueue, Reader, Store, cell_key
 from recollect.profiles import Profile
 from recollect.scopes import is_within, parents, parse_scope, root_of
 from recollect.text.tokens import ESTIMATE, Counter
@@ -127,6 +127,7 @@ class Engine:
     volatile: Store  # for users who opted out, and while the disk is full
     queue: PendingQueue | None = None  # where pending messages wait; None: in the store
     embedder: Embedder | None
+    reader: Reader | None = None  # None: rules, words and vectors tell what has changed
     profile: Profile
     clock: Clock
     new_id: NewId

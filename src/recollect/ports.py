@@ -552,6 +552,19 @@ class Embedder(Protocol):
         ...
 
 
+class Reader(Protocol):
+    """Reads a known statement and a later message of the same person together. Answers are
+    log-odds: above 0 it is rather so than not. All of it raises Unavailable."""
+
+    async def changes(self, said: str, known: Sequence[str]) -> Sequence[float]:
+        """For each known statement: that it no longer holds as it was told."""
+        ...
+
+    async def lasts(self, said: Sequence[str]) -> Sequence[float]:
+        """For each sentence: that it tells something worth knowing for months."""
+        ...
+
+
 @frozen
 class Limits:
     """What a service takes at once: ``texts`` and ``tokens`` in one request, ``tokens_each`` in

@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from recollect.errors import Invalid, Unavailable
-from recollect.models.providers.minilm import model, weights
-from recollect.models.providers.minilm.model import MiniLmEmbedder, batches
+from recollect.models.providers.minilm import model, runtime, weights
+from recollect.models.providers.minilm.model import MiniLmEmbedder
+from recollect.models.providers.minilm.runtime import batches
 from tests.unit.minilm_reference import Reference
 
 Matrix = NDArray[np.float32]
@@ -84,8 +85,8 @@ def test_every_text_is_in_one_batch_with_its_like(lengths: list[int]) -> None:
     assert sorted(places) == [place for place, length in enumerate(lengths) if length]
     assert [lengths[place] for place in places] == sorted(filter(None, lengths))
     for batch in found:
-        assert 0 < len(batch) <= model.BATCH_TEXTS_MAX
-        assert len(batch) * max(lengths[place] for place in batch) <= model.BATCH_TOKENS_MAX
+        assert 0 < len(batch) <= runtime.BATCH_TEXTS_MAX
+        assert len(batch) * max(lengths[place] for place in batch) <= runtime.BATCH_TOKENS_MAX
 
 
 def test_the_vectors_are_those_of_the_published_weights(

@@ -10,6 +10,7 @@ from itertools import islice
 from types import MappingProxyType
 
 from recollect.engine import Engine
+from recollect.errors import Unavailable
 from recollect.index.vectors import says_nothing
 from recollect.lifecycle.effect import SPACE, effect_in
 from recollect.lifecycle.merge import (
@@ -30,8 +31,10 @@ from recollect.lifecycle.merge import (
     tells_change,
     with_claim,
 )
-from recollect.lifecycle.merge.topic import told, topic_of
-from recollect.ports import Store, breath
+from recollect.lifecycle.merge.topic import Topic, told, topic_of
+from recollect.lifecycle.merge.traits import is_foreign
+from recollect.lifecycle.reading import LEAST, LIKELY
+from recollect.ports import Reader, Store, breath
 from recollect.scopes import is_within, root_of
 from recollect.text.analysis import words
 from recollect.text.claims.lessons import claim_from_data, findable_tags, slot_tag
@@ -62,11 +65,13 @@ async def meet(
     wary: bool = False,
     passing: bool = False,
     replies: bool = False,
+    said: str = "",
 ) -> Outcome:
     """Compare, judge and settle: what to commit for this record, and what to say about it.
     ``named``: the known texts that it surely or perhaps corrects. ``near``: see ``compare``.
     ``wary``: see ``judge``. ``passing``: only its meaning is asked what has changed by it.
-    ``replies``: it was said to something else that somebody said."""
+    ``replies``: it was said to something else that somebody said. ``said``: the whole message that
+    it is from, where that is known."""
     known = await compare(
         engine,
         store,
@@ -81,7 +86,15 @@ async def meet(
     if wary:
         written = frozenset(one.id for one in pending)
         known = await _weighed(
-            engine, store, record, vector, space, known, passing=passing, written=written
+            engine,
+            store,
+            record,
+            vector,
+            space,
+            known,
+            passing=passing,
+            written=written,
+            said=said,
         )
     if replies:
         known = [_kept_in_talk(record, one) for one in known]
@@ -133,6 +146,7 @@ async def _weighed(
     *,
     passing: bool,
     written: frozenset[str],
+    said: str,
 ) -> list[Known]:
     """The known records, with what is likely to have changed and what is not; and those near by
     meaning, or by words where no vector tells that, that the record likely says have changed. Words
@@ -144,7 +158,6 @@ async def _weighed(
     new = told(record.text, record.author, cue_of(record))
     if not (by_meaning or passing or new.change.kind not in ("", "turns")):
         return known
-    tells = effect_in(space if by_meaning else "")
     where = Where(scopes=(record.scope,), now=engine.now(), statuses=LIVE, kinds=(record.kind,))
     near = Search(where=where, limit=NEIGHBOURS, text=record.text[:WORDS_FROM_MAX])
     if by_meaning:
@@ -156,19 +169,49 @@ async def _weighed(
         if one.record.id in found or one.record.id not in written:
             before = found.get(one.record.id, one)
             found[one.record.id] = replace(before, similarity=one.similarity or before.similarity)
-    alone = tells.told(vector)
-    weighed: list[Known] = []
-    for one in found.values():
-        compared = one.similarity is not None or not by_meaning
-        if compared and one.record.author == record.author:
-            old = topic_of(one.record.text, one.record.author)
-            sum_ = tells.of(alone, new, old, one.similarity or 0.0)
-            if sum_ is not None:
-                denied = by_meaning and sum_ < tells.least  # words alone overrule no rule
-                one = replace(one, bears=max(sum_ - tells.likely, 0.0), denied=denied)
-        weighed.append(one)
+    asked = [
+        one
+        for one in found.values()
+        if (one.similarity is not None or not by_meaning) and one.record.author == record.author
+    ]
+    weighed = _by_sums(new, vector if by_meaning else None, asked)
+    if by_meaning and engine.reader is not None:
+        weighed = await _by_reading(engine.reader, new, said, asked) or weighed
+    found |= {one.record.id: one for one in weighed}
     known_ids = {one.record.id for one in known}
-    return [one for one in weighed if one.bears > 0 or one.record.id in known_ids]
+    return [one for one in found.values() if one.bears > 0 or one.record.id in known_ids]
+
+
+def _by_sums(new: Topic, vector: Vector | None, asked: Sequence[Known]) -> list[Known]:
+    """``vector``: None where words alone tell it."""
+    tells = effect_in(SPACE if vector is not None else "")
+    alone = tells.told(vector)
+    weighed = []
+    for one in asked:
+        old = topic_of(one.record.text, one.record.author)
+        sum_ = tells.of(alone, new, old, one.similarity or 0.0)
+        if sum_ is not None:
+            denied = vector is not None and sum_ < tells.least  # words alone overrule no rule
+            one = replace(one, bears=max(sum_ - tells.likely, 0.0), denied=denied)
+        weighed.append(one)
+    return weighed
+
+
+async def _by_reading(reader: Reader, new: Topic, said: str, asked: Sequence[Known]) -> list[Known]:
+    """By who reads the whole message, and the part of it that is the record, together with each of
+    them. Empty where it cannot be read: then the sums stand."""
+    olds = {one.record.id: topic_of(one.record.text, one.record.author) for one in asked}
+    asked = [one for one in asked if not is_foreign(new, olds[one.record.id])]
+    texts = [olds[one.record.id].said for one in asked]
+    try:
+        whole = await reader.changes(said or new.said, texts)
+        parts = await reader.changes(new.said, texts) if said else whole
+    except Unavailable:
+        return []
+    return [
+        replace(one, bears=max(min(all_, part) - LIKELY, 0.0), denied=max(all_, part) < LEAST)
+        for one, all_, part in zip(asked, whole, parts, strict=True)
+    ]
 
 
 def _confirmed(record: Record, verdict: Verdict) -> Record | None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from recollect.engine import Engine, begun_space
 from recollect.errors import Invalid
-from recollect.ports import Clock, Embedder, Model, NewId, PendingQueue, Store
+from recollect.ports import Clock, Embedder, Model, NewId, PendingQueue, Reader, Store
 from recollect.profiles import Profile
 from recollect.scopes import parse_scope
 from recollect.settings import PREFIX, Settings, active_profile
@@ -82,6 +82,7 @@ async def open_engine(
             volatile=DictStore(),
             queue=queue,
             embedder=used,
+            reader=_reader(used, chosen),
             better=better,
             profile=active,
             clock=clock or utc_now,
@@ -270,6 +271,12 @@ async def _embedder(
     name = chosen_name(wanted, settings)
     better = better_local(begun, given) if begun and name in ("", "auto") else ""
     return embedder_for(name, begun, given), better
+
+
+def _reader(embedder: Embedder | None, settings: Settings) -> Reader | None:
+    from recollect.wiring.embedder import reader_for
+
+    return reader_for(embedder, settings)
 
 
 def utc_now() -> datetime:

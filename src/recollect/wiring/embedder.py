@@ -17,7 +17,7 @@ from recollect.models.providers.embedding import (
     target_of,
 )
 from recollect.models.providers.llm import KEY_VARIABLES, Place
-from recollect.ports import Embedder
+from recollect.ports import Embedder, Reader
 from recollect.profiles import Profile
 from recollect.settings import Settings
 from recollect.types.frozen import frozen
@@ -115,6 +115,21 @@ def _named(name: str, given: Circumstances) -> Embedder | None:
         f"unknown embedder {name!r}; use auto, recall-1, minilm, hashing, none, an object, or a "
         "service: openai:..., gemini:..., ollama:... or openai-compatible:..."
     )
+
+
+def reader_for(embedder: Embedder | None, settings: Settings) -> Reader | None:
+    """What reads two statements at once comes with the model in the box, and is asked where that
+    finds the memories: who chose less wants no network to run."""
+    if embedder is None or embedder.space.partition("/")[0] != BOXED:
+        return None
+    from recollect.models.providers.minilm import box
+
+    folder = box.place()
+    if folder is None or not (folder / f"{box.NEWS}.onnx").is_file():
+        return None
+    from recollect.models.providers.minilm.news import BoxedReader
+
+    return BoxedReader(folder, threads=settings.model_threads)
 
 
 def _remote(name: str, given: Circumstances) -> Embedder:

@@ -94,12 +94,14 @@ class Extraction:
     """The lessons in some messages, and why the other messages gave none (by message id).
     ``tidings`` are worth keeping only where they change something that is known, ``unread`` only
     where something else than their form says that they last; ``moments`` pass, and are only asked
-    whether something known is otherwise since."""
+    whether something known is otherwise since. ``asides`` are whole messages in which nothing of
+    all that was found: who reads them together with what is known may see a change in them."""
 
     lessons: tuple[Lesson, ...] = ()
     tidings: tuple[Lesson, ...] = ()
     unread: tuple[tuple[str, Lesson], ...] = ()  # the sentence as it was said, and its lesson
     moments: tuple[Lesson, ...] = ()
+    asides: tuple[Lesson, ...] = ()
     skipped: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -83,6 +83,7 @@ CORRECTED_WORDS_MAX = 16
 TIDING_SENTENCES_MAX = 4
 HEARD_CHARACTERS = 1000  # of what somebody else said last
 UNREAD_SENTENCES_MAX = 8
+ASIDE_WORDS_MAX = 60
 NOTHING = "nothing to learn"
 
 _NAMELESS = frozenset(("user", "human", "the user", "me"))
@@ -134,6 +135,7 @@ class TurnReading:
         self._tidings: list[Lesson] = []
         self._unread: list[tuple[str, Lesson]] = []
         self._moments: list[Lesson] = []
+        self._asides: list[Lesson] = []
         self._skipped: dict[str, str] = {}
         self._mentioned: dict[str, str] = {}  # by each author, last: something about theirs
         self._replies: set[str] = set()  # messages behind which somebody else had said something
@@ -157,14 +159,25 @@ class TurnReading:
             else:
                 found += self._reply(message, found)
             self._lessons += found
-            self._tidings += _tidings(message, found)
-            untaught = _untaught(message, found)
-            asked = self._asked if message is said else _Question()
-            self._unread += _unread(untaught, message, asked)
-            self._moments += [] if asked.last else _moments(untaught, _said(message))
+            self._tell_besides(message, found, answers=message is said)
             reason = "" if found else NOTHING
+        elif message.role == "user" and reason == QUESTION:
+            self._asides += _aside(message)
         if reason:
             self._skipped[message.id] = reason
+
+    def _tell_besides(self, message: Message, found: Sequence[Lesson], *, answers: bool) -> None:
+        """What else a message says. ``answers``: to a question that may have been asked."""
+        asked = self._asked if answers else _Question()
+        untaught = _untaught(message, found)
+        tidings = _tidings(message, found)
+        unread = _unread(untaught, message, asked)
+        moments = [] if asked.last else _moments(untaught, _said(message))
+        self._tidings += tidings
+        self._unread += unread
+        self._moments += moments
+        if not (asked.last or found or tidings or unread or moments):
+            self._asides += _aside(message)
 
     def _with_question(self, message: Message) -> Message:
         """A short answer as the statement that it makes; anything else as it was said."""
@@ -236,6 +249,7 @@ class TurnReading:
             tidings=tuple(map(self._replying, self._tidings)),
             unread=tuple((text, self._replying(one)) for text, one in self._unread),
             moments=tuple(map(self._replying, self._moments)),
+            asides=tuple(map(self._replying, self._asides)),
             skipped=dict(self._skipped),
         )
 
@@ -497,6 +511,15 @@ def _moments(untaught: Sequence[Sentence], said: Utterance) -> list[Lesson]:
         and may_be_news(one.text)
         and not may_last(one.text)
     ]
+
+
+def _aside(message: Message) -> list[Lesson]:
+    """All of a short message, where it is a person's own and no task to do with a text."""
+    text = plain(own_words(message.text)).strip() if message.role == "user" else ""
+    if not text or _whole_task().match(text) or len(text.split()) > ASIDE_WORDS_MAX:
+        return []
+    real = not language_of(text) and not any(is_unreal(one.text) for one in _said_apart(text))
+    return [kept_as_said(text, _said(message))] if real else []
 
 
 def _is_within(text: str, found: Sequence[Lesson]) -> bool:

@@ -6,13 +6,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from recollect.engine import Engine
-from recollect.errors import Conflict, Invalid
+from recollect.errors import Conflict, Invalid, Unavailable
+from recollect.lifecycle.reading import LASTING
 from recollect.models.calls import sum_of
 from recollect.models.embedder import Embedded
 from recollect.models.prompts import extract as extract_prompt
 from recollect.ports import AnswerError, Store
 from recollect.scopes import root_of
 from recollect.text.claims import Extraction, Gated, TurnReading, gate
+from recollect.text.claims.foreign import language_of
 from recollect.text.claims.lessons import Lesson
 from recollect.types import (
     Message,
@@ -198,6 +200,7 @@ async def by_rules(engine: Engine, turns: Turns) -> Learned:
     lasting = await _lasting(engine, turns, found.unread)
     kept = [*found.lessons, *lasting]
     rest = [*(one for _, one in found.unread if one not in lasting), *found.moments]
+    rest += found.asides if engine.reader is not None else ()
     sure = [LearnCandidate(lesson=lesson, how="rules") for lesson in kept]
     news = [LearnCandidate(lesson=one, how="rules", if_news=True) for one in found.tidings]
     news += [LearnCandidate(lesson=one, how="rules", if_news=True, passing=True) for one in rest]
@@ -212,14 +215,27 @@ async def by_rules(engine: Engine, turns: Turns) -> Learned:
 async def _lasting(
     engine: Engine, turns: Turns, unread: Sequence[tuple[str, Lesson]]
 ) -> list[Lesson]:
-    """Of what no rule reads, what the vectors of the model in the box say lasts."""
-    tells = endurance_in(engine.embedder.space) if unread and engine.embedder else None
-    if tells is None or await engine.vector_trouble():
+    """Of what no rule reads, what the model in the box says lasts: who reads English sentences,
+    or the vectors."""
+    if not unread or engine.embedder is None or await engine.vector_trouble():
         return []
-    texts = [text for text, _ in unread]
+    english = [one for one in unread if not language_of(one[0])] if engine.reader else []
+    kept: list[Lesson] = []
+    if engine.reader is not None and english:
+        try:
+            odds = await engine.reader.lasts([text for text, _ in english])
+            kept = [one for (_, one), odd in zip(english, odds, strict=True) if odd > LASTING]
+        except Unavailable:
+            english = []
+    tells = endurance_in(engine.embedder.space)
+    rest = [one for one in unread if one not in english]
+    if tells is None or not rest:
+        return kept
+    texts = [text for text, _ in rest]
     embedded = await engine.embed_texts(texts, root=root_of(turns.session.scope))
-    pairs = zip(unread, embedded.vectors, strict=True)
-    return [lesson for (_, lesson), vector in pairs if vector is not None and tells.holds(vector)]
+    found = zip(rest, embedded.vectors, strict=True)
+    kept += [one for (_, one), vector in found if vector is not None and tells.holds(vector)]
+    return kept
 
 
 async def _read_by_rules(engine: Engine, turns: Turns) -> Extraction:

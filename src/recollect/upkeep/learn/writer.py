@@ -30,6 +30,8 @@ from recollect.text.claims.lessons import (
     claim_as_data,
     durability_for,
 )
+from recollect.text.claims.sentences import plain
+from recollect.text.claims.voice import own_words
 from recollect.text.compare import text_hash
 from recollect.text.trust import derived_trust, suspicion
 from recollect.types import (
@@ -61,6 +63,7 @@ from recollect.upkeep.learn.lanes import (
 TAUGHT = "learned from"
 NOTHING = "nothing to learn"
 RULED_MAX = 200
+WHOLE_MAX = 1000  # characters of a message: a longer one tells more than one thing
 
 
 @dataclass(slots=True, kw_only=True)
@@ -253,6 +256,7 @@ async def _settle(
             wary=candidate.how == "rules",
             passing=candidate.passing,
             replies=lesson.replies,
+            said=_whole(draft, lesson),
         )
         if candidate.if_news and outcome.kind not in ("supersedes", "contradicts"):
             continue
@@ -265,6 +269,12 @@ async def _settle(
         draft.taught.update(lesson.messages)
         if outcome.kind == "duplicate" and outcome.id != one.id:
             draft.repeated.append((lesson.messages[-1], outcome.id))
+
+
+def _whole(draft: LearnedTurns, lesson: Lesson) -> str:
+    """The speaker's own words in the message that taught it, or in the last one of several."""
+    said = [one for one in draft.turns.messages if one.id in lesson.messages]
+    return plain(own_words(said[-1].text))[:WHOLE_MAX].strip() if said else ""
 
 
 def _unheeded(lesson: Lesson, outcome: Outcome) -> str:

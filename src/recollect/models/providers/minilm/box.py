@@ -15,11 +15,13 @@ from recollect.errors import RecollectError
 from recollect.models.providers.minilm.weights import INSTALL, ModelFiles, Status, verified
 
 NAME = "recall-1"
+NEWS = "news-1"  # beside it: what reads two statements at once
 PACKAGE = "recollect_model"
 GRAPH = f"{NAME}.onnx"
 TOKENIZER = "tokenizer.json"
 SHA256: Mapping[str, str] = {
     GRAPH: "e3f3ebbf7af42d80190c41487a69dfcf31eb029eaf7fe7cf404503a8650b1bbd",
+    f"{NEWS}.onnx": "aa1c10614ec08cbd543bf051adc240da9dc2e3ce856e437a259e28980dbf0ef8",
     TOKENIZER: "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 }
 LIBRARIES = ("onnxruntime", "tokenizers")
@@ -43,11 +45,11 @@ def runs_here() -> bool:
     return place() is not None and all(find_spec(name) for name in LIBRARIES)
 
 
-def load_files(folder: Path) -> ModelFiles:
+def load_files(folder: Path, name: str = NAME) -> ModelFiles:
     """Unavailable: there is none. Incompatible: it is not the one that was shipped."""
     graph, tokenizer = (
-        verified(folder / name, SHA256[name], damaged=_DAMAGED, get=GET)
-        for name in (GRAPH, TOKENIZER)
+        verified(folder / file, SHA256[file], damaged=_DAMAGED, get=GET)
+        for file in (f"{name}.onnx", TOKENIZER)
     )
     return ModelFiles(onnx=graph, tokenizer=tokenizer, origin=PACKAGE)
 

@@ -60,15 +60,33 @@ def onnx_from_weights(weights: Mapping[str, Floats], *, small: bool = False) -> 
     8-bit rows too: less than half the file, for weights that were trained so. KeyError: a
     weight is missing."""
     graph = _Graph(weights)
+    hidden = _encoded(graph, small=small)
+    graph.op("LpNormalization", _mean(graph, hidden), axis=1, p=2, output="embedding")
+    inputs = ("input_ids", "attention_mask")
+    return graph.file("minilm", inputs, "embedding", DIMENSIONS, VERSION)
+
+
+def onnx_of_reader(weights: Mapping[str, Floats]) -> bytes:
+    """For weights that read two texts at once: tokens and the side of each in, one number for each
+    row of the weights ``head`` out."""
+    graph = _Graph(weights)
+    hidden = _encoded(graph, small=True, sides=True)
+    head = graph.constant("head", np.ascontiguousarray(weights["head.weight"].T))
+    product = graph.op("MatMul", _mean(graph, hidden), head)
+    graph.op("Add", product, graph.weight("head.bias"), output="answers")
+    inputs = ("input_ids", "attention_mask", "token_type_ids")
+    return graph.file("reader", inputs, "answers", len(weights["head.weight"]), VERSION)
+
+
+def _encoded(graph: _Graph, *, small: bool, sides: bool = False) -> str:
     mask = graph.op("Cast", "attention_mask", to=INT32)
-    hidden = _embeddings(graph, _words_small(graph) if small else _words(graph))
+    words = _words_small(graph) if small else _words(graph)
+    hidden = _embeddings(graph, words, sides=sides)
     for layer in range(LAYERS):
         prefix = f"encoder.layer.{layer}."
         hidden = _attention(graph, hidden, mask, prefix + "attention.")
         hidden = _feed_forward(graph, hidden, prefix)
-    _pool(graph, hidden)
-    inputs = ("input_ids", "attention_mask")
-    return graph.file("minilm", inputs, "embedding", DIMENSIONS, VERSION)
+    return hidden
 
 
 class _Graph(Graph):
@@ -100,17 +118,20 @@ def table_rows(table: Floats) -> tuple[NDArray[np.int8], Floats]:
     return np.rint(table / steps).astype(np.int8), steps
 
 
-def _embeddings(graph: _Graph, words: str) -> str:
-    """Word + position + type, normalised. All tokens are of type 0, so it joins the positions."""
+def _embeddings(graph: _Graph, words: str, *, sides: bool = False) -> str:
+    """Word + position + type, normalised. Where there are no sides all tokens are of type 0, so it
+    joins the positions."""
     prefix = "embeddings."
+    kinds = graph.weights[prefix + "token_type_embeddings.weight"]
     places = graph.constant(
-        "positions",
-        graph.weights[prefix + "position_embeddings.weight"]
-        + graph.weights[prefix + "token_type_embeddings.weight"][0],
+        "positions", graph.weights[prefix + "position_embeddings.weight"] + (not sides) * kinds[0]
     )
     start = graph.constant("start", [0], np.int64)
     length = graph.op("Shape", "input_ids", start=1, end=2)
     added = graph.op("Add", words, graph.op("Slice", places, start, length, start))
+    if sides:
+        side = graph.op("Gather", graph.constant("sides", kinds), "token_type_ids")
+        added = graph.op("Add", added, side)
     return graph.op(
         "LayerNormalization",
         added,
@@ -215,11 +236,10 @@ def _floor_part(graph: _Graph, name: str) -> Floats:
     return np.asarray(GELU_FLOOR * levels.sum(axis=0, dtype=np.int64) * steps, dtype=np.float32)
 
 
-def _pool(graph: _Graph, hidden: str) -> None:
-    """The mean over real tokens, of length 1."""
+def _mean(graph: _Graph, hidden: str) -> str:
+    """Over real tokens."""
     counts = graph.op("Cast", "attention_mask", to=FLOAT)
     tokens = graph.constant("token_axis", [1], np.int64)
     column = graph.op("Unsqueeze", counts, graph.constant("last_axis", [-1], np.int64))
     total = graph.op("ReduceSum", graph.op("Mul", hidden, column), tokens, keepdims=0)
-    mean = graph.op("Div", total, graph.op("ReduceSum", counts, tokens, keepdims=1))
-    graph.op("LpNormalization", mean, axis=1, p=2, output="embedding")
+    return graph.op("Div", total, graph.op("ReduceSum", counts, tokens, keepdims=1))

@@ -5,23 +5,26 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recollect.errors import Incompatible, Invalid, Unavailable
 from recollect.models.providers.minilm import box
-from recollect.models.providers.minilm.weights import INSTALL, ModelFiles, load_files
+from recollect.models.providers.minilm.runtime import (
+    CHARACTERS_MAX,
+    Libraries,
+    batches,
+    libraries,
+    readable,
+    session,
+)
+from recollect.models.providers.minilm.weights import ModelFiles, load_files
 
 DIMENSIONS = 384
 TOKENS_MAX = 256  # what the model was trained for; the rest of a longer text is not read
-# Far beyond 256 tokens of any real text: spares the tokenizer a megabyte to throw it away.
-CHARACTERS_MAX = 32_768
-BATCH_TEXTS_MAX = 16
-BATCH_TOKENS_MAX = 256  # what a core keeps at hand: 1,024 take a fifth longer for each text
 QUERIES_KEPT = 256
 THREADS = 2
 
@@ -79,8 +82,8 @@ class MiniLmEmbedder:
         with self._loading:
             if self._network is None:
                 try:
-                    libraries = _libraries()
-                    self._network = _Network(libraries, self._files(), self._threads)
+                    found = libraries()
+                    self._network = _Network(found, self._files(), self._threads)
                 except Incompatible as error:
                     # To a caller of embed() it is all the same: no vectors now, and a reason.
                     raise Unavailable(str(error)) from error
@@ -122,41 +125,12 @@ class _RecentRows:
                 self._rows.popitem(last=False)
 
 
-def batches(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Places of texts to run together: of similar length, so that little is padding, and few
-    enough to stay small in memory. Texts of length 0 are left out."""
-    batch: list[int] = []
-    for index in sorted(range(len(lengths)), key=lengths.__getitem__):
-        if not lengths[index]:
-            continue
-        full = (len(batch) + 1) * lengths[index] > BATCH_TOKENS_MAX
-        if batch and (full or len(batch) == BATCH_TEXTS_MAX):
-            yield batch
-            batch = []
-        batch.append(index)
-    if batch:
-        yield batch
-
-
-Libraries = tuple[Any, Any]
-
-
-def _libraries() -> Libraries:
-    """onnxruntime and the tokenizer class, which only the extra ``local`` brings."""
-    try:
-        import onnxruntime
-        from tokenizers import Tokenizer
-    except ImportError as error:
-        raise Unavailable(f"minilm needs the package {error.name}: {INSTALL}") from error
-    return onnxruntime, Tokenizer
-
-
 class _Network:
     """A loaded tokenizer and ONNX session; both may be used by several threads."""
 
-    def __init__(self, libraries: Libraries, files: ModelFiles, threads: int) -> None:
-        onnxruntime, tokenizer = libraries
-        self._session = _session(onnxruntime, files.onnx, threads)
+    def __init__(self, using: Libraries, files: ModelFiles, threads: int) -> None:
+        onnxruntime, tokenizer = using
+        self._session = session(onnxruntime, files.onnx, threads, DIMENSIONS)
         self._tokenizer = tokenizer.from_str(files.tokenizer.decode())
         self._tokenizer.enable_truncation(max_length=TOKENS_MAX)
         self._tokenizer.no_padding()
@@ -165,7 +139,7 @@ class _Network:
 
     def tokens(self, texts: Sequence[str]) -> list[list[int]]:
         """Token ids per text; none for a text that says nothing to the model."""
-        found = self._tokenizer.encode_batch([_readable(text) for text in texts])
+        found = self._tokenizer.encode_batch([readable(text) for text in texts])
         return [[] if self._silent.issuperset(text.ids) else text.ids for text in found]
 
     def run(self, tokens: Sequence[Sequence[int]]) -> list[Row]:
@@ -180,24 +154,3 @@ class _Network:
             raise Unavailable(f"minilm failed: {error}") from error
         vectors: NDArray[np.float32] = answer[0]
         return [tuple(vector) for vector in vectors.tolist()]
-
-
-def _readable(text: str) -> str:
-    """Cut, and with half characters (lone surrogates) replaced: the tokenizer takes UTF-8."""
-    return text[:CHARACTERS_MAX].encode("utf-8", "replace").decode()
-
-
-def _session(onnxruntime: Any, content: bytes, threads: int) -> Any:
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.log_severity_level = 3  # its warnings speak of the graph, not of anything to do
-    # Threads that wait actively would take the processor from the rest of this process.
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    try:
-        session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # the library's own classes derive from nothing more exact
-        raise Incompatible(f"onnxruntime cannot load the model: {error}") from error
-    *_, size = session.get_outputs()[0].shape
-    if size != DIMENSIONS:
-        raise Incompatible(f"the model has {size} dimensions, not {DIMENSIONS}")
-    return session

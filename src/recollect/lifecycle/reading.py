@@ -1,0 +1,12 @@
+"""What the answers of a reader are worth: from where on a statement is in doubt, and until where
+a rule of change is not heeded.
+
+Both bounds are log-odds, set by ``python -m training.news.bounds`` from answers to texts that the
+network was not trained on.
+"""
+
+from __future__ import annotations
+
+LIKELY = 2.55  # above it what is known is in doubt
+LEAST = -3.27  # below it nothing is replaced for a word of change
+LASTING = 0.99  # above it a sentence that no rule reads is kept as it was said

@@ -1,0 +1,228 @@
+"""``python -m training.news.examples FILE``: what news-1 learns from, as rows of JSON.
+
+Two questions are asked of the network. *Changes*: a known statement and a later message of the same
+person; does the statement no longer hold as it was told? *Lasts*: a sentence alone; does it tell
+something that is worth knowing for months? All texts are invented and in this repository, in the
+open parts of ``evaluation/learning``; nothing that is held back there is read here.
+
+The message stands as it was said, and once more as the rules keep it; the statement as the rules
+keep it, and once more as it was said. Beside what it is told of, each change is paired with
+statements of others, of which it says nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import math
+import random
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Literal
+
+from evaluation.learning import effects, lasting
+from evaluation.learning.cases import FOLDER, START
+from evaluation.learning.lives import FOLDER as LIVES
+from evaluation.learning.matching import matches_any
+from evaluation.learning.sequels import NEWS, PLAIN, SEQUELS
+from evaluation.learning.sequels import OPEN as SEQUELS_OPEN
+from recollect.lifecycle.merge.topic import said_by
+
+Task = Literal["changes", "lasts"]
+LATER = timedelta(days=31)
+OTHERS = 2  # statements of other people beside each change
+# What changes nothing, by where it comes from; what changes something counts 1, and all changes
+# together half as much as the rest.
+WEIGHT = {"harmless": 1.5, "block": 1.2, "life": 0.5, "others": 0.4}
+AGAIN = 0.5  # a pair that is there in another form already
+SEED = 5
+_LIFE = re.compile(r"(?:(?P<number>\d+)|> (?P<changes>\S+)) (?P<said>.+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """``known`` is empty where the sentence is asked about alone. ``group``: what is never on both
+    sides of a fold; ``message``: one of its pairs is enough to see the change."""
+
+    task: Task
+    known: str
+    said: str
+    answer: bool
+    kind: str
+    group: str
+    message: str
+    again: bool = False
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A message after a statement, both as they were said."""
+
+    known: str
+    said: str
+    changes: bool
+    kind: str
+    group: str
+    author: str
+
+    def examples(self, olds: Sequence[str], news: Sequence[str]) -> Iterator[Example]:
+        """``olds`` and ``news``: as the rules keep them."""
+        about = f"{self.group}\n{self.said}"
+        first = Example("changes", "", self.said, self.changes, self.kind, self.group, about)
+        for old in dict.fromkeys(said_by(one, self.author) for one in olds):
+            yield replace(first, known=old)
+            for new in dict.fromkeys(said_by(one, self.author) for one in news):
+                if new != self.said:
+                    yield replace(first, known=old, said=new, again=True)
+        if self.known:
+            yield replace(first, known=self.known, again=True)
+
+
+def _read(found: Message) -> Iterator[Example]:
+    olds = effects.lessons_of(found.known, found.author, START, first=True)
+    return found.examples(olds, effects.lessons_of(found.said, found.author, START + LATER))
+
+
+def _of_blocks(file: Path, kind: str) -> Iterator[Message]:
+    author, known = "", ""
+    for line in file.read_text("utf-8").splitlines():
+        mark, text = line[0], line[2:]
+        if mark == "=":
+            known, author = text, "" if author else "Ann"
+            continue
+        changes = mark == "+"
+        yield Message(known, text, changes, kind, known, author)
+
+
+def _of_cases() -> Iterator[Example]:
+    for name, changes in (("pairs", True), ("harmless", False)):
+        for case, olds, news in effects.open_cases(name):
+            told = [turn.text for turn in case.turns if turn.role == "user"]
+            gone = [old for old in olds if not changes or matches_any(case.gone, old)]
+            found = Message("", told[-1], changes, name, case.id, case.author)
+            yield from found.examples(gone, news)
+
+
+def _beside() -> Iterator[Message]:
+    for line in (FOLDER / "beside.jsonl").read_text("utf-8").splitlines():
+        given = json.loads(line)
+        yield Message(given["known"], given["said"], False, "harmless", given["known"], "")
+
+
+def _of_marked_lives() -> Iterator[Example]:
+    """``~`` marks pairs of lines of which it may be said either way."""
+    for row in (LIVES / "changes.tsv").read_text("utf-8").splitlines():
+        name, _, listed = row.partition("\t")
+        marks = {one.lstrip("~"): one[0] for one in listed.split()}
+        who, *lines = (LIVES / f"{name}.txt").read_text("utf-8").splitlines()
+        said: list[tuple[int, list[str]]] = []
+        for number, line in enumerate(lines, 2):
+            if not line.startswith(">"):
+                continue
+            for before, olds in said:
+                mark = marks.get(f"{before},{number}", "")
+                if mark != "~":
+                    yield from Message("", line[2:], bool(mark), "life", name, who).examples(
+                        olds, ()
+                    )
+            said.append((number, effects.lessons_of(line[2:], who, START, first=True)))
+
+
+def _of_numbered_lives() -> Iterator[Example]:
+    """Forty statements, and later messages with the numbers of those that they change."""
+    for place, file in enumerate(sorted((NEWS / "lives").glob("*.txt"))):
+        known: dict[str, list[str]] = {}
+        author = "Ann" if place % 2 else ""
+        for line in file.read_text("utf-8").splitlines():
+            found = _LIFE.fullmatch(line)
+            if found is None:
+                raise ValueError(f"{file.name}: {line!r} is no line of a life")
+            said = found["said"]
+            if number := found["number"]:
+                known[number] = effects.lessons_of(said, author, START, first=True)
+                continue
+            gone = found["changes"].split(",")
+            for number, olds in known.items():
+                message = Message("", said, number in gone, "life", file.stem, author)
+                yield from message.examples(olds, ())
+
+
+def _of_others(found: Sequence[Example], dice: random.Random) -> Iterator[Example]:
+    changing = [one for one in found if one.answer and not one.again and one.kind != "life"]
+    for one in changing:
+        for other in dice.choices(changing, k=OTHERS):
+            if other.group != one.group:
+                yield replace(one, known=other.known, answer=False, kind="others")
+
+
+def _lasting(blocks: Iterable[Path]) -> Iterator[Example]:
+    for one in lasting.examples():
+        yield Example("lasts", "", one.text, one.lasts, "sets", one.group, one.text)
+    for file in blocks:
+        group = ""
+        for line in file.read_text("utf-8").splitlines():
+            mark, text = line[0], line[2:]
+            group = text if mark == "=" else group
+            parts = lasting.statements(text)
+            if mark != "+" and (mark == "-" or len(parts) == 1):
+                for part in parts:
+                    yield Example("lasts", "", part, mark != "-", "block", group, part)
+
+
+def examples() -> list[Example]:
+    blocks = sorted(NEWS.glob("*.txt"))
+    messages = [
+        *(one for file in blocks for one in _of_blocks(file, "block")),
+        *_of_blocks(FOLDER / "effects.txt", "effects"),
+        *_of_blocks(SEQUELS / SEQUELS_OPEN, "sequels"),
+        *_of_blocks(SEQUELS / PLAIN, "plain"),
+        *_beside(),
+    ]
+    found = [*(pair for one in messages for pair in _read(one)), *_of_cases()]
+    found += [*_of_marked_lives(), *_of_numbered_lives()]
+    found += _of_others(found, random.Random(SEED))
+    return [*weighed(found), *weighed(list(_lasting(blocks)))]
+
+
+def weighed(found: Sequence[Example]) -> Iterator[Example]:
+    """A message of many pairs counts little more than one of few."""
+    unique = list(dict.fromkeys(found))
+    many = Counter((one.message, one.answer, one.again) for one in unique)
+    raw = [
+        (1.0 if one.answer else WEIGHT.get(one.kind, 1.0))
+        * (AGAIN if one.again else 1.0)
+        / (1.0 if one.kind == "life" else math.sqrt(many[one.message, one.answer, one.again]))
+        for one in unique
+    ]
+    sums = [
+        sum(w for w, one in zip(raw, unique, strict=True) if one.answer == a) for a in (False, True)
+    ]
+    more = sums[0] / 2 / sums[1]
+    mean = 1.5 * sums[0] / len(unique)
+    for weight, one in zip(raw, unique, strict=True):
+        yield replace(one, weight=round(weight * (more if one.answer else 1.0) / mean, 4))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m training.news.examples", description=__doc__)
+    parser.add_argument("file", type=Path, metavar="FILE", help="where they are written, gzipped")
+    options = parser.parse_args(arguments)
+    found = examples()
+    with gzip.open(options.file, "wt", encoding="utf-8") as written:
+        written.writelines(json.dumps(asdict(one), ensure_ascii=False) + "\n" for one in found)
+    for (task, kind, answer), count in sorted(
+        Counter((one.task, one.kind, one.answer) for one in found).items()
+    ):
+        print(f"{task:8} {kind:9} {'yes' if answer else 'no':4} {count:7,}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
