@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recollect.index.found import Array, FoundHits
+from recollect.index.found import Array, FoundHits, number_or_none
 from recollect.index.vectors import is_name
 from recollect.profiles import Cuts, Profile
 from recollect.rank.candidates import Board, Candidate, Candidates, order, rows_of
@@ -368,11 +368,12 @@ def time(board: Board, asked: Asked) -> None:
 def standing(board: Board, asked: Asked) -> None:
     """A request is answered as the person wants such things in general: what they said about
     that counts more, the nearer in meaning the more."""
-    if not asks_for_help(asked.text):
+    told = rows_of([one.type in WISHES or one.type == "turn" for one in board.records])
+    if not told or not asks_for_help(asked.text):
         return
     best = board.best()
-    for row, record in enumerate(board.records):
-        if _is_wish(record):
+    for row in told:
+        if _is_wish(board.records[row]):
             lift = float(board.found.lift[row])
             near = min(max(lift / WISH_LIFT, 0.0), 1.0) if lift == lift else 0.0
             board.add(row, "standing", best * near * asked.profile.standing_boost, "a wish")
@@ -496,12 +497,20 @@ def importance(board: Board, asked: Asked) -> None:  # noqa: ARG001
 
 def decay(board: Board, asked: Asked) -> None:
     """Older counts less, down to a floor; core memories do not fade."""
-    now, rules = asked.now, asked.profile.decay
-    spans = [(now - record.at).total_seconds() / SECONDS_PER_DAY for record in board.records]
+    now, records = asked.now, board.records
+    rules = {
+        name: (rule.floor, 1 - rule.floor, rule.half_life_days)
+        for name, rule in asked.profile.decay.items()
+    }
+    # Each is asked for its time here, not by ``at``: there are a hundred.
+    times = [one.valid_from or one.learned_at for one in records]
+    spans = [(now - at).total_seconds() / SECONDS_PER_DAY for at in times]
     days = [span if span > 0 else 0.0 for span in spans]
     kept = [
-        rule.floor + (1 - rule.floor) * 0.5 ** (age / rule.half_life_days)
-        for age, rule in zip(days, [rules[one.durability] for one in board.records], strict=True)
+        floor + rest * 0.5 ** (age / half_life)
+        for age, (floor, rest, half_life) in zip(
+            days, [rules[one.durability] for one in records], strict=True
+        )
     ]
     change = board.scores * (np.array(kept) - 1)
 
@@ -549,7 +558,7 @@ def one_per_source(candidates: Candidates, asked: Asked) -> Candidates:
         dropped.add(gone.record.id)
         gain = max(gone.score - kept.score, 0.0)
         kept.add("same source", gain, f"{gone.record.type} {gone.record.id}")
-    return [candidate for candidate in candidates if candidate.record.id not in dropped]
+    return [one for one in candidates if one.record.id not in dropped] if dropped else candidates
 
 
 def _best_turn(record: Record, turns: Mapping[tuple[str, str, str], Candidate]) -> Candidate | None:
@@ -586,13 +595,13 @@ def _arm(board: Board, row: int) -> str:
 
 
 def _bm25_text(board: Board, row: int) -> str:
-    own, wide = board.found.keyword[row], board.found.keyword_around[row]
+    own, wide = board.found.keyword.item(row), board.found.keyword_around.item(row)
     return f"bm25 {own:.2f}" + (f", {wide:.2f} around" if wide != own else "")
 
 
 def _cosine_text(board: Board, row: int) -> str:
-    similarity = board.found.similarity[row]
-    return "no vector" if np.isnan(similarity) else f"cosine {similarity:.3f}"
+    similarity = number_or_none(board.found.similarity.item(row))
+    return "no vector" if similarity is None else f"cosine {similarity:.3f}"
 
 
 SCORING: Mapping[str, ScoreStage] = {

@@ -84,7 +84,7 @@ class SeenRecords:
             held_of = self._held.get
             for key in keys:
                 held = held_of((key, space))
-                if held is not None and held.looked == look:
+                if held is not None and (held.looked is look or held.looked == look):
                     found[key] = held.answer
                     held.used = True
         return found
@@ -130,6 +130,7 @@ class ConnectionView:
         self._version = -1
         self._look = (next(_NUMBERS), 0)
         self._stamps: dict[Asked, tuple[int, Sequence[Row]]] = {}  # with the look that read them
+        self._edges = (-1, False)  # the same of whether there are relations
 
     def look(self, db: apsw.Connection) -> bool:
         """Has anybody written between the last look and what this connection has just read?"""
@@ -154,6 +155,16 @@ class ConnectionView:
         if len(self._stamps) >= STAMPS_MAX:
             self._stamps.clear()
         self._stamps[asked] = (self._look[1], rows)
+
+    def has_edges(self, db: apsw.Connection) -> bool:
+        """Is there any relation in the file? Many have none, and every recall asks for some."""
+        select(db, "PRAGMA data_version")
+        self.look(db)
+        if self._edges[0] != self._look[1]:
+            ((found,),) = select(db, "SELECT EXISTS (SELECT 1 FROM relation)")
+            self.look(db)
+            self._edges = (self._look[1], bool(found))
+        return self._edges[1]
 
     def unchanged(self, keys: Iterable[int], space: int | None) -> dict[int, FeedRecord]:
         """Those of these records that were read here since anybody wrote, with vectors of

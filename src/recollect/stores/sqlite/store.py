@@ -328,10 +328,15 @@ class SqliteStore:
     async def relations(self, root: str, ids: Sequence[str]) -> list[Relation]:
         if len(ids) <= KEYS_READ_HERE:  # few ids may have many edges
             enough = EDGES_READ_HERE + 1
-            found = await self._read_here(lambda db: reads.relations(db, root, ids, enough))
+            found = await self._read_here(lambda db: self._edges(db, root, ids, enough))
             if len(found) < enough:
                 return found
         return await self._read(lambda db: reads.relations(db, root, ids))
+
+    def _edges(
+        self, db: apsw.Connection, root: str, ids: Sequence[str], most: int
+    ) -> list[Relation]:
+        return reads.relations(db, root, ids, most) if self._local.seen.has_edges(db) else []
 
     async def sessions(
         self,
