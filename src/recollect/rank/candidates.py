@@ -20,13 +20,16 @@ class Board:
     """All candidates of one question, one row each. A stage adds to the scores of all rows, or to
     those of some."""
 
-    __slots__ = ("_columns", "_some", "found", "nearly", "records", "scores")
+    __slots__ = ("_columns", "_some", "found", "nearly", "records", "scores", "tagged", "types")
 
     def __init__(self, found: FoundHits, nearly: Sequence[float] = ()) -> None:
         self.found = found
         self.records: Sequence[Record] = found.records
         self.nearly = nearly  # the share of the query's words that a row holds, or nearly so
         self.scores = np.zeros(len(found))
+        # What several stages ask of every row.
+        self.types = [record.type for record in found.records]
+        self.tagged = rows_of([record.tags for record in found.records])
         self._columns: list[tuple[str, Array, Detail] | Mapping[int, list[Reason]]] = []
         self._some: dict[int, list[Reason]] | None = None
 

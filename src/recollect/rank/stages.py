@@ -47,6 +47,7 @@ SPREAD_BEHIND = 5  # the first hits stay; of more, each of a session already the
 SPREAD_SHARE = 0.03  # of the best score, for each better hit of the session
 SPREAD_AMONG = 60
 WISHES = frozenset(("preference", "user_request"))  # types
+WISHED = WISHES | {"turn"}  # of what may be one
 WISH_LIFT = 2.0  # standard deviations of similarity from which a wish counts whole
 HOPS_FROM = 3  # of more first hits nobody needs to go on
 CONTRAST_AMONG = 20  # the first hits; hardly anybody asks for more
@@ -149,7 +150,7 @@ def _without_noise(board: Board, asked: Asked) -> Board:
     heard = means | (found.keyword > 0) | (found.keyword_around > 0)
     if heard.all():
         return board
-    asked_terms = _terms_of_query(asked)
+    asked_terms = _terms_of_query(asked) if board.tagged else frozenset()
     kept = [
         row
         for row, is_heard in enumerate(heard.tolist())
@@ -324,9 +325,9 @@ def voice(board: Board, asked: Asked) -> None:
     """Who said it, and to whom: somebody the question names counts more, and so does the answer
     to a question; a turn that only asks, among people, less; what an assistant answered less,
     unless the question is about just that."""
-    turns = rows_of([record.type == "turn" for record in board.records])
-    if not turns:
+    if "turn" not in board.types:
         return
+    turns = rows_of([type_ == "turn" for type_ in board.types])
     best = board.best()
     of_assistant = asks_for_the_assistant(asked.text)
     for row in turns:
@@ -368,12 +369,11 @@ def time(board: Board, asked: Asked) -> None:
 def standing(board: Board, asked: Asked) -> None:
     """A request is answered as the person wants such things in general: what they said about
     that counts more, the nearer in meaning the more."""
-    told = rows_of([one.type in WISHES or one.type == "turn" for one in board.records])
-    if not told or not asks_for_help(asked.text):
+    if WISHED.isdisjoint(board.types) or not asks_for_help(asked.text):
         return
     best = board.best()
-    for row in told:
-        if _is_wish(board.records[row]):
+    for row, record in enumerate(board.records):
+        if _is_wish(record):
             lift = float(board.found.lift[row])
             near = min(max(lift / WISH_LIFT, 0.0), 1.0) if lift == lift else 0.0
             board.add(row, "standing", best * near * asked.profile.standing_boost, "a wish")
@@ -438,9 +438,8 @@ def bre(board: Board, asked: Asked) -> None:
 
 def tag_boost(board: Board, asked: Asked) -> None:
     """A record one of whose tags appears in the query."""
-    tagged = rows_of([record.tags for record in board.records])
-    asked_terms = _terms_of_query(asked) if tagged else frozenset()
-    for row in tagged:
+    asked_terms = _terms_of_query(asked) if board.tagged else frozenset()
+    for row in board.tagged:
         if tag := _tag_asked_for(board.records[row], asked_terms):
             board.add(row, "tag", asked.profile.tag_boost, tag)
 
@@ -448,9 +447,9 @@ def tag_boost(board: Board, asked: Asked) -> None:
 def alias(board: Board, asked: Asked) -> None:
     """Tags are further names: what is asked for by one of them is found, not merely near."""
     records = board.records
-    tagged = rows_of([one.tags or low for one, low in zip(records, _below(board), strict=True)])
-    query = frozenset(query_terms(asked.text)) if tagged else frozenset()
-    for row in tagged if query else ():
+    raised = sorted({*board.tagged, *rows_of(_below(board))})
+    query = frozenset(query_terms(asked.text)) if raised else frozenset()
+    for row in raised if query else ():
         named = {term for tag in records[row].tags for term in terms(tag)} & query
         _raise(board, row, "alias", FOUND_BY_NAME * len(named) / len(query), " ".join(named))
 
@@ -464,7 +463,7 @@ def spelling(board: Board, asked: Asked) -> None:  # noqa: ARG001
 
 def _below(board: Board) -> list[bool]:
     """Which scores are below zero: nothing that was found is worth less than nothing."""
-    below: list[bool] = (board.scores < 0).tolist()
+    below: list[bool] = (board.scores < 0).tolist() if board.scores.min(initial=0.0) < 0 else []
     return below
 
 

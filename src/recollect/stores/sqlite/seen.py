@@ -26,10 +26,14 @@ RECORDS_BYTES_MAX = 24 * 1024**2  # of records, for each store
 STAMPS_MAX = 100  # questions to which stamps are kept, for each connection
 _RECORD_BYTES = 3000  # what a record and its row take beside the text and the vector
 
-_DATA = 1 + RECORD.split(", ").index("data")  # behind the scope
-# Of the columns of a row, the vector in front, those that may be long.
-_LONG = (0, *(2 + RECORD.split(", ").index(name) for name in ("tags", "lineage", "derived_from",
-                                                              "data", "text")))  # fmt: skip
+RECORD_FROM = 2  # of a row: the number of the record and its vector stand before it, then the scope
+_NAMES = ("vector", "scope", *RECORD.split(", "))  # behind the number
+_DATA = 1 + _NAMES.index("data")
+# Those that may be long.
+_LONG = [
+    1 + _NAMES.index(name)
+    for name in ("vector", "tags", "lineage", "derived_from", "data", "text")
+]
 
 Row = Sequence[Any]
 Asked = tuple[tuple[str, ...], tuple[str, ...], str]  # scopes, those below which, the space
@@ -42,21 +46,21 @@ class RowOnce:
     __slots__ = ("_data", "_made", "_row")
 
     def __init__(self, row: Row) -> None:
-        self._row = row
+        self._row = row  # as ``SeenRecord`` has it
         self._made: Record | None = None
         self._data: Any = None
 
     def __call__(self) -> Record:
         made = self._made
         if made is None or made.data != self._data:
-            made = self._made = read_record(self._row)
+            made = self._made = read_record(self._row[RECORD_FROM:])
             self._data = json.loads(self._row[_DATA]) if made.data else {}
         return made
 
 
 @dataclass(slots=True)
 class SeenRecord:
-    """A sound row (the vector in front) and what was made of it."""
+    """A sound row and what was made of it."""
 
     row: Row
     answer: FeedRecord
