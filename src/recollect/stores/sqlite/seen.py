@@ -60,7 +60,7 @@ class RowOnce:
 
 @dataclass(slots=True)
 class SeenRecord:
-    """A sound row and what was made of it."""
+    """A sound row, as it was read, and what was made of it."""
 
     row: Row
     answer: FeedRecord
@@ -93,26 +93,36 @@ class SeenRecords:
                     held.used = True
         return found
 
-    def same(self, key: Key, row: Row, look: tuple[int, int]) -> FeedRecord | None:
+    def same(
+        self, rows: Iterable[Row], space: int | None, look: tuple[int, int]
+    ) -> dict[int, FeedRecord]:
+        found: dict[int, FeedRecord] = {}
         with self._lock:
-            held = self._held.get(key)
-        if held is None or held.row != row:
-            return None
-        held.looked = look
-        return held.answer
+            held_of = self._held.get
+            for row in rows:
+                held = held_of((row[0], space))
+                if held is not None and held.row == row:
+                    held.looked = look
+                    found[row[0]] = held.answer
+        return found
 
-    def keep(self, key: Key, record: SeenRecord) -> None:
+    def keep(self, records: Iterable[SeenRecord], space: int | None) -> None:
         with self._lock:
-            old = self._held.pop(key, None)
-            self._held[key] = record
-            self._bytes += record.size - (old.size if old else 0)
-            while self._bytes > RECORDS_BYTES_MAX:
-                first, gone = self._held.popitem(last=False)
-                if gone.used and gone is not record:  # it goes when it is the first again
-                    gone.used = False
-                    self._held[first] = gone
-                else:
-                    self._bytes -= gone.size
+            for record in records:
+                key = (record.row[0], space)
+                old = self._held.pop(key, None)
+                self._held[key] = record
+                self._bytes += record.size - (old.size if old else 0)
+                while self._bytes > RECORDS_BYTES_MAX:
+                    self._drop_first(record)
+
+    def _drop_first(self, kept: SeenRecord) -> None:
+        first, gone = self._held.popitem(last=False)
+        if gone.used and gone is not kept:  # it goes when it is the first again
+            gone.used = False
+            self._held[first] = gone
+        else:
+            self._bytes -= gone.size
 
     def let_go(self) -> None:
         """Of all: something was erased."""
@@ -175,14 +185,23 @@ class ConnectionView:
         ``space``."""
         return self._records.unchanged(keys, space, self._look)
 
-    def same(self, key: int, space: int | None, row: Row) -> FeedRecord | None:
-        """What was made of this very row; None if there is no such record, or it has changed."""
-        return self._records.same((key, space), row, self._look)
+    def same(self, rows: Iterable[Row], space: int | None) -> dict[int, FeedRecord]:
+        """What was made of these very rows, without those that are new or have changed."""
+        return self._records.same(rows, space, self._look)
 
-    def keep(self, key: int, space: int | None, row: Row, answer: FeedRecord) -> None:
-        """A sound one, instead of what was held before."""
-        size = _RECORD_BYTES + sum([len(row[place]) for place in _LONG if row[place]])
-        self._records.keep((key, space), SeenRecord(row, answer, size, self._look))
+    def keep(self, rows: Sequence[Row], space: int | None) -> dict[int, FeedRecord]:
+        """What is made of sound ones, instead of what was held before."""
+        made = [
+            SeenRecord(
+                row,
+                FeedRecord(RowOnce(row), row[1]),
+                _RECORD_BYTES + sum([len(row[place]) for place in _LONG if row[place]]),
+                self._look,
+            )
+            for row in rows
+        ]
+        self._records.keep(made, space)
+        return {one.row[0]: one.answer for one in made}
 
 
 _NUMBERS = itertools.count()
