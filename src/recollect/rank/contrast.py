@@ -90,10 +90,8 @@ class Read:
 
     def means(self, meant: str) -> bool:
         """Has it a word that is meant so? Mostly nothing in it even begins like one."""
-        for begun in _beginnings(meant):
-            if begun in self.written and self.places(meant):
-                return True
-        return False
+        begins = any(map(self.written.__contains__, _beginnings(meant)))
+        return begins and bool(self.places(meant))
 
     def places(self, meant: str) -> Sequence[int]:
         """Where words are meant so."""
@@ -122,7 +120,7 @@ class Read:
         read = [self.word(one) for one in range(first, last + 1)]
         content = [one.content for one in read]
         ends = content[0] and content[-1] and not any(content[1:-1])
-        return ends and not any([one.apart for one in read[1:]])
+        return ends and not any(one.apart for one in read[1:])
 
     @cached_property
     def identifiers(self) -> frozenset[str]:
@@ -133,37 +131,48 @@ class Read:
         return _RANGE.search(self.text) is not None
 
 
-class ReadQuestion(Read):
+class ReadQuestion:
     """A question, and what can tell a statement apart from it: most questions name nobody and no
     number, and then no statement is looked at for that."""
 
     def __init__(self, text: str) -> None:
-        super().__init__(text)
-        self.words = tuple([self.word(place) for place in range(len(self.texts))])
+        self.text = text
+        found = tuple(_WORD.finditer(text))
+        before = (None, *found[:-1])
+        self.words = tuple(
+            [_word_in(text, one, last) for one, last in zip(found, before, strict=False)]
+        )
+        self.texts = [one.text for one in self.words]
+        self.meant = frozenset([one.meant for one in self.words])
         self.content = [one for one in self.words if one.content]
         # Does it only ask whether something is so?
         self.whether = bool(self.texts) and self.texts[0] in word_set("search.auxiliaries")
         self.numbers = any(map(str.isdigit, self.texts))
-        beside = list(pairwise(self.words))
-        # Who is asked about, by name, or somebody of theirs; with the word before.
-        self.subjects = [
-            (before, word)
-            for before, word in beside
-            if word.content and (_is_subject(before, word) or _is_kin(before, word))
-        ]
-        # Prepositions, and the names behind them.
-        named_by = word_set("search.before_names")
-        self.behind = [
-            (before.text, word) for before, word in beside if word.named and before.text in named_by
-        ]
+        self.identifiers = identifiers(text)
         # Words that others exclude, and those.
         kinds = _kinds()
         self.kinds = [(one, kinds[one.meant]) for one in self.content if one.meant in kinds]
+        self.subjects, self.behind = self._who() if self._names_somebody() else ([], [])
         # Which words stand where.
         self.beside: dict[Beside, list[Word]] = {}
         for left, between, right in _pairs(self.words):
             self.beside.setdefault((left.meant, between, True), []).append(right)
             self.beside.setdefault((right.meant, between, False), []).append(left)
+
+    def _names_somebody(self) -> bool:
+        return any([one.named or one.owns for one in self.words])
+
+    def _who(self) -> tuple[list[tuple[Word, Word]], list[tuple[str, Word]]]:
+        """Who is asked about, by name, or somebody of theirs, with the word before; and
+        prepositions with the names behind them."""
+        named_by, pairs = word_set("search.before_names"), list(pairwise(self.words))
+        subjects = [
+            (before, word)
+            for before, word in pairs
+            if word.content and (_is_subject(before, word) or _is_kin(before, word))
+        ]
+        named = [(before, word) for before, word in pairs if word.named]
+        return subjects, [(one.text, word) for one, word in named if one.text in named_by]
 
 
 class Apart(NamedTuple):
@@ -255,7 +264,7 @@ def _missing(wanted: Sequence[Word], told: Read) -> list[Word]:
         one
         for one in missing
         if len(one.text) < PART_MIN
-        or not (one.text in written or (parts and any([part in one.text for part in parts])))
+        or not (one.text in written or (parts and any(part in one.text for part in parts)))
     ]
 
 
@@ -436,16 +445,9 @@ def _word_in(text: str, found: re.Match[str], last: re.Match[str] | None) -> Wor
         apart = _APART.search(gap) is not None
     form = _form(written)
     named = form.content and not form.dated and written[0].isupper() and not first
-    return Word(
-        text=form.text,
-        meant=canonical(form.text),
-        content=form.content,
-        named=named,
-        dated=form.dated,
-        owns=form.owns,
-        apart=apart,
-        names=named or last is None or _form(before).leads,
-    )
+    names = named or last is None or _form(before).leads
+    bare, content, dated, owns, _ = form
+    return Word(bare, canonical(bare), content, named, dated, owns, apart, names)
 
 
 @lru_cache(maxsize=WORDS_KEPT)

@@ -31,8 +31,7 @@ _NAMES = ("vector", "scope", *RECORD.split(", "))  # behind the number
 _DATA = 1 + _NAMES.index("data")
 # Those that may be long.
 _LONG = [
-    1 + _NAMES.index(name)
-    for name in ("vector", "tags", "lineage", "derived_from", "data", "text")
+    1 + _NAMES.index(name) for name in ("vector", "tags", "lineage", "derived_from", "data", "text")
 ]
 
 Row = Sequence[Any]

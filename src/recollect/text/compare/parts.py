@@ -171,9 +171,7 @@ def _read_once(text: str) -> TextParts:
 def identifiers(text: str) -> frozenset[str]:
     """Only those: addresses, file names, versions and names from programs."""
     bare = [one.strip(_EDGES) for one in text.split() if len(one) <= CACHED_CHUNK_MAX]
-    return frozenset(
-        [one.casefold() for one in bare if not _is_plain(one) and _is_identifier(one)]
-    )
+    return frozenset([one.casefold() for one in bare if not _is_plain(one) and _is_identifier(one)])
 
 
 @cache
