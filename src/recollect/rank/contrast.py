@@ -160,7 +160,7 @@ class ReadQuestion:
             self.beside.setdefault((right.meant, between, False), []).append(left)
 
     def _names_somebody(self) -> bool:
-        return any([one.named or one.owns for one in self.words])
+        return any(one.named or one.owns for one in self.words)
 
     def _who(self) -> tuple[list[tuple[Word, Word]], list[tuple[str, Word]]]:
         """Who is asked about, by name, or somebody of theirs, with the word before; and
@@ -369,7 +369,7 @@ def _other_beside(asked: ReadQuestion, told: Read, missing: Sequence[Word]) -> I
                 yield Apart(word, theirs[0].text)
 
 
-def _is_opposite(word: Word, asked: Read, told: Read) -> bool:
+def _is_opposite(word: Word, asked: ReadQuestion, told: Read) -> bool:
     return any(word.text == one for one, _ in opposite_words(read(asked.text), read(told.text)))
 
 
