@@ -143,7 +143,8 @@ class ConnectionView:
         self._version = -1
         self._look = (next(_NUMBERS), 0)
         self._stamps: dict[Asked, tuple[int, Sequence[Row]]] = {}  # with the look that read them
-        self._edges = (-1, False)  # the same of whether there are relations
+        # The same of whether there are relations; None: nobody has looked that up.
+        self._edges: tuple[int, bool | None] = (-1, None)
 
     def look(self, db: apsw.Connection) -> bool:
         """Has anybody written between the last look and what this connection has just read?"""
@@ -170,14 +171,19 @@ class ConnectionView:
         self._stamps[asked] = (self._look[1], rows)
 
     def has_edges(self, db: apsw.Connection) -> bool:
-        """Is there any relation in the file? Many have none, and every recall asks for some."""
+        """May there be a relation in the file? Every recall asks for some, and many files have
+        none: that is looked up for who asks for the second time since anybody wrote."""
         select(db, "PRAGMA data_version")
         self.look(db)
-        if self._edges[0] != self._look[1]:
+        look, found = self._edges
+        if look != self._look[1]:
+            self._edges = (self._look[1], None)
+            return True
+        if found is None:
             ((found,),) = select(db, "SELECT EXISTS (SELECT 1 FROM relation)")
             self.look(db)
             self._edges = (self._look[1], bool(found))
-        return self._edges[1]
+        return bool(found)
 
     def unchanged(self, keys: Iterable[int], space: int | None) -> dict[int, FeedRecord]:
         """Those of these records that were read here since anybody wrote, with vectors of
