@@ -11,7 +11,7 @@ import itertools
 import json
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,7 @@ import apsw
 from recollect.ports import FeedRecord
 from recollect.stores.rows import RECORD, read_record
 from recollect.stores.sqlite.connection import select
-from recollect.types import Record
+from recollect.types import Record, Relation
 
 RECORDS_BYTES_MAX = 24 * 1024**2  # of records, for each store
 STAMPS_MAX = 100  # questions to which stamps are kept, for each connection
@@ -143,8 +143,7 @@ class ConnectionView:
         self._version = -1
         self._look = (next(_NUMBERS), 0)
         self._stamps: dict[Asked, tuple[int, Sequence[Row]]] = {}  # with the look that read them
-        # The same of whether there are relations; None: nobody has looked that up.
-        self._edges: tuple[int, bool | None] = (-1, None)
+        self._edges = (-1, True)  # the same of whether there are relations
 
     def look(self, db: apsw.Connection) -> bool:
         """Has anybody written between the last look and what this connection has just read?"""
@@ -170,20 +169,19 @@ class ConnectionView:
             self._stamps.clear()
         self._stamps[asked] = (self._look[1], rows)
 
-    def has_edges(self, db: apsw.Connection) -> bool:
-        """May there be a relation in the file? Every recall asks for some, and many files have
-        none: that is looked up for who asks for the second time since anybody wrote."""
-        select(db, "PRAGMA data_version")
+    def edges(
+        self, db: apsw.Connection, read: Callable[[], tuple[list[Relation], bool]]
+    ) -> list[Relation]:
+        """What ``read`` finds, which also says whether there are any relations at all: every recall
+        asks for some, and many files have none."""
+        if self._edges == (self._look[1], False):
+            select(db, "PRAGMA data_version")  # a read, for ``look`` to tell of
+            if not self.look(db):
+                return []
+        found, there = read()
         self.look(db)
-        look, found = self._edges
-        if look != self._look[1]:
-            self._edges = (self._look[1], None)
-            return True
-        if found is None:
-            ((found,),) = select(db, "SELECT EXISTS (SELECT 1 FROM relation)")
-            self.look(db)
-            self._edges = (self._look[1], bool(found))
-        return bool(found)
+        self._edges = (self._look[1], there)
+        return found
 
     def unchanged(self, keys: Iterable[int], space: int | None) -> dict[int, FeedRecord]:
         """Those of these records that were read here since anybody wrote, with vectors of

@@ -331,12 +331,14 @@ class SqliteStore:
             found = await self._read_here(lambda db: self._edges(db, root, ids, enough))
             if len(found) < enough:
                 return found
-        return await self._read(lambda db: reads.relations(db, root, ids))
+        found, _ = await self._read(lambda db: reads.edges(db, root, ids))
+        return found
 
     def _edges(
         self, db: apsw.Connection, root: str, ids: Sequence[str], most: int
     ) -> list[Relation]:
-        return reads.relations(db, root, ids, most) if self._local.seen.has_edges(db) else []
+        seen: ConnectionView = self._local.seen
+        return seen.edges(db, lambda: reads.edges(db, root, ids, most))
 
     async def sessions(
         self,
