@@ -153,11 +153,12 @@ class ReadQuestion:
         kinds = _kinds()
         self.kinds = [(one, kinds[one.meant]) for one in self.content if one.meant in kinds]
         self.subjects, self.behind = self._who() if self._names_somebody() else ([], [])
-        # Which words stand where.
-        self.beside: dict[Beside, list[Word]] = {}
+        # Which words stand where, and their texts.
+        beside: dict[Beside, list[Word]] = {}
         for left, between, right in _pairs(self.words):
-            self.beside.setdefault((left.meant, between, True), []).append(right)
-            self.beside.setdefault((right.meant, between, False), []).append(left)
+            beside.setdefault((left.meant, between, True), []).append(right)
+            beside.setdefault((right.meant, between, False), []).append(left)
+        self.beside = [(place, ours, [one.text for one in ours]) for place, ours in beside.items()]
 
     def _names_somebody(self) -> bool:
         return any(one.named or one.owns for one in self.words)
@@ -327,7 +328,7 @@ def _other_number(asked: ReadQuestion, told: Read) -> Iterator[Apart]:
         yield Apart(asked.words[0]._replace(text=min(ours)), min(theirs))
     if not asked.numbers or told.ranges:
         return
-    for place, found in asked.beside.items():
+    for place, found, _ in asked.beside:
         numbers = [one for one in found if one.text.isdigit()] if place[2] else ()
         others = [one.text for one in told.at(place) if one.text.isdigit()] if numbers else ()
         if numbers and others and not any(one.text in others for one in numbers):
@@ -356,14 +357,14 @@ def _other_beside(asked: ReadQuestion, told: Read, missing: Sequence[Word]) -> I
     """Beside the same word another one, and all else is as in the question: the chess club, not
     the book club. Only where both name something, as far as can be seen: there are many verbs
     for the same."""
-    if not _is_one_run(asked, missing):
+    lost = frozenset([one.text for one in missing])
+    if not _is_one_run(asked, lost):
         return
-    for place, ours in asked.beside.items():
-        lacking = [word for word in ours if word in missing]
-        if not lacking:
+    for place, ours, texts in asked.beside:
+        if lost.isdisjoint(texts):
             continue
         theirs = [one for one in told.at(place) if one.meant not in asked.meant]
-        for word in lacking if theirs else ():
+        for word in [one for one in ours if one.text in lost] if theirs else ():
             both = missing[0].names and theirs[0].names and _tells_which(*place)
             if both or _is_opposite(word, asked, told):
                 yield Apart(word, theirs[0].text)
@@ -373,8 +374,8 @@ def _is_opposite(word: Word, asked: ReadQuestion, told: Read) -> bool:
     return any(word.text == one for one, _ in opposite_words(read(asked.text), read(told.text)))
 
 
-def _is_one_run(asked: ReadQuestion, missing: Sequence[Word]) -> bool:
-    places = [number for number, one in enumerate(asked.words) if one in missing]
+def _is_one_run(asked: ReadQuestion, lost: Set[str]) -> bool:
+    places = [at for at, one in enumerate(asked.words) if one.text in lost and one.content]
     return places[-1] - places[0] < len(places)
 
 
