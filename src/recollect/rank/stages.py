@@ -84,7 +84,7 @@ def rank(hits: Iterable[Hit], asked: Asked) -> Candidates:
 
 def _scored(hits: Iterable[Hit], asked: Asked) -> Candidates:
     found = FoundHits.of(hits)
-    board = _without_noise(Board(found, _spelled(found, asked)), asked)
+    board = _without_noise(found, _spelled(found, asked), asked)
     for name in asked.profile.stages:
         if name in SCORING:
             SCORING[name](board, asked)
@@ -140,26 +140,24 @@ def _likeness(candidate: Candidate) -> float:
     return candidate.coverage if candidate.similarity is None else candidate.similarity
 
 
-def _without_noise(board: Board, asked: Asked) -> Board:
+def _without_noise(found: FoundHits, nearly: Sequence[float], asked: Asked) -> Board:
     """A hit has a word or a tag in common with the query, or means something like it."""
     if not asked.text.strip():
-        return board
+        return Board(found, nearly)
     floors = asked.profile.similarity_floor
-    found = board.found
     means = found.similarity >= floors.get(asked.embedder, floors[""])
     heard = means | (found.keyword > 0) | (found.keyword_around > 0)
     if heard.all():
-        return board
-    asked_terms = _terms_of_query(asked) if board.tagged else frozenset()
+        return Board(found, nearly)
+    asked_terms = _terms_of_query(asked)
     kept = [
         row
         for row, is_heard in enumerate(heard.tolist())
         if is_heard
-        or (board.nearly and board.nearly[row] > 0)
-        or _tag_asked_for(board.records[row], asked_terms)
+        or (nearly and nearly[row] > 0)
+        or _tag_asked_for(found.records[row], asked_terms)
     ]
-    nearly = [board.nearly[row] for row in kept] if board.nearly else ()
-    return Board(found.taken(kept), nearly)
+    return Board(found.taken(kept), [nearly[row] for row in kept] if nearly else ())
 
 
 def _spelled(found: FoundHits, asked: Asked) -> Sequence[float]:
