@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from recollect.rank.contrast import misses, second_hops
+from recollect.rank.contrast import looked_at, misses, second_hops
+from recollect.text.compare.parts import canonical
+from recollect.text.words import FOLDER
 
 APART = (
     ("When does the rowing club meet?", "The sewing club meets on the first Thursday."),
@@ -90,3 +94,31 @@ def test_X21_a_long_text_is_read_up_to_a_point() -> None:
     """A document costs no more than its beginning."""
     words = "lorem ipsum " * 100_000
     assert misses("When does the rowing club meet?", [words]) == [""]
+
+
+# What Snowball's English stemmer changes at the end of a word, and not only takes away.
+ENDINGS = (
+    "s es ies ied ed ing eed edly ying y ly bly ogies ational ation ator izer ization fulness"
+    " bility ousness iveness alities icate ement ible sses"
+).split()
+
+
+def test_X21_a_word_is_found_by_how_its_stem_begins() -> None:
+    """Only words that begin as a stem does are compared by their stems: there must be no others."""
+    listed = set(re.findall("[a-z]+", FOLDER.joinpath("en.toml").read_text("utf-8")))
+    begun = ["d", "tr", "fl", "hop", "sens", "rel", "happ", "cont"]
+    built = {start + ending for start in begun for ending in ENDINGS}
+    assert [one for one in listed | built if not looked_at(one).means(canonical(one))] == []
+
+
+@pytest.mark.parametrize(
+    ("told", "held"),
+    [
+        ("Ann’s aunt O'Neil isn't in.", ["ann", "aunt", "o", "isn", "in"]),
+        ("rock'n'roll, 'tis the 2nd_time", ["rock", "tis", "the", "2nd", "time"]),
+        ("Ünal mag Grüße, MÜNCHEN nicht", ["unal", "mag", "grusse", "munchen", "nicht"]),
+    ],
+)
+def test_X21_words_end_at_an_apostrophe_and_are_folded(told: str, held: list[str]) -> None:
+    read = looked_at(told)
+    assert read.texts == held == [read.word(place).text for place in range(len(held))]

@@ -29,7 +29,7 @@ class Surroundings:
 
 def surroundings(share: Share, rows: Array) -> Surroundings:
     turns, alive = share.index.turns, share.alive
-    if not turns.in_session(rows).any():
+    if not turns.any_of(rows):
         return _no_neighbours(rows)
     columns: list[Array] = []
     for step, places in ((turns.before, len(BEFORE)), (turns.after, len(AFTER))):
@@ -56,7 +56,7 @@ def _no_neighbours(rows: Array) -> Surroundings:
 def near_rows(share: Share, rows: Array) -> Array:
     """These rows, which pass, and all that have one of them as a neighbour, as far as they do."""
     turns, alive = share.index.turns, share.alive
-    if not turns.in_session(rows).any():
+    if not turns.any_of(rows):
         return rows
     found = [rows]
     for step, places in ((turns.after, len(BEFORE)), (turns.before, len(AFTER))):

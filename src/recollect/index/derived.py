@@ -16,12 +16,15 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recollect.errors import Invalid
 from recollect.text import analysis
 from recollect.text.claims.lessons import findable_tags
 from recollect.text.normal import fold
 from recollect.types import Vector
+
+Array = NDArray[Any]
 
 COUNT_MAX = 0xFFFF
 WORDS_KEPT = 50_000  # of what is written: about those that a language uses
@@ -81,11 +84,16 @@ def quantised(vector: Vector) -> bytes:
     return small
 
 
+def quantised_numbers(numbers: Array) -> tuple[Array, Array]:
+    """The scales of vectors, a row each, and their numbers, which fit into a byte."""
+    scales = np.abs(numbers).max(axis=1) / np.float32(127)
+    return scales, np.rint(numbers / np.where(scales > 0, scales, np.float32(1))[:, None])
+
+
 def all_quantised(vectors: Sequence[Vector]) -> list[bytes]:
     """The same for many of one length."""
     numbers = np.frombuffer(b"".join(vectors), dtype="<f4").reshape(len(vectors), -1)
-    scales = np.abs(numbers).max(axis=1) / np.float32(127)
-    small = np.rint(numbers / np.where(scales > 0, scales, np.float32(1))[:, None])
+    scales, small = quantised_numbers(numbers)
     dtype = np.dtype([("scale", "<f4"), ("numbers", "i1", (numbers.shape[1],))])
     packed = np.empty(len(vectors), dtype=dtype)
     packed["scale"], packed["numbers"] = scales, small

@@ -85,12 +85,12 @@ class FoundHits(Sequence[Hit]):
     def hit(self, place: int, score: float = 0.0, why: tuple[Why, ...] = ()) -> Hit:
         return Hit(
             record=self.records[place],
-            similarity=_or_none(self.similarity[place]),
-            keyword=float(self.keyword[place]),
-            coverage=float(self.coverage[place]),
-            lift=_or_none(self.lift[place]),
-            keyword_around=float(self.keyword_around[place]),
-            lift_around=_or_none(self.lift_around[place]),
+            similarity=number_or_none(self.similarity.item(place)),
+            keyword=self.keyword.item(place),
+            coverage=self.coverage.item(place),
+            lift=number_or_none(self.lift.item(place)),
+            keyword_around=self.keyword_around.item(place),
+            lift_around=number_or_none(self.lift_around.item(place)),
             after_question=self.after_question[place],
             score=score,
             why=why,
@@ -127,6 +127,6 @@ def _numbers(values: Sequence[float | None]) -> Array:
     return np.array([_NOT_A_NUMBER if one is None else one for one in values], dtype=np.float64)
 
 
-def _or_none(value: Any) -> float | None:
-    number = float(value)
+def number_or_none(number: float) -> float | None:
+    """None where a column has NaN."""
     return None if number != number else number

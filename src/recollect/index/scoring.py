@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 import simsimd
 
-from recollect.index.derived import hash_of, quantised
+from recollect.index.derived import hash_of, quantised_numbers
 from recollect.index.scope import Array, ScopeIndex, Vectors
 from recollect.text import analysis
 from recollect.types import Vector
@@ -17,6 +17,7 @@ from recollect.types.frozen import frozen
 
 # Beyond this share of rows that pass, scanning all is quicker than gathering those.
 GATHER_SHARE = 0.3
+FEW_ROWS = 20_000  # of which adding up all is quicker than looking for some, word by word
 THREADS_FROM = 200_000  # rows, from which a second thread pays
 
 BLOCKS = 8  # for each value that is looked for; see ``kth_largest``
@@ -37,6 +38,7 @@ class Share:
     passing: Array
     found: list[Parts]  # per word of the query
     keyword: Array | None = None
+    coverage: Array | None = None  # the weight of the words that each row holds; None: not added up
 
 
 @frozen(kw_only=False)
@@ -96,16 +98,22 @@ def score_words(share: Share, words: Words) -> None:
     gains = weight * frequency * (analysis.K1 + 1) / (frequency + norm)
     # One after the other, word by word, as adding them up would.
     share.keyword = np.bincount(rows, weights=gains, minlength=share.index.size)
+    if share.index.size <= FEW_ROWS:
+        share.coverage = np.bincount(rows, weights=weight, minlength=share.index.size)
 
 
 def coverage(share: Share, words: Words, rows: Array) -> Array:
     """The share of the query's word weight that each of these rows holds."""
+    total = words.total
+    if share.coverage is not None:
+        held = share.coverage[rows]
+        return held / total if total else held
     held = np.zeros(len(rows))
     for weight, parts in zip(words.weights, share.found, strict=True):
         for owners, _ in parts:
             if len(owners):
                 held += weight * (owners.take(owners.searchsorted(rows), mode="clip") == rows)
-    return held / words.total if words.total else held
+    return held / total if total else held
 
 
 @frozen(kw_only=False)
@@ -117,9 +125,9 @@ class Probe:
 
     @classmethod
     def of(cls, vector: Vector) -> Probe:
-        blob = quantised(vector)
-        numbers = np.frombuffer(blob, dtype=np.int8, offset=4).reshape(1, -1)
-        return cls(numbers, float(np.frombuffer(blob, dtype="<f4", count=1)[0]))
+        numbers = np.frombuffer(vector, dtype="<f4")
+        scale, small = quantised_numbers(numbers.reshape(1, -1))
+        return cls(small.astype(np.int8), scale.item(0))
 
     def products(self, vectors: Vectors, rows: Array, size: int) -> Array:
         """About the dot product with each of these rows."""

@@ -302,9 +302,9 @@ def _described(share: Share, words: Words, arms: tuple[Array, Array], query: Sea
     worded[rows.searchsorted(arms[0])] = True
     near[rows.searchsorted(arms[1])] = True
     keyword = share.keyword[rows]
-    around = surroundings(share, rows) if query.around else None
+    around = surroundings(share, rows) if query.around and share.index.turns.any_of(rows) else None
     sums = weights = np.zeros(len(rows))
-    asked, wide = np.zeros(len(rows), dtype=bool), keyword if around else sums
+    asked, wide = np.zeros(len(rows), dtype=bool), keyword if query.around else sums
     if around is not None and around.present.any():
         wide = keyword_around(share, words, around)
         asked = after_question(share, around)
@@ -340,7 +340,7 @@ def _best_around(
 ) -> dict[int, Array]:
     """Of those and the turns that have one of them as a neighbour, the best together with
     their neighbours."""
-    if not any(shares[place].index.turns.in_session(rows).any() for place, rows in worded.items()):
+    if not any(shares[place].index.turns.any_of(rows) for place, rows in worded.items()):
         return worded
     scored = []
     for place, share in enumerate(shares):
@@ -401,7 +401,7 @@ def _near(shares: Sequence[Share], query: Search) -> tuple[dict[int, Array], Spr
         far_off = 2 * max(float(probe.doubt(one.scales.max())) for one in scanned)
         floor = _kth_largest([one.products for one in scanned], query.limit) - far_off
         scanned = [one.from_(floor) for one in scanned]
-    doubts = [probe.doubt(one.scales[one.rows]) for one in scanned]
+    doubts = [probe.doubt(one.own_scales) for one in scanned]
     # The best that surely are as high as this make room for no row that surely is lower.
     surely = [one.products - doubt for one, doubt in zip(scanned, doubts, strict=True)]
     bar = max(_kth_largest(surely, query.limit), query.similar_above)
@@ -420,6 +420,11 @@ class _Scanned(NamedTuple):
     rows: Array
     products: Array
     scales: Array
+
+    @property
+    def own_scales(self) -> Array:
+        whole = len(self.rows) == len(self.scales)
+        return self.scales if whole else self.scales[self.rows]
 
     def from_(self, floor: float) -> _Scanned:
         kept = self.products >= floor

@@ -151,6 +151,10 @@ class TurnChains:
                 self._link(before, after, int(self._sessions[row]))
                 self._before[row] = self._after[row] = self._sessions[row] = NONE
 
+    def any_of(self, rows: Array) -> bool:
+        """Is one of these rows a turn?"""
+        return bool(self._numbers) and bool(self.in_session(rows).any())
+
     def in_session(self, rows: Array) -> Array:
         """Which of these rows are turns."""
         held: Array = self._sessions[rows] != NONE

@@ -28,7 +28,7 @@ def packed(rows: Sequence[Sequence[float]], count: int, dimensions: int) -> list
         )
     if not np.isfinite(matrix).all():
         raise Unavailable("the embedder answered with numbers that are not finite")
-    norms = np.linalg.norm(matrix, axis=1)
+    norms = np.sqrt(np.add.reduce(matrix * matrix, axis=1))
     whole = (matrix / np.where(norms > 0, norms, 1)[:, None]).astype("<f4").tobytes()
     size = 4 * dimensions
     return [whole[size * row : size * (row + 1)] for row in range(count)]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from recollect.index.found import Array, FoundHits
+from recollect.index.found import Array, FoundHits, number_or_none
 from recollect.types import Hit, Record, Why
 
 # In words, or how to put it: of a hundred candidates a few are told.
@@ -20,13 +20,16 @@ class Board:
     """All candidates of one question, one row each. A stage adds to the scores of all rows, or to
     those of some."""
 
-    __slots__ = ("_columns", "_some", "found", "nearly", "records", "scores")
+    __slots__ = ("_columns", "_some", "found", "nearly", "records", "scores", "tagged", "types")
 
     def __init__(self, found: FoundHits, nearly: Sequence[float] = ()) -> None:
         self.found = found
         self.records: Sequence[Record] = found.records
         self.nearly = nearly  # the share of the query's words that a row holds, or nearly so
         self.scores = np.zeros(len(found))
+        # What several stages ask of every row.
+        self.types = [record.type for record in found.records]
+        self.tagged = rows_of([record.tags for record in found.records])
         self._columns: list[tuple[str, Array, Detail] | Mapping[int, list[Reason]]] = []
         self._some: dict[int, list[Reason]] | None = None
 
@@ -52,7 +55,7 @@ class Board:
         for step in self._columns:
             if isinstance(step, tuple):
                 stage, values, detail = step
-                value = float(values[row])
+                value = values.item(row)
                 reasons += [(stage, value, detail)] if value == value else []
             else:
                 reasons += step.get(row, ())
@@ -71,24 +74,24 @@ class Candidate:
     def __init__(
         self, of: Board | Hit, score: float = 0.0, row: int = 0, lent: float | None = None
     ) -> None:
-        self._board = Board(FoundHits.of((of,))) if isinstance(of, Hit) else of
+        self._board = board = Board(FoundHits.of((of,))) if isinstance(of, Hit) else of
         self._row = row
-        self.record = self._board.records[row]
-        self._more: list[Reason] = []
+        self.record = board.records[row]
+        self._more: tuple[Reason, ...] = ()
         self.score = score
         self.lent = lent  # how similar that is which it came along with
 
     @property
     def coverage(self) -> float:
-        return float(self._board.found.coverage[self._row])
+        return self._board.found.coverage.item(self._row)  # type: ignore[no-any-return]
 
     @property
     def similarity(self) -> float | None:
-        return _or_none(self._board.found.similarity[self._row])
+        return number_or_none(self._board.found.similarity.item(self._row))
 
     @property
     def lift(self) -> float | None:
-        return _or_none(self._board.found.lift[self._row])
+        return number_or_none(self._board.found.lift.item(self._row))
 
     @property
     def why(self) -> list[Reason]:
@@ -96,7 +99,7 @@ class Candidate:
 
     def add(self, stage: str, value: float, detail: Detail = "") -> None:
         self.score += value
-        self._more.append((stage, value, detail))
+        self._more = (*self._more, (stage, value, detail))
 
     def __lt__(self, other: Candidate) -> bool:
         """Its place among equals: the more recent first."""
@@ -105,8 +108,10 @@ class Candidate:
 
     def as_hit(self) -> Hit:
         reasons = tuple(
-            Why(stage=stage, value=value, detail=self._told(detail))
-            for stage, value, detail in self.why
+            [
+                Why(stage=stage, value=value, detail=self._told(detail))
+                for stage, value, detail in self.why
+            ]
         )
         return self._board.found.hit(self._row, self.score, reasons)
 
@@ -125,8 +130,3 @@ def order(candidate: Candidate) -> tuple[float, Candidate]:
 def rows_of(values: Iterable[Any]) -> list[int]:
     """The rows for which it is true."""
     return [row for row, value in enumerate(values) if value]
-
-
-def _or_none(value: Any) -> float | None:
-    number = float(value)
-    return None if number != number else number

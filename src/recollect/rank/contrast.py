@@ -18,17 +18,20 @@ from typing import NamedTuple
 from recollect.rank.nearness import is_near
 from recollect.text.analysis import WORDS_KEPT, is_stop_word
 from recollect.text.compare import opposite_words
-from recollect.text.compare.parts import canonical, identifiers, read
+from recollect.text.compare.parts import canonical, identifiers, read, stems_of
 from recollect.text.normal import fold
 from recollect.text.words import groups, meanings, word_set, words
 
 READ_MAX = 600  # characters of a statement that are looked at
 GAP_MAX = 2  # words without content between two that belong together: "contact at the"
 TITLE_MAX = 3  # letters of an abbreviation before a name
+STEM_ENDS = 3  # letters at the end of a stem that may be none of its word: die of dying
 PART_MIN = 4  # letters of a word that is part of a longer one: Rust in rustfmt
 TEXTS_KEPT = 1000
+QUESTIONS_KEPT = 64
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_BLANKS = {number: " " for number in range(128) if not chr(number).isalnum()}  # between words
 _APART = re.compile(r"[.!?;:,()\n](?:\s|$)|[()\n]")
 _ENDS = re.compile(r"[.!?\n]\s")
 _YEAR = re.compile(r"(?:19|20)\d\d\Z")
@@ -55,43 +58,122 @@ Beside = tuple[str, tuple[str, ...], bool]
 
 
 class Read:
-    """A text as it is looked at here: its words, and what else is asked for when it is."""
+    """A text as it is looked at here. Most statements are told from a question by a few of their
+    words: a word is read where it stands, when it is asked for."""
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.words = tuple(_words(text))
-        self.meant = frozenset([word.meant for word in self.words])
+        self.texts = _texts(text)  # of its words, in order
+        self.written = "\n".join(["", *self.texts, ""])  # each on its line
+        self._words: dict[int, Word] = {}  # that were asked for
 
     @cached_property
-    def written(self) -> str:
-        """All words, each on its line."""
-        return "\n".join([word.text for word in self.words])
+    def _found(self) -> Sequence[re.Match[str]]:
+        return tuple(_WORD.finditer(self.text))
+
+    def word(self, place: int) -> Word:
+        word = self._words.get(place)
+        if word is None:
+            last = self._found[place - 1] if place else None
+            word = self._words[place] = _word_in(self.text, self._found[place], last)
+        return word
 
     @cached_property
-    def parts(self) -> frozenset[str]:
-        """The words that may be part of a longer one."""
-        return frozenset([word.text for word in self.words if len(word.text) >= PART_MIN])
+    def named(self) -> Sequence[int]:
+        """Where something is named; never at the beginning."""
+        capitals = [place for place, one in enumerate(self._found) if one.group()[0].isupper()]
+        return [place for place in capitals if self.word(place).named]
 
     @cached_property
-    def places(self) -> Mapping[Beside, Sequence[Word]]:
+    def meant(self) -> frozenset[str]:
+        return frozenset(map(canonical, self.texts))
+
+    def means(self, meant: str) -> bool:
+        """Has it a word that is meant so? Mostly nothing in it even begins like one."""
+        begins = any(map(self.written.__contains__, _beginnings(meant)))
+        return begins and bool(self.places(meant))
+
+    def places(self, meant: str) -> Sequence[int]:
+        """Where words are meant so."""
+        written, found = self.written, []
+        for begun in _beginnings(meant):
+            start = written.find(begun)
+            while start >= 0:
+                place = written.count("\n", 0, start)
+                if canonical(self.texts[place]) == meant:
+                    found.append(place)
+                start = written.find(begun, start + 1)
+        return sorted(frozenset(found)) if len(found) > 1 else found
+
+    def at(self, place: Beside) -> Iterator[Word]:
         """Which words stand there."""
-        found: dict[Beside, list[Word]] = {}
-        for left, between, right in _pairs(self.words):
-            found.setdefault((left.meant, between, True), []).append(right)
-            found.setdefault((right.meant, between, False), []).append(left)
-        return found
+        meant, between, behind = place
+        for number in self.places(meant):
+            other = number + (len(between) + 1) * (1 if behind else -1)
+            first, last = (number, other) if behind else (other, number)
+            is_there = first >= 0 and last < len(self.texts)
+            if is_there and between == (*self.texts[first + 1 : last],) and self._pair(first, last):
+                yield self.word(other)
+
+    def _pair(self, first: int, last: int) -> bool:
+        """Are these two words with content, and none between them; and nothing apart?"""
+        read = [self.word(one) for one in range(first, last + 1)]
+        content = [one.content for one in read]
+        ends = content[0] and content[-1] and not any(content[1:-1])
+        return ends and not any(one.apart for one in read[1:])
 
     @cached_property
     def identifiers(self) -> frozenset[str]:
         return identifiers(self.text)
 
     @cached_property
-    def numbers(self) -> bool:
-        return any(word.text.isdigit() for word in self.words)
-
-    @cached_property
     def ranges(self) -> bool:
         return _RANGE.search(self.text) is not None
+
+
+class ReadQuestion:
+    """A question, and what can tell a statement apart from it: most questions name nobody and no
+    number, and then no statement is looked at for that."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        found = tuple(_WORD.finditer(text))
+        before = (None, *found[:-1])
+        self.words = tuple(
+            [_word_in(text, one, last) for one, last in zip(found, before, strict=False)]
+        )
+        self.texts = [one.text for one in self.words]
+        self.meant = frozenset([one.meant for one in self.words])
+        self.content = [one for one in self.words if one.content]
+        # Does it only ask whether something is so?
+        self.whether = bool(self.texts) and self.texts[0] in word_set("search.auxiliaries")
+        self.numbers = any(map(str.isdigit, self.texts))
+        self.identifiers = identifiers(text)
+        # Words that others exclude, and those.
+        kinds = _kinds()
+        self.kinds = [(one, kinds[one.meant]) for one in self.content if one.meant in kinds]
+        self.subjects, self.behind = self._who() if self._names_somebody() else ([], [])
+        # Which words stand where, and their texts.
+        beside: dict[Beside, list[Word]] = {}
+        for left, between, right in _pairs(self.words):
+            beside.setdefault((left.meant, between, True), []).append(right)
+            beside.setdefault((right.meant, between, False), []).append(left)
+        self.beside = [(place, ours, [one.text for one in ours]) for place, ours in beside.items()]
+
+    def _names_somebody(self) -> bool:
+        return any(one.named or one.owns for one in self.words)
+
+    def _who(self) -> tuple[list[tuple[Word, Word]], list[tuple[str, Word]]]:
+        """Who is asked about, by name, or somebody of theirs, with the word before; and
+        prepositions with the names behind them."""
+        named_by, pairs = word_set("search.before_names"), list(pairwise(self.words))
+        subjects = [
+            (before, word)
+            for before, word in pairs
+            if word.content and (_is_subject(before, word) or _is_kin(before, word))
+        ]
+        named = [(before, word) for before, word in pairs if word.named]
+        return subjects, [(one.text, word) for one, word in named if one.text in named_by]
 
 
 class Apart(NamedTuple):
@@ -106,40 +188,44 @@ class Apart(NamedTuple):
 
 def misses(question: str, texts: Sequence[str]) -> list[str]:
     """For each statement what tells it apart from what the question is about; "" if nothing."""
-    asked = looked_at(question)
+    asked = asked_about(question)
     if not asked.words:
         return [""] * len(texts)
     told = [looked_at(text) for text in texts]
-    return [_why(asked, one, told) if one.words else "" for one in told]
+    return [_why(asked, one, told) if one.texts else "" for one in told]
 
 
 def second_hops(question: str, first: Sequence[str], others: Sequence[str]) -> list[str]:
     """For each of the others the name by which it goes on where the first hits end: they name
     somebody whom the question does not, and leave a word of it open that stands beside that
     name. "Where does Tom's sister live?": Clara is his sister, and Clara lives in Porto."""
-    asked, there = looked_at(question), [looked_at(text) for text in first]
-    open_ = [
-        one for one in asked.words if one.content and not any(_holds(told, one) for told in there)
-    ]
-    names = {one.meant for told in there for one in _named(told)} - asked.meant
-    if not open_ or not names:
+    asked, there = asked_about(question), [looked_at(text) for text in first]
+    open_: Sequence[Word] = asked.content
+    for told in there:
+        open_ = _missing(open_, told)
+    named = {one.meant for told in there for one in _named(told)} if open_ else frozenset()
+    names = named - asked.meant
+    if not names:
         return [""] * len(others)
     return [_bridge(told, open_, names) for told in map(looked_at, others)]
 
 
 def _bridge(told: Read, open_: Sequence[Word], names: Set[str]) -> str:
-    shared = [one.text for one in _named(told) if one.meant in names]
-    return shared[0] if shared and any(_holds(told, one) for one in open_) else ""
+    if not any(map(told.means, names)) or len(_missing(open_, told)) == len(open_):
+        return ""
+    return next((one.text for one in _named(told) if one.meant in names), "")
 
 
 def _named(told: Read) -> list[Word]:
     """With the first word, which may be a name: what is shared with another is hardly chance."""
-    return [one for one in told.words if one.named or (one is told.words[0] and one.content)]
+    named = [told.word(place) for place in told.named]
+    first = [told.word(0)] if told.texts else []
+    return [*(one for one in first if one.content), *named]
 
 
-def _why(asked: Read, told: Read, all_told: Sequence[Read]) -> str:
+def _why(asked: ReadQuestion, told: Read, all_told: Sequence[Read]) -> str:
     for apart in _told_apart(asked, told):
-        known = any(apart.asked.meant in one.meant for one in all_told)
+        known = any(one.means(apart.asked.meant) for one in all_told)
         if known or not _is_slip(apart.asked, told):
             return str(apart)
     return ""
@@ -147,83 +233,94 @@ def _why(asked: Read, told: Read, all_told: Sequence[Read]) -> str:
 
 def _is_slip(word: Word, told: Read) -> bool:
     """Is it perhaps only misspelled, or another form? A name has no forms."""
-    return any(is_near(word.text, one.text, forms=not word.named) for one in told.words)
+    return any(is_near(word.text, one, forms=not word.named) for one in told.texts)
 
 
-def _told_apart(asked: Read, told: Read) -> Iterator[Apart]:
-    missing = [one for one in asked.words if one.content and not _holds(told, one)]
-    if missing:
+def _told_apart(asked: ReadQuestion, told: Read) -> Iterator[Apart]:
+    missing = _missing(asked.content, told)
+    if missing and asked.subjects:
         yield from _of_somebody_else(asked, told, missing)
+    if missing and asked.behind:
         yield from _of_another_place(asked, told, missing)
-    if asked.words[0].text in word_set("search.auxiliaries"):
+    if asked.whether:
         return
-    yield from _other_number(asked, told)
+    if asked.numbers or asked.identifiers:
+        yield from _other_number(asked, told)
     if missing:
-        yield from _other_of_a_kind(asked, told, missing)
+        if asked.kinds:
+            yield from _other_of_a_kind(asked, told, missing)
         yield from _other_beside(asked, told, missing)
 
 
-def _holds(told: Read, word: Word) -> bool:
-    """Itself, as a part of another word or the other way round."""
-    if word.meant in told.meant:
-        return True
-    if len(word.text) < PART_MIN:
-        return False
-    return word.text in told.written or not told.parts.isdisjoint(_parts_of(word.text))
+def _missing(wanted: Sequence[Word], told: Read) -> list[Word]:
+    """Those that it does not hold: as a word, as a part of one, or one as a part of them."""
+    written = told.written
+    apart = [one for one in wanted if f"\n{one.text}\n" not in written]
+    missing = [one for one in apart if not told.means(one.meant)]
+    long = "\n".join([one.text for one in missing if len(one.text) >= PART_MIN])
+    if not long:
+        return missing
+    parts = [one for one in told.texts if one in long and len(one) >= PART_MIN]
+    return [
+        one
+        for one in missing
+        if len(one.text) < PART_MIN
+        or not (one.text in written or (parts and any(part in one.text for part in parts)))
+    ]
 
 
-@lru_cache(maxsize=WORDS_KEPT)
-def _parts_of(word: str) -> frozenset[str]:
-    """All that a word may have as a part."""
-    ends = range(PART_MIN, len(word) + 1)
-    return frozenset([word[start:end] for end in ends for start in range(end - PART_MIN + 1)])
+def _is_subject(before: Word, word: Word) -> bool:
+    """Is it named, and asked about?"""
+    told = word.owns or before.meant in _kin() or before.text in _before_subjects()
+    return word.named and told
 
 
-def _of_somebody_else(asked: Read, told: Read, missing: Sequence[Word]) -> Iterator[Apart]:
+def _is_kin(before: Word, word: Word) -> bool:
+    """Somebody's sister."""
+    return before.owns and word.meant in _kin()
+
+
+def _of_somebody_else(asked: ReadQuestion, told: Read, missing: Sequence[Word]) -> Iterator[Apart]:
     """Who is asked about is named and is not in the statement, which names another; or it is of
     somebody, where somebody of theirs is asked about."""
-    if told.words[0].text in word_set("search.speakers"):
+    if told.texts[0] in word_set("search.speakers"):
         return
-    for before, word in pairwise(asked.words):
+    for before, word in asked.subjects:
         if word not in missing:
             continue
-        subject = word.owns or before.meant in _kin() or before.text in _before_subjects()
-        if subject and word.named:
+        if _is_subject(before, word):
             for other in _others_named(asked, told):
                 yield Apart(word, other.text)
                 break
-        if before.owns and word.meant in _kin() and before.meant in told.meant:
+        if _is_kin(before, word) and told.means(before.meant):
             yield Apart(word, before.text)
 
 
-def _others_named(asked: Read, told: Read) -> Iterator[Word]:
+def _others_named(asked: ReadQuestion, told: Read) -> Iterator[Word]:
     """Names that only the statement has; its first word may be one."""
-    for one in told.words:
-        if one.named and one.meant not in asked.meant:
+    for one in map(told.word, told.named):
+        if one.meant not in asked.meant:
             yield one
-    if told.words[0].content and told.words[0].meant not in asked.meant:
-        yield told.words[0]
+    first = told.word(0)
+    if first.content and first.meant not in asked.meant:
+        yield first
 
 
-def _of_another_place(asked: Read, told: Read, missing: Sequence[Word]) -> Iterator[Apart]:
+def _of_another_place(asked: ReadQuestion, told: Read, missing: Sequence[Word]) -> Iterator[Apart]:
     """Behind the same preposition stands another name: to Bornholm, not to Gotland."""
+    ours = [(behind, word) for behind, word in asked.behind if word in missing]
     named_by = word_set("search.before_names")
-    ours = [
-        (before.text, word)
-        for before, word in pairwise(asked.words)
-        if word.named and before.text in named_by and word in missing
-    ]
     theirs = {
-        before.text: word.text
-        for before, word in (pairwise(told.words) if ours else ())
-        if word.named and before.text in named_by and word.meant not in asked.meant
+        told.texts[place - 1]: told.texts[place]
+        for place in (told.named if ours else ())
+        if told.texts[place - 1] in named_by and told.word(place).meant not in asked.meant
     }
     for behind, word in ours:
         if behind in theirs:
             yield Apart(word, theirs[behind])
 
 
-def _other_number(asked: Read, told: Read) -> Iterator[Apart]:
+def _other_number(asked: ReadQuestion, told: Read) -> Iterator[Apart]:
     """Another identifier or year, or another number behind the same word."""
     ours = asked.identifiers
     theirs = told.identifiers if ours else ours
@@ -231,53 +328,54 @@ def _other_number(asked: Read, told: Read) -> Iterator[Apart]:
         yield Apart(asked.words[0]._replace(text=min(ours)), min(theirs))
     if not asked.numbers or told.ranges:
         return
-    for place, found in asked.places.items():
+    for place, found, _ in asked.beside:
         numbers = [one for one in found if one.text.isdigit()] if place[2] else ()
-        others = [one.text for one in told.places.get(place, ()) if one.text.isdigit()]
+        others = [one.text for one in told.at(place) if one.text.isdigit()] if numbers else ()
         if numbers and others and not any(one.text in others for one in numbers):
             yield Apart(numbers[0], others[0])
     years = [one for one in asked.words if _YEAR.match(one.text)]
-    others = [one.text for one in told.words if _YEAR.match(one.text)]
+    others = [one for one in told.texts if _YEAR.match(one)] if years else ()
     if years and others and not any(one.text in others for one in years) and not _spans(told):
         yield Apart(years[0], others[0])
 
 
 def _spans(told: Read) -> bool:
     """ "Since 2019" is of all years after it."""
-    return any(one.text in word_set("search.spans") for one in told.words)
+    return not word_set("search.spans").isdisjoint(told.texts)
 
 
-def _other_of_a_kind(asked: Read, told: Read, missing: Sequence[Word]) -> Iterator[Apart]:
+def _other_of_a_kind(asked: ReadQuestion, told: Read, missing: Sequence[Word]) -> Iterator[Apart]:
     """A brother and no sister, the right one and not the left."""
-    for word in missing:
-        for others in _kinds().get(word.meant, ()):
+    for word, kinds in asked.kinds:
+        for others in kinds if word in missing else ():
             theirs = (others & told.meant) - asked.meant
             if theirs and not (word.dated and _spans(told)):
                 yield Apart(word, min(theirs))
 
 
-def _other_beside(asked: Read, told: Read, missing: Sequence[Word]) -> Iterator[Apart]:
+def _other_beside(asked: ReadQuestion, told: Read, missing: Sequence[Word]) -> Iterator[Apart]:
     """Beside the same word another one, and all else is as in the question: the chess club, not
     the book club. Only where both name something, as far as can be seen: there are many verbs
     for the same."""
-    if not _is_one_run(asked, missing):
+    lost = frozenset([one.text for one in missing])
+    if not _is_one_run(asked, lost):
         return
-    for place, ours in asked.places.items():
-        if place[0] not in told.meant:
+    for place, ours, texts in asked.beside:
+        if lost.isdisjoint(texts):
             continue
-        theirs = [one for one in told.places.get(place, ()) if one.meant not in asked.meant]
-        for word in ours if theirs else ():
+        theirs = [one for one in told.at(place) if one.meant not in asked.meant]
+        for word in [one for one in ours if one.text in lost] if theirs else ():
             both = missing[0].names and theirs[0].names and _tells_which(*place)
-            if word in missing and (both or _is_opposite(word, asked, told)):
+            if both or _is_opposite(word, asked, told):
                 yield Apart(word, theirs[0].text)
 
 
-def _is_opposite(word: Word, asked: Read, told: Read) -> bool:
+def _is_opposite(word: Word, asked: ReadQuestion, told: Read) -> bool:
     return any(word.text == one for one, _ in opposite_words(read(asked.text), read(told.text)))
 
 
-def _is_one_run(asked: Read, missing: Sequence[Word]) -> bool:
-    places = [number for number, one in enumerate(asked.words) if one in missing]
+def _is_one_run(asked: ReadQuestion, lost: Set[str]) -> bool:
+    places = [at for at, one in enumerate(asked.words) if one.text in lost and one.content]
     return places[-1] - places[0] < len(places)
 
 
@@ -292,48 +390,73 @@ def looked_at(text: str) -> Read:
     return _read_once(text[:READ_MAX])
 
 
+def asked_about(question: str) -> ReadQuestion:
+    """The same of a question."""
+    return _question_once(question[:READ_MAX])
+
+
 @lru_cache(maxsize=TEXTS_KEPT)
 def _read_once(text: str) -> Read:
     return Read(text)
 
 
-def _words(text: str) -> Iterator[Word]:
-    end, first, names, before = 0, True, True, ""
-    for match in _WORD.finditer(text):
-        written, apart = match.group(), False
-        start = match.start()
-        if start != end + 1 or text[end] != " ":
-            gap = text[end:start]
-            title = before[:1].isupper() and len(before) <= TITLE_MAX  # Mr. and Dr.
-            first = first or (_ENDS.search(gap) is not None and not title)
-            apart = _APART.search(gap) is not None
-        word, names = _word(written, first, names, apart)
-        yield word
-        end, first, before = match.end(), False, written
+@lru_cache(maxsize=QUESTIONS_KEPT)
+def _question_once(text: str) -> ReadQuestion:
+    return ReadQuestion(text)
+
+
+def _texts(text: str) -> list[str]:
+    """Its words, folded, each up to an apostrophe."""
+    if not text.isascii():
+        return [_form(written).text for written in _WORD.findall(text)]
+    if "'" not in text:
+        return text.lower().translate(_BLANKS).split()
+    return [one.partition("'")[0] for one in _WORD.findall(text.lower())]
+
+
+class Form(NamedTuple):
+    """What a word is wherever it stands: see ``Word``. ``leads``: behind it something is named."""
+
+    text: str
+    content: bool
+    dated: bool
+    owns: bool
+    leads: bool
 
 
 @lru_cache(maxsize=WORDS_KEPT)
-def _word(written: str, first: bool, names: bool, apart: bool) -> tuple[Word, bool]:
-    """A word where it stands: at the beginning of a sentence, where something is named, apart from
-    the one before it; and whether behind it something is named."""
+def _form(written: str) -> Form:
     folded = fold(written).replace("’", "'")
     bare, _, ending = folded.partition("'")
     content = not (is_stop_word(folded.replace("'", "")) or bare in _empty())
-    dated = bare in meanings("compare.dates")
-    named = content and not dated and written[0].isupper() and not first
-    word = Word(
-        text=bare,
-        meant=canonical(bare),
-        content=content,
-        named=named,
-        dated=dated,
-        owns=ending == "s",
-        apart=apart,
-        names=names or named,
-    )
     # Behind "the", "my" or "at" a thing is named; behind a subject or a thing there is a verb.
-    speaks = bare in word_set("search.speakers")
-    return word, not speaks and (not content or _chooses(bare))
+    leads = bare not in word_set("search.speakers") and (not content or _chooses(bare))
+    return Form(bare, content, bare in meanings("compare.dates"), ending == "s", leads)
+
+
+def _word_in(text: str, found: re.Match[str], last: re.Match[str] | None) -> Word:
+    """A word where it stands, behind the last one."""
+    written, start = found.group(), found.start()
+    before, end = (last.group(), last.end()) if last else ("", 0)
+    first, apart = last is None, False
+    if start != end + 1 or text[end] != " ":
+        gap = text[end:start]
+        title = before[:1].isupper() and len(before) <= TITLE_MAX  # Mr. and Dr.
+        first = first or (_ENDS.search(gap) is not None and not title)
+        apart = _APART.search(gap) is not None
+    form = _form(written)
+    named = form.content and not form.dated and written[0].isupper() and not first
+    names = named or last is None or _form(before).leads
+    bare, content, dated, owns, _ = form
+    return Word(bare, canonical(bare), content, named, dated, owns, apart, names)
+
+
+@lru_cache(maxsize=WORDS_KEPT)
+def _beginnings(meant: str) -> tuple[str, ...]:
+    """How a line may begin whose word is meant so: as the stem does, up to the few letters in which
+    it may differ. Words that say the same are listed by their stems."""
+    stems = (meant, *stems_of(meant))
+    return tuple(dict.fromkeys("\n" + one[: max(len(one) - STEM_ENDS, 1)] for one in stems))
 
 
 def _pairs(found: Sequence[Word]) -> Iterator[tuple[Word, tuple[str, ...], Word]]:

@@ -58,6 +58,7 @@ def asks_for_help(text: str) -> bool:
     return not (remembers or asks_for_the_assistant(text) or asks_for_several(text))
 
 
+@lru_cache(maxsize=64)
 def asks_for_several(text: str) -> bool:
     """Is it about all of something, how many there are, or the order they came in?"""
     return pattern("questions.of_several").search(text) is not None

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recollect.index.found import Array, FoundHits
+from recollect.index.found import Array, FoundHits, number_or_none
 from recollect.index.vectors import is_name
 from recollect.profiles import Cuts, Profile
 from recollect.rank.candidates import Board, Candidate, Candidates, order, rows_of
@@ -47,6 +47,7 @@ SPREAD_BEHIND = 5  # the first hits stay; of more, each of a session already the
 SPREAD_SHARE = 0.03  # of the best score, for each better hit of the session
 SPREAD_AMONG = 60
 WISHES = frozenset(("preference", "user_request"))  # types
+WISHED = WISHES | {"turn"}  # of what may be one
 WISH_LIFT = 2.0  # standard deviations of similarity from which a wish counts whole
 HOPS_FROM = 3  # of more first hits nobody needs to go on
 CONTRAST_AMONG = 20  # the first hits; hardly anybody asks for more
@@ -83,7 +84,7 @@ def rank(hits: Iterable[Hit], asked: Asked) -> Candidates:
 
 def _scored(hits: Iterable[Hit], asked: Asked) -> Candidates:
     found = FoundHits.of(hits)
-    board = _without_noise(Board(found, _spelled(found, asked)), asked)
+    board = _without_noise(found, _spelled(found, asked), asked)
     for name in asked.profile.stages:
         if name in SCORING:
             SCORING[name](board, asked)
@@ -139,26 +140,24 @@ def _likeness(candidate: Candidate) -> float:
     return candidate.coverage if candidate.similarity is None else candidate.similarity
 
 
-def _without_noise(board: Board, asked: Asked) -> Board:
+def _without_noise(found: FoundHits, nearly: Sequence[float], asked: Asked) -> Board:
     """A hit has a word or a tag in common with the query, or means something like it."""
     if not asked.text.strip():
-        return board
+        return Board(found, nearly)
     floors = asked.profile.similarity_floor
-    found = board.found
     means = found.similarity >= floors.get(asked.embedder, floors[""])
     heard = means | (found.keyword > 0) | (found.keyword_around > 0)
     if heard.all():
-        return board
+        return Board(found, nearly)
     asked_terms = _terms_of_query(asked)
     kept = [
         row
         for row, is_heard in enumerate(heard.tolist())
         if is_heard
-        or (board.nearly and board.nearly[row] > 0)
-        or _tag_asked_for(board.records[row], asked_terms)
+        or (nearly and nearly[row] > 0)
+        or _tag_asked_for(found.records[row], asked_terms)
     ]
-    nearly = [board.nearly[row] for row in kept] if board.nearly else ()
-    return Board(found.taken(kept), nearly)
+    return Board(found.taken(kept), [nearly[row] for row in kept] if nearly else ())
 
 
 def _spelled(found: FoundHits, asked: Asked) -> Sequence[float]:
@@ -324,9 +323,9 @@ def voice(board: Board, asked: Asked) -> None:
     """Who said it, and to whom: somebody the question names counts more, and so does the answer
     to a question; a turn that only asks, among people, less; what an assistant answered less,
     unless the question is about just that."""
-    turns = rows_of([record.type == "turn" for record in board.records])
-    if not turns:
+    if "turn" not in board.types:
         return
+    turns = rows_of([type_ == "turn" for type_ in board.types])
     best = board.best()
     of_assistant = asks_for_the_assistant(asked.text)
     for row in turns:
@@ -368,7 +367,7 @@ def time(board: Board, asked: Asked) -> None:
 def standing(board: Board, asked: Asked) -> None:
     """A request is answered as the person wants such things in general: what they said about
     that counts more, the nearer in meaning the more."""
-    if not asks_for_help(asked.text):
+    if WISHED.isdisjoint(board.types) or not asks_for_help(asked.text):
         return
     best = board.best()
     for row, record in enumerate(board.records):
@@ -437,9 +436,8 @@ def bre(board: Board, asked: Asked) -> None:
 
 def tag_boost(board: Board, asked: Asked) -> None:
     """A record one of whose tags appears in the query."""
-    tagged = rows_of([record.tags for record in board.records])
-    asked_terms = _terms_of_query(asked) if tagged else frozenset()
-    for row in tagged:
+    asked_terms = _terms_of_query(asked) if board.tagged else frozenset()
+    for row in board.tagged:
         if tag := _tag_asked_for(board.records[row], asked_terms):
             board.add(row, "tag", asked.profile.tag_boost, tag)
 
@@ -447,9 +445,9 @@ def tag_boost(board: Board, asked: Asked) -> None:
 def alias(board: Board, asked: Asked) -> None:
     """Tags are further names: what is asked for by one of them is found, not merely near."""
     records = board.records
-    tagged = rows_of([one.tags or low for one, low in zip(records, _below(board), strict=True)])
-    query = frozenset(query_terms(asked.text)) if tagged else frozenset()
-    for row in tagged if query else ():
+    raised = sorted({*board.tagged, *rows_of(_below(board))})
+    query = frozenset(query_terms(asked.text)) if raised else frozenset()
+    for row in raised if query else ():
         named = {term for tag in records[row].tags for term in terms(tag)} & query
         _raise(board, row, "alias", FOUND_BY_NAME * len(named) / len(query), " ".join(named))
 
@@ -463,7 +461,7 @@ def spelling(board: Board, asked: Asked) -> None:  # noqa: ARG001
 
 def _below(board: Board) -> list[bool]:
     """Which scores are below zero: nothing that was found is worth less than nothing."""
-    below: list[bool] = (board.scores < 0).tolist()
+    below: list[bool] = (board.scores < 0).tolist() if board.scores.min(initial=0.0) < 0 else []
     return below
 
 
@@ -496,12 +494,20 @@ def importance(board: Board, asked: Asked) -> None:  # noqa: ARG001
 
 def decay(board: Board, asked: Asked) -> None:
     """Older counts less, down to a floor; core memories do not fade."""
-    now, rules = asked.now, asked.profile.decay
-    spans = [(now - record.at).total_seconds() / SECONDS_PER_DAY for record in board.records]
+    now, records = asked.now, board.records
+    rules = {
+        name: (rule.floor, 1 - rule.floor, rule.half_life_days)
+        for name, rule in asked.profile.decay.items()
+    }
+    # Each is asked for its time here, not by ``at``: there are a hundred.
+    times = [one.valid_from or one.learned_at for one in records]
+    spans = [(now - at).total_seconds() / SECONDS_PER_DAY for at in times]
     days = [span if span > 0 else 0.0 for span in spans]
     kept = [
-        rule.floor + (1 - rule.floor) * 0.5 ** (age / rule.half_life_days)
-        for age, rule in zip(days, [rules[one.durability] for one in board.records], strict=True)
+        floor + rest * 0.5 ** (age / half_life)
+        for age, (floor, rest, half_life) in zip(
+            days, [rules[one.durability] for one in records], strict=True
+        )
     ]
     change = board.scores * (np.array(kept) - 1)
 
@@ -549,7 +555,7 @@ def one_per_source(candidates: Candidates, asked: Asked) -> Candidates:
         dropped.add(gone.record.id)
         gain = max(gone.score - kept.score, 0.0)
         kept.add("same source", gain, f"{gone.record.type} {gone.record.id}")
-    return [candidate for candidate in candidates if candidate.record.id not in dropped]
+    return [one for one in candidates if one.record.id not in dropped] if dropped else candidates
 
 
 def _best_turn(record: Record, turns: Mapping[tuple[str, str, str], Candidate]) -> Candidate | None:
@@ -586,13 +592,13 @@ def _arm(board: Board, row: int) -> str:
 
 
 def _bm25_text(board: Board, row: int) -> str:
-    own, wide = board.found.keyword[row], board.found.keyword_around[row]
+    own, wide = board.found.keyword.item(row), board.found.keyword_around.item(row)
     return f"bm25 {own:.2f}" + (f", {wide:.2f} around" if wide != own else "")
 
 
 def _cosine_text(board: Board, row: int) -> str:
-    similarity = board.found.similarity[row]
-    return "no vector" if np.isnan(similarity) else f"cosine {similarity:.3f}"
+    similarity = number_or_none(board.found.similarity.item(row))
+    return "no vector" if similarity is None else f"cosine {similarity:.3f}"
 
 
 SCORING: Mapping[str, ScoreStage] = {

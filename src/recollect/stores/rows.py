@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta, timezone
 from functools import lru_cache
 from hashlib import blake2b
-from itertools import chain
 from typing import Any, TypeVar, cast
 
 from recollect.errors import Invalid, Unavailable
@@ -198,10 +197,11 @@ def _state_checksum(*state: Any) -> bytes:
 def is_sound(row: Row) -> bool:
     """Is a row of ``RECORD_WITH_SCOPE`` as it was written? Eight bytes tell of what never changes,
     eight more of what does; rows of older programs have only the first."""
-    (scope, id_, version, kind, type_, status, source, durability, trust, importance) = row[:10]
-    (confidence, learned, retired, begins, ends, expires, review, _, _) = row[10:19]
-    (author, origin, session, session_scope, hash_, tags, lineage, derived_from) = row[19:27]
-    (data, text, stored) = row[27:30]
+    (
+        scope, id_, version, kind, type_, status, source, durability, trust, importance, confidence,
+        learned, retired, begins, ends, expires, review, _, _, author, origin, session,
+        session_scope, hash_, tags, lineage, derived_from, data, text, stored,
+    ) = row[:30]  # fmt: skip
     if not 0 <= kind < len(KINDS):
         return False
     born = checksum(
@@ -234,10 +234,11 @@ def record_of(row: Row) -> Record:
 
 def read_record(row: Row) -> Record:
     """The same, whatever it says."""
-    (scope, id_, version, kind, type_, status, source, durability, trust, importance) = row[:10]
-    (confidence, learned, retired, begins, ends, expires, review, uses, used) = row[10:19]
-    (author, origin, session, session_scope, hash_, tags, lineage, derived_from) = row[19:27]
-    (data, text) = row[27:29]
+    (
+        scope, id_, version, kind, type_, status, source, durability, trust, importance, confidence,
+        learned, retired, begins, ends, expires, review, uses, used, author, origin, session,
+        session_scope, hash_, tags, lineage, derived_from, data, text,
+    ) = row[:29]  # fmt: skip
     return Record(
         id=id_,
         scope=scope,
@@ -246,7 +247,7 @@ def read_record(row: Row) -> Record:
         text=text,
         learned_at=moment(learned),
         data=json.loads(data) if data != "{}" else {},
-        tags=_tuple(tags),
+        tags=() if tags == "[]" else _tuple(tags),
         importance=importance,
         confidence=confidence,
         durability=DURABILITIES[durability],
@@ -257,15 +258,15 @@ def read_record(row: Row) -> Record:
         origin=origin,
         session=session,
         session_scope=session_scope,
-        lineage=_tuple(lineage),
-        derived_from=_tuple(derived_from),
-        valid_from=moment_or_none(begins),
-        valid_to=moment_or_none(ends),
-        retired_at=moment_or_none(retired),
-        expires_at=moment_or_none(expires),
-        review_at=moment_or_none(review),
+        lineage=() if lineage == "[]" else _tuple(lineage),
+        derived_from=() if derived_from == "[]" else _tuple(derived_from),
+        valid_from=None if begins is None else moment(begins),
+        valid_to=None if ends is None else moment(ends),
+        retired_at=None if retired is None else moment(retired),
+        expires_at=None if expires is None else moment(expires),
+        review_at=None if review is None else moment(review),
         uses=uses,
-        used_at=moment_or_none(used),
+        used_at=None if used is None else moment(used),
         hash=hash_,
         version=version,
     )
@@ -284,13 +285,12 @@ def lineage_rows(root: int, record: int, value: Record) -> list[tuple[int, int, 
 def checksum(*parts: object) -> bytes:
     """Of some values of a row: whoever reads it compares."""
     try:
-        texts = [str(part).encode() for part in parts]
-        sizes = [_SIZES[len(text)] for text in texts]
+        texts = [one.encode() for one in map(str, parts)]
+        told = [_SIZES[len(text)] + text for text in texts]
     except (IndexError, UnicodeEncodeError):  # a long text, or half a character in a damaged row
         texts = [str(part).encode("utf-8", "surrogatepass") for part in parts]
-        sizes = [len(text).to_bytes(8, "little") for text in texts]
-    told = b"".join(chain.from_iterable(zip(sizes, texts, strict=True)))
-    return blake2b(told, digest_size=CHECKSUM_BYTES).digest()
+        told = [len(text).to_bytes(8, "little") + text for text in texts]
+    return blake2b(b"".join(told), digest_size=CHECKSUM_BYTES).digest()
 
 
 # Of what few different values are written. 1 and 1.0 read differently.

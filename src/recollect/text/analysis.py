@@ -201,7 +201,12 @@ def query_terms(text: str) -> tuple[str, ...]:
     written = list(words(text))
     foreign = [code for code in languages_of(text, written) if code != ENGLISH]
     for word in written:
-        single = dict.fromkeys(map(stem_by_script, terms(word)))
+        # Of plain letters it is one term, and its script has no other stem.
+        single = (
+            {stem(word): None}
+            if word.isascii()
+            else dict.fromkeys(map(stem_by_script, terms(word)))
+        )
         found.update(single)
         bare = word.replace("\u2019", "").replace("'", "")
         if bare not in stop_words and not is_small(word, foreign):

@@ -506,7 +506,9 @@ async def _reranked(
 
 def _count_uses(engine: Engine, kept: Iterable[Candidate]) -> None:
     """Buffered: a search must not wait for a write."""
-    engine.used.update((root_of(hit.record.scope), hit.record.id) for hit in kept)
+    records = [hit.record for hit in kept]
+    roots = {scope: root_of(scope) for scope in {one.scope for one in records}}
+    engine.used.update([(roots[one.scope], one.id) for one in records])
     if len(engine.used) > USED_BUFFER_MAX:
         engine.used.clear()
 

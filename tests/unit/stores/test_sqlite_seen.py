@@ -16,7 +16,15 @@ from recollect.index.search import READY_RECORDS_MAX, READY_ROWS_MAX
 from recollect.stores import rows
 from recollect.stores.sqlite import SqliteStore, feed, seen
 from recollect.stores.sqlite.feed import LITTLE
-from recollect.testing.values import NOW, ROOT, make_record, make_search, put, unit
+from recollect.testing.values import (
+    NOW,
+    ROOT,
+    make_record,
+    make_relation,
+    make_search,
+    put,
+    unit,
+)
 from recollect.types import Erase, Hit, Listing
 
 TEA = make_search(text="tea", vector=unit(1.0, 0.0), space="s")
@@ -90,6 +98,21 @@ async def test_a_change_by_another_process_is_seen_and_only_that_is_checked(
         tags = {hit.record.id: hit.record.tags for hit in await store.search(TEA)}
         assert tags == {"one": (), "two": ("strong",)}
     assert set(checks) == {"two"}
+    await store.close()
+
+
+@on_a_loop
+async def test_the_first_relation_is_seen_whoever_writes_it(file: Path) -> None:
+    store = await filled(file)
+    for _ in range(3):  # nothing is related so far, and that is kept in mind
+        assert await store.relations(ROOT, ["one"]) == []
+    other = await SqliteStore.open(file)
+    await put(other, make_relation("one", "two"))
+    await other.close()
+    for _ in range(3):
+        assert [edge.target for edge in await store.relations(ROOT, ["one"])] == ["two"]
+    await put(store, erase=(Erase(kind="record", id="two"),), root=ROOT)
+    assert await store.relations(ROOT, ["one"]) == []
     await store.close()
 
 

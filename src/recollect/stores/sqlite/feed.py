@@ -13,7 +13,7 @@ from recollect.ports import FeedChanges, FeedRecord, FeedStamps, SavedIndex
 from recollect.stores.rows import RECORD_WITH_SCOPE, is_sound, to_json
 from recollect.stores.sqlite import snapshots
 from recollect.stores.sqlite.connection import select
-from recollect.stores.sqlite.seen import ConnectionView, RowOnce, SeenRecords
+from recollect.stores.sqlite.seen import RECORD_FROM, ConnectionView, SeenRecords
 
 CHUNK = 8192
 VECTORS_AT_ONCE = 1024  # so that they are rounded while they lie in the processor's cache
@@ -172,21 +172,17 @@ class SqliteFeed:
             rows = select(self._db, _WHOLE, number, str(missing))
             if not self._db.in_transaction and self._seen.look(self._db):
                 raise FileMovedError
-            for key, *row in rows:
-                answer = self._seen.same(key, number, row) or self._checked(key, number, row)
-                if answer is not None:
-                    found[key] = answer
+            found |= self._seen.same(rows, number)
+            fresh = [row for row in rows if row[0] not in found and self._is_sound(row)]
+            found |= self._seen.keep(fresh, number)
         return found
 
-    def _checked(self, key: int, space: int | None, row: Sequence[Any]) -> FeedRecord | None:
-        """None if it is not as it was written."""
-        vector, *columns = row
-        if not is_sound(columns):
+    def _is_sound(self, row: Sequence[Any]) -> bool:
+        columns = row[RECORD_FROM:]
+        sound = is_sound(columns)
+        if not sound:
             self.damaged.append(str(columns[1]))
-            return None
-        answer = FeedRecord(RowOnce(columns), vector)
-        self._seen.keep(key, space, row, answer)
-        return answer
+        return sound
 
 
 def _parts(cursor: apsw.Cursor) -> Iterator[list[tuple[Any, ...]]]:

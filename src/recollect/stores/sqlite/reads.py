@@ -72,9 +72,12 @@ def records(
     return [found[id_] for id_ in ids if id_ in found]
 
 
-def relations(db: apsw.Connection, root: str, ids: Sequence[str], most: int = -1) -> list[Relation]:
-    """``most``: some of them are enough, if there are more in either direction."""
-    rows = db.execute(
+def edges(
+    db: apsw.Connection, root: str, ids: Sequence[str], most: int = -1
+) -> tuple[list[Relation], bool]:
+    """The relations of these records, and whether there are any in the file. ``most``: some of them
+    are enough, if there are more in either direction."""
+    *rows, (_, there, *_) = db.execute(
         "WITH asked AS MATERIALIZED (SELECT record.pk FROM json_each(?) CROSS JOIN record"
         f" ON record.id = value WHERE record.root = {_ROOT})"
         " SELECT scope.path, source.id, target.id, edge.kind, edge.learned_at, edge.retired_at,"
@@ -83,11 +86,12 @@ def relations(db: apsw.Connection, root: str, ids: Sequence[str], most: int = -1
         " UNION SELECT * FROM (SELECT * FROM relation WHERE target IN asked LIMIT ?3)) AS edge"
         " JOIN record AS source ON source.pk = edge.source"
         " JOIN record AS target ON target.pk = edge.target"
-        " JOIN scope ON scope.pk = edge.scope",
+        " JOIN scope ON scope.pk = edge.scope"
+        " UNION ALL SELECT NULL, EXISTS (SELECT 1 FROM relation), 0, 0, 0, 0, 0, 0, 0",
         (to_json(list(ids)), root, most),
     ).fetchall()
     found = sound("relation", rows, relation_of)
-    return sorted(found, key=lambda edge: (edge.source, edge.kind, edge.target))
+    return sorted(found, key=lambda edge: (edge.source, edge.kind, edge.target)), bool(there)
 
 
 def sessions(

@@ -11,7 +11,7 @@ import itertools
 import json
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,16 +20,19 @@ import apsw
 from recollect.ports import FeedRecord
 from recollect.stores.rows import RECORD, read_record
 from recollect.stores.sqlite.connection import select
-from recollect.types import Record
+from recollect.types import Record, Relation
 
 RECORDS_BYTES_MAX = 24 * 1024**2  # of records, for each store
 STAMPS_MAX = 100  # questions to which stamps are kept, for each connection
 _RECORD_BYTES = 3000  # what a record and its row take beside the text and the vector
 
-_DATA = 1 + RECORD.split(", ").index("data")  # behind the scope
-# Of the columns of a row, the vector in front, those that may be long.
-_LONG = (0, *(2 + RECORD.split(", ").index(name) for name in ("tags", "lineage", "derived_from",
-                                                              "data", "text")))  # fmt: skip
+RECORD_FROM = 2  # of a row: the number of the record and its vector stand before it, then the scope
+_NAMES = ("vector", "scope", *RECORD.split(", "))  # behind the number
+_DATA = 1 + _NAMES.index("data")
+# Those that may be long.
+_LONG = [
+    1 + _NAMES.index(name) for name in ("vector", "tags", "lineage", "derived_from", "data", "text")
+]
 
 Row = Sequence[Any]
 Asked = tuple[tuple[str, ...], tuple[str, ...], str]  # scopes, those below which, the space
@@ -42,21 +45,21 @@ class RowOnce:
     __slots__ = ("_data", "_made", "_row")
 
     def __init__(self, row: Row) -> None:
-        self._row = row
+        self._row = row  # as ``SeenRecord`` has it
         self._made: Record | None = None
         self._data: Any = None
 
     def __call__(self) -> Record:
         made = self._made
         if made is None or made.data != self._data:
-            made = self._made = read_record(self._row)
+            made = self._made = read_record(self._row[RECORD_FROM:])
             self._data = json.loads(self._row[_DATA]) if made.data else {}
         return made
 
 
 @dataclass(slots=True)
 class SeenRecord:
-    """A sound row (the vector in front) and what was made of it."""
+    """A sound row, as it was read, and what was made of it."""
 
     row: Row
     answer: FeedRecord
@@ -84,31 +87,41 @@ class SeenRecords:
             held_of = self._held.get
             for key in keys:
                 held = held_of((key, space))
-                if held is not None and held.looked == look:
+                if held is not None and (held.looked is look or held.looked == look):
                     found[key] = held.answer
                     held.used = True
         return found
 
-    def same(self, key: Key, row: Row, look: tuple[int, int]) -> FeedRecord | None:
+    def same(
+        self, rows: Iterable[Row], space: int | None, look: tuple[int, int]
+    ) -> dict[int, FeedRecord]:
+        found: dict[int, FeedRecord] = {}
         with self._lock:
-            held = self._held.get(key)
-        if held is None or held.row != row:
-            return None
-        held.looked = look
-        return held.answer
+            held_of = self._held.get
+            for row in rows:
+                held = held_of((row[0], space))
+                if held is not None and held.row == row:
+                    held.looked = look
+                    found[row[0]] = held.answer
+        return found
 
-    def keep(self, key: Key, record: SeenRecord) -> None:
+    def keep(self, records: Iterable[SeenRecord], space: int | None) -> None:
         with self._lock:
-            old = self._held.pop(key, None)
-            self._held[key] = record
-            self._bytes += record.size - (old.size if old else 0)
-            while self._bytes > RECORDS_BYTES_MAX:
-                first, gone = self._held.popitem(last=False)
-                if gone.used and gone is not record:  # it goes when it is the first again
-                    gone.used = False
-                    self._held[first] = gone
-                else:
-                    self._bytes -= gone.size
+            for record in records:
+                key = (record.row[0], space)
+                old = self._held.pop(key, None)
+                self._held[key] = record
+                self._bytes += record.size - (old.size if old else 0)
+                while self._bytes > RECORDS_BYTES_MAX:
+                    self._drop_first(record)
+
+    def _drop_first(self, kept: SeenRecord) -> None:
+        first, gone = self._held.popitem(last=False)
+        if gone.used and gone is not kept:  # it goes when it is the first again
+            gone.used = False
+            self._held[first] = gone
+        else:
+            self._bytes -= gone.size
 
     def let_go(self) -> None:
         """Of all: something was erased."""
@@ -130,6 +143,7 @@ class ConnectionView:
         self._version = -1
         self._look = (next(_NUMBERS), 0)
         self._stamps: dict[Asked, tuple[int, Sequence[Row]]] = {}  # with the look that read them
+        self._edges = (-1, True)  # the same of whether there are relations
 
     def look(self, db: apsw.Connection) -> bool:
         """Has anybody written between the last look and what this connection has just read?"""
@@ -155,19 +169,42 @@ class ConnectionView:
             self._stamps.clear()
         self._stamps[asked] = (self._look[1], rows)
 
+    def edges(
+        self, db: apsw.Connection, read: Callable[[], tuple[list[Relation], bool]]
+    ) -> list[Relation]:
+        """What ``read`` finds, which also says whether there are any relations at all: every recall
+        asks for some, and many files have none."""
+        if self._edges == (self._look[1], False):
+            select(db, "PRAGMA data_version")  # a read, for ``look`` to tell of
+            if not self.look(db):
+                return []
+        found, there = read()
+        self.look(db)
+        self._edges = (self._look[1], there)
+        return found
+
     def unchanged(self, keys: Iterable[int], space: int | None) -> dict[int, FeedRecord]:
         """Those of these records that were read here since anybody wrote, with vectors of
         ``space``."""
         return self._records.unchanged(keys, space, self._look)
 
-    def same(self, key: int, space: int | None, row: Row) -> FeedRecord | None:
-        """What was made of this very row; None if there is no such record, or it has changed."""
-        return self._records.same((key, space), row, self._look)
+    def same(self, rows: Iterable[Row], space: int | None) -> dict[int, FeedRecord]:
+        """What was made of these very rows, without those that are new or have changed."""
+        return self._records.same(rows, space, self._look)
 
-    def keep(self, key: int, space: int | None, row: Row, answer: FeedRecord) -> None:
-        """A sound one, instead of what was held before."""
-        size = _RECORD_BYTES + sum([len(row[place]) for place in _LONG if row[place]])
-        self._records.keep((key, space), SeenRecord(row, answer, size, self._look))
+    def keep(self, rows: Sequence[Row], space: int | None) -> dict[int, FeedRecord]:
+        """What is made of sound ones, instead of what was held before."""
+        made = [
+            SeenRecord(
+                row,
+                FeedRecord(RowOnce(row), row[1]),
+                _RECORD_BYTES + sum([len(row[place]) for place in _LONG if row[place]]),
+                self._look,
+            )
+            for row in rows
+        ]
+        self._records.keep(made, space)
+        return {one.row[0]: one.answer for one in made}
 
 
 _NUMBERS = itertools.count()

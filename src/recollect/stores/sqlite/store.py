@@ -328,10 +328,17 @@ class SqliteStore:
     async def relations(self, root: str, ids: Sequence[str]) -> list[Relation]:
         if len(ids) <= KEYS_READ_HERE:  # few ids may have many edges
             enough = EDGES_READ_HERE + 1
-            found = await self._read_here(lambda db: reads.relations(db, root, ids, enough))
+            found = await self._read_here(lambda db: self._edges(db, root, ids, enough))
             if len(found) < enough:
                 return found
-        return await self._read(lambda db: reads.relations(db, root, ids))
+        found, _ = await self._read(lambda db: reads.edges(db, root, ids))
+        return found
+
+    def _edges(
+        self, db: apsw.Connection, root: str, ids: Sequence[str], most: int
+    ) -> list[Relation]:
+        seen: ConnectionView = self._local.seen
+        return seen.edges(db, lambda: reads.edges(db, root, ids, most))
 
     async def sessions(
         self,

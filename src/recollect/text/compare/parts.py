@@ -170,8 +170,8 @@ def _read_once(text: str) -> TextParts:
 
 def identifiers(text: str) -> frozenset[str]:
     """Only those: addresses, file names, versions and names from programs."""
-    chunks = (_chunk_once(one) for one in text.split() if len(one) <= CACHED_CHUNK_MAX)
-    return frozenset(chunk.identifier for chunk in chunks if chunk.identifier)
+    bare = [one.strip(_EDGES) for one in text.split() if len(one) <= CACHED_CHUNK_MAX]
+    return frozenset([one.casefold() for one in bare if not _is_plain(one) and _is_identifier(one)])
 
 
 @cache
@@ -184,6 +184,19 @@ def canonical(word: str) -> str:
     """One form for all inflections and for words that say the same."""
     stemmed = stem(word)
     return _equals().get(stemmed, stemmed)
+
+
+@cache
+def _same() -> Mapping[str, Sequence[str]]:
+    found: dict[str, list[str]] = {}
+    for stemmed, first in _equals().items():
+        found.setdefault(first, []).append(stemmed)
+    return found
+
+
+def stems_of(meant: str) -> Sequence[str]:
+    """The stems of other words that have this canonical form."""
+    return _same().get(meant, ())
 
 
 def _canonical_of(token: Token) -> str:
@@ -228,9 +241,14 @@ def _chunk_once(chunk: str) -> _Chunk:
     return _chunk(chunk)
 
 
+def _is_plain(chunk: str) -> bool:
+    """A word of plain letters, as most are."""
+    return chunk.isascii() and chunk.isalpha() and (chunk.islower() or chunk[1:].islower())
+
+
 def _chunk(chunk: str) -> _Chunk:
-    if chunk.isascii() and chunk.isalpha() and (chunk.islower() or chunk[1:].islower()):
-        return _plain_word(chunk)  # most are
+    if _is_plain(chunk):
+        return _plain_word(chunk)
     bare = chunk.strip(_EDGES)
     if _is_identifier(bare):
         comma = (Token(",", "comma"),) if chunk[-1] in ",;" else ()
