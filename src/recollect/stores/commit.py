@@ -482,7 +482,7 @@ class _Decision:
 
     def _are_new(self, records: tuple[Record, ...]) -> bool:
         """Does nothing that is held, nor one of them, stand in the way of another?"""
-        if self._records or any([record.version for record in records]):
+        if self._records or any(record.version for record in records):
             return False
         texts = [(record.scope, record.hash) for record in records if record.hash]
         ids = {record.id for record in records}

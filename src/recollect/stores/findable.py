@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from hashlib import blake2b
+from itertools import pairwise
 
 import numpy as np
 
@@ -66,4 +67,4 @@ def _blobs(hashes: Sequence[bytes], ends: Sequence[int]) -> list[bytes]:
     whole = pairs.tobytes()
     bounds = np.searchsorted(owners[places], np.arange(len(ends) + 1)) * TERM.itemsize
     cuts = bounds.tolist()
-    return [whole[start:end] for start, end in zip(cuts, cuts[1:], strict=False)]
+    return [whole[start:end] for start, end in pairwise(cuts)]

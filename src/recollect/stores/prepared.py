@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from recollect.types import Batch, Record, Vector
 from recollect.types.frozen import frozen
 
 _CHECKSUM = RECORD_BIRTH.index("checksum")
+_TEXTS = frozenset((str,))
 _UNSEALED = bytes(CHECKSUM_BYTES)
 
 
@@ -89,6 +91,10 @@ def _sealed(birth: tuple[Any, ...], state: bytes) -> tuple[Any, ...]:
     return (*birth[:_CHECKSUM], born + state, *birth[_CHECKSUM + 1 :])
 
 
+def _are_texts(data: dict[Any, Any]) -> bool:
+    return _TEXTS.issuperset(map(type, chain(data, data.values())))
+
+
 class _States:
     """What may change in a record, and its checksum. Records of one batch are mostly alike in it:
     that is worked out once."""
@@ -98,9 +104,10 @@ class _States:
         self._known: dict[tuple[Any, ...], tuple[tuple[Any, ...], bytes]] = {}
 
     def of(self, record: Record) -> tuple[tuple[Any, ...], bytes]:
-        if record.data:
-            return self._worked_out(record)
-        key = (not record.hash, *told_by(record))
+        data = record.data
+        if data and not (type(data) is dict and _are_texts(data)):
+            return self._worked_out(record)  # 1 and True are equal, and are not the same
+        key = (not record.hash, *told_by(record), *data.items())
         try:
             found = self._known.get(key)
         except TypeError:  # a list where a tuple belongs

@@ -127,9 +127,7 @@ def _ascii_words(text: str) -> list[str]:
     found = text[:ANALYSED_CHARACTERS_MAX].encode().translate(_ASCII_LETTERS).decode().split()
     if "'" in text:
         return [
-            word
-            for one in found
-            for word in (_ASCII_TOKEN.findall(one) if "'" in one else (one,))
+            word for one in found for word in (_ASCII_TOKEN.findall(one) if "'" in one else (one,))
         ]
     return found
 
