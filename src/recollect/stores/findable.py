@@ -12,11 +12,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from recollect.index.derived import COUNT_MAX, TERM, WORDS_KEPT, hash_of, terms_blob
+from recollect.index.derived import COUNT_MAX, TERM, WORDS_KEPT, hash_of
 from recollect.text import analysis
 from recollect.types import Record
 
-FEW = 6  # records that are quicker made one by one
+MANY = 7  # records that are quicker made together
 
 
 class _Hashes(dict[str, bytes]):
@@ -35,9 +35,7 @@ _HASHES = _Hashes()
 
 
 def terms_of(records: Sequence[Record]) -> list[tuple[int, bytes]]:
-    """For each how many words it has, and which."""
-    if len(records) <= FEW:
-        return [terms_blob(record.text, record.author) for record in records]
+    """For each how many words it has, and which; there is at least one."""
     hashes: list[bytes] = []
     words: list[int] = []
     ends: list[int] = []

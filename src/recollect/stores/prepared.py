@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from recollect.index.derived import check_finite, quantised
+from recollect.index.derived import check_finite, quantised, terms_blob
 from recollect.stores.commit import checked
-from recollect.stores.findable import terms_of
+from recollect.stores.findable import MANY, terms_of
 from recollect.stores.rows import (
     CHECKSUM_BYTES,
     RECORD_BIRTH,
@@ -71,7 +71,10 @@ def _records(batch: Batch) -> dict[str, PreparedRecord]:
     states = _States(batch.at)
     found: dict[str, PreparedRecord] = {}
     born = [record for record in batch.records if record.version == 0]
-    found_by = iter(terms_of(born))
+    if len(born) < MANY:
+        found_by = iter([terms_blob(record.text, record.author) for record in born])
+    else:
+        found_by = iter(terms_of(born))
     for record in batch.records:
         changes, state = states.of(record)
         words = next(found_by) if record.version == 0 else None

@@ -272,9 +272,7 @@ def stemmed(word: str) -> str:
     """The same for who keeps what comes of it."""
     if not word.isalnum():  # an apostrophe, perhaps
         word = word.replace("\u2019", "'").removesuffix("'s").replace("'", "")
-    if len(word) <= 2:
-        return word
-    return stemmer("english").stemWord(word[:TERM_LENGTH_MAX])
+    return stemmer("english").stemWord(word[:TERM_LENGTH_MAX]) if len(word) > 2 else word
 
 
 # Scripts that mostly one language is written in, as Unicode names them, and its stemmer.

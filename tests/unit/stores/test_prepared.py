@@ -47,7 +47,7 @@ def records_of(said: list[tuple[str, str]]) -> list[Record]:
     ]
 
 
-@given(st.lists(SAID, max_size=20))
+@given(st.lists(SAID, min_size=1, max_size=20))
 def test_records_are_found_by_the_same_words_alone_and_among_many(
     said: list[tuple[str, str]],
 ) -> None:
@@ -56,7 +56,7 @@ def test_records_are_found_by_the_same_words_alone_and_among_many(
 
 
 def test_a_word_among_many_records_is_counted_as_often_as_fits() -> None:
-    said = [("a " * (COUNT_MAX + 10), ""), *[("a b", "")] * findable.FEW]
+    said = [("a " * (COUNT_MAX + 10), ""), *[("a b", "")] * 3]
     assert findable.terms_of(records_of(said)) == [terms_blob(*one) for one in said]
 
 

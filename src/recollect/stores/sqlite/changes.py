@@ -23,7 +23,6 @@ from recollect.stores.rows import (
     SUMMARY_COLUMNS,
     TOUCHES,
     item_row,
-    lineage_rows,
     message_row,
     plain,
     relation_row,
@@ -35,7 +34,8 @@ from recollect.stores.sqlite import erase
 from recollect.stores.sqlite.held import Keys, make_places
 from recollect.types import Entry, Touch
 
-ROWS_AT_ONCE = (64, 32, 16, 8, 4, 3, 2, 1)  # in one statement: few sizes, each soon ready
+# In one statement: of many few sizes, so that each is soon ready.
+ROWS_AT_ONCE = (64, 32, 16, 8, 7, 6, 5, 4, 3, 2, 1)
 
 _RECORD_COLUMNS = ("pk", "root", "scope", "changed", "space", *RECORD_BIRTH, *RECORD_CHANGES)
 _TOUCH_CODES = {kind: code(TOUCHES, kind) for kind in TOUCHES}
@@ -213,27 +213,12 @@ def _write_records(db: apsw.Connection, prepared: Prepared, changes: Changes, ke
         # stay in the order in which they were made.
         rows.sort(key=lambda row: row[_ID] in made or row[_SINGLE])
     _insert(db, _RECORD, rows, _RECORD_CHANGED if len(made) < len(rows) else "")
-    _write_lineage(db, changes, keys, made)
     _write_relations(db, changes)
     _write_vectors(db, changes, keys, made)
 
 
 def _made(changes: Changes) -> list[str]:
     return [id_ for id_ in changes.records if id_ in changes.made]
-
-
-def _write_lineage(
-    db: apsw.Connection, changes: Changes, keys: Keys, made: Mapping[str, int]
-) -> None:
-    """What new records were made from; that never changes."""
-    if keys.root is None:
-        return
-    rows: list[tuple[int, int, str, int]] = []
-    for id_, pk in made.items():
-        record = changes.records[id_]
-        if record.lineage or record.derived_from:
-            rows += lineage_rows(keys.root, pk, record)
-    _insert(db, "INSERT OR IGNORE INTO lineage VALUES ", rows)
 
 
 def _write_vectors(

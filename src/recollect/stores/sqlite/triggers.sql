@@ -6,6 +6,15 @@ CREATE TEMP TRIGGER record_made AFTER INSERT ON main.record BEGIN
   UPDATE scope SET stamp = NEW.changed WHERE pk = NEW.scope AND stamp < NEW.changed;
 END;
 
+CREATE TEMP TRIGGER record_from_messages AFTER INSERT ON main.record WHEN NEW.lineage <> '[]' BEGIN
+  INSERT OR IGNORE INTO lineage SELECT NEW.root, 0, value, NEW.pk FROM json_each(NEW.lineage);
+END;
+
+CREATE TEMP TRIGGER record_from_records AFTER INSERT ON main.record
+WHEN NEW.derived_from <> '[]' BEGIN
+  INSERT OR IGNORE INTO lineage SELECT NEW.root, 1, value, NEW.pk FROM json_each(NEW.derived_from);
+END;
+
 CREATE TEMP TRIGGER record_changed AFTER UPDATE OF changed ON main.record BEGIN
   UPDATE scope SET stamp = NEW.changed WHERE pk = NEW.scope AND stamp < NEW.changed;
 END;
