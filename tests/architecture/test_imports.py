@@ -99,6 +99,7 @@ def test_an_outside_package_is_imported_only_in_its_home(package: str) -> None:
         "stores.touches",
         "stores.rows",
         "stores.prepared",
+        "stores.findable",
     ],
 )
 def test_what_every_store_shares_knows_no_driver(room: str) -> None:

@@ -20,6 +20,7 @@ from recollect.types import CursorMove, Message, SessionKey
 PENDING = "~pending"
 NOTES = "~notes/"
 CONSUMED = "consumed"
+LEARNER = "extract"  # the reader that stands where learning is; here, so that a log needs no more
 NOTE_LINE = "- note: "  # how a summary without a model begins the line of a note
 PENDING_ABOVE = 50
 PENDING_KEPT = 10

@@ -190,10 +190,12 @@ def needs_of(batch: Batch) -> Needs:
     return needs
 
 
-def decide(batch: Batch, held: Held) -> Changes:
+def decide(batch: Batch, held: Held, *, prepared: bool = False) -> Changes:
     """What changes if a checked batch is applied to what the store holds. Raises Conflict or
-    Invalid. The caller has looked at ``held.number``: this batch is not in the journal yet."""
-    return _Decision(batch, held).made()
+    Invalid. The caller has looked at ``held.number``: this batch is not in the journal yet.
+    ``prepared``: it has made the rows of records already; new ones among the changes may then be
+    as they were given, without the number of their version."""
+    return _Decision(batch, held, prepared).made()
 
 
 def altered(value: T, /, **changed: Any) -> T:
@@ -253,8 +255,9 @@ def _is_single(record: Record, at: datetime) -> bool:
 class _Decision:
     """One batch, step by step in the order of the contract, over its own copy of what is held."""
 
-    def __init__(self, batch: Batch, held: Held) -> None:
+    def __init__(self, batch: Batch, held: Held, prepared: bool) -> None:
         self._batch = batch
+        self._prepared = prepared
         self._head = held.head
         self._records = dict(held.records)
         self._relations = dict(held.relations)
@@ -280,12 +283,10 @@ class _Decision:
             self._move_cursor(move)
         for summary in batch.summaries:
             self._add_summary(summary)
-        for record in batch.records:
-            self._write_record(record)
+        self._write_records(batch.records)
         for relation in batch.relations:
             self._write_relation(relation)
-        for id_, vector in batch.vectors.items():
-            self._write_vector(id_, vector)
+        self._write_vectors(batch.vectors)
         for item in batch.items:
             old, new = self._put_item(item)
             if is_journalled(item):
@@ -472,6 +473,33 @@ class _Decision:
 
     # Records
 
+    def _write_records(self, records: tuple[Record, ...]) -> None:
+        if self._are_new(records):
+            self._make_all(records)
+            return
+        for record in records:
+            self._write_record(record)
+
+    def _are_new(self, records: tuple[Record, ...]) -> bool:
+        """Does nothing that is held, nor one of them, stand in the way of another?"""
+        if self._records or any(record.version for record in records):
+            return False
+        texts = [(record.scope, record.hash) for record in records if record.hash]
+        ids = {record.id for record in records}
+        return len(ids) == len(records) and len(set(texts)) == len(texts)
+
+    def _make_all(self, records: tuple[Record, ...]) -> None:
+        """The same as ``_write_record`` for each, where there is nothing to decide."""
+        new = records
+        if not self._prepared:
+            new = tuple([altered(one, version=1, data=plain_json(one.data)) for one in records])
+        made = {record.id: record for record in new}
+        self._records.update(made)
+        self._changes.records.update(made)
+        self._changes.made.update(made)
+        self._touched += touches.touch_made(new)
+        self._changes.also += [None] * len(new)
+
     def _write_record(self, given: Record) -> None:
         stored = self._records.get(given.id)
         if stored is not None and self._is_over(stored.expires_at):
@@ -546,18 +574,25 @@ class _Decision:
         self._relations[key] = self._changes.relations[key] = new
         self._touch(touches.touch_relation(stored, new), new.target)
 
-    def _write_vector(self, id_: str, vector: Vector) -> None:
-        record, space = self._here(id_), self._batch.space
-        if record is None:
-            raise Invalid(f"a vector for {id_!r}, but no such record in this root")
-        self._dimensions = self._dimensions or len(vector) // 4
-        if len(vector) // 4 != self._dimensions:
-            raise Invalid(
-                f"a vector of {len(vector) // 4} numbers for the space {space!r}, "
-                f"which has {self._dimensions}"
-            )
-        self._changes.vectors[id_] = vector
-        self._touch(touches.touch_vector(record, space))
+    def _write_vectors(self, vectors: Mapping[str, Vector]) -> None:
+        if not vectors:
+            return
+        made, space = self._changes.made, self._batch.space
+        records: list[Record] = []
+        for id_, vector in vectors.items():
+            record = self._records[id_] if id_ in made else self._here(id_)
+            if record is None or self._is_over(record.expires_at):
+                raise Invalid(f"a vector for {id_!r}, but no such record in this root")
+            self._dimensions = self._dimensions or len(vector) // 4
+            if len(vector) // 4 != self._dimensions:
+                raise Invalid(
+                    f"a vector of {len(vector) // 4} numbers for the space {space!r}, "
+                    f"which has {self._dimensions}"
+                )
+            records.append(record)
+        self._changes.vectors.update(vectors)
+        self._touched += touches.touch_vectors(records, space)
+        self._changes.also += [None] * len(records)
 
     # Items
 

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from itertools import chain
 from typing import Any
 
-from recollect.index.derived import check_finite, quantised
+import numpy as np
+
+from recollect.index.derived import check_finite, quantised, terms_blob
 from recollect.stores.commit import checked
+from recollect.stores.findable import MANY, terms_of
 from recollect.stores.rows import (
     CHECKSUM_BYTES,
     RECORD_BIRTH,
     RECORD_UNBORN,
-    plain,
     record_birth,
     record_changes,
     state_checksum,
+    told_by,
 )
-from recollect.types import Batch, Record
+from recollect.types import Batch, Record, Vector
 from recollect.types.frozen import frozen
 
 _CHECKSUM = RECORD_BIRTH.index("checksum")
+_TEXTS = frozenset((str,))
+_UNSEALED = bytes(CHECKSUM_BYTES)
 
 
 @frozen(kw_only=False)
@@ -41,26 +49,76 @@ class Prepared:
 def prepare(batch: Batch, *, small: bool = True) -> Prepared:
     """Check the batch by itself. Raises Invalid."""
     batch = checked(batch)
-    records: dict[str, PreparedRecord] = {}
-    for record in batch.records:
-        records[record.id] = _prepared(record, batch, records.get(record.id))
-    check_finite(batch.vectors.values())
+    records = _records(batch)
+    if not _is_plainly_finite(batch.vectors.values()):
+        check_finite(batch.vectors.values())
     rounded = {id_: quantised(one) for id_, one in batch.vectors.items()} if small else {}
-    size = sum(len(message.text) + len(message.original) for message in batch.messages)
-    size += sum(len(record.text) for record in batch.records)
+    size = sum([len(message.text) + len(message.original) for message in batch.messages])
+    size += sum([len(record.text) for record in batch.records])
     size += sum(map(len, batch.vectors.values()))
     return Prepared(batch, records, rounded, size)
 
 
-def _prepared(given: Record, batch: Batch, before: PreparedRecord | None) -> PreparedRecord:
-    """``before``: as the same batch wrote it already."""
-    if before is not None:
-        birth = before.birth
-    elif given.version == 0:
-        birth = record_birth(given)
+def _is_plainly_finite(vectors: Iterable[Vector]) -> bool:
+    """Then there is nothing to look for. What is not finite makes the sum so too; but so do very
+    large numbers."""
+    numbers = np.frombuffer(b"".join(vectors), dtype="<f4")
+    with np.errstate(all="ignore"):
+        return math.isfinite(np.dot(numbers, numbers))
+
+
+def _records(batch: Batch) -> dict[str, PreparedRecord]:
+    states = _States(batch.at)
+    found: dict[str, PreparedRecord] = {}
+    born = [record for record in batch.records if record.version == 0]
+    if len(born) < MANY:
+        found_by = iter([terms_blob(record.text, record.author) for record in born])
     else:
-        birth = (plain(given.id), *RECORD_UNBORN)
-    changes = record_changes(given, batch.at)
-    born = birth[_CHECKSUM][:CHECKSUM_BYTES].ljust(CHECKSUM_BYTES, b"\0")
-    told = (*birth[:_CHECKSUM], born + state_checksum(changes), *birth[_CHECKSUM + 1 :])
-    return PreparedRecord(told, changes)
+        found_by = iter(terms_of(born))
+    for record in batch.records:
+        changes, state = states.of(record)
+        words = next(found_by) if record.version == 0 else None
+        if record.id in found:  # the same batch wrote it already
+            birth = _sealed(found[record.id].birth, state)
+        elif words is not None:
+            birth = record_birth(record, words, state)
+        else:
+            birth = _sealed((record.id, *RECORD_UNBORN), state)
+        found[record.id] = PreparedRecord(birth, changes)
+    return found
+
+
+def _sealed(birth: tuple[Any, ...], state: bytes) -> tuple[Any, ...]:
+    """What was written once, beside what is so now."""
+    born = birth[_CHECKSUM][:CHECKSUM_BYTES] or _UNSEALED
+    return (*birth[:_CHECKSUM], born + state, *birth[_CHECKSUM + 1 :])
+
+
+def _are_texts(data: dict[Any, Any]) -> bool:
+    return _TEXTS.issuperset(map(type, chain(data, data.values())))
+
+
+class _States:
+    """What may change in a record, and its checksum. Records of one batch are mostly alike in it:
+    that is worked out once."""
+
+    def __init__(self, at: datetime) -> None:
+        self._at = at
+        self._known: dict[tuple[Any, ...], tuple[tuple[Any, ...], bytes]] = {}
+
+    def of(self, record: Record) -> tuple[tuple[Any, ...], bytes]:
+        data = record.data
+        if data and not (type(data) is dict and _are_texts(data)):
+            return self._worked_out(record)  # 1 and True are equal, and are not the same
+        key = (not record.hash, *told_by(record), *data.items())
+        try:
+            found = self._known.get(key)
+        except TypeError:  # a list where a tuple belongs
+            return self._worked_out(record)
+        if found is None:
+            found = self._known[key] = self._worked_out(record)
+        return found
+
+    def _worked_out(self, record: Record) -> tuple[tuple[Any, ...], bytes]:
+        changes = record_changes(record, self._at)
+        return changes, state_checksum(changes)

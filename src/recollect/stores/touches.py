@@ -40,6 +40,19 @@ def touch_record(old: Record | None, new: Record) -> Touch:
     return Touch(kind="record", id=new.id, scope=new.scope, before=before, after=after)
 
 
+def touch_made(records: Iterable[Record]) -> list[Touch]:
+    """``touch_record`` of new ones. What is born together is mostly born alike: that is told by one
+    and the same object."""
+    told: dict[tuple[str, str], Mapping[str, Any]] = {}
+    found = []
+    for new in records:
+        alike = (new.status, new.type)
+        if alike not in told:
+            told[alike] = {"version": 1, "status": new.status, "type": new.type}
+        found.append(Touch(kind="record", id=new.id, scope=new.scope, after=told[alike]))
+    return found
+
+
 def touch_session(old: Session | None, new: Session) -> Touch:
     if old is None:
         return Touch(kind="session", id=new.id, scope=new.scope, after={"version": new.version})
@@ -88,8 +101,9 @@ def touch_cursor(move: CursorMove) -> Touch:
     )
 
 
-def touch_vector(record: Record, space: str) -> Touch:
-    return Touch(kind="vector", id=record.id, scope=record.scope, after={"space": space})
+def touch_vectors(records: Iterable[Record], space: str) -> list[Touch]:
+    after = {"space": space}
+    return [Touch(kind="vector", id=one.id, scope=one.scope, after=after) for one in records]
 
 
 def touch_erased(erase: Erase, scope: str) -> Touch:

@@ -12,7 +12,7 @@ from recollect.engine import Engine
 from recollect.errors import Conflict, Unavailable
 from recollect.forgotten import Tombstones
 from recollect.lifecycle.status import held
-from recollect.packet.buffers import CONSUMED, NOTES, PENDING, buffer_policy
+from recollect.packet.buffers import CONSUMED, LEARNER, NOTES, PENDING, buffer_policy
 from recollect.packet.policy import policy_of
 from recollect.profiles import Profile
 from recollect.scopes import root_of
@@ -28,7 +28,6 @@ from recollect.types import (
     SessionKey,
 )
 from recollect.types.frozen import frozen
-from recollect.upkeep.learn import READER as LEARNER
 
 MESSAGES_PER_COMMIT = 100
 BYTES_PER_COMMIT = 4 << 20

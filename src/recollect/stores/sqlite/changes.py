@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import chain
 from typing import Any
 from zlib import crc32
 
@@ -33,9 +34,11 @@ from recollect.stores.sqlite import erase
 from recollect.stores.sqlite.held import Keys, make_places
 from recollect.types import Entry, Touch
 
-ROWS_AT_ONCE = 16  # in one statement
+# In one statement: of many few sizes, so that each is soon ready.
+ROWS_AT_ONCE = (64, 32, 16, 8, 7, 6, 5, 4, 3, 2, 1)
 
 _RECORD_COLUMNS = ("pk", "root", "scope", "changed", "space", *RECORD_BIRTH, *RECORD_CHANGES)
+_TOUCH_CODES = {kind: code(TOUCHES, kind) for kind in TOUCHES}
 _ID, _SINGLE = _RECORD_COLUMNS.index("id"), _RECORD_COLUMNS.index("single")
 _RECORD = f"INSERT INTO record ({', '.join(_RECORD_COLUMNS)}) VALUES "
 _RECORD_CHANGED = " ON CONFLICT (id) DO UPDATE SET " + ", ".join(
@@ -109,43 +112,64 @@ def _write_entry(db: apsw.Connection, changes: Changes, entry: Entry, keys: Keys
             keys.stamp,
         ),
     )
-    known = all(touch.scope in keys.scopes for touch in entry.touched)
-    told: dict[tuple[Any, ...], str] = {}
+    known = keys.scopes.keys() >= {touch.scope for touch in entry.touched}
+    told = _Told()
+    root, seq, scopes = keys.root, entry.seq, keys.scopes
     touched = [
         (
-            keys.root,
-            entry.seq,
+            root,
+            seq,
             place,
-            code(TOUCHES, touch.kind),
-            keys.scopes[touch.scope] if known else touch.scope,
+            _TOUCH_CODES[touch.kind],
+            scopes[touch.scope] if known else touch.scope,
             touch.id,
             also,
             None if touch.before is None else to_json(touch.before),
-            None if touch.after is None else _told(touch, touch.after, told),
+            told.of(touch),
         )
         for place, (touch, also) in enumerate(zip(entry.touched, changes.also, strict=True))
     ]
     _insert(db, "INSERT INTO touch VALUES ", touched, row="" if known else _TOUCH_ROW)
 
 
-def _told(touch: Touch, after: Mapping[str, Any], told: dict[tuple[Any, ...], str]) -> str:
-    """As JSON. What is born in one commit is mostly born alike: that is written down once."""
-    if touch.before is not None or touch.kind not in ("record", "vector"):
-        return to_json(after)
-    values = tuple(after.values())
-    if values not in told:
-        told[values] = to_json(after)
-    return told[values]
+class _Told:
+    """What touches of one entry tell about how things are now, as JSON. What is told by the same
+    object is written down once."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, str] = {}
+        self._sessions: dict[str, str] = {}
+
+    def of(self, touch: Touch) -> str | None:
+        after = touch.after
+        if after is None:
+            return None
+        if touch.kind == "message":
+            return self._of_message(after)
+        text = self._known.get(id(after))
+        if text is None:
+            text = self._known[id(after)] = to_json(after)
+        return text
+
+    def _of_message(self, after: Mapping[str, Any]) -> str:
+        """A session has many, and JSON takes longer to begin than to write."""
+        session = after["session"]
+        if session not in self._sessions:
+            self._sessions[session] = to_json(session)
+        return f'{{"session":{self._sessions[session]},"seq":{after["seq"]}}}'
 
 
 def _insert(
     db: apsw.Connection, sql: str, rows: Sequence[Sequence[Any]], end: str = "", row: str = ""
 ) -> None:
     """Several rows a statement. ``row``: how one is written, if not as so many values."""
-    for start in range(0, len(rows), ROWS_AT_ONCE):
-        part = rows[start : start + ROWS_AT_ONCE]
-        values = part[0] if len(part) == 1 else [value for one in part for value in one]
-        db.execute(_statement(sql, row, len(rows[0]), len(part), end), values)
+    start = 0
+    while start < len(rows):
+        size = next(size for size in ROWS_AT_ONCE if size <= len(rows) - start)
+        part = rows[start : start + size]
+        values = part[0] if size == 1 else list(chain.from_iterable(part))
+        db.execute(_statement(sql, row, len(rows[0]), size, end), values)
+        start += size
 
 
 @cache
@@ -178,14 +202,16 @@ def _write_records(db: apsw.Connection, prepared: Prepared, changes: Changes, ke
         keys.space = db.last_insert_rowid()
     made = {id_: keys.last + place for place, id_ in enumerate(_made(changes), start=1)}
     rows = []
+    root, stamp, space, scopes = keys.root, keys.stamp, keys.space, keys.scopes
     for id_, record in changes.records.items():
         ready = prepared.records[id_]
-        place = (made.get(id_), keys.root, keys.scopes[record.scope], keys.stamp)
-        space = keys.space if id_ in changes.vectors else None
-        rows.append((*place, space, *ready.birth, *ready.changes))
-    # Of one text one record may live in a scope: first those that make room for it. New ones stay
-    # in the order in which they were made.
-    rows.sort(key=lambda row: row[_ID] in made or row[_SINGLE])
+        its_space = space if id_ in changes.vectors else None
+        place = (made.get(id_), root, scopes[record.scope], stamp, its_space)
+        rows.append(place + ready.birth + ready.changes)
+    if len(made) < len(rows):
+        # Of one text one record may live in a scope: first those that make room for it. New ones
+        # stay in the order in which they were made.
+        rows.sort(key=lambda row: row[_ID] in made or row[_SINGLE])
     _insert(db, _RECORD, rows, _RECORD_CHANGED if len(made) < len(rows) else "")
     _write_relations(db, changes)
     _write_vectors(db, changes, keys, made)

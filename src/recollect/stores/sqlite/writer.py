@@ -226,7 +226,7 @@ class Writer:
         held, keys = read(db, batch, needs_of(batch))
         if held.number is not None:
             return held.number
-        changes = decide(batch, held)
+        changes = decide(batch, held, prepared=True)
         self.trips += 1
         write(db, prepared, changes, keys)
         return changes.seq

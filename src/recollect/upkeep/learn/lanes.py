@@ -16,6 +16,7 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from recollect.engine import Engine
+from recollect.packet.buffers import LEARNER
 from recollect.ports import Store, beside
 from recollect.scopes import root_of
 from recollect.text.claims.lessons import Lesson
@@ -30,7 +31,7 @@ Lane = Literal["post-chat-memory", "regular-chat-memory-digest"]
 
 OPTED_OUT = "its author opted out of persistence"
 
-READER = "extract"
+READER = LEARNER
 REVOKED = "revoked: nothing is learned from it"
 ONBOARDING = "onboarding"  # the channel that makes any session one
 AT_ONCE: Lane = "post-chat-memory"
