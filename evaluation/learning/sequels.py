@@ -6,6 +6,8 @@ interface. Right after ``+`` is that the statement is no longer plainly believed
 disputed or questioned; right after ``-`` that it still is. What was never learned is right in
 neither. ``open.txt`` is for tuning and fitting; nothing was tuned on ``held.txt``, and of it only
 totals are printed. ``plain.txt`` are short everyday ones; rules were mended after they were seen.
+``--news``: of what was written for news-1 the part that is held apart; ``~ `` are messages there
+that leave the statement true and tell something else that lasts.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ from recollect.ports import Embedder
 
 SEQUELS = FOLDER / "sequels"
 NEWS = FOLDER / "news"  # more of them, and whole lives, for training
+NEWS_HELD = NEWS / "held" / "held.txt"
 OPEN, HELD, PLAIN = "open.txt", "held.txt", "plain.txt"
 LATER = timedelta(days=31)
 WORLDS = 100  # in one store, each a scope of its own
@@ -78,7 +81,7 @@ def sequels(file: Path) -> list[Sequel]:
     statement, count = "", 0
     for number, line in enumerate(file.read_text("utf-8").splitlines(), 1):
         mark, text = line[:2], line[2:].strip()
-        if mark not in ("= ", "+ ", "- ") or not text or (mark != "= " and not statement):
+        if mark not in ("= ", "+ ", "- ", "~ ") or not text or (mark != "= " and not statement):
             raise DataError(f"{file.name}:{number} is no statement and no message after one")
         if mark == "= ":
             statement, count = text, count + 1
@@ -133,11 +136,16 @@ def wrong(found: Sequence[Ending]) -> Iterator[str]:
             yield from (f"        {belief}" for belief in one.after)
 
 
-async def _run(embedder_name: str, *, details: bool) -> None:
+async def _run(embedder_name: str, *, details: bool, news: bool) -> None:
     embedder = await embedder_named(embedder_name, None, os.cpu_count() or 1)
-    for title, name in (("open", OPEN), ("held apart", HELD), ("in plain words", PLAIN)):
-        found = await endings(sequels(SEQUELS / name), embedder)
-        if details and name != HELD:
+    files = {
+        "open": SEQUELS / OPEN,
+        "held apart": SEQUELS / HELD,
+        "in plain words": SEQUELS / PLAIN,
+    }
+    for title, file in {"news, held apart": NEWS_HELD}.items() if news else files.items():
+        found = await endings(sequels(file), embedder)
+        if details and "held" not in title:
             print("\n".join(wrong(found)))
         print("\n".join(render(title, found)), flush=True)
 
@@ -146,9 +154,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m evaluation.learning.sequels")
     parser.add_argument("--failures", action="store_true", help="what is wrong in the open ones")
     parser.add_argument("--embedder", default="auto", help="auto (default), hashing, none")
+    parser.add_argument("--news", action="store_true", help="what was written for news-1, instead")
     options = parser.parse_args(arguments)
     try:
-        asyncio.run(_run(options.embedder, details=options.failures))
+        asyncio.run(_run(options.embedder, details=options.failures, news=options.news))
     except DataError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

@@ -141,11 +141,33 @@ def believed(embedder: str, known: str, said: str) -> dict[str, str]:
         return {record.text: record.status for record in found}
 
 
-def test_X22_a_change_in_words_that_no_list_has_is_openly_in_doubt() -> None:
+@pytest.mark.parametrize(
+    ("known", "change", "beside"),
+    [
+        (
+            "We have a canary, Caruso.",
+            "Caruso is buried under the pear tree.",
+            "Caruso sang all morning.",
+        ),
+        (
+            "I take the 7:15 train to work.",
+            "The new shift starts at noon so I finally sleep in till nine.",
+            "The 7:15 was packed again.",
+        ),
+        (
+            "I play in a hockey club, the Redditch Rovers.",
+            "Scored my first goal in a Bromsgrove shirt, the transfer went through.",
+            "We lost against Bromsgrove again.",
+        ),
+    ],
+)
+def test_X22_a_change_in_words_that_no_list_has_is_not_believed_in_silence(
+    known: str, change: str, beside: str
+) -> None:
     pytest.importorskip("onnxruntime", reason="the local model needs the extra `local`")
-    known, change = "I charge 75 an hour plus materials.", "Had to go to 85 an hour."
-    assert sorted(believed(box.NAME, known, change).values()) == ["active", "disputed"]
-    assert set(believed(box.NAME, known, "Finished a deck in Torquay.").values()) == {"active"}
+    (before,) = believed(box.NAME, known, "Hello!")
+    assert believed(box.NAME, known, change).get(before, "superseded") != "active"
+    assert believed(box.NAME, known, beside)[before] == "active"
 
 
 @pytest.mark.parametrize("embedder", ["hashing", "none"])

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Literal
 
 from evaluation.learning import effects, lasting
-from evaluation.learning.cases import FOLDER, START
+from evaluation.learning.cases import FOLDER, START, SetName
 from evaluation.learning.lives import FOLDER as LIVES
 from evaluation.learning.matching import matches_any
 from evaluation.learning.sequels import NEWS, PLAIN, SEQUELS
@@ -42,6 +42,7 @@ OTHERS = 2  # statements of other people beside each change
 WEIGHT = {"harmless": 1.5, "block": 1.2, "life": 0.5, "others": 0.4}
 AGAIN = 0.5  # a pair that is there in another form already
 SEED = 5
+CASES: tuple[tuple[SetName, bool], ...] = (("pairs", True), ("harmless", False))
 _LIFE = re.compile(r"(?:(?P<number>\d+)|> (?P<changes>\S+)) (?P<said>.+)")
 
 
@@ -102,7 +103,7 @@ def _of_blocks(file: Path, kind: str) -> Iterator[Message]:
 
 
 def _of_cases() -> Iterator[Example]:
-    for name, changes in (("pairs", True), ("harmless", False)):
+    for name, changes in CASES:
         for case, olds, news in effects.open_cases(name):
             told = [turn.text for turn in case.turns if turn.role == "user"]
             gone = [old for old in olds if not changes or matches_any(case.gone, old)]

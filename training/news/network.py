@@ -26,7 +26,7 @@ class Reader(Encoder):
         super().__init__({HEAD: head, HEAD_BIAS: np.zeros(len(TASKS), np.float32), **weights})
         self.get_parameter(TABLE.replace(".", "/")).requires_grad_(False)
 
-    def forward(self, ids: Any, lengths: Any, kinds: Any) -> Any:
+    def forward(self, ids: Any, lengths: Any, kinds: Any = None) -> Any:
         """``kinds``: 0 for the tokens of what is known, 1 for those of what is said."""
         mask = torch.arange(ids.shape[1], device=ids.device)[None, :] < lengths[:, None]
         prefix = "embeddings."

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 from torch.nn import functional
 
+from recollect.models.providers.minilm.convert import TABLE
 from recollect.models.providers.minilm.news import TASKS, joined
 from training import base, rows
 from training.news.network import Reader
@@ -108,7 +109,7 @@ def train(
 ) -> Reader:
     torch.manual_seed(seed)
     dice = random.Random(seed)
-    model = Reader(weights).to(DEVICE)
+    model: Reader = Reader(weights).to(DEVICE)
     trained = [one for one in model.parameters() if one.requires_grad]
     optimizer = torch.optim.AdamW(trained, lr=RATE, weight_decay=DECAY)
     total = math.ceil(len(places) / AT_ONCE) * epochs
@@ -178,7 +179,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ours = places if options.fold is None else places[learned.folds[places] != options.fold]
     model = train(published.weights, learned, ours.tolist(), options.seed, options.epochs)
     if options.fold is None:
-        kept = {name: one for name, one in model.weights().items() if name != rows.TABLE}
+        kept = {name: one for name, one in model.weights().items() if name != TABLE}
         written = rows.write(kept, options.out, f"seed-{options.seed}")
         print(", ".join(path.name for path in written), f"{time.monotonic() - began:.0f} s")
         return 0

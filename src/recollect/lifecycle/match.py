@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from heapq import nlargest
 from itertools import islice
 from types import MappingProxyType
 
 from recollect.engine import Engine
-from recollect.errors import Unavailable
 from recollect.index.vectors import says_nothing
-from recollect.lifecycle.effect import SPACE, effect_in
+from recollect.lifecycle.doubt import NEIGHBOURS, WORDS_FROM_MAX, Heard, known_in, weighed
 from recollect.lifecycle.merge import (
     AGAINST,
     NOBODY,
@@ -23,7 +22,6 @@ from recollect.lifecycle.merge import (
     between,
     by_meaning,
     claim_of,
-    cue_of,
     judge,
     repeated,
     settle,
@@ -31,22 +29,15 @@ from recollect.lifecycle.merge import (
     tells_change,
     with_claim,
 )
-from recollect.lifecycle.merge.topic import Topic, told, topic_of
-from recollect.lifecycle.merge.traits import is_foreign
-from recollect.lifecycle.reading import LEAST, LIKELY
-from recollect.ports import Reader, Store, breath
+from recollect.ports import Store, breath
 from recollect.scopes import is_within, root_of
 from recollect.text.analysis import words
 from recollect.text.claims.lessons import claim_from_data, findable_tags, slot_tag
 from recollect.text.messages import turn_id
 from recollect.types import LIVE, Find, Listing, Record, Search, Vector, Where
 
-NEIGHBOURS = 8  # by meaning or, without a vector, by words
 SLOT_MAX = 64  # records that make a claim about the same slot
 COPIES_MAX = 1000
-A_TALK = timedelta(hours=1)
-WORDS_FROM_MAX = 2000  # characters of a text, when it is looked for by its words
-BORNE_MAX, BORNE_ABOVE = 24, 0.1  # of those whose meaning is weighed
 SIMILAR_ABOVE = 0.5  # what is farther away says neither the same, nor the opposite, nor more
 
 
@@ -62,16 +53,11 @@ async def meet(
     pending: Sequence[Record] = (),
     near: Mapping[str, float] | None = None,
     seen_hash: bool = False,
-    wary: bool = False,
-    passing: bool = False,
-    replies: bool = False,
-    said: str = "",
+    heard: Heard | None = None,
 ) -> Outcome:
     """Compare, judge and settle: what to commit for this record, and what to say about it.
     ``named``: the known texts that it surely or perhaps corrects. ``near``: see ``compare``.
-    ``wary``: see ``judge``. ``passing``: only its meaning is asked what has changed by it.
-    ``replies``: it was said to something else that somebody said. ``said``: the whole message that
-    it is from, where that is known."""
+    ``heard``: where the rules took it from; None where somebody said what is to be kept."""
     known = await compare(
         engine,
         store,
@@ -83,21 +69,9 @@ async def meet(
         near=near,
         seen_hash=seen_hash,
     )
-    if wary:
+    if heard is not None:
         written = frozenset(one.id for one in pending)
-        known = await _weighed(
-            engine,
-            store,
-            record,
-            vector,
-            space,
-            known,
-            passing=passing,
-            written=written,
-            said=said,
-        )
-    if replies:
-        known = [_kept_in_talk(record, one) for one in known]
+        known = await weighed(engine, store, record, vector, space, known, heard, written=written)
     above = engine.profile.duplicate_above
     verdict = judge(
         record,
@@ -105,10 +79,10 @@ async def meet(
         duplicate_above=above,
         corrects=corrects,
         named=named,
-        wary=wary,
+        wary=heard is not None,
         refused=seen_hash,
     )
-    if passing and verdict.kind != "duplicate":
+    if heard and heard.passing and verdict.kind != "duplicate":
         verdict = by_meaning(record, known)
     if confirmed := _confirmed(record, verdict):
         others = [one for one in known if one.record.id != confirmed.id]
@@ -122,96 +96,29 @@ async def meet(
     turns: list[Record] = []
     if verdict.kind == "supersedes":
         turns = await turns_of(engine, store, record, verdict.targets)
-    return settle(
+    outcome = settle(
         record, verdict, now=engine.now(), new_id=engine.new_id, copies=alike, turns=turns
     )
+    return _with_doubt(engine, record, outcome, known, verdict)
 
 
-def _kept_in_talk(record: Record, one: Known) -> Known:
-    """What was said a moment ago in the same talk is not what a reply to something else changes:
-    who takes it back says so."""
-    told = one.record
-    if not record.session or told.session != record.session or record.at - told.at > A_TALK:
-        return one
-    return replace(one, denied=True, bears=0.0)
-
-
-async def _weighed(
-    engine: Engine,
-    store: Store,
-    record: Record,
-    vector: Vector | None,
-    space: str,
-    known: list[Known],
-    *,
-    passing: bool,
-    written: frozenset[str],
-    said: str,
-) -> list[Known]:
-    """The known records, with what is likely to have changed and what is not; and those near by
-    meaning, or by words where no vector tells that, that the record likely says have changed. Words
-    alone do not ask a statement that lasts and has no word of a change: it is one more.
-    ``written``: the ids of what the same commit writes, which the store has as it was before."""
-    if record.kind != "semantic" or record.type == "user_request":
-        return known
-    by_meaning = vector is not None and space == SPACE
-    new = told(record.text, record.author, cue_of(record))
-    if not (by_meaning or passing or new.change.kind not in ("", "turns")):
-        return known
-    where = Where(scopes=(record.scope,), now=engine.now(), statuses=LIVE, kinds=(record.kind,))
-    near = Search(where=where, limit=NEIGHBOURS, text=record.text[:WORDS_FROM_MAX])
-    if by_meaning:
-        near = Search(
-            where=where, limit=BORNE_MAX, vector=vector, space=space, similar_above=BORNE_ABOVE
-        )
-    found = {one.record.id: one for one in known}
-    for one in await _known(store, near):
-        if one.record.id in found or one.record.id not in written:
-            before = found.get(one.record.id, one)
-            found[one.record.id] = replace(before, similarity=one.similarity or before.similarity)
-    asked = [
-        one
-        for one in found.values()
-        if (one.similarity is not None or not by_meaning) and one.record.author == record.author
-    ]
-    weighed = _by_sums(new, vector if by_meaning else None, asked)
-    if by_meaning and engine.reader is not None:
-        weighed = await _by_reading(engine.reader, new, said, asked) or weighed
-    found |= {one.record.id: one for one in weighed}
-    known_ids = {one.record.id for one in known}
-    return [one for one in found.values() if one.bears > 0 or one.record.id in known_ids]
-
-
-def _by_sums(new: Topic, vector: Vector | None, asked: Sequence[Known]) -> list[Known]:
-    """``vector``: None where words alone tell it."""
-    tells = effect_in(SPACE if vector is not None else "")
-    alone = tells.told(vector)
-    weighed = []
-    for one in asked:
-        old = topic_of(one.record.text, one.record.author)
-        sum_ = tells.of(alone, new, old, one.similarity or 0.0)
-        if sum_ is not None:
-            denied = vector is not None and sum_ < tells.least  # words alone overrule no rule
-            one = replace(one, bears=max(sum_ - tells.likely, 0.0), denied=denied)
-        weighed.append(one)
-    return weighed
-
-
-async def _by_reading(reader: Reader, new: Topic, said: str, asked: Sequence[Known]) -> list[Known]:
-    """By who reads the whole message, and the part of it that is the record, together with each of
-    them. Empty where it cannot be read: then the sums stand."""
-    olds = {one.record.id: topic_of(one.record.text, one.record.author) for one in asked}
-    asked = [one for one in asked if not is_foreign(new, olds[one.record.id])]
-    texts = [olds[one.record.id].said for one in asked]
-    try:
-        whole = await reader.changes(said or new.said, texts)
-        parts = await reader.changes(new.said, texts) if said else whole
-    except Unavailable:
-        return []
-    return [
-        replace(one, bears=max(min(all_, part) - LIKELY, 0.0), denied=max(all_, part) < LEAST)
-        for one, all_, part in zip(asked, whole, parts, strict=True)
-    ]
+def _with_doubt(
+    engine: Engine, record: Record, outcome: Outcome, known: Sequence[Known], verdict: Verdict
+) -> Outcome:
+    """Who says what replaces one statement may have ended another: what who reads both is sure of
+    is in doubt, too."""
+    replaced = {one.id for one in verdict.targets}
+    others = [one for one in known if one.agreed and one.record.id not in replaced]
+    doubt = by_meaning(record, others)
+    if verdict.kind != "supersedes" or not doubt.targets:
+        return outcome
+    more = settle(record, doubt, now=engine.now(), new_id=engine.new_id)
+    written = {one.id for one in outcome.records}
+    return replace(
+        outcome,
+        records=(*(one for one in more.records if one.id not in written), *outcome.records),
+        relations=(*outcome.relations, *more.relations),
+    )
 
 
 def _confirmed(record: Record, verdict: Verdict) -> Record | None:
@@ -292,7 +199,7 @@ async def compare(
     them. ``seen_hash``: the store refused this very text, though no vector led to it."""
     found: dict[str, Known] = {}
     for query in _queries(engine, record, vector, space, named=named, seen_hash=seen_hash):
-        for known in await _known(store, query):
+        for known in await known_in(store, query):
             found.setdefault(known.record.id, known)
     if near is not None:
         by_search = {one.id for one in _as_found(record, pending, near)}
@@ -336,14 +243,6 @@ def _as_found(
         shared = {one.id: len(said.intersection(words(one.text))) for one in alike}
         close = [one for one in alike if shared[one.id]]
         yield from nlargest(NEIGHBOURS, close, key=lambda one: shared[one.id])
-
-
-async def _known(store: Store, query: Search | Find | Listing) -> list[Known]:
-    if isinstance(query, Search):
-        hits = await store.search(query)
-        return [Known(record=hit.record, similarity=hit.similarity) for hit in hits]
-    read = store.find(query) if isinstance(query, Find) else store.listing(query)
-    return [Known(record=record) for record in await read]
 
 
 def _queries(

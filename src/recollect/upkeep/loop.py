@@ -91,6 +91,8 @@ async def one_round(engine: Engine, *, everything: bool = False, shared: bool = 
     await work_on_volatile(engine, done, everything=everything)
     await engine.store.scrub()  # finishes what a reader kept a forget() from finishing
     notes = [f"no vectors added: {trouble}"] if trouble and engine.embedder else []
+    if engine.reader is not None and engine.reader.trouble:
+        notes.append(f"degraded: fewer changes are seen in what is said, {engine.reader.trouble}")
     changes = list(done.changes.values())
     notes += [f"learned in {root}: change {change}" for root, change in done.changes.items()]
     return Receipt(

@@ -62,27 +62,26 @@ async def open_engine(
     """Open a store and everything around it.
 
     ``store`` is a path, ``sqlite:///path``, a server such as ``postgresql://user@host/database``,
-    or ``dict:`` (in this process only); without it
-    RECOLLECT_STORE, or a file in the user's data folder. ``embedder`` is "auto" (what the store
-    was begun with; for a new one the model in the box), "recall-1", "minilm", "hashing", "none", a
-    service ("openai:text-embedding-3-small/768", "gemini:...", "ollama:...") or an object.
-    ``scope`` binds the handle: no call may leave it. ``profile`` picks a preset.
-    ``count_tokens`` counts like your model does; without it budgets are kept on the safe side.
-    ``model`` is a language model by name or an object; without it RECOLLECT_MODEL, or none.
+    or ``dict:`` (in this process only); without it RECOLLECT_STORE, or a file in the user's data
+    folder. ``embedder`` is "auto" (what the store was begun with; for a new one the model in the
+    box), "recall-1", "minilm", "hashing", "none", a service ("openai:text-embedding-3-small/768",
+    "gemini:...", "ollama:...") or an object. ``scope`` binds the handle: no call may leave it.
+    ``profile`` picks a preset. ``count_tokens`` counts like your model does; without it budgets are
+    kept on the safe side. ``model``: by name or an object; without it RECOLLECT_MODEL, or none.
     """
-    name = model if isinstance(model, str) else None
-    chosen = settings or read_settings(profile=profile, model=name)
+    named = model if isinstance(model, str) else None
+    chosen = settings or read_settings(profile=profile, model=named)
     active = active_profile(chosen, os.environ)
     opened = await open_chosen(store, chosen, active)
     try:
         queue = await open_queue(chosen, active)
-        used, better = await _embedder(embedder, chosen, active, opened)
+        used, reader, better = await _embedder(embedder, chosen, active, opened)
         engine = Engine(
             store=opened,
             volatile=DictStore(),
             queue=queue,
             embedder=used,
-            reader=_reader(used, chosen),
+            reader=reader,
             better=better,
             profile=active,
             clock=clock or utc_now,
@@ -254,12 +253,19 @@ def address_of(store: StorePath | None, profile: str | None) -> str:
 
 async def _embedder(
     wanted: str | Embedder | None, settings: Settings, profile: Profile, store: Store
-) -> tuple[Embedder | None, str]:
-    """The embedder, and the name of a better one that a store begun without it may move to."""
-    if wanted is not None and not isinstance(wanted, str):
-        return wanted, ""
-    from recollect.wiring.embedder import Circumstances, better_local, chosen_name, embedder_for
+) -> tuple[Embedder | None, Reader | None, str]:
+    """The embedder, who reads beside it, and the name of a better embedder that a store begun
+    without it may move to."""
+    from recollect.wiring.embedder import (
+        Circumstances,
+        better_local,
+        chosen_name,
+        embedder_for,
+        reader_for,
+    )
 
+    if wanted is not None and not isinstance(wanted, str):
+        return wanted, reader_for(wanted, settings), ""
     given = Circumstances(
         settings=settings,
         profile=profile,
@@ -270,13 +276,8 @@ async def _embedder(
     begun = await begun_space(store, utc_now())
     name = chosen_name(wanted, settings)
     better = better_local(begun, given) if begun and name in ("", "auto") else ""
-    return embedder_for(name, begun, given), better
-
-
-def _reader(embedder: Embedder | None, settings: Settings) -> Reader | None:
-    from recollect.wiring.embedder import reader_for
-
-    return reader_for(embedder, settings)
+    used = embedder_for(name, begun, given)
+    return used, reader_for(used, settings), better
 
 
 def utc_now() -> datetime:

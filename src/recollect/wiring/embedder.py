@@ -123,13 +123,9 @@ def reader_for(embedder: Embedder | None, settings: Settings) -> Reader | None:
     if embedder is None or embedder.space.partition("/")[0] != BOXED:
         return None
     from recollect.models.providers.minilm import box
-
-    folder = box.place()
-    if folder is None or not (folder / f"{box.NEWS}.onnx").is_file():
-        return None
     from recollect.models.providers.minilm.news import BoxedReader
 
-    return BoxedReader(folder, threads=settings.model_threads)
+    return BoxedReader(box.place() or Path(), threads=settings.model_threads)
 
 
 def _remote(name: str, given: Circumstances) -> Embedder:

@@ -49,12 +49,19 @@ class Known:
     """A record that is near the new one. ``similarity`` is their cosine, None if not compared.
     ``bears``: how far above what is likely the meaning of the new one says that this has changed
     (``lifecycle.effect``); 0 where it does not. ``denied``: it says that this has not changed,
-    whatever words of change are in it."""
+    whatever words of change are in it. ``odds``: that it has, by who reads both together; None
+    where nobody does."""
 
     record: Record
     similarity: float | None = None
     bears: float = 0.0
     denied: bool = False
+    odds: float | None = None
+
+    @property
+    def agreed(self) -> bool:
+        """Whether who reads both says that this has changed."""
+        return self.odds is not None and self.bears > 0
 
 
 @frozen
@@ -140,15 +147,24 @@ def judge(
         return _verdict("outdated", outdated)
     against = [one for one in found if one.kind in ("contradicts", "supersedes")]
     if any(one.kind == "contradicts" for one in against):
-        return _verdict("contradicts", against)
+        return _standing(_verdict("contradicts", against), record, known)
     if against:
         return _verdict("supersedes", [*against, *_of_kind(found, "enriches")])
     for kind in _BY_WEIGHT:
         if chosen := _of_kind(found, kind):
             return _verdict(kind, chosen)
     if wary and (doubted := _unplaced(record, known)):
-        return Verdict(kind="contradicts", targets=doubted, reason="it may say that this changed")
+        unsure = Verdict(kind="contradicts", targets=doubted, reason="it may say that this changed")
+        return _standing(unsure, record, known)
     return by_meaning(record, known) if wary else Verdict(kind="new")
+
+
+def _standing(verdict: Verdict, record: Record, known: Sequence[Known]) -> Verdict:
+    """Where who reads both agrees that all of it has changed, only what was told before is in
+    doubt: nothing speaks against the news."""
+    agreed = {one.record.id for one in known if one.agreed}
+    sure = all(one.id in agreed and one.trust <= record.trust for one in verdict.targets)
+    return replace(verdict, stands=sure)
 
 
 def _is_left_alone(record: Record, known: Record) -> bool:
@@ -347,7 +363,7 @@ def _finding(record: Record, one: Known, above: float, *, corrects: bool) -> _Fi
         return _same(record, one, above)
     if known.status == "quarantined":
         return None
-    fate = _fate(record, known, against, corrects=corrects)
+    fate = _fate(record, known, against, corrects=corrects, agreed=one.agreed)
     return _Finding(fate, known, against.reason, is_change=against.is_change)
 
 
@@ -525,8 +541,11 @@ def _is_overtaken(state: Record, change: Record) -> bool:
     return timedelta() <= state.at - _reached(change) <= RECENTLY
 
 
-def _fate(record: Record, known: Record, against: _Against, *, corrects: bool) -> VerdictKind:
-    """Replace it, dispute it, or file it behind what came later."""
+def _fate(
+    record: Record, known: Record, against: _Against, *, corrects: bool, agreed: bool
+) -> VerdictKind:
+    """Replace it, dispute it, or file it behind what came later. ``agreed``: who reads both says
+    that it is over."""
     if max(record.at, known.at) > max(record.learned_at, known.learned_at):
         return "new"  # one of them is not true yet: both hold
     reached = _reached(record)
@@ -535,7 +554,7 @@ def _fate(record: Record, known: Record, against: _Against, *, corrects: bool) -
         return "contradicts" if _DEATH.search(record.text) else "new"
     if _is_overtaken(known, record) or _is_overtaken(record, known):
         return "contradicts"
-    if record.trust < known.trust or not (against.is_same_slot or corrects):
+    if record.trust < known.trust or not (against.is_same_slot or corrects or agreed):
         return "contradicts"
     if not corrects and is_partly(record.text, record.author, known.text, known.author):
         return "contradicts"

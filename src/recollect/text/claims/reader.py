@@ -518,8 +518,7 @@ def _aside(message: Message) -> list[Lesson]:
     text = plain(own_words(message.text)).strip() if message.role == "user" else ""
     if not text or _whole_task().match(text) or len(text.split()) > ASIDE_WORDS_MAX:
         return []
-    real = not language_of(text) and not any(is_unreal(one.text) for one in _said_apart(text))
-    return [kept_as_said(text, _said(message))] if real else []
+    return [] if language_of(text) else [kept_as_said(text, _said(message))]
 
 
 def _is_within(text: str, found: Sequence[Lesson]) -> bool:

@@ -6,16 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from recollect.engine import Engine
-from recollect.errors import Conflict, Invalid, Unavailable
-from recollect.lifecycle.reading import LASTING
+from recollect.errors import Conflict, Invalid
 from recollect.models.calls import sum_of
 from recollect.models.embedder import Embedded
 from recollect.models.prompts import extract as extract_prompt
 from recollect.ports import AnswerError, Store
 from recollect.scopes import root_of
 from recollect.text.claims import Extraction, Gated, TurnReading, gate
-from recollect.text.claims.foreign import language_of
-from recollect.text.claims.lessons import Lesson
 from recollect.types import (
     Message,
     ReceiptItem,
@@ -27,7 +24,7 @@ from recollect.types import (
     Work,
 )
 from recollect.upkeep.learn.answers import known_as_text, messages_as_text, read_answer, show
-from recollect.upkeep.learn.endurance import endurance_in
+from recollect.upkeep.learn.duration import fleeting_in, lasting_in
 from recollect.upkeep.learn.lanes import (
     OPTED_OUT,
     READER,
@@ -197,12 +194,14 @@ UNTOLD = "the model found nothing in it"
 async def by_rules(engine: Engine, turns: Turns) -> Learned:
     """What the rules find, and what is lasting by its meaning; no language model is asked."""
     found = await _read_by_rules(engine, turns)
-    lasting = await _lasting(engine, turns, found.unread)
-    kept = [*found.lessons, *lasting]
+    lasting = await lasting_in(engine, root_of(turns.session.scope), found.unread)
+    fleeting = await fleeting_in(engine, turns.messages, found.lessons)
+    kept = [*(one for one in found.lessons if one not in fleeting), *lasting]
     rest = [*(one for _, one in found.unread if one not in lasting), *found.moments]
     rest += found.asides if engine.reader is not None else ()
     sure = [LearnCandidate(lesson=lesson, how="rules") for lesson in kept]
-    news = [LearnCandidate(lesson=one, how="rules", if_news=True) for one in found.tidings]
+    tidings = [*fleeting, *found.tidings]
+    news = [LearnCandidate(lesson=one, how="rules", if_news=True) for one in tidings]
     news += [LearnCandidate(lesson=one, how="rules", if_news=True, passing=True) for one in rest]
     taught = {id_ for lesson in kept for id_ in lesson.messages}
     skipped = {id_: why for id_, why in found.skipped.items() if id_ not in taught}
@@ -210,32 +209,6 @@ async def by_rules(engine: Engine, turns: Turns) -> Learned:
         candidates=(*news, *sure),  # what replaces comes before what is only beside it
         skipped={**skipped, **turns.unheard},
     )
-
-
-async def _lasting(
-    engine: Engine, turns: Turns, unread: Sequence[tuple[str, Lesson]]
-) -> list[Lesson]:
-    """Of what no rule reads, what the model in the box says lasts: who reads English sentences,
-    or the vectors."""
-    if not unread or engine.embedder is None or await engine.vector_trouble():
-        return []
-    english = [one for one in unread if not language_of(one[0])] if engine.reader else []
-    kept: list[Lesson] = []
-    if engine.reader is not None and english:
-        try:
-            odds = await engine.reader.lasts([text for text, _ in english])
-            kept = [one for (_, one), odd in zip(english, odds, strict=True) if odd > LASTING]
-        except Unavailable:
-            english = []
-    tells = endurance_in(engine.embedder.space)
-    rest = [one for one in unread if one not in english]
-    if tells is None or not rest:
-        return kept
-    texts = [text for text, _ in rest]
-    embedded = await engine.embed_texts(texts, root=root_of(turns.session.scope))
-    found = zip(rest, embedded.vectors, strict=True)
-    kept += [one for (_, one), vector in found if vector is not None and tells.holds(vector)]
-    return kept
 
 
 async def _read_by_rules(engine: Engine, turns: Turns) -> Extraction:

@@ -16,6 +16,7 @@ from recollect.changes import Change, edge_key, retried
 from recollect.engine import Engine
 from recollect.errors import Conflict, Invalid
 from recollect.forgotten import Tombstones
+from recollect.lifecycle.doubt import Heard
 from recollect.lifecycle.match import meet
 from recollect.lifecycle.merge import Named, Outcome, copies, say_alike
 from recollect.lifecycle.status import held, superseded
@@ -253,10 +254,7 @@ async def _settle(
             ),
             pending=[*(hint for hint in hinted if hint.type != "turn"), *change.records.values()],
             seen_hash=draft.seen_hash,
-            wary=candidate.how == "rules",
-            passing=candidate.passing,
-            replies=lesson.replies,
-            said=_whole(draft, lesson),
+            heard=_heard(draft, candidate) if candidate.how == "rules" else None,
         )
         if candidate.if_news and outcome.kind not in ("supersedes", "contradicts"):
             continue
@@ -271,10 +269,12 @@ async def _settle(
             draft.repeated.append((lesson.messages[-1], outcome.id))
 
 
-def _whole(draft: LearnedTurns, lesson: Lesson) -> str:
-    """The speaker's own words in the message that taught it, or in the last one of several."""
-    said = [one for one in draft.turns.messages if one.id in lesson.messages]
-    return plain(own_words(said[-1].text))[:WHOLE_MAX].strip() if said else ""
+def _heard(draft: LearnedTurns, candidate: LearnCandidate) -> Heard:
+    """With the speaker's own words in the message that taught it, or in the last one of several."""
+    lesson = candidate.lesson
+    said = [one.text for one in draft.turns.messages if one.id in lesson.messages]
+    whole = plain(own_words(said[-1]))[:WHOLE_MAX].strip() if said else ""
+    return Heard(said=whole, passing=candidate.passing, replies=lesson.replies)
 
 
 def _unheeded(lesson: Lesson, outcome: Outcome) -> str:

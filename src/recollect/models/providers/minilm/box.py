@@ -63,7 +63,7 @@ def status() -> Status:
     if missing:
         return Status(folder, ready=False, detail=f"it needs {missing[0]}: {INSTALL}")
     try:
-        files = load_files(folder)
+        sizes = [len(load_files(folder, name).onnx) for name in (NAME, NEWS)]
     except RecollectError as error:
         return Status(folder, ready=False, detail=str(error))
-    return Status(folder, ready=True, detail="ready", origin=PACKAGE, size=len(files.onnx))
+    return Status(folder, ready=True, detail="ready", origin=PACKAGE, size=sum(sizes))

@@ -45,7 +45,8 @@ class BoxedReader:
     def __init__(self, folder: Path, *, threads: int) -> None:
         self._folder = folder
         self._threads = threads
-        self._network: _Network | None = None
+        self.trouble = ""
+        self._network: _News | None = None
         self._lock = threading.Lock()
         self._kept: OrderedDict[tuple[str, str], tuple[float, ...]] = OrderedDict()
 
@@ -56,7 +57,15 @@ class BoxedReader:
         return [row[1] for row in await self._read([("", one) for one in said])]
 
     async def _read(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[float, ...]]:
-        return await asyncio.to_thread(self._answered, pairs) if pairs else []
+        if not pairs:
+            return []
+        try:
+            found = await asyncio.to_thread(self._answered, pairs)
+        except Unavailable as error:
+            self.trouble = str(error)
+            raise
+        self.trouble = ""
+        return found
 
     def _answered(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[float, ...]]:
         with self._lock:  # one at a time: it has all cores that it may have
@@ -68,17 +77,17 @@ class BoxedReader:
                 self._kept.popitem(last=False)
             return [found[pair] for pair in pairs]
 
-    def _load(self) -> _Network:
+    def _load(self) -> _News:
         if self._network is None:
             try:
                 files = box.load_files(self._folder, box.NEWS)
-                self._network = _Network(files.onnx, files.tokenizer, self._threads)
+                self._network = _News(files.onnx, files.tokenizer, self._threads)
             except Incompatible as error:
                 raise Unavailable(str(error)) from error
         return self._network
 
 
-class _Network:
+class _News:
     """A loaded tokenizer and ONNX session."""
 
     def __init__(self, graph: bytes, tokenizer: bytes, threads: int) -> None:

@@ -9,4 +9,5 @@ from __future__ import annotations
 
 LIKELY = 2.55  # above it what is known is in doubt
 LEAST = -3.27  # below it nothing is replaced for a word of change
-LASTING = 0.99  # above it a sentence that no rule reads is kept as it was said
+LASTING = 0.5  # above it a sentence that no rule reads is kept as it was said
+PASSING = -3.2  # below it for all sentences of a message what the rules read there is not kept
