@@ -146,22 +146,27 @@ def _beside() -> Iterator[Pair]:
         )
 
 
-def _of_lives() -> Iterator[Pair]:
-    """``~`` marks pairs of lines of which it may be said either way."""
+def marked_lives() -> Iterator[tuple[str, str, str, list[tuple[list[str], bool]]]]:
+    """Of each line of an open life: whose it is, what is said, and what was said before it, with
+    whether it changes that. ``~`` marks pairs of lines of which it may be said either way."""
     for row in (LIVES / "changes.tsv").read_text("utf-8").splitlines():
         name, _, listed = row.partition("\t")
         marks = {one.lstrip("~"): one[0] for one in listed.split()}
         who, *lines = (LIVES / f"{name}.txt").read_text("utf-8").splitlines()
         said: list[tuple[int, list[str]]] = []
         for number, line in enumerate(lines, 2):
-            if not line.startswith(">"):
-                continue
-            news = lessons_of(line[2:], who, START)
-            for before, olds in said:
-                mark = marks.get(f"{before},{number}", "")
-                if mark != "~":
-                    yield from _pairs(news, olds, who, bool(mark), "lives", name)
-            said.append((number, lessons_of(line[2:], who, START, first=True)))
+            if line.startswith(">"):
+                found = [(olds, marks.get(f"{before},{number}", "")) for before, olds in said]
+                before = [(olds, bool(mark)) for olds, mark in found if mark != "~"]
+                yield name, who, line[2:], before
+                said.append((number, lessons_of(line[2:], who, START, first=True)))
+
+
+def _of_lives() -> Iterator[Pair]:
+    for name, who, said, before in marked_lives():
+        news = lessons_of(said, who, START)
+        for olds, changes in before:
+            yield from _pairs(news, olds, who, changes, "lives", name)
 
 
 def pairs() -> list[Pair]:

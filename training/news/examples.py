@@ -28,7 +28,6 @@ from typing import Literal
 
 from evaluation.learning import effects, lasting
 from evaluation.learning.cases import FOLDER, START, SetName
-from evaluation.learning.lives import FOLDER as LIVES
 from evaluation.learning.matching import matches_any
 from evaluation.learning.sequels import NEWS, PLAIN, SEQUELS
 from evaluation.learning.sequels import OPEN as SEQUELS_OPEN
@@ -118,22 +117,9 @@ def _beside() -> Iterator[Message]:
 
 
 def _of_marked_lives() -> Iterator[Example]:
-    """``~`` marks pairs of lines of which it may be said either way."""
-    for row in (LIVES / "changes.tsv").read_text("utf-8").splitlines():
-        name, _, listed = row.partition("\t")
-        marks = {one.lstrip("~"): one[0] for one in listed.split()}
-        who, *lines = (LIVES / f"{name}.txt").read_text("utf-8").splitlines()
-        said: list[tuple[int, list[str]]] = []
-        for number, line in enumerate(lines, 2):
-            if not line.startswith(">"):
-                continue
-            for before, olds in said:
-                mark = marks.get(f"{before},{number}", "")
-                if mark != "~":
-                    yield from Message("", line[2:], bool(mark), "life", name, who).examples(
-                        olds, ()
-                    )
-            said.append((number, effects.lessons_of(line[2:], who, START, first=True)))
+    for name, who, said, before in effects.marked_lives():
+        for olds, changes in before:
+            yield from Message("", said, changes, "life", name, who).examples(olds, ())
 
 
 def _of_numbered_lives() -> Iterator[Example]:
