@@ -1,8 +1,9 @@
 """What the answers of a reader are worth: from where on a statement is in doubt, and until where
 a rule of change is not heeded.
 
-Both bounds are log-odds, set by ``python -m training.news.bounds`` from answers to texts that the
-network was not trained on.
+They are log-odds. ``LIKELY`` and ``LEAST`` are what ``python -m training.news.bounds`` prints, from
+answers to texts that the network was not trained on; the other two were chosen around what it
+prints, on the open sets.
 """
 
 from __future__ import annotations
