@@ -40,6 +40,8 @@ Part = Literal[
     "sixth, held",
     "seventh, tune",
     "seventh, held",
+    "eighth, tune",
+    "eighth, held",
 ]
 SETS: tuple[SetName, ...] = get_args(SetName)
 HALVES: tuple[Half, ...] = get_args(Half)
@@ -53,6 +55,7 @@ LATER = (
     "fifth",
     "sixth",  # all of it is held back
     "seventh",
+    "eighth",
 )  # each written when the rules had been tuned on those before it
 FIELDS = {"id", "lang", "turns", "believe", "gone", "also", "end", "at", "author"}
 
@@ -118,6 +121,8 @@ _PARTS: Mapping[tuple[str, Half], Part] = {
     ("sixth", "held"): "sixth, held",
     ("seventh", "tune"): "seventh, tune",
     ("seventh", "held"): "seventh, held",
+    ("eighth", "tune"): "eighth, tune",
+    ("eighth", "held"): "eighth, held",
 }
 
 

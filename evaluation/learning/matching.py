@@ -4,7 +4,8 @@
 words must be there, in any order. ``_`` joins words that stand side by side, ``!word`` must not be
 there. Case and accents do not count. A word matches the beginning of a word (``allerg``:
 allergic, allergies), one of one or two letters a whole word, a number a whole number (``5``: 5th,
-05, not 50). Chinese, which has no blanks, matches anywhere.
+05, not 50). Chinese, which has no blanks, matches anywhere. A day of the calendar has its weekday
+and its month as words too.
 """
 
 from __future__ import annotations
@@ -12,11 +13,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
+from datetime import date
 from functools import cache
 
 SHORT = 2
 _OUTSIDE_WORDS = re.compile(r"[\W_]+")
 _NOT = re.compile(r"\b(can|could|do|does|did|is|are|was|were|has|have|had|wo|would)n['’]t\b")
+_DAY = re.compile(r"\b(2\d{3})-(0[1-9]|1[0-2])-([0-2][1-9]|[1-3]0|31)\b")
 _UNSPACED = re.compile(r"([一-鿿]+)")
 _UNDIVIDED = str.maketrans("øłđæœ", "oldao")  # letters that no normal form takes apart
 
@@ -56,12 +59,20 @@ _BROKEN = re.compile(
 def plain(text: str) -> str:
     """Lower case, no accents, words and Chinese between single blanks; without "the user", which
     is nobody's word but stands in every lesson about somebody without a name."""
+    text = _DAY.sub(lambda found: f"{found[0]} {_named(*found.groups())}", text)
     spelled = _NOT.sub(r"\1 not", text.casefold().replace("can't", "can not"))
     spelled = _UNSPACED.sub(r" \1 ", spelled.translate(_UNDIVIDED))
     bare = "".join(
         char for char in unicodedata.normalize("NFKD", spelled) if not unicodedata.combining(char)
     )
     return f" {_OUTSIDE_WORDS.sub(' ', bare).strip()} ".replace(" the user ", " ")
+
+
+def _named(year: str, month: str, day: str) -> str:
+    try:
+        return f"{date(int(year), int(month), int(day)):%A %B}"
+    except ValueError:
+        return ""
 
 
 def matches(group: str, text: str) -> bool:

@@ -17,6 +17,7 @@ OPEN: tuple[Part, ...] = (
     "fourth, tune",
     "fifth, tune",
     "seventh, tune",
+    "eighth, tune",
 )
 Count = tuple[int, int]
 

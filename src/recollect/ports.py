@@ -569,6 +569,11 @@ class Reader(Protocol):
         """For each sentence: that it tells something worth knowing for months."""
         ...
 
+    async def own(self, passages: Sequence[tuple[str, str, str]]) -> Sequence[float]:
+        """For each passage of a message, between what stands before and behind it there: that it
+        is said by who sent it, and not only shown."""
+        ...
+
 
 @frozen
 class Limits:

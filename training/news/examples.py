@@ -1,9 +1,10 @@
 """``python -m training.news.examples FILE``: what news-1 learns from, as rows of JSON.
 
-Two questions are asked of the network. *Changes*: a known statement and a later message of the same
-person; does the statement no longer hold as it was told? *Lasts*: a sentence alone; does it tell
-something that is worth knowing for months? All texts are invented and in this repository, in the
-open parts of ``evaluation/learning``; nothing that is held back there is read here.
+Three questions are asked of the network. *Changes*: a known statement and a later message of the
+same person; does the statement no longer hold as it was told? *Lasts*: a sentence alone; does it
+tell something that is worth knowing for months? *Own*: a passage in a message; are they the words
+of who sent it, or are they only shown? All texts are invented and in this repository, in the open
+parts of ``evaluation/learning``; nothing that is held back there is read here.
 
 The message stands as it was said, and once more as the rules keep it; the statement as the rules
 keep it, and once more as it was said. Beside what it is told of, each change is paired with
@@ -32,22 +33,31 @@ from evaluation.learning.matching import matches_any
 from evaluation.learning.sequels import NEWS, PLAIN, SEQUELS
 from evaluation.learning.sequels import OPEN as SEQUELS_OPEN
 from recollect.lifecycle.merge.topic import said_by
+from recollect.text.claims.passages import in_its_place, is_read, may_show, passages
 
-Task = Literal["changes", "lasts"]
+Task = Literal["changes", "lasts", "own"]
 LATER = timedelta(days=31)
 OTHERS = 2  # statements of other people beside each change
 # What changes nothing, by where it comes from; what changes something counts 1, and all changes
 # together half as much as the rest.
 WEIGHT = {"harmless": 1.5, "block": 1.2, "life": 0.5, "others": 0.4}
+OWN_MAX = 1500  # messages of blocks that are asked for whose words they are
+OWN_WEIGHT = 5.0  # there are few of them
+BESIDE_WEIGHT = 8.0  # and of what somebody tells beside something that they show still fewer
 AGAIN = 0.5  # a pair that is there in another form already
 SEED = 5
-CASES: tuple[tuple[SetName, bool], ...] = (("pairs", True), ("harmless", False))
+CASES: tuple[tuple[SetName, bool], ...] = (
+    ("pairs", True),
+    ("corrections", True),
+    ("harmless", False),
+)
 _LIFE = re.compile(r"(?:(?P<number>\d+)|> (?P<changes>\S+)) (?P<said>.+)")
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """``known`` is empty where the sentence is asked about alone. ``group``: what is never on both
+    """``known`` is empty where the sentence is asked about alone, and what stands before a passage
+    that is followed by what is ``behind`` it. ``group``: what is never on both
     sides of a fold; ``message``: one of its pairs is enough to see the change."""
 
     task: Task
@@ -57,6 +67,7 @@ class Example:
     kind: str
     group: str
     message: str
+    behind: str = ""
     again: bool = False
     weight: float = 1.0
 
@@ -161,6 +172,69 @@ def _lasting(blocks: Iterable[Path]) -> Iterator[Example]:
             if mark != "+" and (mark == "-" or len(parts) == 1):
                 for part in parts:
                     yield Example("lasts", "", part, mark != "-", "block", group, part)
+    for file in sorted((NEWS / "lasting").glob("*.txt")):
+        yield from _contrasted(file)
+
+
+def _contrasted(file: Path) -> Iterator[Example]:
+    """Lasting statements (``=``, ``+``) and, behind them, what sounds like them and is none."""
+    group = ""
+    for line in file.read_text("utf-8").splitlines():
+        mark, text = line[0], line[2:]
+        group = text if mark == "=" else group
+        parts = lasting.statements(text)
+        if mark == "-" or len(parts) == 1:  # of several only some may last
+            for part in parts:
+                yield Example("lasts", "", part, mark != "-", "contrast", group, part)
+
+
+_I = re.compile(r"\b(?:I|my|we|our|I'm|I've|im)\b", re.IGNORECASE)
+_SHOWN = re.compile("⟦(.*?)⟧", re.DOTALL)
+
+
+def marked_voices(message: str) -> tuple[str, list[bool]]:
+    """A message without its marks, and which of its characters somebody else said."""
+    text, others = "", []
+    for place, part in enumerate(_SHOWN.split(message)):
+        text += part
+        others += [place % 2 == 1] * len(part)
+    return text, others
+
+
+def _of_voices(file: Path, statements: Sequence[str], dice: random.Random) -> Iterator[Example]:
+    """Each message, and once more with something that its sender tells at one end of it."""
+    for message in file.read_text("utf-8").strip().removesuffix("====").split("\n====\n"):
+        text, others = marked_voices(message.strip())
+        yield from _told_apart(text, others)
+        told = dice.choice(statements).rstrip(".") + "."
+        if any(others) and not others[0]:
+            yield from _told_apart(f"{told} {text}", [False] * (len(told) + 1) + others)
+        if any(others) and not others[-1]:
+            text = text if text[-1] in ".!?" else f"{text}."
+            yield from _told_apart(f"{text} {told}", others + [False] * (len(told) + 2))
+
+
+def _told_apart(text: str, others: Sequence[bool]) -> Iterator[Example]:
+    for place in passages(text):
+        before, said, behind = in_its_place(text, place)
+        share = sum(others[slice(*place)]) / (place[1] - place[0])
+        if is_read(said) and not 0.2 < share < 0.8:  # of two voices nothing is told
+            own = share < 0.5
+            kind = "beside" if own and any(others) and _I.search(said) else "voices"
+            about = f"{text}\n{place[0]}"
+            yield Example("own", before, said, own, kind, text, about, behind)
+
+
+def _own(blocks: Iterable[Path], dice: random.Random) -> Iterator[Example]:
+    """Whose words a passage is. What people say in blocks is their own."""
+    lines = [line for file in blocks for line in file.read_text("utf-8").splitlines()]
+    plainly = [line[2:] for line in lines if line[0] == "=" and not may_show(line[2:])]
+    statements = [line for line in plainly if _I.search(line) and "?" not in line]
+    for file in sorted((NEWS / "voices").glob("*.txt")):
+        yield from _of_voices(file, statements, dice)
+    told = [line[2:] for line in lines if may_show(line[2:]) and '"' not in line]
+    for text in dice.sample(told, OWN_MAX):
+        yield from _told_apart(text, [False] * len(text))
 
 
 def examples() -> list[Example]:
@@ -175,7 +249,12 @@ def examples() -> list[Example]:
     found = [*(pair for one in messages for pair in _read(one)), *_of_cases()]
     found += [*_of_marked_lives(), *_of_numbered_lives()]
     found += _of_others(found, random.Random(SEED))
-    return [*weighed(found), *weighed(list(_lasting(blocks)))]
+    own = list(_own(blocks, random.Random(SEED)))
+    few = [
+        replace(one, weight=one.weight * (BESIDE_WEIGHT if one.kind == "beside" else OWN_WEIGHT))
+        for one in weighed(own)
+    ]
+    return [*weighed(found), *weighed(list(_lasting(blocks))), *few]
 
 
 def weighed(found: Sequence[Example]) -> Iterator[Example]:

@@ -9,7 +9,7 @@ said, and what it may be about is put in doubt.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
@@ -63,6 +63,7 @@ class Amendment(NamedTuple):
 
 
 Reads = Callable[[str], Sequence[Lesson]]
+NOBODY: Mapping[str, bool] = {}  # has read what was told together with it
 
 
 def amendment_in(
@@ -73,11 +74,13 @@ def amendment_in(
     read: Reads,
     asked: str = "",
     heard: str = "",
+    read_so: Mapping[str, bool] = NOBODY,
 ) -> Amendment | None:
     """What a message corrects; None if it is no correction of anything that was told. Without a
     mark only what follows directly on the statement corrects it, and only in a few words.
     ``heard`` is what somebody else said just before, ``asked`` what they asked: that is answered
-    first, and what was heard of what was told is meant before anything else."""
+    first, and what was heard of what was told is meant before anything else. ``read_so``: by what
+    was told, whether somebody who read both is sure that it is corrected, or that it is not."""
     if not told or len(text.split()) > WORDS_MAX or len(text) > 300:
         return None
     recent = list(reversed(told[-LOOK_BACK:]))
@@ -87,14 +90,19 @@ def amendment_in(
         return None
     if heard:
         recent.sort(key=lambda one: -_shared(heard, one.text))
+    recent = [one for one in recent if read_so.get(one.text, True)]
     marked, rest = without_marks(text)
+    just_said = [one for one in recent if one.message == previous]
+    meant = [one for one in just_said if read_so.get(one.text)]
+    if meant and not marked:
+        return _read_as_correction(text, rest, meant, read)
     if (
         not marked
         and len(text.split()) > UNMARKED_WORDS_MAX
+        and not _is_called(text)
         and not pattern("corrections.hint").search(text)
     ):
         return None
-    just_said = [one for one in recent if one.message == previous]
     again = _said_again(rest, recent if marked else just_said, read, marked=marked)
     if again is not None:
         return again
@@ -114,6 +122,28 @@ def amendment_in(
             if found and fold(found) != fold(before.text):
                 return Amendment(found, before)
     return Amendment("", just_said[0]) if marked and just_said and len(rest) > 1 else None
+
+
+def _read_as_correction(text: str, rest: str, meant: Sequence[Told], read: Reads) -> Amendment:
+    """Somebody is sure that it corrects these. Words that have one place there are put in it; of
+    all others nobody knows what they stand for."""
+    again = _said_again(rest, meant, read, marked=True)
+    if again is not None:
+        return again
+    for fix in _fixes(text, rest, True):
+        if _DENIED.match(fix.new) or not (fix.old or _is_bare(fix.new)):
+            continue
+        for before in meant:
+            found = placed(before.text, fix.new, fix.old, sure=False, name=True)
+            if found and fold(found) != fold(before.text):
+                return Amendment(found, before)
+    return Amendment("", meant[0])
+
+
+def _is_called(text: str) -> bool:
+    """ "Slovenia! And I always mix those up": a value, called out before a comment."""
+    first = text.partition("!")[0]
+    return len(first.split()) <= 2 and len(first) < len(text) and _is_bare(first.strip(_EDGES))
 
 
 def _answers(text: str, asked: str, recent: Sequence[Told]) -> bool:
@@ -280,8 +310,12 @@ def _fixes_in(text: str, rest: str, marked: bool) -> Iterator[Fix]:
         for source in dict.fromkeys((whole, " ".join(text.split()))):
             if found := form.search(source):
                 groups = found.groupdict()
-                new = next((groups[name] for name in ("new", "new2") if groups.get(name)), "")
-                old = next((groups[name] for name in ("old", "old2") if groups.get(name)), "")
+                new = next(
+                    (groups[name] for name in ("new", "new2", "new3") if groups.get(name)), ""
+                )
+                old = next(
+                    (groups[name] for name in ("old", "old2", "old3") if groups.get(name)), ""
+                )
                 yield from (Fix(one, _bare(old)) for one in _values(new) if _names(one))
     sentences = [part.strip() for part in _SENTENCE.split(rest) if part.strip(_EDGES)]
     for part in sentences:
@@ -297,7 +331,7 @@ def _fixes_in(text: str, rest: str, marked: bool) -> Iterator[Fix]:
             found = pattern("corrections.i_am").match(part)
         if found:
             clause = part[found.end() :]
-            yield from (Fix(one, sure=sure) for one in _values(clause))
+            yield from (Fix(one, sure=sure) for one in _values(clause) if _names(one))
     own = pattern("corrections.clause").match(rest) or _ADDS.match(rest)
     if sentences and (marked or not own):
         yield from _bare_fixes(sentences, rest, marked)
@@ -373,7 +407,8 @@ def _values(text: str) -> list[str]:
     if not parts:
         return []
     readings = [_bare(parts[0])]
-    if len(parts) > 1 and len(parts[0].split()) <= 2 and len(parts[1].split()) <= 2:
+    few = len(parts) > 1 and max(len(part.split()) for part in parts[:2]) <= 2
+    if few and not parts[1][:1].islower():  # "Leeds, UK"; not "1.4, checked"
         readings.insert(0, _bare(text))
     return [one for one in dict.fromkeys(readings) if one and len(one.split()) <= 9]
 

@@ -76,7 +76,7 @@ def kept(said_sentence: Sentence, said: Utterance, found: Sequence[Lesson]) -> l
             return [_lesson(text, said)]
         return [_lesson(part, said) for part in lasting or _head(text, parts)]
     known = {stem(word) for lesson in found for word in words(lesson.text)}
-    new = [one for one in (*lasting, *meant) if not _is_covered(one, known, said.at)]
+    new = [one for one in (*lasting, *meant) if not is_covered(one, known, said.at)]
     more = [part for part in new if part not in meant]
     if any(pattern("lasting.continues").match(part) for part in more):  # "she" is told before it
         return [_lesson(text, said, whole=False)]
@@ -102,6 +102,23 @@ def parts_of(text: str) -> list[str]:
     return [part.strip(" ,;:-–—") for part in pattern("lasting.part").split(text)]
 
 
+def parts_beside(
+    said_sentence: Sentence, found: Sequence[Lesson], said: Utterance
+) -> list[Sentence]:
+    """What a sentence tells beside what was found in it, in parts that no rule reads: "I am 78 and
+    my hands shake"."""
+    parts = parts_of(with_subject(said_sentence.text.strip(" *_")))
+    if said_sentence.question or len(parts) < 2 or any(map(is_unreal_part, parts)):
+        return []
+    known = {stem(word) for lesson in found for word in words(lesson.text)}
+    told = [resolved(part, ", ".join(parts[:at])) or part for at, part in enumerate(parts)]
+    return [
+        Sentence(part, False, False)
+        for part in told
+        if not is_covered(part, known, said.at) and not is_ruled_out(part)
+    ]
+
+
 def before_remark(text: str) -> str:
     """What a sentence tells before it says what comes of it or how that feels: "We live in York so
     parking is awful", "I do the books for a farm and excel is driving me mad". Empty if nothing
@@ -121,7 +138,7 @@ def _head(text: str, parts: Sequence[str]) -> list[str]:
     return [head] if head != text and is_lasting(head) and not any(map(is_ruled_out, parts)) else []
 
 
-def _is_covered(part: str, known: set[str], at: datetime) -> bool:
+def is_covered(part: str, known: set[str], at: datetime) -> bool:
     for span in told_times(part, at):
         part = part.replace(span.phrase, " ", 1)
     said = {stem(word) for word in words(part)} - word_set("search.stop_words")

@@ -95,13 +95,16 @@ class Extraction:
     ``tidings`` are worth keeping only where they change something that is known, ``unread`` only
     where something else than their form says that they last; ``moments`` pass, and are only asked
     whether something known is otherwise since. ``asides`` are whole messages in which nothing of
-    all that was found: who reads them together with what is known may see a change in them."""
+    all that was found: who reads them together with what is known may see a change in them.
+    ``barred`` are parts of what was said that some rule takes for nothing lasting: kept only where
+    somebody who reads them is sure of the contrary."""
 
     lessons: tuple[Lesson, ...] = ()
     tidings: tuple[Lesson, ...] = ()
     unread: tuple[tuple[str, Lesson], ...] = ()  # the sentence as it was said, and its lesson
     moments: tuple[Lesson, ...] = ()
     asides: tuple[Lesson, ...] = ()
+    barred: tuple[tuple[str, str, Lesson], ...] = ()  # the part, its sentence, and its lesson
     skipped: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -16,6 +16,8 @@ from recollect.text.normal import fold
 from recollect.text.words import word_set
 
 ALIKE = 0.6
+SHARED_MIN = 3  # letters of a word by which a place is found
+END_WORDS_MAX = 4  # of what takes the place of what a sentence ends with
 
 _WORD = re.compile(r"[\w$€£#@+](?:[\w.:'’&@/%+-]|(?<=\d),(?=\d))*[\w%+]|[\w$€£%]")
 _NUMBER = re.compile(r"[$€£]?\d[\d.,]*(?:st|nd|rd|th|k|m|%|s|h|am|pm|kg|er)?")
@@ -77,15 +79,24 @@ def placed(sentence: str, new: str, old: str = "", *, sure: bool, name: bool = F
         return _instead(sentence, new, old)
     ways: list[_Way] = [_by_kind, _by_shared, _by_spelling]
     if sure:
-        ways += [_by_link, _by_name, _at_end]
+        ways += [_by_link, _by_name]
+        ways += [_at_end] if _is_value(ours) else []
     elif name:
         ways.append(_by_last_name)
     theirs = _tokens(sentence)
+    if any(one.is_a("no_end") for one in ours):
+        return ""  # somebody says something, and gives no value
     for way in ways:
         found = way(ours, theirs)
         if found is not None and (way not in _ANY or _fits(ours, theirs[found[0] : found[1]])):
             return _written(sentence, theirs, new, ours, *found)
     return ""
+
+
+def _is_value(ours: Sequence[_Token]) -> bool:
+    """Whether some words can be what a sentence ends with: no remark, nothing with a verb."""
+    few = len(ours) <= END_WORDS_MAX and not ours[-1].is_a("stop")
+    return few and not ours[0].is_a("begins_none")
 
 
 def _tokens(text: str) -> list[_Token]:
@@ -104,8 +115,16 @@ def _instead(sentence: str, new: str, old: str) -> str:
             if words != old:
                 new = _without_article(new)
             before, after = sentence[: found.start()], sentence[found.end() :]
-            return f"{before}{_spliced(before, new)}{after}"
+            return f"{before}{_spliced(before, new)}{_behind(new, after)}"
     return ""
+
+
+def _behind(new: str, after: str) -> str:
+    """Without the word that the new ones end with: "Spanish teacher" for "Portuguese" in "my
+    Portuguese teacher"."""
+    last, following = new.split()[-1], after.split()[:1]
+    again = " " in new and following and fold(following[0]).strip(".,!?") == fold(last)
+    return after.lstrip()[len(last) :] if again else after
 
 
 def _without_article(words: str) -> str:
@@ -134,7 +153,7 @@ def _written(
     first = ours[0].folded
     if start and theirs[start - 1].is_a("articles") and _is("articles", first):
         before = sentence[: theirs[start - 1].start]
-    return f"{before}{_spliced(before, new)}{after}"
+    return f"{before}{_spliced(before, new)}{_behind(new, after)}"
 
 
 def _by_kind(ours: Sequence[_Token], theirs: Sequence[_Token]) -> tuple[int, int] | None:
@@ -149,11 +168,25 @@ def _by_kind(ours: Sequence[_Token], theirs: Sequence[_Token]) -> tuple[int, int
     others = [one for one in core if not one.kind]
     if others or not places:
         return None
+    if (measured := _by_unit(core, theirs)) is not None:
+        return measured
     if len(core) > 1 and len(places) > 1:
         return _stretch(places, ours)
     at = places[-1] if len(places) == 1 else _closest(core[0], theirs, places)
     start = at - (1 if len(ours) > 1 and at and theirs[at - 1].folded == ours[0].folded else 0)
     return start, at + 1
+
+
+def _by_unit(core: Sequence[_Token], theirs: Sequence[_Token]) -> tuple[int, int] | None:
+    """ "32 weeks" for "34 weeks", whatever else is counted there."""
+    if [one.kind for one in core] != ["number", "unit"]:
+        return None
+    places = [
+        at
+        for at, one in enumerate(theirs)
+        if at and one.folded == core[1].folded and theirs[at - 1].kind == "number"
+    ]
+    return (places[0] - 1, places[0] + 1) if len(places) == 1 else None
 
 
 def _stretch(places: Sequence[int], ours: Sequence[_Token]) -> tuple[int, int]:
@@ -169,8 +202,10 @@ def _closest(word: _Token, theirs: Sequence[_Token], places: Sequence[int]) -> i
 def _by_shared(ours: Sequence[_Token], theirs: Sequence[_Token]) -> tuple[int, int] | None:
     """ "Maple Avenue" for "Maple Street"."""
     for index, word in enumerate(ours):
-        if word.is_a("stop"):
+        if word.is_a("stop") or len(word.folded) < SHARED_MIN:
             continue
+        if sum(other.folded == word.folded for other in theirs) > 1:
+            return None  # nobody knows which is meant
         for at, other in enumerate(theirs):
             if other.folded != word.folded or at == 0:
                 continue
@@ -242,9 +277,12 @@ def _by_name(ours: Sequence[_Token], theirs: Sequence[_Token]) -> tuple[int, int
 
 
 def _by_last_name(ours: Sequence[_Token], theirs: Sequence[_Token]) -> tuple[int, int] | None:
-    """A name alone, for the name that the sentence ends with."""
+    """A name alone, for the name that the sentence ends with, if it has no other."""
     found = _by_name(ours, theirs)
-    return found if found and found[1] == len(theirs) else None
+    if found is None or found[1] != len(theirs):
+        return None
+    others = [one for one in theirs[1 : found[0]] if one.text[:1].isupper() and one.text != "I"]
+    return None if others else found
 
 
 def _at_end(_: Sequence[_Token], theirs: Sequence[_Token]) -> tuple[int, int] | None:

@@ -4,7 +4,7 @@ statement to its claim."""
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cache, lru_cache
@@ -23,6 +23,8 @@ from recollect.text.claims.changes import change_in
 from recollect.text.claims.clauses import Speaker, clause_in, expanded, without_opening
 from recollect.text.claims.corrections import (
     LOOK_BACK,
+    NOBODY,
+    WORDS_MAX,
     Amendment,
     Told,
     amendment_in,
@@ -37,8 +39,10 @@ from recollect.text.claims.gate import NO_WORDS, QUESTION, gate
 from recollect.text.claims.keepsakes import (
     before_remark,
     continued,
+    is_covered,
     kept,
     kept_as_said,
+    parts_beside,
     parts_of,
     tiding,
 )
@@ -84,6 +88,7 @@ TIDING_SENTENCES_MAX = 4
 HEARD_CHARACTERS = 1000  # of what somebody else said last
 UNREAD_SENTENCES_MAX = 8
 ASIDE_WORDS_MAX = 60
+TOLD_MAX = 4  # statements that are read together with what may correct one of them
 NOTHING = "nothing to learn"
 
 _NAMELESS = frozenset(("user", "human", "the user", "me"))
@@ -136,7 +141,9 @@ class TurnReading:
         self._unread: list[tuple[str, Lesson]] = []
         self._moments: list[Lesson] = []
         self._asides: list[Lesson] = []
+        self._barred: list[tuple[str, str, Lesson]] = []
         self._skipped: dict[str, str] = {}
+        self._read_so = NOBODY
         self._mentioned: dict[str, str] = {}  # by each author, last: something about theirs
         self._replies: set[str] = set()  # messages behind which somebody else had said something
         self._before = _Question()
@@ -148,7 +155,16 @@ class TurnReading:
                 if message is said:
                     self._reply(message, found)
 
-    def read(self, said: Message) -> None:
+    def told_before(self, message: Message) -> list[str]:
+        """What its author told last, which a short message may correct."""
+        if message.role != "user" or len(message.text.split()) > WORDS_MAX:
+            return []
+        told = [one.text for one in self._told.get(message.author, ())]
+        return list(dict.fromkeys(told[-TOLD_MAX:]))
+
+    def read(self, said: Message, read_so: Mapping[str, bool] = NOBODY) -> None:
+        """``read_so``: as ``amendment_in`` takes it."""
+        self._read_so = read_so
         said = _in_sentences(said)
         message = self._with_question(said)
         reason = "" if self._is_heard(message) else gate(message).skip
@@ -163,6 +179,7 @@ class TurnReading:
             reason = "" if found else NOTHING
         elif message.role == "user" and reason == QUESTION:
             self._asides += _aside(message)
+            self._barred += _barred(message, (), ())
         if reason:
             self._skipped[message.id] = reason
 
@@ -178,6 +195,8 @@ class TurnReading:
         self._moments += moments
         if not (asked.last or found or tidings or unread or moments):
             self._asides += _aside(message)
+        if not asked.last and not any(one.corrects for one in found):
+            self._barred += _barred(message, found, [text for text, _ in unread])
 
     def _with_question(self, message: Message) -> Message:
         """A short answer as the statement that it makes; anything else as it was said."""
@@ -233,7 +252,8 @@ class TurnReading:
 
     def _read(self, message: Message) -> list[Lesson]:
         told = self._told.setdefault(message.author, [])
-        lessons = _read(message, told, self._last.get(message.author, ""), self._asked)
+        previous = self._last.get(message.author, "")
+        lessons = _read(message, told, previous, self._asked, self._read_so)
         self._last[message.author] = message.id
         return lessons
 
@@ -250,6 +270,7 @@ class TurnReading:
             unread=tuple((text, self._replying(one)) for text, one in self._unread),
             moments=tuple(map(self._replying, self._moments)),
             asides=tuple(map(self._replying, self._asides)),
+            barred=tuple((part, all_, self._replying(one)) for part, all_, one in self._barred),
             skipped=dict(self._skipped),
         )
 
@@ -280,7 +301,13 @@ def _said(message: Message) -> Utterance:
     return Utterance(Speaker("" if name.casefold() in _NAMELESS else name), message.at, message.id)
 
 
-def _read(message: Message, told: list[Told], previous: str, question: _Question) -> list[Lesson]:
+def _read(
+    message: Message,
+    told: list[Told],
+    previous: str,
+    question: _Question,
+    read_so: Mapping[str, bool],
+) -> list[Lesson]:
     """The lessons of one user's message; each sentence joins what they told before."""
     own = own_words(message.text)
     text = plain(own)
@@ -295,6 +322,7 @@ def _read(message: Message, told: list[Told], previous: str, question: _Question
         read=lambda part: _stated(Sentence(part, False, False), said),
         asked=question.anywhere,
         heard=question.heard,
+        read_so=read_so,
     )
     if amendment is not None:
         found = _amended(amendment, text, said)
@@ -452,7 +480,7 @@ def _tidings(message: Message, found: Sequence[Lesson]) -> list[Lesson]:
 
 
 def _untaught(message: Message, found: Sequence[Lesson]) -> list[Sentence]:
-    """The sentences of a person's message that no rule reads."""
+    """The sentences of a person's message that no rule reads, and parts of the others."""
     text = plain(own_words(message.text)) if message.role == "user" else ""
     if not text or _whole_task().match(text) or any(one.corrects for one in found):
         return []
@@ -460,12 +488,14 @@ def _untaught(message: Message, found: Sequence[Lesson]) -> list[Sentence]:
     if len(told) > UNREAD_SENTENCES_MAX:
         return []
     said = _said(message)
+    untaught: list[Sentence] = []
+    for one in told:
+        lessons = _sentence_lessons(one, said)
+        untaught += parts_beside(one, lessons, said) if lessons else [one]
     return [
         one
-        for one in told
-        if not _sentence_lessons(one, said)
-        and not _is_within(one.text, found)
-        and not _CORRECTED.fullmatch(one.text)
+        for one in untaught
+        if not _is_within(one.text, found) and not _CORRECTED.fullmatch(one.text)
     ]
 
 
@@ -519,6 +549,32 @@ def _aside(message: Message) -> list[Lesson]:
     if not text or _whole_task().match(text) or len(text.split()) > ASIDE_WORDS_MAX:
         return []
     return [] if language_of(text) else [kept_as_said(text, _said(message))]
+
+
+def _barred(
+    message: Message, found: Sequence[Lesson], unread: Sequence[str]
+) -> list[tuple[str, str, Lesson]]:
+    """What a message tells of its speaker in parts that some rule takes for a question, a task, or
+    something that passes: "As I'm colour-blind could you describe this?" """
+    text = plain(own_words(message.text)) if message.role == "user" else ""
+    said, told = _said(message), _said_apart(text)
+    if len(told) > UNREAD_SENTENCES_MAX or language_of(text):
+        return []
+    parts = [(part, one.text) for one in told for part in parts_of(one.text)]
+    known = {stem(word) for lesson in found for word in words_in(lesson.text)}
+    return [
+        (part, whole, kept_as_said(part, said))
+        for part, whole in parts
+        if _OF_SELF.search(part)
+        and not is_unreal(part)
+        and PART_WORDS_MIN <= len(part.split()) <= CORRECTED_WORDS_MAX
+        and not any(part in one for one in unread)
+        and not is_covered(part, known, said.at)
+    ]
+
+
+_OF_SELF = re.compile(r"\b(?:I|I'm|I've|I'd|my|we|we're|we've|our|im|ive)\b", re.IGNORECASE)
+PART_WORDS_MIN = 3
 
 
 def _is_within(text: str, found: Sequence[Lesson]) -> bool:

@@ -48,9 +48,19 @@ _REMARK = re.compile(r"\s*(?:#|//|--|/\*|\*|<!--)")
 _CAPS_ROLE = re.compile(r"\b(?:ME|YOU|HIM|HER|[A-Z]{3,}): ")
 
 
-@lru_cache(maxsize=200)
+class OwnWords(str):
+    """What is left of a message when somebody has told its voices apart: no rule cuts it again."""
+
+    __slots__ = ()
+
+
 def own_words(text: str) -> str:
     """The message without what others said in it; empty if nothing is surely the speaker's."""
+    return text if isinstance(text, OwnWords) else _cut(text)
+
+
+@lru_cache(maxsize=200)
+def _cut(text: str) -> str:
     if is_framed(text):
         return ""
     text = _FENCE.sub("\n", text) if "`" in text or "~~~" in text else text

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from recollect.engine import Engine
 from recollect.errors import Unavailable
-from recollect.lifecycle.bounds import LASTING, PASSING
+from recollect.lifecycle.bounds import LASTING, MAY_LAST, PASSING, SURELY_LASTING
 from recollect.ports import Reader
 from recollect.text.claims.foreign import language_of
 from recollect.text.claims.lessons import Lesson, durability_for
@@ -20,6 +20,7 @@ from recollect.types import TRUST_OF_SOURCE, Message
 from recollect.upkeep.learn.endurance import endurance_in
 
 Unread = tuple[str, Lesson]  # a sentence as it was said, and its lesson
+Barred = tuple[str, str, Lesson]  # a part of one, the sentence, and the lesson of the part
 
 
 async def lasting_in(engine: Engine, root: str, unread: Sequence[Unread]) -> list[Lesson]:
@@ -35,6 +36,17 @@ async def lasting_in(engine: Engine, root: str, unread: Sequence[Unread]) -> lis
     embedded = await engine.embed_texts([text for text, _ in rest], root=root)
     found = zip(rest, embedded.vectors, strict=True)
     return kept + [one for (_, one), vector in found if vector is not None and tells.holds(vector)]
+
+
+async def surely_lasting_in(reader: Reader | None, barred: Sequence[Barred]) -> list[Lesson]:
+    """Of what some rule takes for nothing that lasts, what surely does, in a sentence that may:
+    "obviously I'm the Queen and I have seventeen corgis" does not."""
+    odds = await _odds(reader, [text for part, whole, _ in barred for text in (part, whole)])
+    return [
+        lesson
+        for part, whole, lesson in barred
+        if odds.get(part, SURELY_LASTING) > SURELY_LASTING and odds.get(whole, 0.0) > MAY_LAST
+    ]
 
 
 async def fleeting_in(

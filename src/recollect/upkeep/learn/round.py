@@ -24,7 +24,7 @@ from recollect.types import (
     Work,
 )
 from recollect.upkeep.learn.answers import known_as_text, messages_as_text, read_answer, show
-from recollect.upkeep.learn.duration import fleeting_in, lasting_in
+from recollect.upkeep.learn.duration import fleeting_in, lasting_in, surely_lasting_in
 from recollect.upkeep.learn.lanes import (
     OPTED_OUT,
     READER,
@@ -34,6 +34,7 @@ from recollect.upkeep.learn.lanes import (
     giving_way,
     next_turns,
 )
+from recollect.upkeep.learn.voices import corrected_in, in_own_words
 from recollect.upkeep.learn.writer import extract_of, write
 from recollect.upkeep.leases import failed, note_place, noted_place
 from recollect.upkeep.questions import Answered, asked_once
@@ -100,6 +101,7 @@ async def _learn_session(
                 return
             learned = answered.made
         else:
+            turns = await in_own_words(engine, turns)
             learned = await by_rules(engine, turns)
         change = done.changes.get(root_of(key.scope)) or engine.new_id()
         try:
@@ -127,6 +129,7 @@ async def _read_ahead(engine: Engine, store: Store, key: SessionKey, done: Learn
         turns = await _without_opted_out(engine, turns)
         change = done.changes.get(root_of(key.scope)) or engine.new_id()
         try:
+            turns = await in_own_words(engine, turns)
             learned = await by_rules(engine, turns)
             written = await write(engine, turns, learned, episode=None, change=change)
         except (Conflict, Invalid):
@@ -195,6 +198,7 @@ async def by_rules(engine: Engine, turns: Turns) -> Learned:
     """What the rules find, and what is lasting by its meaning; no language model is asked."""
     found = await _read_by_rules(engine, turns)
     lasting = await lasting_in(engine, root_of(turns.session.scope), found.unread)
+    lasting += await surely_lasting_in(engine.reader, found.barred)
     fleeting = await fleeting_in(engine, turns.messages, found.lessons)
     kept = [*(one for one in found.lessons if one not in fleeting), *lasting]
     rest = [*(one for _, one in found.unread if one not in lasting), *found.moments]
@@ -216,7 +220,8 @@ async def _read_by_rules(engine: Engine, turns: Turns) -> Extraction:
     reading = TurnReading(turns.earlier)
     for message in turns.messages:
         async with giving_way(engine):
-            reading.read(message)
+            told = reading.told_before(message)
+            reading.read(message, await corrected_in(engine.reader, message, told))
     return reading.found
 
 
@@ -245,7 +250,7 @@ async def by_model(engine: Engine, turns: Turns, *, draft: str) -> tuple[Learned
     )
     authors = {message.author for message in shown.messages.values()}
     reply = await engine.models.ask(prompt, scope=turns.session.scope, authors=authors)
-    rules = await _read_by_rules(engine, turns)
+    rules = await _read_by_rules(engine, await in_own_words(engine, turns))
     try:
         learned = read_answer(reply.data, shown, rules, engine.redactor, engine.own)
     except Invalid as error:

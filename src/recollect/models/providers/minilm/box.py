@@ -21,7 +21,7 @@ GRAPH = f"{NAME}.onnx"
 TOKENIZER = "tokenizer.json"
 SHA256: Mapping[str, str] = {
     GRAPH: "e3f3ebbf7af42d80190c41487a69dfcf31eb029eaf7fe7cf404503a8650b1bbd",
-    f"{NEWS}.onnx": "aa1c10614ec08cbd543bf051adc240da9dc2e3ce856e437a259e28980dbf0ef8",
+    f"{NEWS}.onnx": "0c6f2bc2e8a8cfeb0ec6874e277a52a0acbb47b859c8c7d0ab924f13e359e29c",
     TOKENIZER: "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 }
 LIBRARIES = ("onnxruntime", "tokenizers")

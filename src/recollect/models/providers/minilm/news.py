@@ -2,7 +2,8 @@
 
 A vector says what a text is about, and two texts about the same thing lie near each other whether
 or not one of them is the end of the other. This network reads both at once and says how surely the
-known one no longer holds; of a sentence alone it says how surely it is worth keeping.
+known one no longer holds; of a sentence alone it says how surely it is worth keeping, and of a
+passage in a message how surely they are the words of who sent it.
 """
 
 from __future__ import annotations
@@ -20,14 +21,18 @@ from recollect.errors import Incompatible, Unavailable
 from recollect.models.providers.minilm import box
 from recollect.models.providers.minilm.runtime import batches, libraries, readable, session
 
-TASKS: Final = ("changes", "lasts")
+TASKS: Final = ("changes", "lasts", "own")
 HEAD, HEAD_BIAS = "head.weight", "head.bias"
 KNOWN_MAX, SAID_MAX = 64, 128  # tokens: what is longer tells more than one thing
 BEGIN, BREAK = 101, 102  # the tokens [CLS] and [SEP]
 CHARACTERS_MAX = 2000  # far beyond so many tokens of any real text
 KEPT_MAX = 512  # answers: the same message is asked about for each thing that is learned from it
 
+# Of what stands around a passage: its beginning and its end, of which one says what it is for.
+BEFORE, BEHIND = (32, 64), (40, 32)
+
 Tokens = tuple[list[int], list[int]]
+Asked = tuple[str, ...]  # what is known and what is said, or a passage between its neighbours
 
 
 def joined(known: Sequence[int], said: Sequence[int]) -> Tokens:
@@ -36,6 +41,21 @@ def joined(known: Sequence[int], said: Sequence[int]) -> Tokens:
     after = [*said[:SAID_MAX], BREAK]
     side = 0 if known else 1
     return before + after, [side] * len(before) + [1] * len(after)
+
+
+def placed(before: Sequence[int], passage: Sequence[int], behind: Sequence[int]) -> Tokens:
+    """A passage among its neighbours: its tokens are on the other side."""
+    head, middle, tail = (
+        [BEGIN, *_ends(before, *BEFORE)],
+        list(passage[:KNOWN_MAX]),
+        [*_ends(behind, *BEHIND), BREAK],
+    )
+    return head + middle + tail, [0] * len(head) + [1] * len(middle) + [0] * len(tail)
+
+
+def _ends(tokens: Sequence[int], first: int, last: int) -> Sequence[int]:
+    whole = len(tokens) <= first + last
+    return tokens if whole else [*tokens[:first], *tokens[-last:]]
 
 
 class BoxedReader:
@@ -48,7 +68,7 @@ class BoxedReader:
         self.trouble = ""
         self._network: _News | None = None
         self._lock = threading.Lock()
-        self._kept: OrderedDict[tuple[str, str], tuple[float, ...]] = OrderedDict()
+        self._kept: OrderedDict[Asked, tuple[float, ...]] = OrderedDict()
 
     async def changes(self, said: str, known: Sequence[str]) -> list[float]:
         return [row[0] for row in await self._read([(one, said) for one in known])]
@@ -56,7 +76,10 @@ class BoxedReader:
     async def lasts(self, said: Sequence[str]) -> list[float]:
         return [row[1] for row in await self._read([("", one) for one in said])]
 
-    async def _read(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[float, ...]]:
+    async def own(self, passages: Sequence[tuple[str, str, str]]) -> list[float]:
+        return [row[2] for row in await self._read(passages)]
+
+    async def _read(self, pairs: Sequence[Asked]) -> list[tuple[float, ...]]:
         if not pairs:
             return []
         try:
@@ -67,7 +90,7 @@ class BoxedReader:
         self.trouble = ""
         return found
 
-    def _answered(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[float, ...]]:
+    def _answered(self, pairs: Sequence[Asked]) -> list[tuple[float, ...]]:
         with self._lock:  # one at a time: it has all cores that it may have
             found = {pair: self._kept[pair] for pair in pairs if pair in self._kept}
             new = [pair for pair in dict.fromkeys(pairs) if pair not in found]
@@ -87,6 +110,10 @@ class BoxedReader:
         return self._network
 
 
+def _tokens(read: Sequence[Sequence[int]]) -> Tokens:
+    return joined(*read) if len(read) == 2 else placed(*read)
+
+
 class _News:
     """A loaded tokenizer and ONNX session."""
 
@@ -97,14 +124,12 @@ class _News:
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
 
-    def run(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[float, ...]]:
-        """For each pair its answers, to every question."""
+    def run(self, pairs: Sequence[Asked]) -> list[tuple[float, ...]]:
+        """For each of them its answers, to every question."""
         texts = list(dict.fromkeys(text[:CHARACTERS_MAX] for pair in pairs for text in pair))
         read = self._tokenizer.encode_batch(list(map(readable, texts)), add_special_tokens=False)
         ids = {text: one.ids for text, one in zip(texts, read, strict=True)}
-        tokens = [
-            joined(ids[known[:CHARACTERS_MAX]], ids[said[:CHARACTERS_MAX]]) for known, said in pairs
-        ]
+        tokens = [_tokens([ids[text[:CHARACTERS_MAX]] for text in pair]) for pair in pairs]
         found: list[tuple[float, ...]] = [()] * len(pairs)
         for batch in batches([len(one) for one, _ in tokens]):
             for place, row in zip(batch, self._run([tokens[at] for at in batch]), strict=True):
