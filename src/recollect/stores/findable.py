@@ -52,7 +52,8 @@ def terms_of(records: Sequence[Record]) -> list[tuple[int, bytes]]:
 def _blobs(hashes: Sequence[bytes], ends: Sequence[int]) -> list[bytes]:
     """Pairs of a hash and a count, sorted; of each record, whose hashes stand before its end."""
     numbers = np.frombuffer(b"".join(hashes), dtype="<u8")
-    owners = np.repeat(np.arange(len(ends), dtype="<u4"), np.diff(ends, prepend=0))
+    kind = "<u2" if len(ends) <= COUNT_MAX else "<u4"  # numbers of two bytes are sorted faster
+    owners = np.repeat(np.arange(len(ends), dtype=kind), np.diff(ends, prepend=0))
     order = np.argsort(numbers)
     order = order[np.argsort(owners[order], kind="stable")]
     numbers, owners = numbers[order], owners[order]
