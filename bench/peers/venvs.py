@@ -67,4 +67,7 @@ def _run(command: list[str], pins: str) -> None:
 def environment(home: Path) -> dict[str, str]:
     """Of a measuring process: quiet, without keys, with a home of its own."""
     kept = {name: value for name, value in os.environ.items() if not name.upper().endswith(SECRET)}
+    # Where it is set, the first call of each kind compiles what it imports; but what is installed,
+    # as the others are, was compiled then.
+    kept.pop("PYTHONDONTWRITEBYTECODE", None)
     return {**kept, **QUIET, "HOME": str(home), "PYTHONPATH": str(PROJECT)}

@@ -388,7 +388,8 @@ class Engine:
         """Vectors of the embedder's own space for records of one root. What somebody opted out
         of since it was written is not sent to a service: it gets the vector that means nothing,
         is found by keyword, and is due no more."""
-        sent = [record for record in records if await self._may_be_sent(record)]
+        here = self.embedder is None or self.embedder.local
+        sent = records if here else [one for one in records if await self._may_be_sent(one)]
         texts = [embedding_text(record) for record in sent]
         root = root_of(records[0].scope) if records else ""
         embedded = await self.embed_texts(texts, root=root)
@@ -398,8 +399,6 @@ class Engine:
         return replace(embedded, vectors=vectors)
 
     async def _may_be_sent(self, record: Record) -> bool:
-        if self.embedder is None or self.embedder.local:
-            return True
         return await self.persists(record.scope, (record.author,))
 
     async def embed_texts(

@@ -41,8 +41,8 @@ LIMITS = {
     "a recall when nothing changed": Work(2, 0, 100, 1_350),
     "a recall after a write": Work(13, 16, 185_000, 1_700),
     "remember": Work(31, 10, 500, 930),
-    "observe": Work(17, 0, 300, 810),
-    "observe of a hundred": Work(60, 0, 300, 31_600),
+    "observe": Work(17, 0, 300, 780),
+    "observe of a hundred": Work(32, 0, 300, 22_500),
     "remember of a hundred": Work(175, 0, 200_000, 187_000),  # each meets those before it
 }
 

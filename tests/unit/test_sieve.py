@@ -71,3 +71,16 @@ def test_several_at_once_find_what_each_of_them_finds(texts: list[str]) -> None:
             for text in texts:
                 wanted = {n for n, form in whole.items() if re.search(form, text, re.IGNORECASE)}
                 assert sieves.found(text) == wanted, text
+
+
+@pytest.mark.parametrize("written", ["Elle est décédée.", "ELLE EST DÉCÉDÉE.", "décédé", "decede"])
+def test_letters_with_accents_are_looked_for_in_any_case(written: str) -> None:
+    form = r"\bdécédée?\b|\bnée?\b"
+    found = Sieve(form, re.IGNORECASE).search(written)
+    whole = re.search(form, written, re.IGNORECASE)
+    assert (found and found.span()) == (whole and whole.span())
+
+
+def test_a_text_in_plain_letters_is_not_searched_for_letters_with_accents() -> None:
+    assert keys_of(r"\bdécédée?\b") == {"décédé"}
+    assert keys_of(r"\bnée?\b") == {"né"}

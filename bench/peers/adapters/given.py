@@ -12,16 +12,16 @@ class Given:
     """Knows the vectors of the records on their way and of the question being asked."""
 
     def __init__(self) -> None:
-        self._known: dict[str, Array] = {}
+        self.known: dict[str, Array] = {}
 
     def expect(self, what: Rows | Asked) -> None:
         if isinstance(what, Rows):
-            self._known = dict(zip(what.texts, what.vectors, strict=True))
+            self.known = dict(zip(what.texts, what.vectors, strict=True))
         else:
-            self._known = {what.text: what.vector}
+            self.known = {what.text: what.vector}
 
     def one(self, text: str) -> list[float]:
-        found: list[float] = self._known[text].tolist()
+        found: list[float] = self.known[text].tolist()
         return found
 
     def many(self, texts: Sequence[str]) -> list[list[float]]:

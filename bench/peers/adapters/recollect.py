@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from array import array
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -34,7 +35,8 @@ class GivenEmbedder(Given):
     local = True
 
     async def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        return self.many(texts)
+        """As they are: to make lists of so many numbers is no part of writing."""
+        return [array("f", self.known[text].tobytes()) for text in texts]
 
 
 class Peer:

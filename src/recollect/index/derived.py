@@ -36,10 +36,19 @@ def hash_of(term: str) -> int:
     return _hashed(term)
 
 
-@lru_cache(maxsize=WORDS_KEPT)
-def _hash_of_stem(word: str) -> int:
-    """Kept here alone: a word that was new to three caches would drive out three."""
-    return _hashed(analysis.stemmed(word))
+class _StemHashes(dict[str, bytes]):
+    """Words with the hash of their stem, as a file has it. When there are too many it begins anew:
+    those that are in use are back soon, and nobody pays for remembering which was used last."""
+
+    def __missing__(self, word: str) -> bytes:
+        if len(self) >= WORDS_KEPT:
+            self.clear()
+        stem = analysis.stemmed(word).encode()
+        found = self[word] = blake2b(stem, digest_size=8).digest()
+        return found
+
+
+STEM_HASHES = _StemHashes()
 
 
 def _hashed(term: str) -> int:
@@ -54,7 +63,8 @@ def label_of(tag: str) -> int:
 def terms_blob(text: str, author: str) -> tuple[int, bytes]:
     """How many words a record has, and which."""
     unstemmed, found = analysis.document_words(text, author)
-    hashes = sorted([*map(_hash_of_stem, unstemmed), *map(hash_of, found)])
+    stems = struct.unpack(f"<{len(unstemmed)}Q", b"".join(map(STEM_HASHES.__getitem__, unstemmed)))
+    hashes = sorted([*stems, *map(hash_of, found)])
     counts: dict[int, int] = Counter(hashes)  # in their order
     if len(hashes) > COUNT_MAX:
         counts = {hash_: min(count, COUNT_MAX) for hash_, count in counts.items()}

@@ -6,7 +6,6 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from recollect.packet.text import quoted
 from recollect.types import PERSON_TRUST, TRUST_OF_SOURCE, Message, Role
 
 
@@ -97,6 +96,8 @@ def heard_alone(message: Message) -> Message:
 
 
 def _quoted(message: Message, how: str, role: Role) -> Message:
+    from recollect.packet.text import quoted  # who only writes a log has nothing to quote
+
     text = f"[{how}] {quoted(message.text)}" if message.text.strip() else f"[{how}] (no text)"
     return replace(message, role=role, text=text, original="", calls=())
 

@@ -577,17 +577,17 @@ class _Decision:
     def _write_vectors(self, vectors: Mapping[str, Vector]) -> None:
         if not vectors:
             return
-        made, space = self._changes.made, self._batch.space
+        made, space, over = self._changes.made, self._batch.space, self._is_over
+        dimensions = self._dimensions or len(next(iter(vectors.values()))) // 4
         records: list[Record] = []
         for id_, vector in vectors.items():
             record = self._records[id_] if id_ in made else self._here(id_)
-            if record is None or self._is_over(record.expires_at):
+            if record is None or (record.expires_at is not None and over(record.expires_at)):
                 raise Invalid(f"a vector for {id_!r}, but no such record in this root")
-            self._dimensions = self._dimensions or len(vector) // 4
-            if len(vector) // 4 != self._dimensions:
+            if len(vector) // 4 != dimensions:
                 raise Invalid(
                     f"a vector of {len(vector) // 4} numbers for the space {space!r}, "
-                    f"which has {self._dimensions}"
+                    f"which has {dimensions}"
                 )
             records.append(record)
         self._changes.vectors.update(vectors)

@@ -7,31 +7,15 @@ and what is sorted and counted is one array instead of one small list for each r
 from __future__ import annotations
 
 from collections.abc import Sequence
-from hashlib import blake2b
 from itertools import pairwise
 
 import numpy as np
 
-from recollect.index.derived import COUNT_MAX, TERM, WORDS_KEPT, hash_of
+from recollect.index.derived import COUNT_MAX, STEM_HASHES, TERM, hash_of
 from recollect.text import analysis
 from recollect.types import Record
 
 MANY = 7  # records that are quicker made together
-
-
-class _Hashes(dict[str, bytes]):
-    """Words with the hash of their stem, as a file has it. When there are too many it begins anew:
-    those that are in use are back soon, and nobody pays for remembering which was used last."""
-
-    def __missing__(self, word: str) -> bytes:
-        if len(self) >= WORDS_KEPT:
-            self.clear()
-        stem = analysis.stemmed(word).encode()
-        found = self[word] = blake2b(stem, digest_size=8).digest()
-        return found
-
-
-_HASHES = _Hashes()
 
 
 def terms_of(records: Sequence[Record]) -> list[tuple[int, bytes]]:
@@ -41,7 +25,7 @@ def terms_of(records: Sequence[Record]) -> list[tuple[int, bytes]]:
     ends: list[int] = []
     for record in records:
         unstemmed, found = analysis.document_words(record.text, record.author)
-        hashes += map(_HASHES.__getitem__, unstemmed)
+        hashes += map(STEM_HASHES.__getitem__, unstemmed)
         if found:
             hashes += [hash_of(term).to_bytes(8, "little") for term in found]
         words.append(len(unstemmed) + analysis.length_of(found))
@@ -52,7 +36,8 @@ def terms_of(records: Sequence[Record]) -> list[tuple[int, bytes]]:
 def _blobs(hashes: Sequence[bytes], ends: Sequence[int]) -> list[bytes]:
     """Pairs of a hash and a count, sorted; of each record, whose hashes stand before its end."""
     numbers = np.frombuffer(b"".join(hashes), dtype="<u8")
-    owners = np.repeat(np.arange(len(ends), dtype="<u4"), np.diff(ends, prepend=0))
+    kind = "<u2" if len(ends) <= COUNT_MAX else "<u4"  # numbers of two bytes are sorted faster
+    owners = np.repeat(np.arange(len(ends), dtype=kind), np.diff(ends, prepend=0))
     order = np.argsort(numbers)
     order = order[np.argsort(owners[order], kind="stable")]
     numbers, owners = numbers[order], owners[order]

@@ -186,11 +186,18 @@ def document_words(text: str, author: str) -> tuple[list[str], list[str]]:
         found = found if whole.isascii() else [stem_by_script(term) for term in found]
     if asks(text):
         found.append(QUESTION)
-    told = languages_of(text, written)
-    # English has none; and a note in plain letters that nothing tells the language of.
-    if told != (ENGLISH,) and (told or not text.isascii()):
+    if _has_language_stems(text, written):
         found += [STEM + one for stems in _stems_of(text, written) for one in stems]
     return written if plain_letters else [], found
+
+
+def _has_language_stems(text: str, written: Sequence[str]) -> bool:
+    """English has none; nor has a note in plain letters that nothing tells the language of."""
+    if not text.isascii():
+        return languages_of(text, written) != (ENGLISH,)
+    if _small_elsewhere().isdisjoint(written[:READ_WORDS_MAX]):
+        return False
+    return languages_of(text, written) not in ((), (ENGLISH,))
 
 
 def _stems_of(text: str, found: Sequence[str]) -> list[list[str]]:
@@ -338,8 +345,10 @@ def languages_of(text: str, found: Sequence[str]) -> tuple[str, ...]:
         # Each small word speaks for English: nothing can have more.
         return () if word_set("search.stop_words").isdisjoint(read) else (ENGLISH,)
     table = _small_words()
-    small = [word for word in read if word in table]
-    votes = Counter(chain.from_iterable([table[word] for word in small]))
+    small = [table[word] for word in read if word in table]
+    if plain_letters and small.count((ENGLISH,)) >= sum([codes[0] != ENGLISH for codes in small]):
+        return (ENGLISH,)  # what speaks for both decides nothing: no other can have more
+    votes = Counter(chain.from_iterable(small))
     if not plain_letters:
         votes.update(_LETTERS[letter] for letter in {*text.lower()} & _LETTERS.keys())
     if not votes:
@@ -352,6 +361,7 @@ def languages_of(text: str, found: Sequence[str]) -> tuple[str, ...]:
 
 @cache
 def _small_words() -> Mapping[str, tuple[str, ...]]:
+    # English comes first in each.
     found: dict[str, list[str]] = {word: [ENGLISH] for word in word_set("search.stop_words")}
     for code in languages("search.common"):
         for word in listed("search.common", code):

@@ -11,7 +11,6 @@ from recollect.text.inputs import When, clean_name, expiry, one_of
 from recollect.text.messages import Intake, MessageInput, take_in
 from recollect.types import Receipt, SessionKey, Source
 from recollect.verbs.log import Incoming, logged
-from recollect.verbs.queue import queued
 
 
 async def observe(
@@ -36,6 +35,8 @@ async def observe(
     taken = take_in(messages, _intake(engine, key, author, source, pending, expires_at))
     said = Incoming.of(key, clean_name(channel, "channel") if channel else "", taken)
     if key.id == PENDING and engine.queue is not None:
+        from recollect.verbs.queue import queued  # few have one, and all would load it
+
         return await queued(engine, said, actor=actor)
     return await logged(engine, said, actor=actor)
 

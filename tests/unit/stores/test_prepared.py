@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.errors import Invalid
+from recollect.index import derived
 from recollect.index.derived import COUNT_MAX, terms_blob
 from recollect.stores import findable
 from recollect.stores.commit import Held, decide
@@ -61,10 +62,10 @@ def test_a_word_among_many_records_is_counted_as_often_as_fits() -> None:
 
 
 def test_more_words_than_are_kept_are_found_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(findable, "WORDS_KEPT", 3)
+    monkeypatch.setattr(derived, "WORDS_KEPT", 3)
     said = [(f"cats {number} run with dogs", "") for number in range(20)]
     assert findable.terms_of(records_of(said)) == [terms_blob(*one) for one in said]
-    assert len(findable._HASHES) <= 3
+    assert len(derived.STEM_HASHES) <= 3
 
 
 @given(st.text(alphabet=string.ascii_letters + string.digits + "'_-.?! \n\t\x00\x7f", max_size=60))

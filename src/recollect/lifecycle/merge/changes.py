@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import lru_cache
 from itertools import pairwise
 
 from recollect.lifecycle.merge.aside import (
@@ -48,7 +49,7 @@ from recollect.lifecycle.merge.topic import (
     topic_of,
 )
 from recollect.text.analysis import stem
-from recollect.text.claims.changes import change_in
+from recollect.text.claims.changes import STATEMENT_MAX, change_in
 from recollect.text.claims.clauses import expanded, reading
 from recollect.text.claims.fields import fields_of, slots_of
 from recollect.text.claims.foreign import language_of
@@ -122,6 +123,11 @@ _SCALED = re.compile(r"(?:doubled|tripled|halved|quadrupled) ", re.IGNORECASE)
 
 def _changing(text: str, speaker: str, cue: str) -> Topic | None:
     """What a text is about that tells a change, or plans one; None if it tells none."""
+    return _changing_once(text[:STATEMENT_MAX], speaker, cue)
+
+
+@lru_cache(maxsize=100)  # one statement is compared with each that is known
+def _changing_once(text: str, speaker: str, cue: str) -> Topic | None:
     if not cue and not _tells(text, speaker):  # the words of a change are looked for first
         return None
     new = told(text, speaker, cue)

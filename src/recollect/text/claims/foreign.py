@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 
 from recollect.text.claims.clauses import Speaker
 from recollect.text.claims.findings import Finding, birthday_in, finding
@@ -38,9 +38,10 @@ _PARTS = {
 }
 
 
+@lru_cache(maxsize=100)  # a statement is asked about several times
 def language_of(text: str) -> str:
     """The code of a language that is read by patterns, if a sentence is surely in it, else ""."""
-    for language in languages("recognise.letters"):
+    for language in () if text.isascii() else languages("recognise.letters"):
         if len(pattern("recognise.letters", language).findall(text[:200])) >= 2:
             return "" if pattern("recognise.other_letters", language).search(text) else language
     said = set(_WORD.findall(text[:300].casefold()))

@@ -19,7 +19,7 @@ from recollect.text.expressions import later
 _FOLDED = later("[\u0130\u0131\u017f\u212a]")
 _LOOKAROUND = ("(?=", "(?!", "(?<=", "(?<!")
 _GROUP = later(r"\((?:\?(?:P<\w+>|[a-z]*:))?")
-_KEY = later("[a-z0-9' \u3400-\u9fff-]")
+_KEY = later("[a-z0-9' \u00e0-\u00f6\u00f8-\u00ff\u3400-\u9fff-]")
 _PIECE = later(
     "[A-Za-z0-9' \u3400-\u9fff-]{2,}(?![?*+{])"
     r"|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{[^}]*\}|.",
@@ -29,7 +29,7 @@ _MARKS = "\\[{("  # with which an atom of several characters begins that is no l
 _WHOLE_GROUP = later(r"(?:\\b|\(\?<!\\w\))?\(\?:")
 KEY_LEAST = 2  # bytes; one letter of ASCII is in nearly every text
 USUAL_LETTERS = "zqxjkvbpygfwmuclhdrnioaset "  # the rarest first; others are rarer still
-_GRAM = 3  # letters: a text is taken apart into these once, not looked through for every key
+_GRAM = 4  # letters: a text is taken apart into these once, not looked through for every key
 
 
 class _Alternatives:
@@ -90,7 +90,7 @@ def _rarest(key: str) -> str:
 @lru_cache(maxsize=16)
 def _grams(lowered: str) -> frozenset[str]:
     """A text goes through several sieves, one behind the other."""
-    return frozenset(map("".join, zip(lowered, lowered[1:], lowered[2:], strict=False)))
+    return frozenset(map("".join, zip(*[lowered[at:] for at in range(_GRAM)], strict=False)))
 
 
 class Sieve:
