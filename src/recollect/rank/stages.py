@@ -247,7 +247,8 @@ def _second_hops(first: Candidates, candidates: Candidates, asked: Asked) -> Can
 
 
 def _told(candidate: Candidate) -> str:
-    return " ".join((candidate.record.text, *candidate.record.tags))
+    seen = candidate.glance
+    return " ".join((seen.text, *candidate.record.tags)) if seen.tagged else seen.text
 
 
 def _of_what_is_asked(candidates: Candidates, asked: Asked) -> Candidates:
