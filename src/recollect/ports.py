@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import field
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from recollect.errors import Invalid
 from recollect.types import (
     Batch,
+    Durability,
     Entry,
     Find,
     Hit,
@@ -28,6 +29,7 @@ from recollect.types import (
     Search,
     Session,
     SessionKey,
+    Source,
     Status,
     Summary,
     Type,
@@ -44,6 +46,9 @@ NewId = Callable[[], str]
 
 BREATH_SECONDS = 0.008
 BESIDE_CHARACTERS = 2_000  # of text that is read on the loop that everybody shares
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
 
 _left_out: ContextVar[list[str] | None] = ContextVar("left_out", default=None)
 
@@ -391,11 +396,62 @@ class FeedChanges(NamedTuple):
     gone: Sequence[int] | None
 
 
-class FeedRecord(NamedTuple):
+class Glance(NamedTuple):
+    """What ranking asks of every record that was found: most of them are never wanted whole."""
+
+    id: str
+    scope: str
+    kind: Kind
+    type: Type
+    source: Source
+    durability: Durability
+    importance: float
+    at: int  # ``Record.at``, in microseconds since 1970
+    author: str
+    origin: str
+    session: str
+    hash: str
+    tagged: bool
+    text: str
+
+    @classmethod
+    def of(cls, one: Record) -> Glance:
+        at = (one.at - _EPOCH) // _MICROSECOND
+        told = (one.id, one.scope, one.kind, one.type, one.source, one.durability, one.importance)
+        named = (one.author, one.origin, one.session, one.hash)
+        return cls(*told, at, *named, bool(one.tags), one.text)
+
+
+class FeedRecord(Protocol):
     """A record, made of its row only if it is wanted: more are compared than chosen."""
 
-    record: Callable[[], Record]
-    vector: Vector | None
+    @property
+    def vector(self) -> Vector | None: ...
+
+    @property
+    def glance(self) -> Glance: ...
+
+    def record(self) -> Record: ...
+
+
+class LaterRecord:
+    """``FeedRecord`` of a store that has nothing to glance at but the record itself."""
+
+    __slots__ = ("_made", "_make", "vector")
+
+    def __init__(self, make: Callable[[], Record], vector: Vector | None = None) -> None:
+        self._make = make
+        self._made: Record | None = None
+        self.vector = vector
+
+    def record(self) -> Record:
+        if self._made is None:
+            self._made = self._make()
+        return self._made
+
+    @property
+    def glance(self) -> Glance:
+        return Glance.of(self.record())
 
 
 class Feed(Protocol):

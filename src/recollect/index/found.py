@@ -4,11 +4,13 @@ somebody looks at."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.ports import FeedRecord, LaterRecord
 from recollect.types import Hit, Record, Why
 
 Array = NDArray[Any]
@@ -26,14 +28,14 @@ class FoundHits(Sequence[Hit]):
         "keyword_around",
         "lift",
         "lift_around",
-        "records",
+        "read",
         "similarity",
     )
 
     def __init__(
         self,
         *,
-        records: Sequence[Record],
+        read: Sequence[FeedRecord],
         similarity: Array,
         keyword: Array,
         coverage: Array,
@@ -42,7 +44,7 @@ class FoundHits(Sequence[Hit]):
         lift_around: Array,
         after_question: Sequence[bool],
     ) -> None:
-        self.records = records
+        self.read = read
         self.similarity = similarity
         self.keyword = keyword
         self.coverage = coverage
@@ -51,6 +53,11 @@ class FoundHits(Sequence[Hit]):
         self.lift_around = lift_around
         self.after_question = after_question
 
+    @property
+    def records(self) -> list[Record]:
+        """All of them, whole."""
+        return [one.record() for one in self.read]
+
     @classmethod
     def of(cls, hits: Iterable[Hit]) -> FoundHits:
         """Columns of hits; of what has them already, those."""
@@ -58,7 +65,7 @@ class FoundHits(Sequence[Hit]):
             return hits
         hits = list(hits)
         return cls(
-            records=[hit.record for hit in hits],
+            read=[LaterRecord(partial(_record_of, hit)) for hit in hits],
             similarity=_numbers([hit.similarity for hit in hits]),
             keyword=_numbers([hit.keyword for hit in hits]),
             coverage=_numbers([hit.coverage for hit in hits]),
@@ -72,7 +79,7 @@ class FoundHits(Sequence[Hit]):
         """Only those, in this order."""
         rows = np.array(places, dtype=np.int64)
         return FoundHits(
-            records=[self.records[place] for place in places],
+            read=[self.read[place] for place in places],
             similarity=self.similarity[rows],
             keyword=self.keyword[rows],
             coverage=self.coverage[rows],
@@ -84,7 +91,7 @@ class FoundHits(Sequence[Hit]):
 
     def hit(self, place: int, score: float = 0.0, why: tuple[Why, ...] = ()) -> Hit:
         return Hit(
-            record=self.records[place],
+            record=self.read[place].record(),
             similarity=number_or_none(self.similarity.item(place)),
             keyword=self.keyword.item(place),
             coverage=self.coverage.item(place),
@@ -97,7 +104,7 @@ class FoundHits(Sequence[Hit]):
         )
 
     def __len__(self) -> int:
-        return len(self.records)
+        return len(self.read)
 
     @overload
     def __getitem__(self, place: int) -> Hit: ...
@@ -130,3 +137,7 @@ def _numbers(values: Sequence[float | None]) -> Array:
 def number_or_none(number: float) -> float | None:
     """None where a column has NaN."""
     return None if number != number else number
+
+
+def _record_of(hit: Hit) -> Record:
+    return hit.record

@@ -63,6 +63,12 @@ class Vectors:
     scales: Array  # float32; what one step of a number is worth
     held: Array  # bool: is there a vector?
 
+    def grow(self, capacity: int) -> None:
+        """Room for so many, all of it to be written to."""
+        self.matrix = _resized(self.matrix, capacity)
+        self.scales = _resized(self.scales, capacity)
+        self.held = _resized(self.held, capacity)
+
 
 class ScopeIndex:
     def __init__(self, scope: str) -> None:
@@ -235,16 +241,14 @@ class ScopeIndex:
 
     def _grow(self, more: int) -> None:
         needed, capacity = self.size + more, len(self.present)
-        if needed <= capacity:
-            return
-        capacity = needed + needed // 4 + 16  # zeros that nobody wrote yet take no memory
-        self.present = _resized(self.present, capacity)
-        for name, array in self._columns.items():
-            self._columns[name] = _resized(array, capacity)
+        if needed > capacity:
+            capacity = needed + needed // 4 + 16  # zeros that nobody wrote yet take no memory
+            self.present = _resized(self.present, capacity)
+            for name, array in self._columns.items():
+                self._columns[name] = _resized(array, capacity)
         for vectors in self._vectors.values():
-            vectors.matrix = _resized(vectors.matrix, capacity)
-            vectors.scales = _resized(vectors.scales, capacity)
-            vectors.held = _resized(vectors.held, capacity)
+            if len(vectors.matrix) < needed:
+                vectors.grow(capacity)
 
     def _append(self, rows: Rows) -> tuple[Sequence[bytes], int]:
         """Their words, and the first of them."""
@@ -413,7 +417,12 @@ class ScopeIndex:
         arrays, named = unpacked(body)
         first, end = self.size, self.size + int(named["size"])
         self._grow(end - first)
+        # As bytes: behind the last row all are zero, and numpy lengthens texts one by one.
+        ids = self._columns["id"][first:end].view("u1").reshape(-1, ID_BYTES)
+        ids[:, : arrays["id"].itemsize] = arrays["id"].view("u1").reshape(len(arrays["id"]), -1)
         for name, dtype in _DTYPES.items():
+            if name == "id":
+                continue
             values = arrays[name]
             whole = values if name in self._columns else values.astype(dtype, copy=False)
             self._put(name, slice(first, end), whole)
@@ -446,27 +455,34 @@ class ScopeIndex:
     def _take_vectors(self, space: str, body: bytes) -> Array:
         """The rows that it told of."""
         arrays, named = unpacked(body)
-        vectors = self._made_vectors(space, int(named["dimensions"]))
         rows, found = self._keys.find(self.column("key"), arrays["keys"])
         matrix = arrays["matrix"].reshape(len(rows), -1)
-        if found.all() and rows[-1] - rows[0] + 1 == len(rows):
-            where: Any = slice(rows[0], rows[-1] + 1)  # as they lie
+        in_a_row = bool(found.all()) and rows[-1] - rows[0] + 1 == len(rows)
+        # All there are, as they lie: they stay in the bytes that were read until one is written.
+        whole = matrix if in_a_row and len(rows) == self.size else None
+        vectors = self._made_vectors(space, int(named["dimensions"]), whole)
+        if in_a_row:
+            where: Any = slice(rows[0], rows[-1] + 1)
         else:
             where, matrix = rows[found], matrix[found]
             arrays = {**arrays, **{name: arrays[name][found] for name in ("scales", "held")}}
-        vectors.matrix[where] = matrix
+        if vectors.matrix is not matrix:
+            vectors.matrix[where] = matrix
         vectors.scales[where] = arrays["scales"]
         vectors.held[where] = arrays["held"]
         return rows[found]
 
-    def _made_vectors(self, space: str, dimensions: int) -> Vectors:
+    def _made_vectors(self, space: str, dimensions: int, whole: Array | None = None) -> Vectors:
+        """Those of a space, to write to. ``whole``: of all rows, if there are none yet."""
+        capacity = len(self.present)
         if space not in self._vectors:
-            capacity = len(self.present)
             self._vectors[space] = Vectors(
-                np.zeros((capacity, dimensions), dtype=np.int8),
+                np.zeros((capacity, dimensions), dtype=np.int8) if whole is None else whole,
                 np.zeros(capacity, dtype=np.float32),
                 np.zeros(capacity, dtype=bool),
             )
+        elif not self._vectors[space].matrix.flags.writeable:
+            self._vectors[space].grow(capacity)
         return self._vectors[space]
 
 

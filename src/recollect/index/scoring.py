@@ -165,7 +165,8 @@ def kth_largest(values: Array, k: int) -> float:
     block = len(values) // (BLOCKS * k)
     if block > 1 and len(values) > BLOCKS_FROM:
         whole = len(values) // block * block
-        tops = values[:whole].reshape(-1, block).max(axis=1)
+        # A block is a column: numpy compares whole rows at once.
+        tops = values[:whole].reshape(block, -1).max(axis=0)
         values = values[values >= kth_largest(tops, k)]
     return float(np.partition(values, len(values) - k)[len(values) - k])
 

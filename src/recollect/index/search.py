@@ -461,16 +461,15 @@ def _hits(feed: Feed, found: Found | None, spread: Spread, query: Search) -> Seq
         keys = found.keys.tolist()
     read = [rows[key] for key in keys]
     similarity = _similarities([row.vector for row in read], query)
-    shown = np.flatnonzero(found.worded | _nearest(found, read, similarity, query))
-    records = [read[place].record() for place in shown.tolist()]
-    shown, records = _in_order(shown, records, found.keyword, similarity)
+    shown = found.worded | _nearest(found, read, similarity, query)
+    shown, read = _in_order(np.flatnonzero(shown), read, found.keyword, similarity)
     similarity = similarity[shown]
     around = np.full(len(shown), np.nan)
     if query.around:
         whole = (similarity + found.sums[shown]) / (1 + found.weights[shown])
         around = (whole - spread.mean) / spread.deviation
     return FoundHits(
-        records=records,
+        read=read,
         similarity=similarity,
         keyword=found.keyword[shown],
         coverage=found.coverage[shown],
@@ -482,15 +481,19 @@ def _hits(feed: Feed, found: Found | None, spread: Spread, query: Search) -> Seq
 
 
 def _in_order(
-    shown: Array, records: list[Record], keyword: Array, similarity: Array
-) -> tuple[Array, list[Record]]:
+    shown: Array, read: Sequence[FeedRecord], keyword: Array, similarity: Array
+) -> tuple[Array, list[FeedRecord]]:
     """By word, then by meaning, what has no vector last; of equals the one whose id comes first."""
-    second = -similarity[shown]
+    first, second = -keyword[shown], -similarity[shown]
     second[np.isnan(second)] = 2.0
-    first, ids = (-keyword[shown]).tolist(), [record.id for record in records]
-    ranks = sorted(zip(first, second.tolist(), ids, range(len(shown)), strict=True))
-    places = [place for _, _, _, place in ranks]
-    return shown[places], [records[place] for place in places]
+    order = np.lexsort((second, first))
+    ordered, behind = first[order], second[order]
+    if bool(((ordered[1:] == ordered[:-1]) & (behind[1:] == behind[:-1])).any()):
+        ids = [read[place].glance.id for place in shown.tolist()]
+        ranks = sorted(zip(first.tolist(), second.tolist(), ids, range(len(shown)), strict=True))
+        order = np.array([place for _, _, _, place in ranks])
+    shown = shown[order]
+    return shown, [read[place] for place in shown.tolist()]
 
 
 def _nearest(found: Found, rows: Sequence[FeedRecord], similarity: Array, query: Search) -> Array:
@@ -503,7 +506,7 @@ def _nearest(found: Found, rows: Sequence[FeedRecord], similarity: Array, query:
     near &= similarity >= bar
     places = np.flatnonzero(near)
     if len(places) > query.limit:
-        tied = [(-similarity[place], rows[place].record().id, place) for place in places.tolist()]
+        tied = [(-similarity[place], rows[place].glance.id, place) for place in places.tolist()]
         near[:] = False
         near[[place for _, _, place in sorted(tied)[: query.limit]]] = True
     return near

@@ -4,46 +4,74 @@ which the reasons of the few that are shown are put into words."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from operator import attrgetter, eq
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from recollect.index.found import Array, FoundHits, number_or_none
-from recollect.types import Hit, Record, Why
+from recollect.types import Durability, Hit, Record, Why
 
 # In words, or how to put it: of a hundred candidates a few are told.
 Detail = str | Callable[["Board", int], str]
 Reason = tuple[str, float, Detail]  # the stage, what it added, why
 
 
+class Columns(NamedTuple):
+    """What a ``Glance`` tells, of all candidates; called and in the order as there."""
+
+    id: Sequence[str] = ()
+    scope: Sequence[str] = ()
+    kind: Sequence[str] = ()
+    type: Sequence[str] = ()
+    source: Sequence[str] = ()
+    durability: Sequence[Durability] = ()
+    importance: Sequence[float] = ()
+    at: Sequence[int] = ()
+    author: Sequence[str] = ()
+    origin: Sequence[str] = ()
+    session: Sequence[str] = ()
+    hash: Sequence[str] = ()
+    tagged: Sequence[bool] = ()
+    text: Sequence[str] = ()
+
+
 class Board:
     """All candidates of one question, one row each. A stage adds to the scores of all rows, or to
     those of some."""
 
-    __slots__ = ("_columns", "_some", "found", "nearly", "records", "scores", "tagged", "types")
+    __slots__ = (
+        "_some",
+        "_steps",
+        "columns",
+        "found",
+        "glances",
+        "nearly",
+        "scores",
+        "tagged",
+    )
 
     def __init__(self, found: FoundHits, nearly: Sequence[float] = ()) -> None:
         self.found = found
-        self.records: Sequence[Record] = found.records
         self.nearly = nearly  # the share of the query's words that a row holds, or nearly so
         self.scores = np.zeros(len(found))
-        # What several stages ask of every row.
-        self.types = [record.type for record in found.records]
-        self.tagged = rows_of([record.tags for record in found.records])
-        self._columns: list[tuple[str, Array, Detail] | Mapping[int, list[Reason]]] = []
+        self.glances = [one.glance for one in found.read]
+        self.columns = Columns(*zip(*self.glances, strict=True))
+        self.tagged = rows_of(self.columns.tagged)
+        self._steps: list[tuple[str, Array, Detail] | Mapping[int, list[Reason]]] = []
         self._some: dict[int, list[Reason]] | None = None
 
     def add_all(self, stage: str, values: Array, detail: Detail = "") -> None:
         """NaN: the stage does nothing to that row."""
         self.scores = np.where(np.isnan(values), self.scores, self.scores + values)
-        self._columns.append((stage, values, detail))
+        self._steps.append((stage, values, detail))
         self._some = None
 
     def add(self, row: int, stage: str, value: float, detail: Detail = "") -> None:
         self.scores[row] += value
         if self._some is None:
             self._some = {}
-            self._columns.append(self._some)
+            self._steps.append(self._some)
         self._some.setdefault(row, []).append((stage, value, detail))
 
     def best(self) -> float:
@@ -52,7 +80,7 @@ class Board:
     def why(self, row: int) -> list[Reason]:
         """In the order of the stages."""
         reasons: list[Reason] = []
-        for step in self._columns:
+        for step in self._steps:
             if isinstance(step, tuple):
                 stage, values, detail = step
                 value = values.item(row)
@@ -60,6 +88,12 @@ class Board:
             else:
                 reasons += step.get(row, ())
         return reasons
+
+    @property
+    def copied(self) -> bool:
+        """May two of them be copies of one? See ``drop_copies``."""
+        told = [*filter(None, self.columns.origin), *filter(None, self.columns.hash)]
+        return len(told) > len(frozenset(told))
 
     def candidates(self) -> list[Candidate]:
         """One for each row, unordered."""
@@ -69,17 +103,25 @@ class Board:
 class Candidate:
     """A hit with its score: a row of a board, or one that came along."""
 
-    __slots__ = ("_board", "_more", "_row", "lent", "record", "score")
+    __slots__ = ("_board", "_more", "_record", "_row", "glance", "lent", "score")
 
     def __init__(
         self, of: Board | Hit, score: float = 0.0, row: int = 0, lent: float | None = None
     ) -> None:
         self._board = board = Board(FoundHits.of((of,))) if isinstance(of, Hit) else of
         self._row = row
-        self.record = board.records[row]
+        self._record: Record | None = None
+        self.glance = board.glances[row]
         self._more: tuple[Reason, ...] = ()
         self.score = score
         self.lent = lent  # how similar that is which it came along with
+
+    @property
+    def record(self) -> Record:
+        """Whole. Of most candidates nobody wants more than a glance."""
+        if self._record is None:
+            self._record = self._board.found.read[self._row].record()
+        return self._record
 
     @property
     def coverage(self) -> float:
@@ -103,7 +145,7 @@ class Candidate:
 
     def __lt__(self, other: Candidate) -> bool:
         """Its place among equals: the more recent first."""
-        ours, theirs = self.record, other.record
+        ours, theirs = self.glance, other.glance
         return (theirs.at, ours.id) < (ours.at, theirs.id)
 
     def as_hit(self) -> Hit:
@@ -125,6 +167,16 @@ Candidates = list[Candidate]
 def order(candidate: Candidate) -> tuple[float, Candidate]:
     """Best first; of equals the more recent."""
     return -candidate.score, candidate
+
+
+def in_order(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """The same as sorting by ``order``, which only equals need."""
+    ranked = sorted(candidates, key=_score, reverse=True)
+    scores = list(map(_score, ranked))
+    return sorted(ranked, key=order) if any(map(eq, scores, scores[1:])) else ranked
+
+
+_score = attrgetter("score")
 
 
 def rows_of(values: Iterable[Any]) -> list[int]:

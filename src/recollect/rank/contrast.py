@@ -31,7 +31,8 @@ TEXTS_KEPT = 1000
 QUESTIONS_KEPT = 64
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
-_BLANKS = {number: " " for number in range(128) if not chr(number).isalnum()}  # between words
+# Of a byte of plain text: its small letter or digit, or a blank.
+_SMALL = bytes(ord(one.lower()) if one.isalnum() else 32 for one in map(chr, range(128))).ljust(256)
 _APART = re.compile(r"[.!?;:,()\n](?:\s|$)|[()\n]")
 _ENDS = re.compile(r"[.!?\n]\s")
 _YEAR = re.compile(r"(?:19|20)\d\d\Z")
@@ -68,20 +69,20 @@ class Read:
         self._words: dict[int, Word] = {}  # that were asked for
 
     @cached_property
-    def _found(self) -> Sequence[re.Match[str]]:
-        return tuple(_WORD.finditer(self.text))
+    def _edges(self) -> Sequence[int]:
+        return _edges(self.text)
 
     def word(self, place: int) -> Word:
         word = self._words.get(place)
         if word is None:
-            last = self._found[place - 1] if place else None
-            word = self._words[place] = _word_in(self.text, self._found[place], last)
+            word = self._words[place] = _word_in(self.text, self._edges, place)
         return word
 
     @cached_property
     def named(self) -> Sequence[int]:
         """Where something is named; never at the beginning."""
-        capitals = [place for place, one in enumerate(self._found) if one.group()[0].isupper()]
+        begins = [self.text[start] for start in self._edges[::2]]
+        capitals = [place for place, letter in enumerate(begins) if letter.isupper()]
         return [place for place in capitals if self.word(place).named]
 
     @cached_property
@@ -137,11 +138,8 @@ class ReadQuestion:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        found = tuple(_WORD.finditer(text))
-        before = (None, *found[:-1])
-        self.words = tuple(
-            [_word_in(text, one, last) for one, last in zip(found, before, strict=False)]
-        )
+        edges = _edges(text)
+        self.words = tuple([_word_in(text, edges, place) for place in range(len(edges) // 2)])
         self.texts = [one.text for one in self.words]
         self.meant = frozenset([one.meant for one in self.words])
         self.content = [one for one in self.words if one.content]
@@ -410,7 +408,7 @@ def _texts(text: str) -> list[str]:
     if not text.isascii():
         return [_form(written).text for written in _WORD.findall(text)]
     if "'" not in text:
-        return text.lower().translate(_BLANKS).split()
+        return text.encode().translate(_SMALL).decode().split()
     return [one.partition("'")[0] for one in _WORD.findall(text.lower())]
 
 
@@ -434,11 +432,19 @@ def _form(written: str) -> Form:
     return Form(bare, content, bare in meanings("compare.dates"), ending == "s", leads)
 
 
-def _word_in(text: str, found: re.Match[str], last: re.Match[str] | None) -> Word:
+def _edges(text: str) -> list[int]:
+    """Where its words begin and end, one behind the other. Numbers, as many texts are kept: the
+    garbage collector looks at each match, and at no number."""
+    return [edge for one in _WORD.finditer(text) for edge in one.span()]
+
+
+def _word_in(text: str, edges: Sequence[int], place: int) -> Word:
     """A word where it stands, behind the last one."""
-    written, start = found.group(), found.start()
-    before, end = (last.group(), last.end()) if last else ("", 0)
-    first, apart = last is None, False
+    start, stop = edges[2 * place : 2 * place + 2]
+    written = text[start:stop]
+    begun, end = edges[2 * place - 2 : 2 * place] if place else (0, 0)
+    before = text[begun:end]
+    first, apart = not place, False
     if start != end + 1 or text[end] != " ":
         gap = text[end:start]
         title = before[:1].isupper() and len(before) <= TITLE_MAX  # Mr. and Dr.
@@ -446,7 +452,7 @@ def _word_in(text: str, found: re.Match[str], last: re.Match[str] | None) -> Wor
         apart = _APART.search(gap) is not None
     form = _form(written)
     named = form.content and not form.dated and written[0].isupper() and not first
-    names = named or last is None or _form(before).leads
+    names = named or not place or _form(before).leads
     bare, content, dated, owns, _ = form
     return Word(bare, canonical(bare), content, named, dated, owns, apart, names)
 

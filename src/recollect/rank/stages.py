@@ -14,10 +14,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from recollect.index.codes import micros
 from recollect.index.found import Array, FoundHits, number_or_none
 from recollect.index.vectors import is_name
+from recollect.ports import FeedRecord, Glance
 from recollect.profiles import Cuts, Profile
-from recollect.rank.candidates import Board, Candidate, Candidates, order, rows_of
+from recollect.rank.candidates import Board, Candidate, Candidates, in_order, order, rows_of
 from recollect.rank.contrast import misses, second_hops
 from recollect.rank.fusion import fused
 from recollect.rank.nearness import held_nearly, is_english, uncertain_words
@@ -37,6 +39,7 @@ from recollect.types import Hit, Record
 from recollect.types.frozen import frozen
 
 SECONDS_PER_DAY = 86_400.0
+MICROSECONDS = 1_000_000
 ENGLISH_ONLY = frozenset(("minilm", "recall-1"))  # embedders
 OUTDATED_SHARE = 0.2  # what a turn loses whose statement was replaced since
 FOUND_BY_NAME = 0.8  # the score of what is asked for by nothing but its name
@@ -76,28 +79,31 @@ Stage = Callable[[Candidates, Asked], Candidates]
 
 def rank(hits: Iterable[Hit], asked: Asked) -> Candidates:
     """All stages of the profile, best first: those that score, then those that drop some."""
-    ranked = _scored(hits, asked)
+    board = _scored(hits, asked)
+    ranked = board.candidates()
+    needless = {"drop_copies": not board.copied, "one_per_source": not any(board.columns.session)}
     for name in asked.profile.stages:
-        ranked = DROPPING[name](ranked, asked) if name in DROPPING else ranked
-    return sorted(ranked, key=order)
+        if name in DROPPING and not needless[name]:
+            ranked = DROPPING[name](ranked, asked)
+    return in_order(ranked)
 
 
-def _scored(hits: Iterable[Hit], asked: Asked) -> Candidates:
+def _scored(hits: Iterable[Hit], asked: Asked) -> Board:
     found = FoundHits.of(hits)
     board = _without_noise(found, _spelled(found, asked), asked)
     for name in asked.profile.stages:
         if name in SCORING:
             SCORING[name](board, asked)
-    return board.candidates()
+    return board
 
 
 def dropped_by(hits: Iterable[Hit], asked: Asked, id_: str) -> str:
     """The stage that takes this record out of the ranking ("noise" before the first); "" if it
     stays in it."""
-    ranked = _scored(hits, asked)
+    ranked = _scored(hits, asked).candidates()
     for name in ("noise", *asked.profile.stages):
         ranked = DROPPING[name](ranked, asked) if name in DROPPING else ranked
-        if not any(candidate.record.id == id_ for candidate in ranked):
+        if not any(candidate.glance.id == id_ for candidate in ranked):
             return name
     return ""
 
@@ -153,9 +159,7 @@ def _without_noise(found: FoundHits, nearly: Sequence[float], asked: Asked) -> B
     kept = [
         row
         for row, is_heard in enumerate(heard.tolist())
-        if is_heard
-        or (nearly and nearly[row] > 0)
-        or _tag_asked_for(found.records[row], asked_terms)
+        if is_heard or (nearly and nearly[row] > 0) or _tag_asked_for(found.read[row], asked_terms)
     ]
     return Board(found.taken(kept), [nearly[row] for row in kept] if nearly else ())
 
@@ -170,7 +174,7 @@ def _spelled(found: FoundHits, asked: Asked) -> Sequence[float]:
     query = uncertain_words(asked.text)
     if not query:
         return ()
-    texts = [" ".join((one.author, one.text, *one.tags)) for one in found.records]
+    texts = [" ".join((one.glance.author, one.glance.text, *_tags(one))) for one in found.read]
     return held_nearly(query, texts, forms=not is_english(asked.text))
 
 
@@ -186,22 +190,21 @@ def standing_out(candidates: Candidates, asked: Asked) -> Candidates:
     best = max(candidate.score for candidate in candidates)
     least = _leasts(best, cuts, several=asks_for_several(asked.text))
     lowest = min(least)
-    clear = [
-        one for one in candidates if one.score >= lowest and one.score >= _least(one, least, cuts)
-    ]
+    near = [one for one in candidates if one.score >= lowest]
+    clear = [one for one in near if one.score >= _least(one, least, cuts)]
     return _with_what_is_sought(_of_what_is_asked(clear, asked), candidates, asked)
 
 
 def _with_what_is_sought(kept: Candidates, candidates: Candidates, asked: Asked) -> Candidates:
     """Without statements that hold nothing of the kind that is asked for, unless another goes on
     where they end."""
-    told = [one for one in kept[:CONTRAST_AMONG] if one.record.type != "turn"]
+    told = [one for one in kept[:CONTRAST_AMONG] if one.glance.type != "turn"]
     if not told:
         return kept
     if further := _second_hops(told, candidates, asked):
         return sorted([*kept, *further], key=order)
-    lacking = {one.record.id for one in _lacking(told, asked)}
-    return [one for one in kept if one.record.id not in lacking] if lacking else kept
+    lacking = {one.glance.id for one in _lacking(told, asked)}
+    return [one for one in kept if one.glance.id not in lacking] if lacking else kept
 
 
 def _lacking(told: Candidates, asked: Asked) -> Candidates:
@@ -226,11 +229,11 @@ def _second_hops(first: Candidates, candidates: Candidates, asked: Asked) -> Can
     """What goes on where the first hits end, by a name that only they have."""
     if len(first) > HOPS_FROM:
         return []
-    there = {one.record.id for one in first}
+    there = {one.glance.id for one in first}
     others = [
         one
         for one in candidates[:CONTRAST_AMONG]
-        if one.record.type != "turn" and one.coverage > 0 and one.record.id not in there
+        if one.glance.type != "turn" and one.coverage > 0 and one.glance.id not in there
     ]
     if not others:
         return []
@@ -244,12 +247,13 @@ def _second_hops(first: Candidates, candidates: Candidates, asked: Asked) -> Can
 
 
 def _told(candidate: Candidate) -> str:
-    return " ".join((candidate.record.text, *candidate.record.tags))
+    seen = candidate.glance
+    return " ".join((seen.text, *candidate.record.tags)) if seen.tagged else seen.text
 
 
 def _of_what_is_asked(candidates: Candidates, asked: Asked) -> Candidates:
     """Without statements of another thing. In talk a turn answers with what stands around it."""
-    told = [one for one in candidates[:CONTRAST_AMONG] if one.record.type != "turn"]
+    told = [one for one in candidates[:CONTRAST_AMONG] if one.glance.type != "turn"]
     if not told:
         return candidates
     texts = list(map(_told, told))
@@ -258,8 +262,8 @@ def _of_what_is_asked(candidates: Candidates, asked: Asked) -> Candidates:
     for one, why in zip(told, misses(asked.text, texts), strict=True):
         if why or not (single or _says_it(one)):
             one.add("contrast", 0.0, why or "a word in common, and nothing else")
-            apart.add(one.record.id)
-    return [one for one in candidates if one.record.id not in apart]
+            apart.add(one.glance.id)
+    return [one for one in candidates if one.glance.id not in apart]
 
 
 def _says_it(candidate: Candidate) -> bool:
@@ -293,7 +297,7 @@ def _leasts(best: float, cuts: Cuts, *, several: bool) -> Leasts:
 
 
 def _least(candidate: Candidate, least: Leasts, cuts: Cuts) -> float:
-    if candidate.record.type == "turn":
+    if candidate.glance.type == "turn":
         return least.turn
     return least.far if candidate.score < cuts["statement"].clear else least.statement
 
@@ -323,13 +327,13 @@ def voice(board: Board, asked: Asked) -> None:
     """Who said it, and to whom: somebody the question names counts more, and so does the answer
     to a question; a turn that only asks, among people, less; what an assistant answered less,
     unless the question is about just that."""
-    if "turn" not in board.types:
+    if "turn" not in board.columns.type:
         return
-    turns = rows_of([type_ == "turn" for type_ in board.types])
+    turns = rows_of([type_ == "turn" for type_ in board.columns.type])
     best = board.best()
     of_assistant = asks_for_the_assistant(asked.text)
     for row in turns:
-        source = board.records[row].source
+        source = board.columns.source[row]
         if source == "assistant" and not of_assistant:
             board.add(row, "voice", -best * asked.profile.assistant_discount, "the assistant's")
         elif source == "user":
@@ -337,11 +341,11 @@ def voice(board: Board, asked: Asked) -> None:
 
 
 def _weigh_what_a_person_said(board: Board, row: int, best: float, asked: Asked) -> None:
-    record = board.records[row]
-    named = bool(record.author) and is_name(record.author)
-    if named and names(asked.text, record.author):
-        board.add(row, "voice", best * asked.profile.named_boost, record.author)
-    if not asks(record.text):
+    author = board.columns.author[row]
+    named = bool(author) and is_name(author)
+    if named and names(asked.text, author):
+        board.add(row, "voice", best * asked.profile.named_boost, author)
+    if not asks(board.columns.text[row]):
         if board.found.after_question[row]:
             value = float(board.scores[row]) * asked.profile.answer_boost
             board.add(row, "voice", value, "answers a question")
@@ -355,7 +359,7 @@ def time(board: Board, asked: Asked) -> None:
     if not named:
         return
     best = board.best()
-    for row, record in enumerate(board.records):
+    for row, record in enumerate(board.found.records):
         at = record.at
         phrase = next(
             (p.phrase for p in named if p.start <= at < p.end or p.is_told(record.text, at)), ""
@@ -367,20 +371,20 @@ def time(board: Board, asked: Asked) -> None:
 def standing(board: Board, asked: Asked) -> None:
     """A request is answered as the person wants such things in general: what they said about
     that counts more, the nearer in meaning the more."""
-    if WISHED.isdisjoint(board.types) or not asks_for_help(asked.text):
+    if WISHED.isdisjoint(board.columns.type) or not asks_for_help(asked.text):
         return
     best = board.best()
-    for row, record in enumerate(board.records):
-        if _is_wish(record):
+    for row, one in enumerate(board.glances):
+        if _is_wish(one):
             lift = float(board.found.lift[row])
             near = min(max(lift / WISH_LIFT, 0.0), 1.0) if lift == lift else 0.0
             board.add(row, "standing", best * near * asked.profile.standing_boost, "a wish")
 
 
-def _is_wish(record: Record) -> bool:
+def _is_wish(one: Glance) -> bool:
     """By its kind, or by how a person put it."""
-    told = record.type == "turn" and record.source == "user"
-    return record.type in WISHES or (told and is_wish(record.text))
+    told = one.type == "turn" and one.source == "user"
+    return one.type in WISHES or (told and is_wish(one.text))
 
 
 def spread(candidates: Candidates, asked: Asked) -> Candidates:
@@ -438,23 +442,22 @@ def tag_boost(board: Board, asked: Asked) -> None:
     """A record one of whose tags appears in the query."""
     asked_terms = _terms_of_query(asked) if board.tagged else frozenset()
     for row in board.tagged:
-        if tag := _tag_asked_for(board.records[row], asked_terms):
+        if tag := _tag_asked_for(board.found.read[row], asked_terms):
             board.add(row, "tag", asked.profile.tag_boost, tag)
 
 
 def alias(board: Board, asked: Asked) -> None:
     """Tags are further names: what is asked for by one of them is found, not merely near."""
-    records = board.records
     raised = sorted({*board.tagged, *rows_of(_below(board))})
     query = frozenset(query_terms(asked.text)) if raised else frozenset()
     for row in raised if query else ():
-        named = {term for tag in records[row].tags for term in terms(tag)} & query
+        named = {term for tag in _tags(board.found.read[row]) for term in terms(tag)} & query
         _raise(board, row, "alias", FOUND_BY_NAME * len(named) / len(query), " ".join(named))
 
 
 def spelling(board: Board, asked: Asked) -> None:  # noqa: ARG001
     """What holds the words of the query nearly: misspelled, or only begun."""
-    nearly = board.nearly or [0.0] * len(board.records)
+    nearly = board.nearly or [0.0] * len(board.found)
     for row in range(len(nearly)) if board.nearly else rows_of(_below(board)):
         _raise(board, row, "spelling", FOUND_NEARLY * nearly[row], "nearly the same words")
 
@@ -475,8 +478,12 @@ def _terms_of_query(asked: Asked) -> frozenset[str]:
     return frozenset(terms(asked.text))
 
 
-def _tag_asked_for(record: Record, asked_terms: frozenset[str]) -> str:
-    for tag in record.tags:
+def _tags(one: FeedRecord) -> Sequence[str]:
+    return one.record().tags if one.glance.tagged else ()
+
+
+def _tag_asked_for(one: FeedRecord, asked_terms: frozenset[str]) -> str:
+    for tag in _tags(one):
         tag_terms = terms(tag)
         if tag_terms and asked_terms.issuperset(tag_terms):
             return tag
@@ -485,7 +492,9 @@ def _tag_asked_for(record: Record, asked_terms: frozenset[str]) -> str:
 
 def importance(board: Board, asked: Asked) -> None:  # noqa: ARG001
     """Up to a tenth more or less; the middle changes nothing."""
-    weights = [record.importance for record in board.records]
+    weights = board.columns.importance
+    if weights.count(USUAL_IMPORTANCE) == len(weights):
+        return
     for row in rows_of([weight != USUAL_IMPORTANCE for weight in weights]):
         change = float(board.scores[row]) * 0.2 * (weights[row] - USUAL_IMPORTANCE)
         if change:
@@ -494,25 +503,23 @@ def importance(board: Board, asked: Asked) -> None:  # noqa: ARG001
 
 def decay(board: Board, asked: Asked) -> None:
     """Older counts less, down to a floor; core memories do not fade."""
-    now, records = asked.now, board.records
+    now, decays = micros(asked.now), asked.profile.decay
     rules = {
-        name: (rule.floor, 1 - rule.floor, rule.half_life_days)
-        for name, rule in asked.profile.decay.items()
+        name: (rule.floor, 1 - rule.floor, rule.half_life_days) for name, rule in decays.items()
     }
-    # Each is asked for its time here, not by ``at``: there are a hundred.
-    times = [one.valid_from or one.learned_at for one in records]
-    spans = [(now - at).total_seconds() / SECONDS_PER_DAY for at in times]
+    # Whole microseconds, as the difference of two times counts them.
+    spans = [(now - at) / MICROSECONDS / SECONDS_PER_DAY for at in board.columns.at]
     days = [span if span > 0 else 0.0 for span in spans]
     kept = [
         floor + rest * 0.5 ** (age / half_life)
         for age, (floor, rest, half_life) in zip(
-            days, [rules[one.durability] for one in records], strict=True
+            days, map(rules.__getitem__, board.columns.durability), strict=True
         )
     ]
     change = board.scores * (np.array(kept) - 1)
 
     def told(board: Board, row: int) -> str:
-        return f"{days[row]:.0f} days, {board.records[row].durability}"
+        return f"{days[row]:.0f} days, {board.columns.durability[row]}"
 
     board.add_all("decay", np.where(np.abs(change) > NOTHING, change, np.nan), told)
 
@@ -520,7 +527,7 @@ def decay(board: Board, asked: Asked) -> None:
 def drop_copies(candidates: Candidates, asked: Asked) -> Candidates:  # noqa: ARG001
     """Of copies in several scopes (same origin) and of equal texts, only the best stays; that of a
     page or a tool stands for nobody else's."""
-    told = [key for one in candidates for key in (one.record.origin, one.record.hash) if key]
+    told = [key for one in candidates for key in (one.glance.origin, one.glance.hash) if key]
     if len(told) == len(frozenset(told)):
         return candidates
     kept: Candidates = []
@@ -538,24 +545,24 @@ def one_per_source(candidates: Candidates, asked: Asked) -> Candidates:
     """A turn and a fact learned from it say the same: one of them stays, with the better score
     of both, so that no place in the answer is taken twice. A fact that is in doubt stays: its turn
     does not say so."""
-    facts = [one for one in candidates if one.record.kind == "semantic" and one.record.session]
+    facts = [one for one in candidates if one.glance.session and one.glance.kind == "semantic"]
     turns = {
         (*_session_of(candidate.record), id_): candidate
         for candidate in (candidates if facts else ())
-        if candidate.record.type == "turn"
+        if candidate.glance.type == "turn"
         for id_ in candidate.record.lineage
     }
     dropped: set[str] = set()
     for fact in sorted(facts, key=order) if turns else ():
         turn = _best_turn(fact.record, turns)
-        if turn is None or turn.record.id in dropped:
+        if turn is None or turn.glance.id in dropped:
             continue
         says_more = asked.prefer_facts or fact.record.status == "disputed"
         kept, gone = (fact, turn) if says_more else (turn, fact)
-        dropped.add(gone.record.id)
+        dropped.add(gone.glance.id)
         gain = max(gone.score - kept.score, 0.0)
         kept.add("same source", gain, f"{gone.record.type} {gone.record.id}")
-    return [one for one in candidates if one.record.id not in dropped] if dropped else candidates
+    return [one for one in candidates if one.glance.id not in dropped] if dropped else candidates
 
 
 def _best_turn(record: Record, turns: Mapping[tuple[str, str, str], Candidate]) -> Candidate | None:

@@ -31,7 +31,7 @@ from recollect.index.cache import IndexCache
 from recollect.index.derived import quantised
 from recollect.index.feed import index_row
 from recollect.index.filters import check_asked, has_keys, ordered, passes
-from recollect.ports import Capabilities, Cell, FeedChanges, FeedRecord, FeedStamps
+from recollect.ports import Capabilities, Cell, FeedChanges, FeedRecord, FeedStamps, LaterRecord
 from recollect.scopes import is_visible, is_within, root_of
 from recollect.stores.cells import check_cell, check_version
 from recollect.stores.commit import (
@@ -338,7 +338,7 @@ class FolderFeed:
     def records(self, keys: Sequence[int], space: str) -> Mapping[int, FeedRecord]:
         vectors = self._root.vectors.get(space, {})
         return {
-            key: FeedRecord(partial(detached, self._root.records[id_]), vectors.get(id_))
+            key: LaterRecord(partial(detached, self._root.records[id_]), vectors.get(id_))
             for id_, key in self._root.keys.items()
             if key in keys
         }

@@ -17,7 +17,7 @@ from recollect.index.found import FoundHits
 from recollect.index.vectors import says_nothing
 from recollect.models.calls import sum_of
 from recollect.models.embedder import Embedded
-from recollect.ports import AnswerError, NativeHits, Store, beside, leaving_out
+from recollect.ports import AnswerError, Glance, NativeHits, Store, beside, leaving_out
 from recollect.profiles import profile_named
 from recollect.rank.candidates import Candidate, order
 from recollect.rank.places import INSIDE, PASSED_OVER, is_crowded, placed
@@ -326,8 +326,8 @@ async def _ranked_in(
     ranked = of_equal_say([await _ranked_by(found, about) for found, (_, about) in each])
     along = await _brought_along(store, query, root, ranked, asked)
     joined = _joined([*ranked, *along]) if along or len(questions) > 1 else ranked
-    hidden = await spoken_over(store, query.where, root, [one.record for one in joined])
-    seen = [one for one in joined if one.record.id not in hidden] if hidden else joined
+    hidden = await spoken_over(store, query.where, root, [one.glance for one in joined])
+    seen = [one for one in joined if one.glance.id not in hidden] if hidden else joined
     # Once more, for what came along; and where facts are preferred, for what that made room for.
     again = joined is not ranked or asked.prefer_facts
     if again and "one_per_source" in asked.profile.stages:
@@ -345,9 +345,9 @@ def _joined(candidates: Iterable[Candidate]) -> list[Candidate]:
     """Each record once, with its best score."""
     best: dict[str, Candidate] = {}
     for candidate in candidates:
-        known = best.get(candidate.record.id)
+        known = best.get(candidate.glance.id)
         if known is None or known.score < candidate.score:
-            best[candidate.record.id] = candidate
+            best[candidate.glance.id] = candidate
     return list(best.values())
 
 
@@ -399,16 +399,17 @@ async def _status_at(store: Store, root: str, record: Record, moment: datetime) 
 
 
 async def spoken_over(
-    store: Store, where: Where, root: str, records: Sequence[Record]
+    store: Store, where: Where, root: str, records: Sequence[Record | Glance]
 ) -> frozenset[str]:
     """Which of these are replaced, for this query, by a record of a scope below theirs: a scope
     cannot retire what its parents say, only speak over it. Whoever asks for history sees them;
     whoever asks what was known then, what was spoken over then."""
     history = where.as_of or not {*where.statuses} <= {"active", "disputed"}
     mixed = where.descend or len(where.scopes) > 1
-    above = {one.id: one.scope for one in records if mixed or one.scope not in where.scopes}
-    if history or not where.statuses or not above:
+    here = not mixed and {one.scope for one in records}.issubset(where.scopes)
+    if here or history or not where.statuses or not records:  # mostly nobody is above
         return frozenset()
+    above = {one.id: one.scope for one in records if mixed or one.scope not in where.scopes}
     edges = [
         edge
         for edge in await store.relations(root, tuple(above))
@@ -440,7 +441,7 @@ async def _brought_along(
 ) -> list[Candidate]:
     """Records that the best hits are related to. Both ends must be visible and pass the
     filters; a retired edge leads nowhere."""
-    sources = {candidate.record.id: candidate for candidate in ranked[:EXPANDED_HITS]}
+    sources = {candidate.glance.id: candidate for candidate in ranked[:EXPANDED_HITS]}
     if not sources or not query.text:
         return []
     books = query.where.known_at or query.where.now
@@ -515,10 +516,10 @@ def _count_uses(engine: Engine, kept: Iterable[Candidate]) -> None:
 
 def _dropped(best: list[Candidate], kept: list[Candidate]) -> list[str]:
     there = {candidate.record.id for candidate in kept}
-    missed = [candidate.as_hit() for candidate in best if candidate.record.id not in there]
+    missed = [candidate for candidate in best if candidate.glance.id not in there]
     return [
         f"not returned: {hit.record.id} (score {hit.score:.3f}; "
         + ", ".join(map(str, hit.why))
         + ")"
-        for hit in missed[:10]
+        for hit in [candidate.as_hit() for candidate in missed[:10]]
     ]

@@ -18,7 +18,7 @@ from recollect.index.feed import index_row
 from recollect.index.keys import KeyRows
 from recollect.index.search import listing, search
 from recollect.index.turns import TurnChains
-from recollect.ports import FeedChanges, FeedRecord, FeedStamps
+from recollect.ports import FeedChanges, FeedRecord, FeedStamps, LaterRecord
 from recollect.testing.values import NOW, ROOT, make_record, make_search, unit
 from recollect.types import Listing, Record, Vector, Where
 
@@ -87,7 +87,7 @@ class ListFeed:
     def records(self, keys: Sequence[int], space: str) -> Mapping[int, FeedRecord]:  # noqa: ARG002
         newest = self._newest()
         return {
-            key: FeedRecord(lambda record=record: record, self.vector.get(key))  # type: ignore[misc]
+            key: LaterRecord(lambda record=record: record, self.vector.get(key))  # type: ignore[misc]
             for key in keys
             if (record := newest[key][1]) is not None
         }

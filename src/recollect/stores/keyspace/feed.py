@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, cast
 
-from recollect.ports import FeedChanges, FeedRecord, FeedStamps, IndexRow
+from recollect.ports import FeedChanges, FeedRecord, FeedStamps, IndexRow, LaterRecord
 from recollect.stores.keyspace.engine import Ask, Get, KeyEngine, KeySpan, Pairs
 from recollect.stores.keyspace.keys import (
     HEADER,
@@ -117,7 +117,7 @@ class KeyFeed:
         bodies, vectors = answers[: len(keys)], answers[len(keys) :] or [None] * len(keys)
         self.late |= any(raw and changed_at(raw) > self._stamp for raw in bodies)
         return {
-            one: FeedRecord(partial(record_in, raw), vector)
+            one: LaterRecord(partial(record_in, raw), vector)
             for one, raw, vector in zip(keys, bodies, vectors, strict=True)
             if raw and is_sound_body(raw)
         }

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from recollect.index.codes import NEVER_ENDS
-from recollect.ports import FeedChanges, FeedRecord, FeedStamps, note_left_out
+from recollect.ports import FeedChanges, FeedRecord, FeedStamps, LaterRecord, note_left_out
 from recollect.stores.postgres.connection import Db, select, vector_of
 from recollect.stores.postgres.erase import EVERYTHING
 from recollect.stores.postgres.held import ask_with_vectors, sound_record
@@ -90,7 +90,7 @@ class PostgresFeed:
                 note_left_out(self.damaged[-1:])
                 continue
             told = None if vector is None else vector_of(vector)
-            found[key] = FeedRecord(partial(_itself, record), told)
+            found[key] = LaterRecord(partial(_itself, record), told)
         return found
 
     def _parts(self, sql: str, given: Sequence[Any]) -> Iterator[list[tuple[Any, ...]]]:
