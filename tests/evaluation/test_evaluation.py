@@ -92,6 +92,7 @@ def test_X17_a_broken_ranking_fails_the_comparison(
         return (candidate.score, candidate.record.id)
 
     monkeypatch.setattr(stages, "order", worst_first)
+    monkeypatch.setattr(stages, "in_order", lambda ranked: sorted(ranked, key=worst_first))
     monkeypatch.setattr("recollect.verbs.recall.order", worst_first)
     assert run(DATA, *options) == WORSE
     printed = capsys.readouterr().out

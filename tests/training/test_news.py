@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evaluation.learning.sequels import HELD, NEWS, SEQUELS
-from training.news.examples import Example, Message, weighed
+from training.news.examples import Example, Message, marked_voices, weighed
 
 
 def lines(folder: str) -> set[str]:
@@ -29,7 +29,8 @@ def test_nothing_that_is_held_apart_is_open() -> None:
 def test_every_block_has_a_statement_and_both_kinds_of_messages(folder: str) -> None:
     for file in (NEWS / folder).glob("*.txt"):
         marks = "".join(line[0] for line in file.read_text("utf-8").splitlines())
-        assert set(marks) == set("=+-~"), file.name
+        # What is said right after a statement is a correction of it, or none.
+        assert set(marks) == set("=+-" if file.name == "corrections.txt" else "=+-~"), file.name
         for block in marks.removeprefix("=").split("="):
             assert "+" in block, file.name
 
@@ -51,3 +52,18 @@ def test_changes_count_half_as_much_as_the_rest_together() -> None:
     assert len(found) == 33
     sums = [sum(one.weight for one in found if one.answer == so) for so in (True, False)]
     assert sums[0] == pytest.approx(sums[1] / 2, rel=0.01)
+
+
+def test_in_a_message_what_is_shown_stands_between_marks() -> None:
+    for file in (NEWS / "voices").glob("*.txt"):
+        for message in file.read_text("utf-8").split("\n====\n"):
+            assert message.count("⟦") == message.count("⟧"), (file.name, message)
+    text, others = marked_voices("Too long? ⟦I am Ann.⟧")
+    assert text == "Too long? I am Ann."
+    assert "".join(char for char, other in zip(text, others, strict=True) if other) == "I am Ann."
+
+
+def test_what_lasts_and_what_does_not_stand_below_each_other() -> None:
+    for file in (NEWS / "lasting").glob("*.txt"):
+        marks = "".join(line[0] for line in file.read_text("utf-8").splitlines())
+        assert set(marks) == set("=+-"), file.name

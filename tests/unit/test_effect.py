@@ -156,7 +156,7 @@ def believed(embedder: str, known: str, said: str) -> dict[str, str]:
         ),
         (
             "I play in a hockey club, the Redditch Rovers.",
-            "Scored my first goal in a Bromsgrove shirt, the transfer went through.",
+            "I'm a Bromsgrove player as of this week, feels odd in their colours.",
             "We lost against Bromsgrove again.",
         ),
     ],

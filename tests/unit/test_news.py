@@ -107,6 +107,9 @@ class Sure:
     async def lasts(self, said: Sequence[str]) -> list[float]:
         return [self.odds] * len(said)
 
+    async def own(self, passages: Sequence[tuple[str, str, str]]) -> list[float]:
+        return [9.0] * len(passages)
+
 
 def told(readers: Sequence[Reader], *said: str) -> tuple[dict[str, str], Sequence[str]]:
     """What is believed after these messages, each read by its own, and the notes on the last."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 LIKELY = 1.98  # above it what is known is in doubt
 LEAST = -3.12  # below it nothing is replaced for a word of change
 LASTING = 1.0  # above it a sentence that no rule reads is kept as it was said
+LASTING_REPLY = -2.0  # the same for what is said to something that somebody else said
 SURELY_LASTING = 1.4  # above it also one that some rule takes for a question, a task or a moment
 MAY_LAST = 0.0  # and it stands in a sentence that is above this
 NO_CORRECTION = -2.5  # below it what was just said is not corrected, whatever the form of words

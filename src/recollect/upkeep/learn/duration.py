@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from recollect.engine import Engine
 from recollect.errors import Unavailable
-from recollect.lifecycle.bounds import LASTING, MAY_LAST, PASSING, SURELY_LASTING
+from recollect.lifecycle.bounds import LASTING, LASTING_REPLY, MAY_LAST, PASSING, SURELY_LASTING
 from recollect.ports import Reader
 from recollect.text.claims.foreign import language_of
 from recollect.text.claims.lessons import Lesson, durability_for
@@ -28,7 +28,7 @@ async def lasting_in(engine: Engine, root: str, unread: Sequence[Unread]) -> lis
     if not unread or engine.embedder is None or await engine.vector_trouble():
         return []
     odds = await _odds(engine.reader, [text for text, _ in unread])
-    kept = [lesson for text, lesson in unread if odds.get(text, LASTING) > LASTING]
+    kept = [one for text, one in unread if text in odds and odds[text] > _least(one)]
     tells = endurance_in(engine.embedder.space)
     rest = [one for one in unread if one[0] not in odds]
     if tells is None or not rest:
@@ -36,6 +36,11 @@ async def lasting_in(engine: Engine, root: str, unread: Sequence[Unread]) -> lis
     embedded = await engine.embed_texts([text for text, _ in rest], root=root)
     found = zip(rest, embedded.vectors, strict=True)
     return kept + [one for (_, one), vector in found if vector is not None and tells.holds(vector)]
+
+
+def _least(lesson: Lesson) -> float:
+    """Who answers, or replies to what was said, tells more with fewer words."""
+    return LASTING_REPLY if lesson.asked or lesson.replies else LASTING
 
 
 async def surely_lasting_in(reader: Reader | None, barred: Sequence[Barred]) -> list[Lesson]:

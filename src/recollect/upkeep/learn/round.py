@@ -209,8 +209,13 @@ async def by_rules(engine: Engine, turns: Turns) -> Learned:
     news += [LearnCandidate(lesson=one, how="rules", if_news=True, passing=True) for one in rest]
     taught = {id_ for lesson in kept for id_ in lesson.messages}
     skipped = {id_: why for id_, why in found.skipped.items() if id_ not in taught}
+    # In the order in which it was said; of one message what replaces before what is beside it.
+    place = {message.id: at for at, message in enumerate(turns.messages)}
+    candidates = sorted(
+        (*news, *sure), key=lambda one: max(place.get(id_, -1) for id_ in one.lesson.messages)
+    )
     return Learned(
-        candidates=(*news, *sure),  # what replaces comes before what is only beside it
+        candidates=tuple(candidates),
         skipped={**skipped, **turns.unheard},
     )
 
