@@ -560,7 +560,7 @@ def _barred(
     said, told = _said(message), _said_apart(text)
     if len(told) > UNREAD_SENTENCES_MAX or language_of(text):
         return []
-    parts = [(part, one.text) for one in told for part in parts_of(one.text)]
+    parts = [(part, one.text) for one in told for part in _told_parts(one)]
     known = {stem(word) for lesson in found for word in words_in(lesson.text)}
     return [
         (part, whole, kept_as_said(part, said))
@@ -571,6 +571,24 @@ def _barred(
         and not any(part in one for one in unread)
         and not is_covered(part, known, said.at)
     ]
+
+
+def _told_parts(sentence: Sentence) -> list[str]:
+    """The parts of a sentence that do not ask."""
+    parts = parts_of(sentence.text)
+    told = parts[:-1] if sentence.question else parts
+    return [
+        part
+        for part in told
+        if not _ASKING.match(part) and not pattern("lasting.asks").match(spelled(part))
+    ]
+
+
+_ASKING = re.compile(
+    r"(?:(?:and|so|but|ok|hey|hi|now|btw)[, ]+)*(?:any|do|does|did|is|are|am|was|should|shall|can"
+    r"|could|would|will|may|might|what|how|where|when|why|which|who|whose|whats|hows)\b",
+    re.IGNORECASE,
+)
 
 
 _OF_SELF = re.compile(r"\b(?:I|I'm|I've|I'd|my|we|we're|we've|our|im|ive)\b", re.IGNORECASE)
