@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from recollect.engine import Engine
 from recollect.errors import Unavailable
-from recollect.lifecycle.bounds import LEAST, LIKELY
+from recollect.lifecycle.bounds import AGREED, LEAST, LIKELY
 from recollect.lifecycle.effect import SPACE, effect_in
 from recollect.lifecycle.merge import Known, cue_of
 from recollect.lifecycle.merge.topic import Topic, told, topic_of
@@ -131,7 +131,7 @@ async def _by_reading(
 
 def _told(one: Known, whole: float, part: float) -> Known:
     odds = min(whole, part)
-    bears = odds if odds > (0.0 if one.bears else LIKELY) else 0.0
+    bears = odds if odds > (AGREED if one.bears else LIKELY) else 0.0
     return replace(one, odds=odds, bears=bears, denied=whole < LEAST)
 
 
