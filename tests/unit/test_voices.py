@@ -71,6 +71,13 @@ def test_a_long_list_of_somebody_is_theirs() -> None:
     assert "Hull" in own_words(part(text))
 
 
+def test_what_stands_behind_the_last_passage_that_is_read_is_not_lost() -> None:
+    lines = "\n".join(f"- I own {number} hens" for number in range(60))
+    assert "59 hens" in own_words(part(lines))
+    assert "59 hens" in own_words(part(f"{lines}\n- I own a goat", "goat"))
+    assert "own 7 hens" not in part(f"{lines}\n- I own a goat", "own 7 hens")
+
+
 @given(st.text(alphabet="ab .:!?\n\"'", max_size=80))
 def test_passages_are_in_order_and_apart(text: str) -> None:
     places = passages(text)

@@ -33,7 +33,7 @@ from evaluation.learning.matching import matches_any
 from evaluation.learning.sequels import NEWS, PLAIN, SEQUELS
 from evaluation.learning.sequels import OPEN as SEQUELS_OPEN
 from recollect.lifecycle.merge.topic import said_by
-from recollect.text.claims.passages import in_its_place, is_read, may_show, passages
+from recollect.text.claims.passages import PASSAGES_MAX, in_its_place, is_read, may_show, passages
 
 Task = Literal["changes", "lasts", "own"]
 LATER = timedelta(days=31)
@@ -215,7 +215,7 @@ def _of_voices(file: Path, statements: Sequence[str], dice: random.Random) -> It
 
 
 def _told_apart(text: str, others: Sequence[bool]) -> Iterator[Example]:
-    for place in passages(text):
+    for place in passages(text)[:PASSAGES_MAX]:
         before, said, behind = in_its_place(text, place)
         share = sum(others[slice(*place)]) / (place[1] - place[0])
         if is_read(said) and not 0.2 < share < 0.8:  # of two voices nothing is told

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-PASSAGES_MAX = 24
+PASSAGES_MAX = 24  # that are read; of those behind them the rules decide
 WORDS_MIN = 2
 INTRODUCED_MIN = 4  # words before a colon and behind it
 
@@ -26,9 +26,8 @@ def may_show(text: str) -> bool:
 
 
 def passages(text: str) -> list[Place]:
-    """Where the first sentences and lines of a text stand, and what a colon introduces in them."""
-    found = (place for one in _PASSAGE.finditer(text) for place in _introduced(text, one.span()))
-    return [place for place, _ in zip(found, range(PASSAGES_MAX), strict=False)]
+    """Where the sentences and lines of a text stand, and what a colon introduces in them."""
+    return [place for one in _PASSAGE.finditer(text) for place in _introduced(text, one.span())]
 
 
 def _introduced(text: str, place: Place) -> list[Place]:

@@ -15,7 +15,7 @@ from recollect.errors import Unavailable
 from recollect.lifecycle.bounds import LIKELY, NO_CORRECTION, OWN, SHOWN
 from recollect.ports import Reader
 from recollect.text.claims.foreign import language_of
-from recollect.text.claims.passages import in_its_place, is_read, may_show, passages
+from recollect.text.claims.passages import PASSAGES_MAX, in_its_place, is_read, may_show, passages
 from recollect.text.claims.voice import OwnWords, is_framed, own_words
 from recollect.text.normal import one_line
 from recollect.types import Message
@@ -65,7 +65,7 @@ async def own_part(reader: Reader, text: str) -> str:
     if not may_show(text) or len(text) > CHARACTERS_MAX or is_framed(text) or language_of(text):
         return text
     parts = [in_its_place(text, place) for place in passages(text)]
-    asked = [part for part in parts if is_read(part[1])]
+    asked = [part for part in parts if is_read(part[1])][:PASSAGES_MAX]
     odds = dict(zip(asked, await reader.own(asked), strict=True))
     ruled = one_line(own_words(text))
     # What a rule cuts is given back beside something that is shown, or in a long talk of one voice.
