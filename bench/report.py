@@ -150,6 +150,21 @@ def times(value: float) -> str:
     return f"{value:.2f}x"
 
 
+def exponent(points: Sequence[tuple[float, float]]) -> float:
+    """How a value grows with a size: 0 not at all, 1 in proportion. Least squares of the logarithms;
+    not a number where there are fewer than two sizes."""
+    logs = [(math.log(size), math.log(value)) for size, value in points]
+    sizes, values = (sum(column) / len(logs) for column in zip(*logs, strict=True))
+    spread = sum((size - sizes) ** 2 for size, _ in logs)
+    if not spread:
+        return math.nan
+    return sum((size - sizes) * (value - values) for size, value in logs) / spread
+
+
+def power(value: float) -> str:
+    return "-" if math.isnan(value) else f"{value:.2f}"
+
+
 def write_json(report: Report, folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{report.size.replace(' ', '')}.json"

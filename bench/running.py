@@ -51,7 +51,7 @@ FULL = Sizes(
     tenant=1000,
     others=1_000_000,
     siblings=100_000,
-    growth=(1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000),
+    growth=(100, 300, 1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000),
     questions=100,
     rounds=3,
     writers=16,
@@ -64,7 +64,7 @@ QUICK = replace(
     hybrid=20_000,
     others=20_000,
     siblings=10_000,
-    growth=(1000, 3000, 10_000, 20_000),
+    growth=(100, 1000, 3000, 10_000, 20_000),
     questions=50,
     starts=7,
 )

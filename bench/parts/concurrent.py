@@ -56,7 +56,8 @@ async def _rate(bench: Bench, path: Path, group_max: int, what: str) -> float:
         scope = f"user:{writer}" if what == REMEMBER_APART else "user:all"
         text = records[writer * sizes.writes + turn].texts[0]
         receipt = await memory.remember(text, scope=scope)
-        assert receipt.items[0].status == "stored", receipt
+        # Made-up words now and then say that something has changed: both are kept.
+        assert receipt.items[0].status in ("stored", "disputed"), receipt
 
     async def commit(writer: int, turn: int) -> None:
         place = writer * sizes.writes + turn

@@ -6,15 +6,15 @@ from bench.parts.growth import Point, Side, measured
 from bench.report import Claim, Result, Table, at_most, mib, ms, number
 from bench.running import Bench
 
-MEMORY_MAX_GIB = 1.2
-FIRST_ANSWER_MAX = 1.5
-FIRST_ANSWER_AT = 100_000
+MEMORY_MAX_GIB = 0.6
+FIRST_ANSWER_MAX = {100_000: 1.5, 1_000_000: 1.2}  # seconds
+SHOWN = 100_000
 
 
 async def run(bench: Bench) -> Result:
     points = await measured(bench)
     largest = points[-1]
-    middle = min(points, key=lambda point: abs(point.records - FIRST_ANSWER_AT))
+    middle = min(points, key=lambda point: abs(point.records - SHOWN))
     shown = [middle, largest] if middle is not largest else [largest]
     columns = (
         "records", "", "memory", "at its peak", "file", "records/s written",
@@ -54,10 +54,14 @@ def _claims(middle: Point, largest: Point) -> list[Claim]:
             MEMORY_MAX_GIB,
             "{:.2f} GiB",
         ),
-        at_most(
-            f"{number(middle.records)} records: opened and answered",
-            middle.ours.first,
-            FIRST_ANSWER_MAX,
-            "{:.2f} s",
+        *(
+            at_most(
+                f"{number(point.records)} records: opened and answered",
+                point.ours.first,
+                FIRST_ANSWER_MAX[point.records],
+                "{:.2f} s",
+            )
+            for point in (middle, largest)
+            if point.records in FIRST_ANSWER_MAX
         ),
     ]

@@ -12,7 +12,18 @@ import numpy as np
 from bench.baselines import SCOPE, BareFile, any_of, nearest_by_numpy, words_of
 from bench.filling import BATCH, NOW, GivenVectors, fill_timed
 from bench.fresh import start
-from bench.report import Claim, Result, Series, Table, at_most, mib, ms, number
+from bench.report import (
+    Claim,
+    Result,
+    Series,
+    Table,
+    at_most,
+    exponent,
+    mib,
+    ms,
+    number,
+    power,
+)
 from bench.running import Bench
 from bench.texts import DIMENSIONS, Array, Chunk, Question
 from bench.timing import Contender, Times, bytes_of, files_of, forget_cached_pages, race
@@ -25,6 +36,7 @@ RECENT_BATCHES = 100  # the cost of a batch "at N" is that of the last ones befo
 SINGLE_WRITES = 20
 SINGLE_FROM = 50_000_000  # numbers of records that no filling reaches
 STARTS = 3
+SIDES = {"ours": "recollect", "bare": "bare SQLite + numpy"}  # of a point
 RECALL_MS = {100_000: 15.0, 1_000_000: 120.0}  # at the median, on two cores
 
 
@@ -183,18 +195,14 @@ def _side(path: Path, kind: str, done: Written, questions: list[Question]) -> Si
 
 async def run(bench: Bench) -> Result:
     points = await measured(bench)
-    sides = [
-        ("recollect", [point.ours for point in points]),
-        ("bare SQLite + numpy", [point.bare for point in points]),
-    ]
     columns = (
         "records", "", "batch of 100", "one durable write", "recall median", "recall p95",
         "new process, first answer", "memory", "file",
     )  # fmt: skip
     rows = [
-        (number(points[place].records), name, *_cells(side[place]))
-        for place in range(len(points))
-        for name, side in sides
+        (number(point.records), name, *_cells(getattr(point, side)))
+        for point in points
+        for side, name in SIDES.items()
     ]
     note = (
         "recollect: AsyncMemory.remember and recall with vectors given beforehand. Bare: a plain "
@@ -203,7 +211,42 @@ async def run(bench: Bench) -> Result:
         "after ten answers."
     )
     table = Table("Cost against the number of records in one scope", columns, rows, note)
-    return Result("growth", [table], _claims(points), _series(points))
+    return Result("growth", [table, _exponents(points)], _claims(points), _series(points))
+
+
+# Whatever the table above has a column of.
+GROWN = {
+    "batch of 100": "batch",
+    "one durable write": "single",
+    "recall median": "recall",
+    "recall p95": "recall_p95",
+    "new process, first answer": "first",
+    "memory": "memory",
+    "file": "size",
+}
+LARGE = 10_000  # from which on little is left of what every call costs
+
+
+def _exponents(points: list[Point]) -> Table:
+    large = [point for point in points if point.records >= LARGE] or points
+    rows = [
+        (what, *(power(_exponent(some, side, field)) for side in SIDES for some in (points, large)))
+        for what, field in GROWN.items()
+    ]
+    whole, above = f"from {number(points[0].records)}", f"from {number(large[0].records)}"
+    columns = (
+        "grows with the power",
+        *(f"{name}, {part}" for name in SIDES.values() for part in (whole, above)),
+    )
+    note = (
+        "The slope of a straight line through the logarithms of the table above: 0 does not depend "
+        "on the number of records, 1 grows in proportion to it."
+    )
+    return Table("How it grows", columns, rows, note)
+
+
+def _exponent(points: list[Point], side: str, field: str) -> float:
+    return exponent([(point.records, getattr(getattr(point, side), field)) for point in points])
 
 
 def _claims(points: list[Point]) -> list[Claim]:
@@ -241,5 +284,5 @@ def _series(points: list[Point]) -> list[Series]:
             [(point.records, asdict(getattr(point, side))[field] * factor) for point in points],
         )
         for panel, (field, unit, factor) in PANELS.items()
-        for side, name in (("ours", "recollect"), ("bare", "bare SQLite + numpy"))
+        for side, name in SIDES.items()
     ]
