@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from bench import machine
+from bench import machine, page
 from bench.chart import draw
 from bench.parts import (
     commands,
@@ -111,7 +111,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     kept = write_json(report, HERE / "results")
     print(f"kept in {kept.relative_to(HERE.parent)}", file=sys.stderr)
     if options.docs:
-        write_page(report, PAGE, draw(report.series) if report.series else "")
+        write_page(report, PAGE, draw(report.series) if report.series else "", targets=False)
+        page.record_own(report)
+        page.main()
     return 0
 
 

@@ -1,28 +1,31 @@
 """``python -m bench.page``: the top of the benchmark page, from the recorded results.
 
-A chart of time against size for every program, and the table of targets. Nothing is measured here:
-``python -m bench.peers --docs`` records what it measured, and ends with this.
+A chart of time against size for every program, the targets, and how costs grow. Nothing is measured
+here: ``python -m bench --docs`` and ``python -m bench.peers --docs`` record what they measured, and
+end with this.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from bench.chart import draw
-from bench.report import Series, Table, facts, number, render
+from bench.report import Claim, Report, Series, Table, exponent, facts, number, power, render
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "reference"
 PAGE = FOLDER / "benchmarks.md"
 RECORDED = FOLDER / "benchmarks-peers.json"
+OWN = FOLDER / "benchmarks.json"
 CHART = "benchmarks-peers.svg"
 BEGIN = "<!-- page: begin (written by `python -m bench.page`) -->"
 END = "<!-- page: end -->"
 
 Row = Mapping[str, Any]
+TARGETS = ("what", "measured", "target", "")  # columns
 OURS = ("recollect", "recall")
 # The way of asking each program that does most of what a recall does.
 DRAWN = (
@@ -61,6 +64,7 @@ SPEED = (
     SpeedTarget("chroma", "plain", 100_000, 1, 0.4),
 )
 SPREAD_MOST = 3.0  # p95 beside the median, ten scopes
+FILE_MOST, FILE_RECORDS = 1.5, 100_000  # the file beside that of sqlite-vec + FTS5
 SINGLE_MOST = 3.0  # one durable write beside one into sqlite-vec + FTS5
 BATCH_LEAST = 0.5  # records a second, beside the same
 EMBEDDING_LEAST = 3.0  # texts a second beside onnxruntime
@@ -92,8 +96,32 @@ def series(recorded: Mapping[str, Any]) -> list[Series]:
 
 def targets(recorded: Mapping[str, Any]) -> Table:
     rows = [*_speed(recorded), *_spread(recorded), *_writing(recorded), *_embedding(recorded)]
-    columns = ("what", "measured", "target", "")
-    return Table("Targets", columns, rows)
+    return Table("Beside other programs", TARGETS, rows)
+
+
+def own_targets(own: Mapping[str, Any]) -> Table:
+    """What ``python -m bench`` set out to reach."""
+    claims = [Claim(**one) for one in own["claims"]]
+    rows = [
+        (one.what, one.measured, one.target, "reached" if one.met else "**missed**")
+        for one in claims
+    ]
+    note = f"Run of {own['day']} ({facts(own['machine'])})."
+    return Table("Beside bare baselines, and by itself", TARGETS, rows, note)
+
+
+def grown(recorded: Mapping[str, Any]) -> Table:
+    """With which power of the number of records the lines of the chart rise."""
+    found: dict[str, dict[str, str]] = {}
+    for one in series(recorded):
+        found.setdefault(one.name, {})[one.panel] = power(exponent(one.points))
+    panels = list(dict.fromkeys(one.panel for one in series(recorded)))
+    rows = [(name, *(told.get(panel, "-") for panel in panels)) for name, told in found.items()]
+    note = (
+        "The slope of each line of the chart: 0 does not depend on the number of records, 1 grows "
+        "in proportion to it. Up to 1,000,000 records: [how it grows](#how-it-grows)."
+    )
+    return Table("With which power of the number of records", ("program", *panels), rows, note)
 
 
 def _speed(recorded: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
@@ -124,6 +152,9 @@ def _writing(recorded: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
             yield _most(f"{size}: one durable `remember` {beside}", single, SINGLE_MOST)
             batch = ours["batch"] / theirs["batch"]
             yield _least(f"{size}: records/s in batches {beside}", batch, BATCH_LEAST)
+            if theirs["records"] == FILE_RECORDS and "disk" in theirs:
+                size = f"{size}: the file, saved indexes included, {beside}"
+                yield _most(size, ours["disk"] / theirs["disk"], FILE_MOST)
 
 
 def _embedding(recorded: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
@@ -157,7 +188,7 @@ def _first(rows: Sequence[Row], names: Sequence[str], wanted: Sequence[object]) 
     return next((one for one in rows if [one[name] for name in names] == list(wanted)), {})
 
 
-def write(recorded: Mapping[str, Any], page: Path = PAGE) -> None:
+def write(recorded: Mapping[str, Any], own: Mapping[str, Any], page: Path = PAGE) -> None:
     """The chart beside the page, and both between its marks."""
     text = page.read_text("utf-8")
     before, begin, rest = text.partition(BEGIN)
@@ -171,15 +202,24 @@ def write(recorded: Mapping[str, Any], page: Path = PAGE) -> None:
         f"Run of {recorded['day']} ({facts(recorded['machine'])}). Lower is better; both axes "
         "are logarithmic. Every program got the same texts and vectors; "
         "[who, how and all rows](benchmarks-peers.md).",
-        "## Beside other programs",
+        "## Targets",
         render(targets(recorded)),
+        render(own_targets(own)),
+        render(grown(recorded)),
         END,
     ]
     page.write_text(before + "\n\n".join(parts) + after, "utf-8")
 
 
+def record_own(report: Report) -> None:
+    """What ``python -m bench`` found, for the page."""
+    claims = [asdict(one) for one in report.claims]
+    own = {"day": report.day, "machine": report.machine, "claims": claims}
+    OWN.write_text(json.dumps(own, indent=1) + "\n", "utf-8")
+
+
 def main() -> int:
-    write(json.loads(RECORDED.read_text("utf-8")))
+    write(*(json.loads(one.read_text("utf-8")) for one in (RECORDED, OWN)))
     return 0
 
 

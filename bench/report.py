@@ -65,10 +65,10 @@ class Report:
     def series(self) -> list[Series]:
         return [series for result in self.results for series in result.series]
 
-    def markdown(self) -> str:
+    def markdown(self, *, targets: bool = True) -> str:
         parts = [
             f"Run of {self.day} ({self.size}): {facts(self.machine)}.",
-            _targets(self.claims, self.size),
+            _targets(self.claims, self.size) if targets else "",
         ]
         parts += [render(table) for result in self.results for table in result.tables]
         return "\n\n".join(part for part in parts if part)
@@ -151,14 +151,12 @@ def times(value: float) -> str:
 
 
 def exponent(points: Sequence[tuple[float, float]]) -> float:
-    """How a value grows with a size: 0 not at all, 1 in proportion. Least squares of the logarithms;
-    not a number where there are fewer than two sizes."""
+    """How a value grows with a size: 0 not at all, 1 in proportion. By least squares of the
+    logarithms; not a number where there are fewer than two sizes."""
     logs = [(math.log(size), math.log(value)) for size, value in points]
-    sizes, values = (sum(column) / len(logs) for column in zip(*logs, strict=True))
-    spread = sum((size - sizes) ** 2 for size, _ in logs)
-    if not spread:
-        return math.nan
-    return sum((size - sizes) * (value - values) for size, value in logs) / spread
+    middle = sum(size for size, _ in logs) / len(logs)
+    spread = sum((size - middle) ** 2 for size, _ in logs)
+    return sum((size - middle) * value for size, value in logs) / spread if spread else math.nan
 
 
 def power(value: float) -> str:
@@ -172,14 +170,14 @@ def write_json(report: Report, folder: Path) -> Path:
     return path
 
 
-def write_page(report: Report, page: Path, chart: str = "") -> None:
+def write_page(report: Report, page: Path, chart: str = "", *, targets: bool = True) -> None:
     """Put the tables, and the chart if there is one, between the page's two marks."""
     text = page.read_text("utf-8")
     before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not (begin and end):
         raise ValueError(f"{page} has no place for the tables: {BEGIN} ... {END}")
-    parts = [BEGIN, report.markdown(), END]
+    parts = [BEGIN, report.markdown(targets=targets), END]
     if chart:
         picture = page.with_suffix(".svg")
         picture.write_text(chart, "utf-8")

@@ -69,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         write_page(report, PAGE)
         found = {"day": report.day, "machine": report.machine, **recorded(listed, run.done)}
         page.RECORDED.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
-        page.write(found)
+        page.main()
     return 0
 
 

@@ -48,7 +48,7 @@ def recorded(jobs: Sequence[Job], done: Mapping[str, Done]) -> dict[str, Any]:
     ]
     written = [
         {**_about(job), "in_memory": job.peer.in_memory}
-        | {"batch": found["writes_per_second"], "single": found["single"]}
+        | {"batch": found["writes_per_second"], "single": found["single"], "disk": found["disk"]}
         for job in jobs
         if "writes_per_second" in (found := done.get(job.key, {}))
     ]

@@ -13,12 +13,13 @@ from bench.chart import draw
 from bench.machine import ABSENT
 
 RECORDED = json.loads(page.RECORDED.read_text("utf-8"))
+OWN = json.loads(page.OWN.read_text("utf-8"))
 
 
 def test_the_page_is_what_was_recorded(tmp_path: Path) -> None:
     copy = tmp_path / page.PAGE.name
     copy.write_text(page.PAGE.read_text("utf-8"), "utf-8")
-    page.write(RECORDED, copy)
+    page.write(RECORDED, OWN, copy)
     assert copy.read_text("utf-8") == page.PAGE.read_text("utf-8"), "run `python -m bench.page`"
     chart = (tmp_path / page.CHART).read_text("utf-8")
     assert chart == page.PAGE.with_name(page.CHART).read_text("utf-8")
@@ -49,6 +50,26 @@ def test_a_target_says_by_how_much_it_is_missed(ours: float, said: str) -> None:
         one["asked"] = "both arms"
     table = page.targets({"asked": asked, "written": [], "embedding": {}})
     assert [row[-1] for row in table.rows] == [said]
+
+
+@pytest.mark.parametrize(("power", "said"), [(0.0, "0.00"), (1.0, "1.00"), (0.5, "0.50")])
+def test_the_exponent_is_that_of_the_curve(power: float, said: str) -> None:
+    points = [(size, 3 * size**power) for size in (100, 1000, 30_000)]
+    assert report.power(report.exponent(points)) == said
+    assert report.power(report.exponent(points[:1])) == "-"
+
+
+def test_every_program_of_the_chart_says_how_it_grows() -> None:
+    drawn = dict.fromkeys(one.name for one in page.series(RECORDED))
+    assert [row[0] for row in page.grown(RECORDED).rows] == list(drawn)
+
+
+def test_a_target_of_our_own_is_reached_or_missed() -> None:
+    claim = {"what": "a", "measured": "2 ms", "target": "at most 1 ms"}
+    own = {"day": "2026-01-01", "machine": {"cores": "2"}}
+    for met, said in ((True, "reached"), (False, "**missed**")):
+        table = page.own_targets({**own, "claims": [{**claim, "met": met}]})
+        assert table.rows == [("a", "2 ms", "at most 1 ms", said)]
 
 
 def test_the_page_tells_no_package_that_was_not_there_and_aligns_words_left() -> None:
