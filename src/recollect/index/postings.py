@@ -1,4 +1,4 @@
-"""Which rows hold which word: sorted arrays, ten bytes or less per word and row."""
+"""Which rows hold which word: sorted arrays, mostly three bytes per word and row."""
 
 from __future__ import annotations
 
@@ -20,17 +20,24 @@ TAIL_MIN = 20_000  # entries that may wait outside the main segment, however sma
 
 @frozen(kw_only=False)
 class Segment:
-    """``rows[offsets[i]:offsets[i + 1]]`` hold ``hashes[i]``, in ascending order."""
+    """``rows[offsets[i]:offsets[i + 1]]`` hold ``hashes[i]``, in ascending order, counted from
+    ``first``: so that those of what was saved stay numbers of two bytes."""
 
     hashes: Array
     offsets: Array
     rows: Array
     counts: Array  # of one or two bytes
+    first: int = 0
 
     @property
     def nbytes(self) -> int:
         arrays = (self.hashes, self.offsets, self.rows, self.counts)
         return sum(array.nbytes for array in arrays)
+
+    def numbered(self, start: int = 0, end: int | None = None) -> Array:
+        """Some of the rows, by their numbers in the index."""
+        rows: Array = self.rows[start:end]
+        return rows if rows.dtype == np.int32 else rows.astype(np.int32) + np.int32(self.first)
 
 
 def segment_of(blobs: Sequence[bytes], first_row: int) -> Segment:
@@ -86,13 +93,13 @@ def merged(segments: Sequence[Segment]) -> Segment:
         lengths = np.diff(segment.offsets)
         shift = np.repeat(free[place] - segment.offsets[:-1], lengths)
         target = shift + np.arange(len(segment.rows))
-        rows[target], counts[target] = segment.rows, segment.counts
+        rows[target], counts[target] = segment.numbered(), segment.counts
         free[place] += lengths
     return Segment(hashes, offsets, rows, counts)
 
 
 def _some(segment: Segment, place: Array) -> Segment:
-    rows = place[segment.rows]
+    rows = place[segment.numbered()]
     kept = rows >= 0
     ends = np.append(0, np.cumsum(kept))[segment.offsets]
     hashes = segment.hashes[np.diff(ends) > 0]
@@ -163,7 +170,9 @@ class Postings:
         found = [
             _some(segment, place)
             for segment in self._segments
-            if len(segment.rows) and segment.rows.max() >= first and segment.rows.min() <= last
+            if len(segment.rows)
+            and segment.first + int(segment.rows.max()) >= first
+            and segment.first + int(segment.rows.min()) <= last
         ]
         return merged(found) if found else segment_of([b""], 0)
 
@@ -186,7 +195,7 @@ class Postings:
             held = segment.hashes.take(places, mode="clip") == wanted
             for number in np.flatnonzero(held).tolist():
                 start, end = segment.offsets[places[number] : places[number] + 2].tolist()
-                found[number].append((segment.rows[start:end], segment.counts[start:end]))
+                found[number].append((segment.numbered(start, end), segment.counts[start:end]))
         return found
 
     def find(self, hash_: int) -> Iterator[tuple[Array, Array]]:
@@ -195,5 +204,5 @@ class Postings:
         for segment in self._segments:
             place = int(np.searchsorted(segment.hashes, np.uint64(hash_)))
             if place < len(segment.hashes) and segment.hashes[place] == hash_:
-                part = slice(segment.offsets[place], segment.offsets[place + 1])
-                yield segment.rows[part], segment.counts[part]
+                start, end = segment.offsets[place : place + 2].tolist()
+                yield segment.numbered(start, end), segment.counts[start:end]

@@ -22,7 +22,7 @@ from recollect.ports import Feed, IndexRow, SavedFeed
 
 Array = NDArray[Any]
 
-ID_BYTES = 40  # of an id, for breaking ties; longer ids are compared by these alone
+ID_BYTES = 40  # of an id at most, for breaking ties; longer ids are compared by these alone
 
 _EMPTY_BYTES = 6000  # what an index takes by itself
 _NAME_BYTES = 150  # a name in the dictionaries
@@ -84,6 +84,7 @@ class ScopeIndex:
         self.postings = Postings()
         self.present = np.zeros(0, dtype=bool)
         self._columns = {name: np.zeros(0, dtype=_DTYPES[name]) for name in _OWN}
+        self._columns["id"] = np.zeros(0, dtype="S1")  # as wide as the longest of them
         self._same: dict[str, Array] = {}  # the one value of a column that is in no row otherwise
         self._long_ids: dict[int, bytes] = {}  # by row, in full
         self._names: dict[str, int] = {}  # authors and sessions -> their numbers
@@ -250,14 +251,21 @@ class ScopeIndex:
             if len(vectors.matrix) < needed:
                 vectors.grow(capacity)
 
+    def _widen_ids(self, longest: int) -> None:
+        held = self._columns["id"]
+        if held.itemsize < min(longest, ID_BYTES):
+            self._columns["id"] = held.astype(f"S{min(longest, ID_BYTES)}")
+
     def _append(self, rows: Rows) -> tuple[Sequence[bytes], int]:
         """Their words, and the first of them."""
         first, end = self.size, self.size + len(rows)
         self._grow(len(rows))
         columns = list(zip(*rows, strict=True))
-        self._write(slice(first, end), columns)
         ids = columns[_PLACE["id"]]
-        if max(map(len, ids)) > ID_BYTES:
+        longest = max(map(len, ids))
+        self._widen_ids(longest)
+        self._write(slice(first, end), columns)
+        if longest > ID_BYTES:
             whole = enumerate(ids, first)
             self._long_ids.update((row, id_) for row, id_ in whole if len(id_) > ID_BYTES)
         for name, dtype in _NAMES.items():
@@ -418,8 +426,9 @@ class ScopeIndex:
         first, end = self.size, self.size + int(named["size"])
         self._grow(end - first)
         # As bytes: behind the last row all are zero, and numpy lengthens texts one by one.
-        ids = self._columns["id"][first:end].view("u1").reshape(-1, ID_BYTES)
-        ids[:, : arrays["id"].itemsize] = arrays["id"].view("u1").reshape(len(arrays["id"]), -1)
+        self._widen_ids(arrays["id"].itemsize)
+        ids = self._columns["id"][first:end].view("u1").reshape(end - first, -1)
+        ids[:, : arrays["id"].itemsize] = arrays["id"].view("u1").reshape(end - first, -1)
         for name, dtype in _DTYPES.items():
             if name == "id":
                 continue
@@ -438,9 +447,9 @@ class ScopeIndex:
         given = np.broadcast_to(arrays["talks"], end - first)
         speakers = self._speakers(slice(first, end))
         self.turns.take(first, named["talks"], given, speakers, self.happened_at(first))
-        offsets = np.append(0, np.cumsum(arrays["sizes"], dtype=np.int64))
-        rows = arrays["rows"].astype(np.int32) + np.int32(first)
-        return Segment(arrays["hashes"].copy(), offsets, rows, arrays["counts"].copy())
+        offsets = narrowed(np.append(0, np.cumsum(arrays["sizes"], dtype=np.int64)))
+        hashes, rows, counts = (arrays[name].copy() for name in ("hashes", "rows", "counts"))
+        return Segment(hashes, offsets, rows, counts, first)
 
     def _packed_vectors(self, space: str, rows: Array) -> bytes:
         vectors = self._vectors[space]

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-import simsimd
 
 from recollect.index.derived import hash_of, quantised_numbers
+from recollect.index.scan import dots as scanned
 from recollect.index.scope import Array, ScopeIndex, Vectors
 from recollect.text import analysis
 from recollect.types import Vector
@@ -18,7 +18,6 @@ from recollect.types.frozen import frozen
 # Beyond this share of rows that pass, scanning all is quicker than gathering those.
 GATHER_SHARE = 0.3
 FEW_ROWS = 20_000  # of which adding up all is quicker than looking for some, word by word
-THREADS_FROM = 200_000  # rows, from which a second thread pays
 
 BLOCKS = 8  # for each value that is looked for; see ``kth_largest``
 BLOCKS_FROM = 4096  # values
@@ -135,17 +134,12 @@ class Probe:
             return np.zeros(0, dtype=np.float32)
         scales = vectors.scales[:size] if len(rows) == size else vectors.scales[rows]
         if len(rows) < GATHER_SHARE * size:
-            dots = self._dots(vectors.matrix[rows])
+            dots = scanned(self.numbers, vectors.matrix[rows])
         else:
-            dots = self._dots(vectors.matrix[:size])
+            dots = scanned(self.numbers, vectors.matrix[:size])
             dots = dots if len(rows) == size else dots[rows]
-        products: Array = dots.astype(np.float32) * (scales * np.float32(self.scale))
+        products: Array = dots * (scales * np.float32(self.scale))
         return products
-
-    def _dots(self, matrix: Array) -> Array:
-        threads = 2 if len(matrix) >= THREADS_FROM else 1
-        dots: Array = np.asarray(simsimd.cdist(self.numbers, matrix, "dot", threads=threads))
-        return dots.reshape(-1)
 
     def doubt(self, scales: Array) -> Array:
         """How far each product may be off. A number is off by half a step at most, evenly

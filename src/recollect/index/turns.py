@@ -19,13 +19,14 @@ FEW = 32  # rows that are linked one by one; more of them by sorting
 
 class TurnChains:
     """Chains that grow. Rows may come in any order: what does not stand behind the end of its
-    chain waits until ``settle``, which sorts the chains that it concerns, all at once."""
+    chain waits until ``settle``, which sorts the chains that it concerns, all at once. Until the
+    first turn comes there is nothing to know of any row."""
 
     def __init__(self) -> None:
         self._before = np.zeros(0, dtype=np.int32)
         self._after = np.zeros(0, dtype=np.int32)
         self._times = np.zeros(0, dtype=np.int64)
-        self._speakers = np.zeros(0, dtype=np.int64)
+        self._speakers = np.zeros(0, dtype=np.int32)
         self._sessions = np.zeros(0, dtype=np.int32)
         self._numbers: dict[str, int] = {}  # of sessions
         self._ends: list[int] = []  # by number of the session: its last row
@@ -44,6 +45,8 @@ class TurnChains:
     ) -> None:
         """Rows from ``first`` on; a row whose session is "" is no turn and stays alone. ``keys``
         are those of the whole index."""
+        if not self._numbers and not any(sessions):
+            return
         size = first + len(sessions)
         self._grow(size)
         self._times[first:size] = times
@@ -67,6 +70,8 @@ class TurnChains:
     ) -> None:
         """The same for rows whose sessions are numbered already, by their place in this list;
         NONE: no turn. They are chained by ``settle``."""
+        if not self._numbers and not sessions:
+            return
         size = first + len(given)
         self._grow(size)
         self._times[first:size] = times
@@ -83,6 +88,8 @@ class TurnChains:
 
     def given(self, rows: Array) -> tuple[list[str], Array]:
         """The sessions of these rows, and for each row the place of its own in the list."""
+        if not self._numbers:
+            return [], np.full(len(rows), NONE, dtype=np.int32)
         numbers = self._sessions[rows]
         held = distinct(numbers[numbers != NONE])
         names = list(self._numbers)
@@ -118,6 +125,8 @@ class TurnChains:
 
     def change(self, rows: Array, speakers: Array, times: Array) -> None:
         """Who said it, or when, is known better now."""
+        if not self._numbers:
+            return
         rows, speakers, times = (
             one[self._sessions[rows] != NONE] for one in (rows, speakers, times)
         )
@@ -145,7 +154,7 @@ class TurnChains:
 
     def remove(self, rows: Sequence[int]) -> None:
         """All is settled."""
-        for row in rows:
+        for row in rows if self._numbers else ():
             if self._sessions[row] != NONE:
                 before, after = int(self._before[row]), int(self._after[row])
                 self._link(before, after, int(self._sessions[row]))

@@ -11,7 +11,6 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from datetime import datetime
 from functools import partial
@@ -38,6 +37,7 @@ from recollect.stores.sqlite.failures import speaking_of
 from recollect.stores.sqlite.feed import FileMovedError, SqliteFeed
 from recollect.stores.sqlite.migrate import bring_up_to_date
 from recollect.stores.sqlite.news import NewsDesk
+from recollect.stores.sqlite.readers import Readers
 from recollect.stores.sqlite.registry import SqliteRegistry
 from recollect.stores.sqlite.seen import ConnectionView, SeenRecords
 from recollect.stores.sqlite.writer import Writer, truncate_log, wipe_pages
@@ -97,7 +97,7 @@ class SqliteStore:
         self._path = path
         self._writer = Writer(path, group_max)
         self._cache = IndexCache(cache_bytes)
-        self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="recollect-reader")
+        self._readers = Readers(READERS, "recollect-reader")
         self._local = threading.local()
         self._connections: list[apsw.Connection] = []
         self._seen = SeenRecords()
@@ -230,7 +230,7 @@ class SqliteStore:
 
     def _close(self) -> None:
         self._writer.close()
-        self._readers.shutdown(wait=True)
+        self._readers.shutdown()
         for connection in self._connections:
             connection.close()
         self._cache.clear()
@@ -482,9 +482,8 @@ class SqliteStore:
                 return work()
 
         self._check_open()
-        loop = asyncio.get_running_loop()
         # In its context: what is left out there is noted for whoever asks here.
-        return await loop.run_in_executor(self._readers, copy_context().run, speaking)
+        return await asyncio.wrap_future(self._readers.submit(copy_context().run, speaking))
 
     def _connection(self) -> apsw.Connection:
         """This thread's own connection; it sees whatever any process has committed."""
