@@ -13,19 +13,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from recollect.engine import Engine, begun_space
 from recollect.errors import Invalid
-from recollect.ports import Clock, Embedder, Model, NewId, PendingQueue, Reader, Store
 from recollect.profiles import Profile
 from recollect.scopes import parse_scope
 from recollect.settings import PREFIX, Settings, active_profile
-from recollect.stores.dict import DictStore
-from recollect.stores.standby import Standby
-from recollect.text.tokens import ESTIMATE, Counter, TokenCount
 from recollect.types.arguments import StorePath
 from recollect.types.ids import ROOM, as_uuid
 from recollect.wiring.configuration import merged, own_types_from
-from recollect.wiring.models import careful_embedder, model_folder, open_careful, place_for
 from recollect.wiring.stores import (
     EXTRAS,
     SHARED,
@@ -35,8 +29,11 @@ from recollect.wiring.stores import (
     without_password,
 )
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # who only asks for settings or for a file loads no engine
+    from recollect.engine import Engine
+    from recollect.ports import Clock, Embedder, Model, NewId, PendingQueue, Reader, Store
     from recollect.text.redact import Redacted, Redactor, Secret
+    from recollect.text.tokens import TokenCount
 
 
 def read_settings(environ: Mapping[str, str] | None = None, **overrides: str | None) -> Settings:
@@ -69,6 +66,10 @@ async def open_engine(
     ``profile`` picks a preset. ``count_tokens`` counts like your model does; without it budgets are
     kept on the safe side. ``model``: by name or an object; without it RECOLLECT_MODEL, or none.
     """
+    from recollect.engine import Engine
+    from recollect.stores.dict import DictStore
+    from recollect.text.tokens import ESTIMATE, Counter
+
     named = model if isinstance(model, str) else None
     chosen = settings or read_settings(profile=profile, model=named)
     active = active_profile(chosen, os.environ)
@@ -99,22 +100,28 @@ async def open_engine(
             sign=_signer(chosen.sign_key),
             counter=Counter(name="injected", count=count_tokens) if count_tokens else ESTIMATE,
         )
-        engine.embedder = careful_embedder(engine, chosen)
-        given = {"": model} if model is not None and not isinstance(model, str) else None
-        engine.models = open_careful(
-            chosen,
-            store=opened,
-            clock=engine.clock,
-            new_id=engine.new_id,
-            persists=engine.persists,
-            models=given,
-        )
+        _add_models(engine, chosen, model)
         if chosen.audit == "on":
             audit_with(engine, chosen)
         return engine
     except BaseException:
         await opened.close()
         raise
+
+
+def _add_models(engine: Engine, settings: Settings, model: str | Model | None) -> None:
+    """Whoever answers for it, each call is careful: bounded, paid for by a scope, told of."""
+    from recollect.wiring.models import careful_embedder, open_careful
+
+    engine.embedder = careful_embedder(engine, settings)
+    engine.models = open_careful(
+        settings,
+        store=engine.store,
+        clock=engine.clock,
+        new_id=engine.new_id,
+        persists=engine.persists,
+        models={"": model} if model is not None and not isinstance(model, str) else None,
+    )
 
 
 def audit_with(engine: Engine, settings: Settings | None = None) -> None:
@@ -145,6 +152,8 @@ async def open_chosen(store: StorePath | None, settings: Settings, profile: Prof
         if profile.name == "lota" and EXTRAS.get(scheme_of(address)) == "surreal":
             address = _with_options(address, "search=native")
         return await open_store(address, settings)
+    from recollect.stores.standby import Standby
+
     joined = _with_options(settings.redis_url, "search=native&persistence=any")
     scheme_of(joined)
     return await Standby.open("REDIS_URL", lambda: open_store(joined, settings))
@@ -256,6 +265,7 @@ async def _embedder(
 ) -> tuple[Embedder | None, Reader | None, str]:
     """The embedder, who reads beside it, and the name of a better embedder that a store begun
     without it may move to."""
+    from recollect.engine import begun_space
     from recollect.wiring.embedder import (
         Circumstances,
         better_local,
@@ -263,6 +273,7 @@ async def _embedder(
         embedder_for,
         reader_for,
     )
+    from recollect.wiring.models import model_folder, place_for
 
     if wanted is not None and not isinstance(wanted, str):
         return wanted, reader_for(wanted, settings), ""

@@ -10,6 +10,7 @@ from typing import Any, get_args
 
 from recollect.errors import Invalid, NotFound
 from recollect.interfaces.cli import INTERRUPTED, files, reviews
+from recollect.interfaces.cli.nearby import answered
 from recollect.interfaces.cli.options import Command, given
 from recollect.interfaces.cli.output import (
     must_agree,
@@ -22,6 +23,7 @@ from recollect.interfaces.cli.output import (
 )
 from recollect.interfaces.cli.progress import Progress
 from recollect.interfaces.cli.workspaces import write_mirrors_anew
+from recollect.interfaces.nearby import VERBS
 from recollect.interfaces.render import as_json, visible
 from recollect.memory.arguments import Argument
 from recollect.types import Answer, Receipt, Type
@@ -35,6 +37,8 @@ STATEMENT_LINE = 'one statement a line, as "..." or {"text": "...", "tags": ["..
 
 def run(arguments: argparse.Namespace) -> int:
     """What most commands do: call the verb, show its answer."""
+    if arguments.verb in VERBS and (found := answered(arguments)) is not None:
+        return show(arguments, found)
     with open_memory(arguments) as memory:
         return show(arguments, getattr(memory, arguments.verb)(**given(arguments)))
 
@@ -121,10 +125,11 @@ def _decoded(raw: bytes, what: str) -> str:
 
 
 def context(arguments: argparse.Namespace) -> int:
+    if not arguments.confirm:
+        return run(arguments)
     with open_memory(arguments) as memory:
         packet = memory.context(**given(arguments))
-        if arguments.confirm:
-            memory.confirm(packet)
+        memory.confirm(packet)
     return show(arguments, packet)
 
 

@@ -14,9 +14,9 @@ from typing import Any
 
 from recollect.interfaces.answers import QUESTIONS
 from recollect.interfaces.client.connection import Connection
-from recollect.interfaces.client.decode import reader_of
 from recollect.interfaces.client.encode import as_query, plain
 from recollect.interfaces.client.files import download, finished, upload
+from recollect.interfaces.decode import reader_of
 from recollect.memory import AsyncMemory
 from recollect.memory.arguments import verb_names, verb_spec
 from recollect.types import Message

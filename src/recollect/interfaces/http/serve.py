@@ -22,6 +22,7 @@ from recollect.interfaces.hooks.announcement import announced
 from recollect.interfaces.http.annex import Annex
 from recollect.interfaces.http.app import build_app
 from recollect.interfaces.http.callers import is_loopback
+from recollect.interfaces.http.commands import answering
 from recollect.interfaces.http.crew import Crew, Role, check_workers
 from recollect.interfaces.http.first_start import (
     Keeping,
@@ -40,6 +41,7 @@ from recollect.interfaces.http.protocol import (
     Protocol,
     ServerConfig,
 )
+from recollect.interfaces.nearby import told
 from recollect.memory import AsyncMemory
 from recollect.memory.rehearsal import Rehearsal
 from recollect.settings import Settings
@@ -145,7 +147,10 @@ async def _serve(
 
         config = server_config(app, _room(), settings.connections_per_address)
         server = Server(config, app, ready)
-        async with announced(memory, address, settings.scope):
+        async with (
+            announced(memory, address, settings.scope),
+            answering(memory, file if role.first else None, told(profile, embedder)),
+        ):
             await server.serve(sockets=[listener])
 
 
