@@ -11,6 +11,7 @@ import simsimd
 
 from recollect.index.derived import hash_of, quantised_numbers
 from recollect.index.scope import Array, ScopeIndex, Vectors
+from recollect.index.ties import first_by_id
 from recollect.text import analysis
 from recollect.types import Vector
 from recollect.types.frozen import frozen
@@ -179,7 +180,7 @@ def best(rows: Array, keys: Sequence[Array], ids: Array, limit: int) -> Array:
     if limit <= 0:
         return rows[:0]
     if not keys:
-        return rows[np.argsort(ids[rows], kind="stable")[:limit]]
+        return first_by_id(rows, ids, limit)
     first, *others = keys
     bar = kth_largest(first, limit)
     above, tied = first > bar, first == bar
