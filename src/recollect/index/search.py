@@ -103,7 +103,10 @@ def search_if_ready(
         if not is_free:
             return None
         stamps, space = _stamps_for(feed, asked)
-        if not cache.holds(stamps.scopes, space, READY_ROWS_MAX, is_little):
+        # Of more rows than that, either arm finds as many as are asked for.
+        many = bool(space) and 2 * asked.limit > READY_HITS_MAX
+        rows_max = READY_HITS_MAX if many else READY_ROWS_MAX
+        if not cache.holds(stamps.scopes, space, rows_max, is_little):
             return None
         found, spread = _candidates(_shares(feed, cache, asked.where, space, stamps, asked), asked)
     if found is not None and len(found.keys) > READY_HITS_MAX:
