@@ -168,7 +168,11 @@ def kth_largest(values: Array, k: int) -> float:
         whole = len(values) // block * block
         # A block is a column: numpy compares whole rows at once.
         tops = values[:whole].reshape(block, -1).max(axis=0)
-        values = values[values >= kth_largest(tops, k)]
+        bar = kth_largest(tops, k)
+        above = values[values > bar]
+        if len(above) < k:  # so many are as large as the bar; often all the others are
+            return bar
+        values = above
     return float(np.partition(values, len(values) - k)[len(values) - k])
 
 
