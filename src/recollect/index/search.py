@@ -244,10 +244,11 @@ def _listed(shares: Sequence[Share], query: Listing) -> list[int]:
         recent = index.happened_at()
         importance = index.column("importance")
         by_weight = [importance[rows]] if query.order == "important" else []
-        rows = best(rows, [*by_weight, recent[rows]], index.column("id"), query.limit)
-        weight = importance if by_weight else np.zeros(index.size)
+        times = recent if len(rows) == index.size else recent[rows]  # mostly all of them
+        rows = best(rows, [*by_weight, times], index.column("id"), query.limit)
+        weight = importance[rows] if by_weight else np.zeros(len(rows))
         entries += zip(
-            (-weight[rows]).tolist(),
+            (-weight).tolist(),
             (-recent[rows]).tolist(),
             index.ids(rows),
             index.column("key")[rows].tolist(),
