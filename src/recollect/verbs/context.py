@@ -20,6 +20,7 @@ from recollect.packet.said import Said, only_asks
 from recollect.packet.shapes import opening_words, shaped
 from recollect.packet.stable import STABLE, by_weight
 from recollect.packet.text import (
+    Missed,
     Section,
     alone,
     content_hash,
@@ -110,7 +111,7 @@ class Gathered:
 
     stable: list[Hit]
     found: list[Hit]  # for the query, the best first
-    spare: list[Hit]  # found too, and why they are not taken
+    spare: list[Missed]  # found too
     rest: list[Hit]  # of a small scope, what was not found
     recent: list[Hit]  # episodes
     procedures: list[Hit]  # triggered by the query
@@ -122,6 +123,7 @@ class Gathered:
     channel_summary: str
     notes: list[str]
     usage: Usage
+    read: dict[str, str]  # texts by their words, see ``Said``
 
 
 async def context(engine: Engine, wanted: ContextWish, counter: Counter) -> Packet:
@@ -198,7 +200,7 @@ def _composed(
         hits=tuple(packed.hits),
         messages=tuple(listed),
         pending=tuple(delivered),
-        near_misses=tuple(near[:NEAR_MISSES_MAX]),
+        near_misses=tuple(map(left_out, near[:NEAR_MISSES_MAX])),
         notes=tuple(gathered.notes + notes),
         usage=gathered.usage,
     )
@@ -240,11 +242,11 @@ class ShownMemories:
     procedures: list[Hit]
     episodes: list[Hit]
     turns: list[Hit]
-    missed: list[Hit]
+    missed: list[Missed]
 
 
 def _chosen(gathered: Gathered, kept: Sequence[Message]) -> ShownMemories:
-    said = Said()
+    said = Said(gathered.read)
     said.hear((*kept, *gathered.pending))
     for text in (gathered.summary, gathered.channel_summary):
         said.tell(text)
@@ -266,7 +268,7 @@ def _chosen(gathered: Gathered, kept: Sequence[Message]) -> ShownMemories:
                 said.add(hit.record)
                 place.append(hit)
             elif reason != "said already":
-                shown.missed.append(left_out(hit, reason))
+                shown.missed.append(Missed(hit, reason))
     return shown
 
 
@@ -316,7 +318,8 @@ async def _gather(engine: Engine, wanted: ContextWish) -> Gathered:
         shown=bool(query.strip()),
         **times,
     )
-    found, answer = await _found(engine, question, messages, stable)
+    read: dict[str, str] = {}
+    found, answer = await _found(engine, question, messages, stable, read)
     best, passed = placed(found, most or FOUND_MAX)
     engine.used.update((root_of(hit.record.scope), hit.record.id) for hit in best)
     # Whoever sets a bar wants nothing below it.
@@ -337,18 +340,25 @@ async def _gather(engine: Engine, wanted: ContextWish) -> Gathered:
         channel_summary=channel_summary,
         notes=[*waited, *answer.notes],
         usage=answer.usage,
+        read=read,
     )
 
 
 async def _found(
-    engine: Engine, question: Question, messages: Sequence[Message], stable: Sequence[Hit]
+    engine: Engine,
+    question: Question,
+    messages: Sequence[Message],
+    stable: Sequence[Hit],
+    read: dict[str, str],
 ) -> tuple[list[Hit], Recalled]:
     """For the query, the best first, and what there is to say about it."""
     answer = await recalled_for(engine, question, count_uses=False)
     if not question.shown:
         return [], answer
     most = engine.profile.context_records
-    telling_apart = partial(_distinct, messages=messages, stable=stable, places=most or FOUND_MAX)
+    telling_apart = partial(
+        _distinct, messages=messages, stable=stable, places=most or FOUND_MAX, read=read
+    )
     found = await beside(_length(messages), partial(telling_apart, answer.kept))
     if len(found) < FOUND_MAX and len(answer.kept) == 2 * FOUND_MAX and not most:
         # Most of it stands in the window or says the same: look further, which costs more.
@@ -358,12 +368,12 @@ async def _found(
     return found, answer
 
 
-def _spare(found: Iterable[Hit], best: Iterable[Hit], passed: Iterable[Hit]) -> list[Hit]:
+def _spare(found: Iterable[Hit], best: Iterable[Hit], passed: Iterable[Hit]) -> list[Missed]:
     """As many as are ever told of."""
     taken, over = ({hit.record.id for hit in hits} for hits in (best, passed))
     others = (hit for hit in found if hit.record.id not in taken)
     return [
-        left_out(hit, PASSED_OVER if hit.record.id in over else "the profile takes only the best")
+        Missed(hit, PASSED_OVER if hit.record.id in over else "the profile takes only the best")
         for hit in islice(others, NEAR_MISSES_MAX)
     ]
 
@@ -379,11 +389,12 @@ def _distinct(
     messages: Sequence[Message],
     stable: Iterable[Hit],
     places: int,
+    read: dict[str, str],
 ) -> list[Hit]:
     """Each memory once, and nothing that stands in the window. What only asks comes last: it
     must not take the place of a statement. As many as have a place or are told of, and so many
     of no page or tool that they could fill every place."""
-    said = Said()
+    said = Said(read)
     said.hear(messages)
     for hit in stable:
         said.add(hit.record)
