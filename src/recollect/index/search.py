@@ -105,7 +105,7 @@ def search_if_ready(
         stamps, space = _stamps_for(feed, asked)
         # Of more rows than that, either arm finds as many as are asked for.
         many = bool(space) and 2 * asked.limit > READY_HITS_MAX
-        rows_max = READY_HITS_MAX if many else READY_ROWS_MAX
+        rows_max = min(READY_ROWS_MAX, READY_HITS_MAX if many else READY_ROWS_MAX)
         if not cache.holds(stamps.scopes, space, rows_max, is_little):
             return None
         found, spread = _candidates(_shares(feed, cache, asked.where, space, stamps, asked), asked)
