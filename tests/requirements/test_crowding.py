@@ -147,6 +147,19 @@ def test_X9_without_words_the_newest_pages_leave_room(memory: Memory, clock: Mov
     assert FACT in texts(memory, "", scope=ANN)
 
 
+def test_X9_a_packet_without_a_question_says_what_a_recall_without_words_says(
+    memory: Memory, clock: MovableClock
+) -> None:
+    told(memory)
+    quiet = memory.context(query="", scope=ANN)
+    assert quiet.notes == memory.recall("", scope=ANN).notes
+    clock.forward(hours=1)
+    stored_all(memory, crowd(130), scope=ANN, source="tool")
+    told_of = memory.context(query="", scope=ANN).notes
+    assert set(memory.recall("", scope=ANN, limit=120).notes) <= set(told_of)
+    assert any("passed over" in note for note in told_of)
+
+
 def test_X9_pages_leave_room_in_a_small_packet(memory: Memory) -> None:
     # Longer than a page, so that no gap behind the last of them is large enough.
     fact = f"{FACT}, on the hook behind the door, below the shelf with the paint and the old lamp"

@@ -11,6 +11,7 @@ import numpy as np
 from recollect.index.derived import hash_of, quantised_numbers
 from recollect.index.scan import dots as scanned
 from recollect.index.scope import Array, ScopeIndex, Vectors
+from recollect.index.ties import first_by_id
 from recollect.text import analysis
 from recollect.types import Vector
 from recollect.types.frozen import frozen
@@ -161,7 +162,11 @@ def kth_largest(values: Array, k: int) -> float:
         whole = len(values) // block * block
         # A block is a column: numpy compares whole rows at once.
         tops = values[:whole].reshape(block, -1).max(axis=0)
-        values = values[values >= kth_largest(tops, k)]
+        bar = kth_largest(tops, k)
+        above = values[values > bar]
+        if len(above) < k:  # so many are as large as the bar; often all the others are
+            return bar
+        values = above
     return float(np.partition(values, len(values) - k)[len(values) - k])
 
 
@@ -173,7 +178,7 @@ def best(rows: Array, keys: Sequence[Array], ids: Array, limit: int) -> Array:
     if limit <= 0:
         return rows[:0]
     if not keys:
-        return rows[np.argsort(ids[rows], kind="stable")[:limit]]
+        return first_by_id(rows, ids, limit)
     first, *others = keys
     bar = kth_largest(first, limit)
     above, tied = first > bar, first == bar

@@ -103,7 +103,10 @@ def search_if_ready(
         if not is_free:
             return None
         stamps, space = _stamps_for(feed, asked)
-        if not cache.holds(stamps.scopes, space, READY_ROWS_MAX, is_little):
+        # Of more rows than that, either arm finds as many as are asked for.
+        many = bool(space) and 2 * asked.limit > READY_HITS_MAX
+        rows_max = min(READY_ROWS_MAX, READY_HITS_MAX if many else READY_ROWS_MAX)
+        if not cache.holds(stamps.scopes, space, rows_max, is_little):
             return None
         found, spread = _candidates(_shares(feed, cache, asked.where, space, stamps, asked), asked)
     if found is not None and len(found.keys) > READY_HITS_MAX:
@@ -241,10 +244,11 @@ def _listed(shares: Sequence[Share], query: Listing) -> list[int]:
         recent = index.happened_at()
         importance = index.column("importance")
         by_weight = [importance[rows]] if query.order == "important" else []
-        rows = best(rows, [*by_weight, recent[rows]], index.column("id"), query.limit)
-        weight = importance if by_weight else np.zeros(index.size)
+        times = recent if len(rows) == index.size else recent[rows]  # mostly all of them
+        rows = best(rows, [*by_weight, times], index.column("id"), query.limit)
+        weight = importance[rows] if by_weight else np.zeros(len(rows))
         entries += zip(
-            (-weight[rows]).tolist(),
+            (-weight).tolist(),
             (-recent[rows]).tolist(),
             index.ids(rows),
             index.column("key")[rows].tolist(),

@@ -26,42 +26,45 @@ def normal(text: str) -> str:
 
 def only_asks(text: str) -> bool:
     """Is it nothing but questions? What was asked is not what is known."""
+    if not asks(text):  # its last sentence is none, as of most texts
+        return False
     sentences = [one for one in _SENTENCE_END.split(text.strip()) if one.strip()]
     return bool(sentences) and all(asks(one) for one in sentences)
 
 
 class Said:
-    """What stands in the packet so far."""
+    """What stands in the packet so far. ``read`` is for several of one packet: what one has read,
+    the others need not read again."""
 
-    def __init__(self) -> None:
+    def __init__(self, read: dict[str, str] | None = None) -> None:
         self._names: set[str] = set()
         self._texts: set[str] = set()
         self._long = "\n"  # every text that others may stand in, a line each
         self._messages: set[tuple[SessionKey, str]] = set()
         self._sources: set[tuple[SessionKey, str]] = set()
         self._made_of: set[str] = set()
-        self._read = "", ""
+        self._read = {} if read is None else read  # texts by their words
 
-    def _normal(self, record: Record) -> str:
-        """A record is asked about, then added: its words are read once."""
-        if record.id != self._read[0]:
-            self._read = record.id, normal(record.text)
-        return self._read[1]
+    def _normal(self, text: str) -> str:
+        found = self._read.get(text)
+        if found is None:
+            found = self._read[text] = normal(text)
+        return found
 
     def hear(self, messages: Iterable[Message]) -> None:
         """Messages that the packet shows themselves."""
         for message in messages:
             self._messages.add((SessionKey(message.scope, message.session), message.id))
-            self._texts.add(normal(message.text))
+            self._texts.add(self._normal(message.text))
 
     def tell(self, text: str) -> None:
         """A text that is no memory, such as the session's summary."""
         if text:
-            self._long += f" {normal(text)} \n"
+            self._long += f" {self._normal(text)} \n"
 
     def add(self, record: Record) -> None:
         self._names |= _names(record)
-        text = self._normal(record)
+        text = self._normal(record.text)
         self._texts.add(text)
         if record.kind == "episodic":
             self._long += f" {text} \n"
@@ -72,7 +75,7 @@ class Said:
         """Why it would say something twice; "" if it would not."""
         if _names(record) & self._names:
             return "said already"
-        text = self._normal(record)
+        text = self._normal(record.text)
         if text in self._texts:
             return "said already, in the same words"
         sources = _sources(record)
@@ -95,4 +98,7 @@ def _names(record: Record) -> set[str]:
 
 
 def _sources(record: Record) -> set[tuple[SessionKey, str]]:
-    return {(record.session_key, id_) for id_ in record.lineage}
+    if not record.lineage:
+        return set()
+    session = record.session_key
+    return {(session, id_) for id_ in record.lineage}

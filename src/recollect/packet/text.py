@@ -15,6 +15,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from recollect.rank.places import outside
 from recollect.text.tokens import TokenCount
@@ -45,12 +46,19 @@ class Section:
     in_order: bool = False  # none is overtaken, unless it is too long for the section's share
 
 
+class Missed(NamedTuple):
+    """A near miss, and why it is one; told of a few, see ``left_out``."""
+
+    hit: Hit
+    reason: str
+
+
 @dataclass(slots=True, kw_only=True)
 class Packed:
     stable_text: str = ""
     tail: str = ""
     hits: list[Hit] = field(default_factory=list)
-    near_misses: list[Hit] = field(default_factory=list)
+    near_misses: list[Missed] = field(default_factory=list)
 
     @property
     def text(self) -> str:
@@ -152,13 +160,14 @@ class _Filling:
     def shown(self) -> list[Hit]:
         return [hit for n, hit in enumerate(self.section.hits) if hit and n in self.kept]
 
-    def missed(self) -> list[Hit]:
+    def missed(self) -> list[Missed]:
         hits = enumerate(self.section.hits)
-        return [left_out(hit, NO_ROOM) for n, hit in hits if hit and n not in self.kept]
+        return [Missed(hit, NO_ROOM) for n, hit in hits if hit and n not in self.kept]
 
 
-def left_out(hit: Hit, reason: str) -> Hit:
+def left_out(missed: Missed) -> Hit:
     """A near miss says why it is one."""
+    hit, reason = missed
     return replace(hit, why=(*hit.why, Why(stage="left out", value=0.0, detail=reason)))
 
 

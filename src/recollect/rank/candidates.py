@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from recollect.index.found import Array, FoundHits, number_or_none
+from recollect.rank.places import OUTSIDE, is_outside
 from recollect.types import Durability, Hit, Record, Why
 
 # In words, or how to put it: of a hundred candidates a few are told.
@@ -124,6 +125,11 @@ class Candidate:
         return self._record
 
     @property
+    def is_outside(self) -> bool:
+        """The word of a page or a tool alone? Of most a glance tells that it is not."""
+        return self.glance.source in OUTSIDE and is_outside(self.record)
+
+    @property
     def coverage(self) -> float:
         return self._board.found.coverage.item(self._row)  # type: ignore[no-any-return]
 
@@ -143,11 +149,6 @@ class Candidate:
         self.score += value
         self._more = (*self._more, (stage, value, detail))
 
-    def __lt__(self, other: Candidate) -> bool:
-        """Its place among equals: the more recent first."""
-        ours, theirs = self.glance, other.glance
-        return (theirs.at, ours.id) < (ours.at, theirs.id)
-
     def as_hit(self) -> Hit:
         reasons = tuple(
             [
@@ -164,9 +165,10 @@ class Candidate:
 Candidates = list[Candidate]
 
 
-def order(candidate: Candidate) -> tuple[float, Candidate]:
+def order(candidate: Candidate) -> tuple[float, int, str]:
     """Best first; of equals the more recent."""
-    return -candidate.score, candidate
+    seen = candidate.glance
+    return -candidate.score, -seen.at, seen.id
 
 
 def in_order(candidates: Iterable[Candidate]) -> list[Candidate]:

@@ -40,15 +40,21 @@ def held_nearly(query: Sequence[str], texts: Sequence[str], *, forms: bool = Tru
     """For each text the share of the query's words that it holds nearly, where at least one of
     those is held exactly by none of the texts; else 0. ``forms``: also other forms of a word."""
     found = [frozenset(words(text)) for text in texts]
-    stems = [frozenset(map(stem, one)) for one in found]
-    missing = [word for word in query if not any(stem(word) in one for one in stems)]
-    if not missing:
+    # Texts have most of their words in common: each word is looked at once.
+    stems = {word: stem(word) for word in frozenset().union(*found)}
+    there = frozenset(stems.values())
+    missing = [word for word in query if stem(word) not in there]
+    close = [
+        frozenset(other for other in stems if is_near(word, other, forms=forms)) for word in missing
+    ]
+    if not any(close):
         return [0.0] * len(texts)
     shares = []
-    for one, its_stems in zip(found, stems, strict=True):
-        near = sum(any(is_near(word, other, forms=forms) for other in one) for word in missing)
-        exact = sum(stem(word) in its_stems for word in query)
-        shares.append((near + exact) / len(query) if near else 0.0)
+    for one in found:
+        near = sum(not one.isdisjoint(others) for others in close)
+        exact = {stems[word] for word in one} if near else frozenset()
+        held = near + sum(stem(word) in exact for word in query)
+        shares.append(held / len(query) if near else 0.0)
     return shares
 
 

@@ -7,7 +7,7 @@ at most half of the places while something else is waiting, by no weight that co
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol, TypeVar, get_args
 
 from recollect.types import TRUST_OF_SOURCE, Record, Source
@@ -37,21 +37,26 @@ def is_outside(record: Record) -> bool:
     return outside((record,))[0]
 
 
-def is_crowded(records: Iterable[Record]) -> bool:
-    """Are more than half of them of pages and tools?"""
-    found = outside(records)
+def holds_outside(one: HoldsRecord) -> bool:
+    return is_outside(one.record)
+
+
+def is_crowded(found: Sequence[bool]) -> bool:
+    """Are more than half of them of pages and tools? As ``outside`` tells of each."""
     return 2 * sum(found) > len(found)
 
 
-def placed(found: Sequence[T], places: int) -> tuple[list[T], list[T]]:
+def placed(
+    found: Sequence[T], places: int, is_theirs: Callable[[T], bool] = holds_outside
+) -> tuple[list[T], list[T]]:
     """Who has a place, in the order they came, and who would have had one and was passed over:
     the last of pages and tools."""
     first, behind = list(found[:places]), found[places:]
-    theirs = [n for n, out in enumerate(outside([one.record for one in first])) if out]
+    theirs = [n for n, one in enumerate(first) if is_theirs(one)]
     over = len(theirs) - places // 2
     if over <= 0 or not behind:
         return first, []
-    waiting = [one for one in behind if not is_outside(one.record)][:over]
+    waiting = [one for one in behind if not is_theirs(one)][:over]
     passed = frozenset(theirs[len(theirs) - len(waiting) :])
     kept = [one for n, one in enumerate(first) if n not in passed]
     return [*kept, *waiting], [first[n] for n in sorted(passed)]

@@ -23,7 +23,6 @@ from recollect.rank.candidates import Board, Candidate, Candidates, in_order, or
 from recollect.rank.contrast import misses, second_hops
 from recollect.rank.fusion import fused
 from recollect.rank.nearness import held_nearly, is_english, uncertain_words
-from recollect.rank.places import is_outside
 from recollect.rank.question import (
     asks_for_help,
     asks_for_several,
@@ -532,9 +531,8 @@ def drop_copies(candidates: Candidates, asked: Asked) -> Candidates:  # noqa: AR
         return candidates
     kept: Candidates = []
     seen: set[str] = set()
-    for candidate in sorted(candidates, key=lambda one: (is_outside(one.record), order(one))):
-        record = candidate.record
-        keys = {key for key in (record.origin, record.hash) if key}
+    for candidate in sorted(candidates, key=lambda one: (one.is_outside, order(one))):
+        keys = {key for key in (candidate.glance.origin, candidate.glance.hash) if key}
         if not keys & seen:
             kept.append(candidate)
         seen |= keys
@@ -546,10 +544,11 @@ def one_per_source(candidates: Candidates, asked: Asked) -> Candidates:
     of both, so that no place in the answer is taken twice. A fact that is in doubt stays: its turn
     does not say so."""
     facts = [one for one in candidates if one.glance.session and one.glance.kind == "semantic"]
+    sessions = frozenset(fact.glance.session for fact in facts)
     turns = {
         (*_session_of(candidate.record), id_): candidate
         for candidate in (candidates if facts else ())
-        if candidate.glance.type == "turn"
+        if candidate.glance.type == "turn" and candidate.glance.session in sessions
         for id_ in candidate.record.lineage
     }
     dropped: set[str] = set()

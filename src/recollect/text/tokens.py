@@ -29,6 +29,8 @@ _COSTS = (
 _WORD = later("[A-Za-z\u00c0-\u024f]+")
 _DIGITS = later(r"\d+")
 _REST = later(r"[^\sA-Za-z\d]|\n+|[ \t]{2,}")
+# All of that in a text of plain letters, which most are: each match is one token.
+_PLAIN = later(r"[A-Za-z]{1,4}|\d{1,2}|[^\sA-Za-z\d]|\n+|[ \t]{2,}")
 
 
 @frozen
@@ -42,7 +44,9 @@ class Counter:
 def estimate(text: str) -> int:
     """An upper estimate of the tokens in a text of any script."""
     total = 2.0  # however short, a text has a seam at each end
-    for pattern, cost in () if text.isascii() else _COSTS:
+    if text.isascii():
+        return math.ceil(total + len(_PLAIN.findall(text)))
+    for pattern, cost in _COSTS:
         runs = pattern.findall(text)
         if runs:
             total += cost * sum(map(len, runs))

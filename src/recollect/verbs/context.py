@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from recollect.engine import Engine
@@ -19,6 +20,7 @@ from recollect.packet.said import Said, only_asks
 from recollect.packet.shapes import opening_words, shaped
 from recollect.packet.stable import STABLE, by_weight
 from recollect.packet.text import (
+    Missed,
     Section,
     alone,
     content_hash,
@@ -30,8 +32,9 @@ from recollect.packet.text import (
     text_section,
 )
 from recollect.packet.window import as_heard, is_claimed, newest_said, window
-from recollect.ports import Store, beside, leaves_out, leaving_out
-from recollect.rank.places import INSIDE, PASSED_OVER, is_crowded, placed
+from recollect.ports import Glance, Store, beside, leaves_out, leaving_out
+from recollect.rank.candidates import Candidate
+from recollect.rank.places import INSIDE, PASSED_OVER, is_crowded, outside, placed
 from recollect.rank.question import asks_for_several
 from recollect.scopes import parse_scope, root_of
 from recollect.text.claims.gate import is_small_talk
@@ -60,7 +63,14 @@ from recollect.upkeep.fold import TOKENS_PER_MESSAGE, message_cost
 from recollect.verbs.confirm import waiting
 from recollect.verbs.procedures import triggered
 from recollect.verbs.queue import drained
-from recollect.verbs.recall import Question, damage_notes, recall, spoken_over, untold
+from recollect.verbs.recall import (
+    Question,
+    Recalled,
+    damage_notes,
+    recalled_for,
+    spoken_over,
+    untold,
+)
 
 TOKENS_MAX = 100_000_000
 WINDOW_MESSAGES_MAX = 200
@@ -101,7 +111,7 @@ class Gathered:
 
     stable: list[Hit]
     found: list[Hit]  # for the query, the best first
-    spare: list[Hit]  # found too, and why they are not taken
+    spare: list[Missed]  # found too
     rest: list[Hit]  # of a small scope, what was not found
     recent: list[Hit]  # episodes
     procedures: list[Hit]  # triggered by the query
@@ -113,6 +123,7 @@ class Gathered:
     channel_summary: str
     notes: list[str]
     usage: Usage
+    read: dict[str, str]  # texts by their words, see ``Said``
 
 
 async def context(engine: Engine, wanted: ContextWish, counter: Counter) -> Packet:
@@ -189,7 +200,7 @@ def _composed(
         hits=tuple(packed.hits),
         messages=tuple(listed),
         pending=tuple(delivered),
-        near_misses=tuple(near[:NEAR_MISSES_MAX]),
+        near_misses=tuple(map(left_out, near[:NEAR_MISSES_MAX])),
         notes=tuple(gathered.notes + notes),
         usage=gathered.usage,
     )
@@ -231,11 +242,11 @@ class ShownMemories:
     procedures: list[Hit]
     episodes: list[Hit]
     turns: list[Hit]
-    missed: list[Hit]
+    missed: list[Missed]
 
 
 def _chosen(gathered: Gathered, kept: Sequence[Message]) -> ShownMemories:
-    said = Said()
+    said = Said(gathered.read)
     said.hear((*kept, *gathered.pending))
     for text in (gathered.summary, gathered.channel_summary):
         said.tell(text)
@@ -257,7 +268,7 @@ def _chosen(gathered: Gathered, kept: Sequence[Message]) -> ShownMemories:
                 said.add(hit.record)
                 place.append(hit)
             elif reason != "said already":
-                shown.missed.append(left_out(hit, reason))
+                shown.missed.append(Missed(hit, reason))
     return shown
 
 
@@ -268,7 +279,7 @@ def _says_nothing(hit: Hit) -> str:
 
 
 def _precedence(hit: Hit) -> tuple[bool, bool]:
-    return _only_asks(hit), hit.record.type != "turn" and bool(hit.record.derived_from)
+    return _only_asks(hit.record), hit.record.type != "turn" and bool(hit.record.derived_from)
 
 
 def _is_procedure(hit: Hit) -> bool:
@@ -304,18 +315,11 @@ async def _gather(engine: Engine, wanted: ContextWish) -> Gathered:
         choose=most,
         # What fits whole is not searched through, and who asks for all gets what there is room for.
         cut=shelf.whole is None and not asks_for_several(query),
+        shown=bool(query.strip()),
         **times,
     )
-    answer = await recall(engine, question, count_uses=False)
-    found: list[Hit] = []
-    if query.strip():
-        telling_apart = partial(_distinct, answer.hits, messages, stable)
-        found = await beside(_length(messages), telling_apart)
-    if query.strip() and len(found) < FOUND_MAX and len(answer.hits) == 2 * FOUND_MAX and not most:
-        # Most of it stands in the window or says the same: look further, which costs more.
-        further = replace(question, limit=2 * FOUND_MAX + len(messages), fast=True)
-        more = await recall(engine, further, count_uses=False)
-        found = await beside(_length(messages), partial(_distinct, more.hits, messages, stable))
+    read: dict[str, str] = {}
+    found, answer = await _found(engine, question, messages, stable, read)
     best, passed = placed(found, most or FOUND_MAX)
     engine.used.update((root_of(hit.record.scope), hit.record.id) for hit in best)
     # Whoever sets a bar wants nothing below it.
@@ -336,15 +340,41 @@ async def _gather(engine: Engine, wanted: ContextWish) -> Gathered:
         channel_summary=channel_summary,
         notes=[*waited, *answer.notes],
         usage=answer.usage,
+        read=read,
     )
 
 
-def _spare(found: Iterable[Hit], best: Iterable[Hit], passed: Iterable[Hit]) -> list[Hit]:
+async def _found(
+    engine: Engine,
+    question: Question,
+    messages: Sequence[Message],
+    stable: Sequence[Hit],
+    read: dict[str, str],
+) -> tuple[list[Hit], Recalled]:
+    """For the query, the best first, and what there is to say about it."""
+    answer = await recalled_for(engine, question, count_uses=False)
+    if not question.shown:
+        return [], answer
+    most = engine.profile.context_records
+    telling_apart = partial(
+        _distinct, messages=messages, stable=stable, places=most or FOUND_MAX, read=read
+    )
+    found = await beside(_length(messages), partial(telling_apart, answer.kept))
+    if len(found) < FOUND_MAX and len(answer.kept) == 2 * FOUND_MAX and not most:
+        # Most of it stands in the window or says the same: look further, which costs more.
+        further = replace(question, limit=2 * FOUND_MAX + len(messages), fast=True)
+        more = await recalled_for(engine, further, count_uses=False)
+        found = await beside(_length(messages), partial(telling_apart, more.kept))
+    return found, answer
+
+
+def _spare(found: Iterable[Hit], best: Iterable[Hit], passed: Iterable[Hit]) -> list[Missed]:
+    """As many as are ever told of."""
     taken, over = ({hit.record.id for hit in hits} for hits in (best, passed))
+    others = (hit for hit in found if hit.record.id not in taken)
     return [
-        left_out(hit, PASSED_OVER if hit.record.id in over else "the profile takes only the best")
-        for hit in found
-        if hit.record.id not in taken
+        Missed(hit, PASSED_OVER if hit.record.id in over else "the profile takes only the best")
+        for hit in islice(others, NEAR_MISSES_MAX)
     ]
 
 
@@ -354,23 +384,34 @@ def _times(wanted: ContextWish) -> dict[str, Any]:
     return {name: moment for name, moment in found.items() if moment is not None}
 
 
-def _distinct(hits: Iterable[Hit], messages: Sequence[Message], stable: Iterable[Hit]) -> list[Hit]:
+def _distinct(
+    candidates: Iterable[Candidate],
+    messages: Sequence[Message],
+    stable: Iterable[Hit],
+    places: int,
+    read: dict[str, str],
+) -> list[Hit]:
     """Each memory once, and nothing that stands in the window. What only asks comes last: it
-    must not take the place of a statement."""
-    said = Said()
+    must not take the place of a statement. As many as have a place or are told of, and so many
+    of no page or tool that they could fill every place."""
+    said = Said(read)
     said.hear(messages)
     for hit in stable:
         said.add(hit.record)
     found: list[Hit] = []
-    for hit in sorted(hits, key=_only_asks):
-        if hit.record.type != "turn" or not said.repeats(hit.record):
-            said.add(hit.record)
-            found.append(hit)
+    own = 0
+    for one in sorted(candidates, key=lambda one: _only_asks(one.glance)):
+        if len(found) >= places + NEAR_MISSES_MAX and own >= 2 * places:
+            break
+        if one.glance.type != "turn" or not said.repeats(one.record):
+            said.add(one.record)
+            found.append(one.as_hit())
+            own += not one.is_outside
     return found
 
 
-def _only_asks(hit: Hit) -> bool:
-    return hit.record.type == "turn" and only_asks(hit.record.text)
+def _only_asks(told: Record | Glance) -> bool:
+    return told.type == "turn" and only_asks(told.text)
 
 
 @frozen
@@ -494,7 +535,7 @@ async def _listed(
             where = Where(scopes=named, now=now, **filters)
             asked = Listing(where=where, order=order, limit=limit)
             listed = await store.listing(asked)
-            if len(listed) >= limit and is_crowded(listed):
+            if len(listed) >= limit and is_crowded(outside(listed)):
                 others = await store.listing(replace(asked, where=replace(where, sources=INSIDE)))
                 listed = list({one.id: one for one in (*listed, *others)}.values())
             hidden = await spoken_over(store, where, root, listed)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from itertools import chain
+from operator import attrgetter
 from typing import Any
 
 from recollect.engine import Engine
@@ -20,7 +21,7 @@ from recollect.models.embedder import Embedded
 from recollect.ports import AnswerError, Glance, NativeHits, Store, beside, leaving_out
 from recollect.profiles import profile_named
 from recollect.rank.candidates import Candidate, order
-from recollect.rank.places import INSIDE, PASSED_OVER, is_crowded, placed
+from recollect.rank.places import INSIDE, PASSED_OVER, is_crowded, outside, placed
 from recollect.rank.question import parts
 from recollect.rank.rerank import reordered, rerank_prompt
 from recollect.rank.stages import (
@@ -100,13 +101,32 @@ class Question:
     prefer_facts: bool = False
     choose: int | None = None  # how many of the hits a model may choose; None: all of them
     cut: bool = True  # end where the scores fall off, as the profile says
+    shown: bool = True  # False: without words, only what is to be said of the answer is wanted
+
+
+@frozen(kw_only=False)
+class Recalled:
+    """An answer whose hits are made by whoever wants to see them."""
+
+    kept: Sequence[Candidate]  # best first
+    notes: Sequence[str]
+    usage: Usage
 
 
 async def recall(engine: Engine, question: Question, *, count_uses: bool = True) -> Answer:
+    recalled = await recalled_for(engine, question, count_uses=count_uses)
+    kept = recalled.kept
+    hits = await beside(HIT_CHARACTERS * len(kept), lambda: tuple(one.as_hit() for one in kept))
+    return Answer(hits=hits, notes=tuple(recalled.notes), usage=recalled.usage)
+
+
+async def recalled_for(engine: Engine, question: Question, *, count_uses: bool = True) -> Recalled:
     engine = as_profile(engine, question.profile)
     with leaving_out() as damaged:
-        answer = await _recalled(engine, question, count_uses=count_uses)
-    return replace(answer, notes=(*answer.notes, *damage_notes(damaged))) if damaged else answer
+        recalled = await _recalled(engine, question, count_uses=count_uses)
+    if not damaged:
+        return recalled
+    return replace(recalled, notes=(*recalled.notes, *damage_notes(damaged)))
 
 
 def damage_notes(names: Sequence[str]) -> list[str]:
@@ -115,7 +135,7 @@ def damage_notes(names: Sequence[str]) -> list[str]:
     return [f"damaged, and left out: {named}; run `recollect doctor --heal`"] if names else []
 
 
-async def _recalled(engine: Engine, question: Question, *, count_uses: bool) -> Answer:
+async def _recalled(engine: Engine, question: Question, *, count_uses: bool) -> Recalled:
     limit = engine.profile.limit if question.limit is None else count(question.limit, "limit")
     query, notes = query_of(engine, question, limit)
     by_root, descend = await engine.read_scopes(question.scope, descend=question.descend)
@@ -130,10 +150,11 @@ async def _recalled(engine: Engine, question: Question, *, count_uses: bool) -> 
     if question.scope is None:
         roots = "1 root" if len(by_root) == 1 else f"{len(by_root)} roots"
         notes.append(f"searched every scope this handle may see ({roots})")
-    looked = Looked(engine, questions, by_root, descend=descend, cut=question.cut, notes=notes)
+    looked = Looked(
+        engine, questions, by_root, descend, cut=question.cut, shown=question.shown, notes=notes
+    )
     best = await looked.ranked()
-    compared = any(one.similarity is not None for one in best)
-    if vector and not compared and await engine.vector_trouble():
+    if vector and not _compared(best) and await engine.vector_trouble():
         # Another process moved the store to a new space a moment ago.
         return await _recalled(engine, question, count_uses=count_uses)
     best, clear = await looked.cleared(best, limit)
@@ -149,8 +170,12 @@ async def _recalled(engine: Engine, question: Question, *, count_uses: bool) -> 
     if question.explain:
         notes += _dropped(best, kept)
     usage = sum_of(usage, replace(embedded.usage, texts_embedded=len(questions) if vector else 0))
-    hits = await beside(HIT_CHARACTERS * len(kept), lambda: tuple(one.as_hit() for one in kept))
-    return Answer(hits=hits, notes=tuple(notes), usage=usage)
+    return Recalled(kept, notes, usage)
+
+
+def _compared(best: Iterable[Candidate]) -> bool:
+    """By meaning?"""
+    return any(one.similarity is not None for one in best)
 
 
 @frozen(kw_only=False)
@@ -162,6 +187,7 @@ class Looked:
     by_root: Mapping[str, tuple[str, ...]]
     descend: bool
     cut: bool
+    shown: bool
     notes: list[str]
 
     async def ranked(self, sources: tuple[Source, ...] = ()) -> list[Candidate]:
@@ -171,8 +197,10 @@ class Looked:
             where = self.questions[0][0].where
             seen = replace(where, scopes=scopes, descend=self.descend, sources=sources)
             here = [(replace(one, where=seen), about) for one, about in self.questions]
-            for store in self.engine.stores_of(root):
-                ranked.append(await _ranked_in(store, here, root, self.notes))
+            stores = self.engine.stores_of(root)
+            shown = self.shown or bool(sources) or len(stores) > 1 or len(self.by_root) > 1
+            for store in stores:
+                ranked.append(await _ranked_in(store, here, root, self.notes, shown=shown))
         return ranked[0] if len(ranked) == 1 else sorted(chain.from_iterable(ranked), key=order)
 
     async def cleared(
@@ -182,8 +210,8 @@ class Looked:
         have set how good an answer must be, it is asked once more without them: neither fills the
         list of candidates, nor ends the answer, before others had their say."""
         clear = self._clear(best)
-        many = is_crowded([one.record for one in clear[:limit]])
-        if not (many or is_crowded([one.record for one in best[:1]])):
+        many = is_crowded([one.is_outside for one in clear[:limit]])
+        if not (many or is_crowded([one.is_outside for one in best[:1]])):
             return best, clear
         others = await self.ranked(INSIDE)
         both = [_joined([*best, *others]), _joined([*clear, *self._clear(others)])]
@@ -200,7 +228,7 @@ class Looked:
 
 def _placed(chosen: list[Candidate], limit: int, notes: list[str]) -> list[Candidate]:
     """The first; somebody who was passed over is told of."""
-    kept, passed = placed(chosen, limit)
+    kept, passed = placed(chosen, limit, attrgetter("is_outside"))
     for one in passed:
         one.add("places", 0.0, PASSED_OVER)
     if passed:
@@ -217,11 +245,15 @@ def _bounded(chosen: list[Candidate]) -> tuple[list[Candidate], str]:
     """As many as one answer may hold, the best first; and a note if that is not all."""
     weight = 0
     for number, candidate in enumerate(chosen):
-        weight += len(candidate.record.text) + len(str(candidate.record.data or ""))
+        weight += _weight(candidate.record)
         if number and weight > ANSWER_BYTES_MAX:
             left = f"{len(chosen) - number} hits are left out: together they are too long"
             return chosen[:number], f"{left} for one answer; ask for fewer"
     return chosen, ""
+
+
+def _weight(record: Record) -> int:
+    return len(record.text) + len(str(record.data or ""))
 
 
 def query_of(engine: Engine, question: Question, limit: int) -> tuple[Search, list[str]]:
@@ -315,11 +347,18 @@ async def _single_questions(
 
 
 async def _ranked_in(
-    store: Store, questions: Sequence[tuple[Search, Asked]], root: str, notes: list[str]
+    store: Store,
+    questions: Sequence[tuple[Search, Asked]],
+    root: str,
+    notes: list[str],
+    *,
+    shown: bool,
 ) -> list[Candidate]:
     """The best of all questions, in order. Who found them is noted, if it was the engine itself."""
     query, asked = questions[0]
     hits = [await hits_of(store, one, root) for one, _ in questions]
+    if not shown and not query.text and _are_plain(hits[0], query.where):
+        return []
     if NATIVE not in notes and any(isinstance(one, NativeHits) for one in hits):
         notes.append(NATIVE)
     each = zip(hits, questions, strict=True)
@@ -333,6 +372,18 @@ async def _ranked_in(
     if again and "one_per_source" in asked.profile.stages:
         seen = one_per_source(seen, asked)
     return sorted(seen, key=order) if again else seen
+
+
+def _are_plain(newest: Sequence[Hit], where: Where) -> bool:
+    """Whatever their order, is there nothing to say of them? None is of a page or a tool, none of
+    a scope that others speak over, and all of them fit into one answer."""
+    records = [hit.record for hit in newest]
+    return (
+        not (where.descend or len(where.scopes) > 1)
+        and {one.scope for one in records}.issubset(where.scopes)
+        and not any(outside(records))
+        and sum(map(_weight, records)) <= ANSWER_BYTES_MAX
+    )
 
 
 async def _ranked_by(found: Sequence[Hit], about: Asked) -> list[Candidate]:

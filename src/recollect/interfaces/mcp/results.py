@@ -130,7 +130,7 @@ def told_hits(hits: Sequence[Hit], notes: Sequence[str], *, explain: bool) -> Ca
     packed = packed_hits(hits, ANSWER_TOKENS_MAX)
     said = [*map(without_paths, notes)]
     if packed.near_misses:
-        left_out = ", ".join(hit.record.id for hit in packed.near_misses)
+        left_out = ", ".join(missed.hit.record.id for missed in packed.near_misses)
         said.append(f"too long to show: {left_out}; read memory://record/<id>")
     shown = [hit for hit in hits if hit in packed.hits]
     why = [f"why {hit.record.id}: {'; '.join(map(str, hit.why))}" for hit in shown if explain]
