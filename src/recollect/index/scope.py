@@ -17,6 +17,7 @@ from recollect.index.codes import NEVER_BEGAN, NEVER_ENDS, SOURCES, TYPES, code
 from recollect.index.keys import KeyRows
 from recollect.index.postings import Postings, Segment, among, distinct, segment_of
 from recollect.index.snapshot import narrowed, packed, shortened, unpacked
+from recollect.index.ties import WORD
 from recollect.index.turns import TurnChains
 from recollect.ports import Feed, IndexRow, SavedFeed
 
@@ -84,7 +85,7 @@ class ScopeIndex:
         self.postings = Postings()
         self.present = np.zeros(0, dtype=bool)
         self._columns = {name: np.zeros(0, dtype=_DTYPES[name]) for name in _OWN}
-        self._columns["id"] = np.zeros(0, dtype="S1")  # as wide as the longest of them
+        self._columns["id"] = np.zeros(0, dtype=f"S{WORD}")  # as wide as the longest of them
         self._same: dict[str, Array] = {}  # the one value of a column that is in no row otherwise
         self._long_ids: dict[int, bytes] = {}  # by row, in full
         self._names: dict[str, int] = {}  # authors and sessions -> their numbers
@@ -254,7 +255,8 @@ class ScopeIndex:
     def _widen_ids(self, longest: int) -> None:
         held = self._columns["id"]
         if held.itemsize < min(longest, ID_BYTES):
-            self._columns["id"] = held.astype(f"S{min(longest, ID_BYTES)}")
+            whole = -(-min(longest, ID_BYTES) // WORD) * WORD
+            self._columns["id"] = held.astype(f"S{whole}")
 
     def _append(self, rows: Rows) -> tuple[Sequence[bytes], int]:
         """Their words, and the first of them."""
