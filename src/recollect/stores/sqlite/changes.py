@@ -163,6 +163,9 @@ def _insert(
     db: apsw.Connection, sql: str, rows: Sequence[Sequence[Any]], end: str = "", row: str = ""
 ) -> None:
     """Several rows a statement. ``row``: how one is written, if not as so many values."""
+    if len(rows) == 1:  # as most commits write them
+        db.execute(_statement(sql, row, len(rows[0]), 1, end), rows[0])
+        return
     start = 0
     while start < len(rows):
         size = next(size for size in ROWS_AT_ONCE if size <= len(rows) - start)
