@@ -46,6 +46,8 @@ PAGE = 500
 
 Line = dict[str, Any]
 
+_encode = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode
+
 
 @frozen(kw_only=False)
 class _Sealable:
@@ -244,7 +246,7 @@ async def destroy_key(engine: Engine, root: str) -> None:
 
 
 def _hashed(key: bytes, name: str) -> str:
-    return hmac.new(key, name.encode(), hashlib.sha256).hexdigest()[:32] if name else ""
+    return hmac.digest(key, name.encode(), "sha256").hex()[:32] if name else ""
 
 
 def _keyed(key: bytes, plain: Line) -> Line:
@@ -260,8 +262,7 @@ def _keyed(key: bytes, plain: Line) -> Line:
 
 
 def line_hash(line: Mapping[str, Any]) -> str:
-    text = json.dumps(line, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashlib.sha256(_encode(line).encode()).hexdigest()
 
 
 def seal_hash(seal: Mapping[str, Any]) -> str:
