@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections import Counter as Tally
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
@@ -115,10 +116,20 @@ class Meter(Protocol):
 @dataclass(slots=True)
 class Trusted:
     """The active space as it was read last, and until when (``time.monotonic``) a search may
-    rely on it. A search that finds no vector there looks again; a write always does."""
+    rely on it. A search that finds no vector there looks again; a write always does, but those
+    that ask in one turn of a loop look together."""
 
     space: str = ""
     until: float = 0.0
+    turn: asyncio.AbstractEventLoop | None = None
+    in_turn: str = ""
+
+    def until_next_turn(self, space: str) -> None:
+        self.turn, self.in_turn = asyncio.get_running_loop(), space
+        self.turn.call_soon(self._end_turn)
+
+    def _end_turn(self) -> None:
+        self.turn = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -337,9 +348,15 @@ class Engine:
 
     async def space(self) -> str:
         """The store's active vector space; "" before the first vector was written."""
-        space = self.known_space or await active_space(self.store, self.now())
-        self.trusted.space = space
-        self.trusted.until = time.monotonic() + SPACE_TRUSTED_SECONDS
+        trusted, space = self.trusted, self.known_space
+        if not space and trusted.turn is asyncio.get_running_loop():
+            return trusted.in_turn
+        if not space:
+            space = await active_space(self.store, self.now())
+            if space:  # before the first vector anybody may be about to choose it
+                trusted.until_next_turn(space)
+        trusted.space = space
+        trusted.until = time.monotonic() + SPACE_TRUSTED_SECONDS
         return space
 
     async def steady(self) -> Engine:

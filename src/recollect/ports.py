@@ -87,6 +87,7 @@ class _Held(threading.local):
 
     task: asyncio.Task[Any] | None = None
     since = 0.0  # ``time.thread_time``
+    seen = 0.0  # ``time.monotonic``
 
     def let_go(self) -> None:
         self.task = None
@@ -101,10 +102,13 @@ async def breath() -> None:
     if this task has kept them waiting for a few milliseconds."""
     task = asyncio.current_task()
     if _held.task is task:
+        # Nobody has worked for longer than has passed, and that costs nothing to know.
+        if time.monotonic() - _held.seen <= BREATH_SECONDS:
+            return
         if time.thread_time() - _held.since <= BREATH_SECONDS:
             return
         await asyncio.sleep(0)
-    _held.task, _held.since = task, time.thread_time()
+    _held.task, _held.since, _held.seen = task, time.thread_time(), time.monotonic()
     asyncio.get_running_loop().call_soon(_held.let_go)
 
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
 
 from recollect.access.quotas import Buckets, TooMany
 from recollect.engine import Engine
@@ -34,7 +34,8 @@ EVERYBODY = ""  # the tenant of whoever reaches every root, and of a server with
 
 def tenants_of(engine: Engine) -> tuple[str, ...]:
     """The roots that a handle is bound to: all keys of a root are one tenant."""
-    return tuple(dict.fromkeys(map(root_of, engine.bound))) or (EVERYBODY,)
+    bound = engine.bound
+    return tuple(dict.fromkeys(map(root_of, bound))) if bound else (EVERYBODY,)
 
 
 class Company:
@@ -74,19 +75,9 @@ class FairTurns:
         self._looking: asyncio.TimerHandle | None = None
         self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
 
-    @asynccontextmanager
-    async def turn(self, tenant: str) -> AsyncIterator[Turn]:
-        """TooMany if as many of this tenant's wait as may."""
-        self.company.note(tenant)
-        self.check_room(tenant)
-        turn = Turn(self, tenant)
-        await turn.take()
-        token = ASIDE.set(turn.aside)
-        try:
-            yield turn
-        finally:
-            ASIDE.reset(token)
-            turn.give_back()
+    def turn(self, tenant: str) -> Turn:
+        """To be entered: TooMany if as many of this tenant's wait as may."""
+        return Turn(self, tenant)
 
     def check_room(self, tenant: str) -> None:
         if (many := len(self._waiting.get(tenant, ()))) >= self._waiting_max:
@@ -170,6 +161,17 @@ class Turn:
         self._is_held = self._is_over = False
         self._aside = 0
 
+    async def __aenter__(self) -> Turn:
+        self._turns.company.note(self._tenant)
+        self._turns.check_room(self._tenant)
+        await self.take()
+        self._token = ASIDE.set(self.aside)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        ASIDE.reset(self._token)
+        self.give_back()
+
     async def take(self) -> None:
         await self._turns.begin(self._tenant)
         self._is_held = True
@@ -200,6 +202,15 @@ class Turn:
                 await self.take()
 
 
+def _count_down(counts: Counter[str], tenant: str, by: int) -> None:
+    """Those who have none are not kept."""
+    left = counts[tenant] - by
+    if left > 0:
+        counts[tenant] = left
+    else:
+        del counts[tenant]
+
+
 class TenantPlaces:
     """So many of one kind at once for each tenant, such as uploads."""
 
@@ -210,19 +221,28 @@ class TenantPlaces:
         self._taken: Counter[str] = Counter()
 
     def check(self, tenants: Iterable[str]) -> None:
-        if any(self._taken[tenant] >= self._most for tenant in tenants):
-            raise TooMany(f"{self._most} {self._what}; wait for one to end", self._wait)
+        for tenant in tenants:
+            if self._taken[tenant] >= self._most:
+                raise TooMany(f"{self._most} {self._what}; wait for one to end", self._wait)
 
     @asynccontextmanager
     async def taken(self, tenants: Iterable[str]) -> AsyncIterator[None]:
         named = tuple(tenants)
-        self.check(named)
-        self._taken.update(named)
+        self.take(named)
         try:
             yield
         finally:
-            self._taken.subtract(named)
-            self._taken += Counter()  # those who have none are not kept
+            self.leave(named)
+
+    def take(self, tenants: Sequence[str]) -> None:
+        """``leave`` has to follow."""
+        self.check(tenants)
+        for tenant in tenants:
+            self._taken[tenant] += 1
+
+    def leave(self, tenants: Sequence[str]) -> None:
+        for tenant in tenants:
+            _count_down(self._taken, tenant, 1)
 
 
 class Unread:
@@ -234,18 +254,19 @@ class Unread:
 
     def check(self, tenants: Iterable[str]) -> None:
         """TooMany while a tenant leaves that many."""
-        if any(self._bytes[tenant] >= self._most for tenant in tenants):
-            told = f"{self._most >> 20} MB of answers to this tenant are not read yet"
-            raise TooMany(f"{told}; read them, or close their connections", 1)
+        for tenant in tenants:
+            if self._bytes[tenant] >= self._most:
+                told = f"{self._most >> 20} MB of answers to this tenant are not read yet"
+                raise TooMany(f"{told}; read them, or close their connections", 1)
 
-    @contextmanager
-    def held(self, tenants: Iterable[str], size: int) -> Iterator[None]:
-        counted = Counter(dict.fromkeys(tenants, size))
-        self._bytes += counted
-        try:
-            yield
-        finally:
-            self._bytes -= counted  # those who have none are not kept
+    def hold(self, tenants: Iterable[str], size: int) -> None:
+        """``let_go`` has to follow."""
+        for tenant in tenants:
+            self._bytes[tenant] += size
+
+    def let_go(self, tenants: Iterable[str], size: int) -> None:
+        for tenant in tenants:
+            _count_down(self._bytes, tenant, size)
 
 
 class Refusals:
@@ -274,7 +295,7 @@ class Flow:
 
     def check(self, tenants: Iterable[str]) -> None:
         """TooMany while a tenant owes some."""
-        wait = max((self._buckets.owed(tenant) for tenant in tenants), default=0.0)
+        wait = max([self._buckets.owed(tenant) for tenant in tenants], default=0.0)
         if wait:
             raise TooMany(f"this tenant {self._what} more than its share of a minute", wait)
 

@@ -157,7 +157,7 @@ def plain_json(value: Any) -> Any:
     if type(value) is dict and _PLAIN_TYPES.issuperset(map(type, chain(value, value.values()))):
         return value.copy()  # names and texts, as of a turn: JSON changes nothing of them
     try:
-        return json.loads(json.dumps(value, allow_nan=False, default=_as_dict))
+        return json.loads(_encode(value))
     except (TypeError, ValueError) as error:
         raise Invalid(f"a stored value must be plain JSON: {error}") from error
 
@@ -167,6 +167,9 @@ def _as_dict(value: Any) -> Any:
     if isinstance(value, Mapping):
         return dict(value)
     raise TypeError(f"{type(value).__name__} is not JSON")
+
+
+_encode = json.JSONEncoder(allow_nan=False, default=_as_dict).encode
 
 
 def needs_of(batch: Batch) -> Needs:

@@ -292,13 +292,16 @@ def lineage_rows(root: int, record: int, value: Record) -> list[tuple[int, int, 
 
 def checksum(*parts: object) -> bytes:
     """Of some values of a row: whoever reads it compares."""
+    texts = [*map(str, parts)]
     try:
-        texts = [one.encode() for one in map(str, parts)]
-        told = [_SIZES[len(text)] + text for text in texts]
+        if "".join(texts).isascii():  # a letter is a byte
+            told = "".join([_SIZES_IN_TEXT[len(text)] + text for text in texts]).encode("latin-1")
+        else:
+            told = b"".join([_SIZES[len(one)] + one for one in [text.encode() for text in texts]])
     except (IndexError, UnicodeEncodeError):  # a long text, or half a character in a damaged row
-        texts = [str(part).encode("utf-8", "surrogatepass") for part in parts]
-        told = [len(text).to_bytes(8, "little") + text for text in texts]
-    return blake2b(b"".join(told), digest_size=CHECKSUM_BYTES).digest()
+        coded = [text.encode("utf-8", "surrogatepass") for text in texts]
+        told = b"".join([len(one).to_bytes(8, "little") + one for one in coded])
+    return blake2b(told, digest_size=CHECKSUM_BYTES).digest()
 
 
 def checksum_of_texts(

@@ -7,12 +7,13 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
 
 from recollect.errors import Conflict, Invalid, Unavailable
-from recollect.stores.sqlite import SqliteStore
+from recollect.stores.sqlite import SqliteStore, writer
 from recollect.testing.values import (
     NOW,
     ROOT,
@@ -76,12 +77,12 @@ def test_X2_what_was_acknowledged_survives_a_kill(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     acknowledged: list[str] = []
     for round_ in range(4):
-        writer = child(WRITE_MANY, path, f"r{round_}", 10_000)
-        assert writer.stdout is not None
-        acknowledged.append(writer.stdout.readline().decode().strip())
+        writing = child(WRITE_MANY, path, f"r{round_}", 10_000)
+        assert writing.stdout is not None
+        acknowledged.append(writing.stdout.readline().decode().strip())
         time.sleep(0.05 * round_)
-        os.kill(writer.pid, signal.SIGKILL)
-        out, _ = writer.communicate()
+        os.kill(writing.pid, signal.SIGKILL)
+        out, _ = writing.communicate()
         acknowledged += out.decode().split("\n")[:-1]
 
     async def check() -> None:
@@ -127,6 +128,34 @@ def test_a_conflict_in_a_group_fails_only_its_own_batch(tmp_path: Path) -> None:
         assert isinstance(answers.pop(5), Conflict)
         assert answers == list(range(2, 22))
         assert "half" not in await found_ids(store)
+        await store.close()
+
+    asyncio.run(run())
+
+
+def test_what_fails_half_written_in_a_group_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = writer.write
+
+    def write_or_fail(db: Any, prepared: Any, changes: Any, keys: Any) -> None:
+        write(db, prepared, changes, keys)
+        if prepared.batch.id == "bad":
+            raise apsw.ConstraintError("as if a row did not fit")
+
+    async def run() -> None:
+        monkeypatch.setattr(writer, "write", write_or_fail)
+        store = await SqliteStore.open(tmp_path / "memory.db")
+        good, bad, twin = await asyncio.gather(
+            store.commit(make_batch(make_record("a"), id="good")),
+            store.commit(make_batch(make_record("b"), id="bad")),
+            store.commit(make_batch(make_record("b"), id="twin")),  # would be one of two
+            return_exceptions=True,
+        )
+        assert (good, twin) == (1, 2)
+        assert isinstance(bad, Invalid)
+        assert await found_ids(store) == ["a", "b"]
+        assert [entry.batch for entry in await store.journal(ROOT)] == ["good", "twin"]
         await store.close()
 
     asyncio.run(run())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import json
 from collections.abc import Mapping
@@ -14,15 +13,18 @@ from starlette.responses import Response
 from recollect.interfaces.render import as_json, without_paths
 from recollect.memory.beside import beside
 from recollect.types import Message, Packet, Record
+from recollect.types.json import names_of
 
 VALUE_CHARACTERS, RECORD_CHARACTERS = 20, 700  # of JSON, beside the text
 DEGRADED_HEADER = "X-Recollect-Degraded"
+# ``json.dumps`` makes one for each call, unless it is asked for nothing in particular.
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+_SMALL = frozenset((int, float, bool, type(None)))
 
 
 def json_bytes(value: Any) -> bytes:
     """UTF-8; half a surrogate pair, which no UTF-8 can carry, stays the escape it came as."""
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return text.encode("utf-8", "backslashreplace")
+    return _ENCODER.encode(value).encode("utf-8", "backslashreplace")
 
 
 # What may be the words of an error, and where else to look for it.
@@ -76,18 +78,21 @@ def length_of(value: Any) -> int:
     length, rest = 0, [value]
     while rest and length < ENOUGH:
         one = rest.pop()
-        if isinstance(one, str):
+        kind: Any = type(one)
+        if kind in _SMALL:
+            length += VALUE_CHARACTERS
+        elif isinstance(one, str):
             length += len(one)
+        elif kind in (Record, Message):
+            length += RECORD_CHARACTERS + len(one.text)
+        elif (names := names_of(kind)) is not None:
+            rest += [getattr(one, name) for name in names]
         elif isinstance(one, Mapping):
             length += VALUE_CHARACTERS * len(one)
             rest += one.values()
         elif isinstance(one, list | tuple):
             length += VALUE_CHARACTERS * len(one)
             rest += one
-        elif isinstance(one, Record | Message):
-            length += RECORD_CHARACTERS + len(one.text)
-        elif dataclasses.is_dataclass(one):
-            rest += [getattr(one, part.name) for part in dataclasses.fields(one)]
         else:
             length += VALUE_CHARACTERS
     return length

@@ -33,6 +33,7 @@ from recollect.interfaces.http.metrics import Metrics
 from recollect.interfaces.http.openapi import describe
 from recollect.interfaces.http.problems import problem, problem_of
 from recollect.interfaces.http.routes import TAGS, all_routes, oauth
+from recollect.interfaces.http.routes.calls import ShortWay
 from recollect.interfaces.http.routes.streams import Streams
 from recollect.memory import AsyncMemory
 from recollect.memory.health import Health
@@ -148,6 +149,7 @@ async def _counting(door: Door) -> None:
 
 def _add_layers(app: FastAPI, settings: Settings, limits: BodyLimits) -> None:
     """The last one added is the first to see a request."""
+    app.add_middleware(ShortWay, routes=app.router.routes)
     app.add_middleware(Fair)
     opened = (*OPEN_PATHS, *console_files(), *oauth.OPEN_PATHS)
     app.add_middleware(Bodies, streamed=STREAMED, forms=oauth.FORMS, opened=opened, limits=limits)

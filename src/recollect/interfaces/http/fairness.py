@@ -9,13 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
-
-from starlette.datastructures import Headers
 
 from recollect.access.quotas import TooMany
 from recollect.access.shares import FairTurns, Flow, Refusals, TenantPlaces, Unread, tenants_of
@@ -83,23 +80,27 @@ class Threshold:
             return await self._app(scope, receive, send)
         shares: FairShares = scope["app"].state.shares
         tenants = tenants_of(caller.engine)
-        is_large = not scope["path"].startswith(WATCHING) and _is_large(scope)
+        first = tenants[:1]
+        places = [shares.requests]
+        if not scope["path"].startswith(WATCHING) and _is_large(scope):
+            places.append(shares.large)
         try:
             shares.uploads.check(tenants)
             shares.answers.check(tenants)
             shares.turns.check_room(tenants[0])
             shares.unread.check(tenants)
-            shares.requests.check(tenants[:1])
-            if is_large:
-                shares.large.check(tenants[:1])
+            for kind in places:
+                kind.check(first)
         except TooMany:
             await shares.refusals.hold(tenants[0])
             raise
-        async with AsyncExitStack() as places:
-            await places.enter_async_context(shares.requests.taken(tenants[:1]))
-            if is_large:
-                await places.enter_async_context(shares.large.taken(tenants[:1]))
+        for kind in places:  # nobody was waited for since they were looked at
+            kind.take(first)
+        try:
             return await self._app(scope, receive, send)
+        finally:
+            for kind in places:
+                kind.leave(first)
 
 
 class Fair:
@@ -127,10 +128,16 @@ class Fair:
             if message.get("status") == HTTPStatus.TOO_MANY_REQUESTS:
                 await shares.refusals.hold(tenants[0])
             body = message.get("body", b"")
+            if not body:
+                return await send(message)
             shares.answers.add(tenants, len(body))
-            with shares.unread.held(tenants, len(body)):
+            shares.unread.hold(tenants, len(body))
+            try:
                 for part in _parts(message, body):
                     await send(part)
+            finally:
+                shares.unread.let_go(tenants, len(body))
+            return None
 
         # What calls off waits for nobody: not for the very work that it is to end.
         if scope["path"].startswith(WATCHING) or _is_notice(scope, body):
@@ -141,18 +148,26 @@ class Fair:
             return await _send(said, answer, sending)
         if shares.rehearsal is not None:
             await shares.rehearsal.over()
-        limited = _limited(shares.seconds, scope["method"])
-        async with limited as timer, shares.turns.turn(tenants[0]) as turn:
-            shares.unread.check(tenants)  # many may have come before one was answered
+        try:
+            async with (
+                asyncio.timeout(shares.seconds) as timer,
+                shares.turns.turn(tenants[0]) as turn,
+            ):
+                shares.unread.check(tenants)  # many may have come before one was answered
 
-            async def letting_go(message: Message) -> None:
-                """The answer has begun: how fast it is read, or how long somebody listens, is
-                nobody else's concern."""
-                turn.give_back()
-                timer.reschedule(None)
-                await sending(message)
+                async def letting_go(message: Message) -> None:
+                    """The answer has begun: how fast it is read, or how long somebody listens,
+                    is nobody else's concern."""
+                    turn.give_back()
+                    if timer.when() is not None:
+                        timer.reschedule(None)
+                    await sending(message)
 
-            return await self._app(scope, receiving, letting_go)
+                return await self._app(scope, receiving, letting_go)
+        except TimeoutError:
+            if not timer.expired():
+                raise
+            raise too_slow(shares.seconds or 0, scope["method"]) from None
 
     async def _show(self, scope: Scope, receive: Receive, send: Send) -> None:
         """What anybody may see, one address after the other: many who look at once are many
@@ -188,20 +203,12 @@ def _is_notice(scope: Scope, body: bytes) -> bool:
 
 def _is_large(scope: Scope) -> bool:
     """Does it say that it is, or not say how long it is?"""
-    headers = Headers(scope=scope)
-    length = headers.get("content-length", "")
-    return "transfer-encoding" in headers or (length.isdigit() and int(length) > LARGE_BYTES)
-
-
-@asynccontextmanager
-async def _limited(seconds: float | None, method: str) -> AsyncIterator[asyncio.Timeout]:
-    try:
-        async with asyncio.timeout(seconds) as timer:
-            yield timer
-    except TimeoutError:
-        if not timer.expired():
-            raise
-        raise too_slow(seconds or 0, method) from None
+    for name, value in scope["headers"]:
+        if name == b"transfer-encoding" or (
+            name == b"content-length" and value.isdigit() and int(value) > LARGE_BYTES
+        ):
+            return True
+    return False
 
 
 def _header(scope: Scope) -> dict[str, Any]:
@@ -223,7 +230,10 @@ async def _send(said: dict[str, Any], body: bytes, send: Send) -> None:
 
 def _parts(message: Message, body: bytes) -> Iterator[Message]:
     """What is sent at once waits in memory, and nobody could tell how much of it is read."""
-    last = max(len(body) - 1, 0) // SENT_AT_ONCE * SENT_AT_ONCE
+    if len(body) <= SENT_AT_ONCE:
+        yield message
+        return
+    last = (len(body) - 1) // SENT_AT_ONCE * SENT_AT_ONCE
     for start in range(0, last, SENT_AT_ONCE):
         yield {**message, "body": body[start : start + SENT_AT_ONCE], "more_body": True}
-    yield {**message, "body": body[last:]} if last else message
+    yield {**message, "body": body[last:]}

@@ -9,12 +9,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import MutableHeaders
 from starlette.responses import Response
 
 from recollect.errors import RecollectError
@@ -53,6 +54,8 @@ PREFLIGHT = {
     "if-none-match, x-recollect-device, mcp-session-id, mcp-protocol-version, last-event-id",
     "Access-Control-Max-Age": "600",
 }
+UNGUESSED = (b"x-content-type-options", b"nosniff")
+UNKEPT = (b"cache-control", b"no-store")
 EXPOSED = "ETag, Location, Retry-After, X-Recollect-Degraded, Mcp-Session-Id"
 
 
@@ -94,7 +97,7 @@ class Guard:
 
     async def _checked(self, scope: Scope, receive: Receive, send: _Sending) -> None:
         try:
-            send.origin = self._checked_sender(scope, Headers(scope=scope))
+            send.origin = self._checked_sender(scope)
         except Refused as refused:
             answer = problem(refused.status, str(refused), headers={"Connection": "close"})
             return await answer(scope, receive, send)
@@ -119,33 +122,33 @@ class Guard:
             return await answer(scope, receive, send)
         raise ConnectionAbortedError  # half an answer is out: the connection must end
 
-    def _checked_sender(self, scope: Scope, headers: Headers) -> str:
+    def _checked_sender(self, scope: Scope) -> str:
         """The Origin to answer to, "" if the request comes from no foreign page."""
         _check_size(scope)
-        names = [name for name, _ in scope["headers"]]
-        for name in ONCE:
-            if names.count(name.encode()) > 1:
-                raise Refused(400, f"the header {name} stands there twice")
-        if "content-length" in headers and "transfer-encoding" in headers:
+        given: list[tuple[bytes, bytes]] = scope["headers"]
+        headers = dict(reversed(given))  # of two of one name the first
+        if len(headers) < len(given):
+            _check_once([name for name, _ in given])
+        if b"content-length" in headers and b"transfer-encoding" in headers:
             # Somebody in front may have gone by the other one: behind it begins no new request.
             raise Refused(400, "a body has a length or comes in pieces, not both")
-        host = headers.get("host", "")
+        host = headers.get(b"host", b"").decode("latin-1")
         if host_name(host) not in self._hosts:
             raise Refused(421, "this server does not answer to that name; set RECOLLECT_HOSTS")
-        origin = headers.get("origin")
-        if origin is None:
+        if b"origin" not in headers:
             self._check_fetch(headers)
             return ""
+        origin = headers[b"origin"].decode("latin-1")
         if origin.lower() in self._origins:
             return origin
         if _place_of(origin) != host.lower():
             raise Refused(403, "pages of another origin may not use this server")
         return ""
 
-    def _check_fetch(self, headers: Headers) -> None:
+    def _check_fetch(self, headers: Mapping[bytes, bytes]) -> None:
         """Browsers say where an image or a script without Origin is embedded."""
-        site, mode = headers.get("sec-fetch-site"), headers.get("sec-fetch-mode")
-        if site == "cross-site" and mode != "navigate":
+        site, mode = headers.get(b"sec-fetch-site"), headers.get(b"sec-fetch-mode")
+        if site == b"cross-site" and mode != b"navigate":
             raise Refused(403, "pages of another origin may not use this server")
 
 
@@ -162,10 +165,9 @@ class _Sending:
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            headers = MutableHeaders(scope=message)
-            headers["X-Content-Type-Options"] = "nosniff"
-            headers.setdefault("Cache-Control", "no-store")
+            message = {**message, "headers": _completed(message.get("headers", ()))}
             if self.origin:
+                headers = MutableHeaders(scope=message)
                 headers["Access-Control-Allow-Origin"] = self.origin
                 headers["Access-Control-Expose-Headers"] = EXPOSED
                 headers.add_vary_header("Origin")
@@ -176,11 +178,26 @@ class _Sending:
             await self._send(message)
 
 
+def _completed(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """With what every answer carries. Whoever answers may say that it can be kept."""
+    found = [one for one in headers if one[0] != UNGUESSED[0]]
+    found.append(UNGUESSED)
+    if all(name != UNKEPT[0] for name, _ in found):
+        found.append(UNKEPT)
+    return found
+
+
 def _check_size(scope: Scope) -> None:
     if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > ADDRESS_BYTES_MAX:
         raise Refused(414, f"the address is longer than {ADDRESS_BYTES_MAX:,} bytes; use POST")
-    if sum(len(name) + len(value) for name, value in scope["headers"]) > HEADER_BYTES_MAX:
+    if sum([len(name) + len(value) for name, value in scope["headers"]]) > HEADER_BYTES_MAX:
         raise Refused(431, f"the headers are longer than {HEADER_BYTES_MAX:,} bytes")
+
+
+def _check_once(names: Sequence[bytes]) -> None:
+    for name in ONCE:
+        if names.count(name.encode()) > 1:
+            raise Refused(400, f"the header {name} stands there twice")
 
 
 async def _drain(receive: Receive) -> None:
@@ -201,6 +218,7 @@ def _place_of(origin: str) -> str:
         return ""
 
 
+@lru_cache(maxsize=32)
 def host_name(header: str) -> str:
     """The name in a Host header, without port and brackets; "" if it is none."""
     try:

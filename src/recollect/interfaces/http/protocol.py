@@ -22,6 +22,8 @@ UNREAD_SECONDS = 60.0  # for a part of an answer: a quarter of a megabyte at mos
 CONNECTIONS_MAX = 1000
 ADDRESS_MAX = 256  # of one address
 SILENT_SECONDS = 0.5  # that a connection has to say something, where they are scarce
+HEAD = b"HTTP/1.1 "
+HEAD_BYTES = 4 << 10
 REFUSED_MAX = 100  # connections too many that are told so at once; the rest are only closed
 BUSY = problem(
     503,
@@ -91,6 +93,37 @@ class Crowd:
             one.transport.abort()
 
 
+class WholeAnswers:
+    """A transport that sends the head of an answer together with what follows it: two small
+    packets take the system, and whoever reads them, twice the work. What follows later does not
+    keep the head waiting."""
+
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport = transport
+        self._loop = loop
+        self._head = b""
+
+    def write(self, data: bytes) -> None:
+        if self._head:
+            data, self._head = self._head + data, b""
+        elif data.startswith(HEAD) and len(data) < HEAD_BYTES:
+            self._head = data
+            self._loop.call_soon(self._send)
+            return
+        self._transport.write(data)
+
+    def close(self) -> None:
+        self._send()
+        self._transport.close()
+
+    def _send(self) -> None:
+        if self._head:
+            self.write(b"")
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+
 class ServerConfig(uvicorn.Config):
     """Knows how many connections one address may have (0: all there are), and who has them."""
 
@@ -114,6 +147,7 @@ class Protocol(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        self.transport = WholeAnswers(transport, self.loop)  # type: ignore[assignment]
         self.address = self.client[0] if self.client else ""
         self._crowd.enter(self)
         if self._crowd.is_crowded(self.address):

@@ -52,6 +52,7 @@ log = logging.getLogger(__name__)
 
 DRAIN_SECONDS = 10
 SWITCH_SECONDS = 0.001
+GARBAGE_MAX = 5_000  # objects more than there were, until it is looked for
 BACKLOG = 128
 PORT_MAX = 65_535
 # Beside what the verbs load: for what is streamed, sorted, examined and told others.
@@ -196,6 +197,8 @@ class Server(uvicorn.Server):
         await super().startup(sockets)
         gc.collect()
         gc.freeze()  # what a server starts with stays: nobody need look through it again
+        # Requests leave next to nothing that only a collection finds, and hold much for a moment.
+        gc.set_threshold(GARBAGE_MAX)
         # A request must not wait the usual 5 ms whenever upkeep computes on another thread.
         sys.setswitchinterval(SWITCH_SECONDS)
         if self.started and not self.should_exit:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
 from hashlib import blake2b
 
@@ -71,15 +71,16 @@ class HashingEmbedder:
         return [value / length for value in places] if length else places
 
 
-def _content_words(text: str) -> Counter[str]:
+def _content_words(text: str) -> Mapping[str, int]:
     """Words with their counts, without stop words unless there are only those."""
     found = Counter(analysis.words(text))
-    kept = {word: count for word, count in found.items() if not _is_stop_word(word)}
-    return Counter(kept) if kept else found
+    return {word: count for word, count in found.items() if not _is_stop_word(word)} or found
 
 
 def _is_stop_word(word: str) -> bool:
-    return analysis.is_stop_word(word.replace("\u2019", "").replace("'", ""))
+    if not word.isalnum():  # an apostrophe, perhaps
+        word = word.replace("\u2019", "").replace("'", "")
+    return analysis.is_stop_word(word)
 
 
 def _features(word: str, dimensions: int) -> tuple[Feature, ...]:
@@ -95,7 +96,8 @@ def _cached_features(word: str, dimensions: int) -> tuple[Feature, ...]:
 
 def _make_features(word: str, dimensions: int) -> tuple[Feature, ...]:
     """Where a word lands, and with which sign and weight."""
-    pieces = analysis.terms(word)
+    is_plain = word.isascii() and word.isalnum()
+    pieces = [analysis.stemmed(word)] if is_plain else analysis.terms(word)
     if len(pieces) == 1:
         trigrams = _trigrams(word)
         weight = _TRIGRAMS_WEIGHT / math.sqrt(len(trigrams))

@@ -71,7 +71,7 @@ def write(db: apsw.Connection, prepared: Prepared, changes: Changes, keys: Keys)
         _write_sessions(db, changes, keys)
     if changes.records or changes.vectors or changes.relations:
         _write_records(db, prepared, changes, keys)
-    _write_items(db, changes)
+    _write_items(db, changes, keys)
     if changes.used and keys.root is not None:
         db.execute(
             "UPDATE record SET uses = uses + used.value, used_at = ?1 FROM json_each(?2) AS used"
@@ -163,6 +163,9 @@ def _insert(
     db: apsw.Connection, sql: str, rows: Sequence[Sequence[Any]], end: str = "", row: str = ""
 ) -> None:
     """Several rows a statement. ``row``: how one is written, if not as so many values."""
+    if len(rows) == 1:  # as most commits write them
+        db.execute(_statement(sql, row, len(rows[0]), 1, end), rows[0])
+        return
     start = 0
     while start < len(rows):
         size = next(size for size in ROWS_AT_ONCE if size <= len(rows) - start)
@@ -253,15 +256,13 @@ def _write_relations(db: apsw.Connection, changes: Changes) -> None:
     )
 
 
-def _write_items(db: apsw.Connection, changes: Changes) -> None:
-    if changes.items:
-        db.execute(
-            "INSERT OR REPLACE INTO item SELECT scope.root, item.value ->> 1, scope.pk,"
-            " item.value ->> 2, item.value ->> 5, item.value ->> 4, item.value ->> 3,"
-            " unhex(item.value ->> 6)"
-            " FROM json_each(?) AS item CROSS JOIN scope ON scope.path = item.value ->> 0",
-            (_as_json(map(item_row, changes.items.values())),),
-        )
+def _write_items(db: apsw.Connection, changes: Changes, keys: Keys) -> None:
+    rows = []
+    for item in changes.items.values():
+        scope, namespace, key, value, expires_at, version, checksum = item_row(item)
+        place = (keys.root, namespace, keys.scopes[scope], key)
+        rows.append((*place, version, expires_at, value, checksum))
+    _insert(db, "INSERT OR REPLACE INTO item VALUES ", rows)
 
 
 def _as_json(rows: Iterable[Sequence[Any]]) -> str:

@@ -463,8 +463,11 @@ class SqliteStore:
     async def _read_here(self, read: Callable[[apsw.Connection], T]) -> T:
         """A look-up of a few keys takes less than the way to another thread and back."""
         await breath()
-        with speaking_of(self._path):
+        try:
             return read(self._connection())
+        except Exception:
+            with speaking_of(self._path):
+                raise
 
     async def _read_at_once(self, read: Callable[[apsw.Connection], T]) -> T:
         """Several statements, all of one moment."""

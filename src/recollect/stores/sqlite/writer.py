@@ -55,6 +55,7 @@ class _Commit:
     batch: Batch
     waiting: asyncio.Future[int]
     prepared: Prepared | None = None
+    is_half_written: bool = False
     answer: int | Exception = 0
 
 
@@ -192,26 +193,29 @@ class Writer:
                 self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
 
     def _apply(self, db: apsw.Connection, group: list[_Commit]) -> list[_Commit]:
-        """Apply the batches; those that fit. The others have their answer. Whoever is alone needs
-        no savepoint: if it does not fit, there is nothing else to keep."""
-        if len(group) == 1:
-            return group if self._fits(db, group[0]) else []
-        fit = []
-        for job in group:
-            db.execute("SAVEPOINT batch")
-            if self._fits(db, job):
-                fit.append(job)
-            else:
-                db.execute("ROLLBACK TO batch")
-            db.execute("RELEASE batch")
-        return fit
+        """Apply the batches; those that fit. The others have their answer. Who does not fit has
+        mostly written nothing yet; if somebody has, all is undone and done again, each behind a
+        savepoint: those behind have seen what is not to be there."""
+        fit = [job for job in group if self._fits(db, job)]
+        if len(group) == 1 or not any(job.is_half_written for job in group):
+            return fit
+        db.execute("ROLLBACK")
+        db.execute("BEGIN IMMEDIATE")
+        return [job for job in group if self._fits_behind_savepoint(db, job)]
+
+    def _fits_behind_savepoint(self, db: apsw.Connection, job: _Commit) -> bool:
+        db.execute("SAVEPOINT batch")
+        fits = self._fits(db, job)
+        if not fits:
+            db.execute("ROLLBACK TO batch")
+        db.execute("RELEASE batch")
+        return fits
 
     def _fits(self, db: apsw.Connection, job: _Commit) -> bool:
         """Apply one batch; False if it does not fit, which is its answer. Errors of the disk pass
         through: they concern the whole group."""
-        assert job.prepared is not None
         try:
-            job.answer = self._applied(db, job.prepared)
+            job.answer = self._applied(db, job)
         except _OF_THE_GROUP:
             raise
         except Exception as error:
@@ -219,8 +223,10 @@ class Writer:
             return False
         return True
 
-    def _applied(self, db: apsw.Connection, prepared: Prepared) -> int:
+    def _applied(self, db: apsw.Connection, job: _Commit) -> int:
         """The batch's number in the journal of its root. Raises Conflict or Invalid."""
+        prepared = job.prepared
+        assert prepared is not None
         batch = prepared.batch
         self.trips += 1
         held, keys = read(db, batch, needs_of(batch))
@@ -228,7 +234,9 @@ class Writer:
             return held.number
         changes = decide(batch, held, prepared=True)
         self.trips += 1
+        job.is_half_written = True
         write(db, prepared, changes, keys)
+        job.is_half_written = False
         return changes.seq
 
     def _recover(self, error: Exception, committing: bool) -> Exception:

@@ -254,6 +254,7 @@ _CARD = (
     rf"|\d{{4}}{_CARD_GAP}\d{{4}}(?:\1|\n)\d{{4}}(?:\1|\n)\d{{4}}(?:\1\d{{3}})?"
     rf"|\d{{4}}{_CARD_GAP}\d{{6}}(?:\2|\n)\d{{4,5}})(?![A-Fa-f0-9_])(?![.,-]\d)"
 )
+_CARD_DIGITS = 14  # of the shortest
 _CARD_BRANDS = (
     re.compile(r"4\d{15}\Z"),
     re.compile(r"(?:5[1-5]\d\d|222[1-9]|22[3-9]\d|2[3-6]\d\d|27[01]\d|2720)\d{12}\Z"),
@@ -267,6 +268,8 @@ _CARD_BRANDS = (
 
 
 def _find_cards(text: str) -> Iterator[Span]:
+    if sum(map(text.count, _DIGITS)) < _CARD_DIGITS:  # most have a number in them, and no more
+        return
     for match in re.finditer(_CARD, text, re.ASCII):
         digits = re.sub(r"\D", "", match.group())
         if any(brand.match(digits) for brand in _CARD_BRANDS) and _passes_luhn(digits):

@@ -5,26 +5,30 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from typing import Annotated, Any, get_args
 
 from fastapi import APIRouter, Depends, Header, Request
 from fastapi.routing import APIRoute
 from pydantic import ValidationError
 from starlette.responses import Response
+from starlette.routing import BaseRoute
 
-from recollect.errors import Invalid
+from recollect.errors import Invalid, RecollectError
 from recollect.interfaces.caller import Caller
 from recollect.interfaces.http.answers import answer_beside
 from recollect.interfaces.http.bodies import BODY
 from recollect.interfaces.http.callers import caller_of
+from recollect.interfaces.http.guards import App, Receive, Scope, Send
 from recollect.interfaces.http.idempotency import once
 from recollect.interfaces.http.models import RequestBody
+from recollect.interfaces.http.problems import problem_of
 from recollect.memory.once import Write
 from recollect.types import Right
 from recollect.types.frozen import frozen
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
+Answering = Callable[[Request], Coroutine[Any, Any, Response | None]]
 
 KEY_HEADER = "Idempotency-Key"
 DeviceHeader = Annotated[
@@ -137,6 +141,8 @@ class VerbRoute(APIRoute):
     its parameters come from. Whatever is not as described goes the framework's way, which says
     what is wrong with it."""
 
+    answer: Answering | None = None  # what it does with a body that is as described
+
     def get_route_handler(self) -> Handler:
         framework = super().get_route_handler()
         takes = inspect.signature(self.endpoint).parameters
@@ -146,11 +152,12 @@ class VerbRoute(APIRoute):
         writing = takes.get("writing")
         right = get_args(writing.annotation)[1].dependency.right if writing else None
 
-        async def handle(request: Request) -> Response:
-            asked = None if request.scope["query_string"] else _read(model, request.scope[BODY])
+        async def answer(request: Request) -> Response | None:
+            scope = request.scope
+            asked = None if scope["query_string"] else _read(model, scope[BODY])
             if asked is None:
-                return await framework(request)
-            caller = caller_of(request.scope)
+                return None
+            caller = caller_of(scope)
             who: dict[str, Any] = {"caller": caller}
             if right is not None:
                 key = request.headers.get(KEY_HEADER)
@@ -158,7 +165,39 @@ class VerbRoute(APIRoute):
             found: Response = await self.endpoint(asked=asked, **who)
             return found
 
+        async def handle(request: Request) -> Response:
+            return await answer(request) or await framework(request)
+
+        self.answer = answer
         return handle
+
+
+class ShortWay:
+    """The layer before the framework's own: a verb is found by its name, and answers. Whatever else
+    is asked, or is not as described, goes the whole way."""
+
+    def __init__(self, app: App, *, routes: Iterable[BaseRoute]) -> None:
+        self._app = app
+        self._verbs = {
+            (method, route.path): route
+            for route in routes
+            if isinstance(route, VerbRoute) and route.answer is not None
+            for method in route.methods or ()
+        }
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        route = self._verbs.get((scope["method"], scope["path"])) if BODY in scope else None
+        # Who traces FastAPI wants to see which route it has found.
+        if route is None or route.answer is None or scope.get("fastapi.telemetry") is not None:
+            return await self._app(scope, receive, send)
+        scope["route"] = route
+        try:
+            found = await route.answer(Request(scope, receive, send))
+        except RecollectError as error:
+            found = problem_of(error)
+        if found is None:
+            return await self._app(scope, receive, send)
+        return await found(scope, receive, send)
 
 
 def _read(model: type[RequestBody], body: bytes) -> RequestBody | None:
