@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from recollect.text.analysis import stem, words
@@ -176,8 +176,12 @@ def _replies(text: str, heard: str, recent: Sequence[Told]) -> bool:
 
 def says_something(heard: str) -> bool:
     """Whether somebody did more than nod: "Nice, noted!"."""
-    nods = {stem(word) for word in word_set("replies.nods")}
-    return len(_content(heard) - nods) >= HEARD_WORDS
+    return len(_content(heard) - _nods()) >= HEARD_WORDS
+
+
+@cache
+def _nods() -> frozenset[str]:
+    return frozenset(stem(word) for word in word_set("replies.nods"))
 
 
 def _is_word(part: str, text: str) -> bool:
@@ -189,9 +193,13 @@ def _shared(heard: str, told: str, but: str = "") -> int:
     return len((_content(heard) & _content(told)) - _content(but))
 
 
-def _content(text: str) -> set[str]:
-    plainly = re.sub(r"(?<=\d),(?=\d{3}\b)", "", text)
-    return {stem(word) for word in words(plainly)} - word_set("search.stop_words")
+@lru_cache(maxsize=200)  # what was heard is compared with each of what was told
+def _content(text: str) -> frozenset[str]:
+    plainly = _THOUSANDS.sub("", text) if "," in text else text
+    return frozenset(map(stem, words(plainly))) - word_set("search.stop_words")
+
+
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
 
 
 def _repeats(asked: str, told: Told) -> bool:

@@ -107,9 +107,10 @@ def is_vital(text: str) -> bool:
     return bool(whose) and _may_be(words, vital=True)
 
 
+@lru_cache(maxsize=2000)
 def is_once(text: str) -> bool:
     """Whether a text tells of one time, whatever else it says."""
-    return pattern("lasting.once").search(text) is not None
+    return cues("lasting.once").search(text) is not None
 
 
 def is_tiding(text: str) -> bool:
@@ -149,6 +150,7 @@ def is_ruled_out(text: str) -> bool:
     )
 
 
+@lru_cache(maxsize=1000)
 def spelled(text: str) -> str:
     """Chat spelling as it is read: "i", "im", "ive" as "I", "I am", "I have"."""
     text = _CHAT_WORD.sub(lambda found: _CHAT[found[0]], _LOWER_I.sub("I", text))

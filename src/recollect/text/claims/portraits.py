@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from recollect.text.claims.clauses import reading
 from recollect.text.claims.foreign import language_of
@@ -132,6 +133,7 @@ _HERE = re.compile(
 )
 
 
+@lru_cache(maxsize=200)  # a message is read when it is said and again before the ones after it
 def written_out(text: str, name: str = "") -> str:
     """The message with what the speaker (who may have a ``name``) tells of themselves in fragments
     as sentences; the same text where there is nothing of that kind."""

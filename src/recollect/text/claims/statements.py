@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import cache
+from functools import cache, lru_cache
 
 from recollect.text.claims.clauses import (
     Clause,
@@ -177,6 +177,7 @@ def _favourite(words: str, said: Utterance) -> list[Lesson]:
     return [said.lesson(text, worth, type=found.type, claim=found.claim)]
 
 
+@lru_cache(maxsize=1000)  # asked of a sentence by each of the rules that read it
 def is_unreal(text: str) -> bool:
     """Whether a sentence is a supposition, a quotation, a joke or a task for a writer."""
     return bool(
