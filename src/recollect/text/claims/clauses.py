@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Literal, NamedTuple, cast
 
 from recollect.text.claims.lessons import SPEAKER
@@ -75,6 +75,7 @@ _LOOSE_NAME = r"[\w.@\-]+(?: [\w.@()\-]+){0,2}?"
 _LOOSE = re.compile(rf"(?P<name>{_LOOSE_NAME})(?= )")
 
 
+@lru_cache(maxsize=2000)
 def expanded(text: str) -> str:
     """Contractions written out: "I'm" as "I am"."""
     if "'" not in text and "nn" not in text and "ont" not in text and " im" not in text.lower():
