@@ -7,7 +7,7 @@ Nothing here knows about slots. A clause is cut into its subject ("I", "my siste
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cache, lru_cache
 from typing import Literal, NamedTuple, cast
 
@@ -460,6 +460,13 @@ def _readings() -> Mapping[str, tuple[VerbReading, ...]]:
             (VerbReading(verb, "past"), VerbReading(verb, "participle"))
         )
     return {word: tuple(readings) for word, readings in table.items()}
+
+
+def forms_of(verbs: Collection[str]) -> frozenset[str]:
+    """Every word that may be read as one of these verbs."""
+    return frozenset(
+        word for word, ways in _readings().items() if any(way.verb in verbs for way in ways)
+    )
 
 
 def reading(word: str, *forms: Form) -> str:

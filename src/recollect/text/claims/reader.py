@@ -33,6 +33,7 @@ from recollect.text.claims.corrections import (
     says_something,
     without_strict_marks,
 )
+from recollect.text.claims.events import OUTCOME, may_tell_outcome
 from recollect.text.claims.foreign import foreign_findings, language_of, tells_of_past
 from recollect.text.claims.gate import NO_WORDS, QUESTION, gate
 from recollect.text.claims.keepsakes import (
@@ -648,10 +649,11 @@ def _foreign_event(sentence: Sentence, said: Utterance) -> list[Lesson]:
 def _reported(message: Message) -> list[Lesson]:
     """An assistant's outcomes and decisions; never anything about a person."""
     said = Utterance(Speaker("the assistant"), message.at, message.id)
-    lessons = []
-    for sentence in sentences(plain(message.text)):
+    lessons: list[Lesson] = []
+    text = plain(message.text)
+    for sentence in sentences(text) if may_tell_outcome(text) else ():
         for lesson in english_lessons(sentence, said):
-            if lesson.tags == ("outcome",):
+            if lesson.tags == (OUTCOME,):
                 lessons.append(replace(lesson, confidence=0.4, importance=0.4, entities=()))
     return lessons[:3]
 
