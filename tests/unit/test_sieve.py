@@ -20,7 +20,7 @@ from recollect.text.dates import (
     _relative_forms,
 )
 from recollect.text.words import cues, languages, parts, pattern, screened
-from recollect.text.words.sieve import Screen, Sieve, Sieves, keys_of, split
+from recollect.text.words.sieve import Screened, Sieve, Sieves, keys_of, split
 
 SOURCES = Path(recollect.__file__).parent.rglob("*.py")
 ASKED = re.compile(r'\b(?:cues|screened)\("([a-z_.]+)"')
@@ -97,7 +97,7 @@ def _same(one: re.Match[str] | None, other: re.Match[str] | None) -> bool:
     "form", [form for _, form in (*_numeric_forms(), *_calendar_forms(), *_relative_forms())]
 )
 def test_a_screen_lets_through_whatever_names_a_time(form: str) -> None:
-    whole, screen = re.compile(form, re.IGNORECASE), Screen(form, re.IGNORECASE)
+    whole, screen = re.compile(form, re.IGNORECASE), Screened(form, re.IGNORECASE)
 
     @quick
     @given(from_regex(whole))

@@ -27,7 +27,7 @@ from recollect.text.words import (
     word_set,
     words,
 )
-from recollect.text.words.sieve import Screen
+from recollect.text.words.sieve import Screened
 from recollect.types.frozen import frozen
 
 CHARACTERS_MAX = 8000
@@ -189,7 +189,7 @@ _SpanReader = Callable[[str, datetime], Iterable[Span]]
 
 def _safely(read: _Reader, form: str, flags: int = 0) -> _SpanReader:
     """A reader of all the places that match; a date that does not exist is no date."""
-    screen = Screen(form, flags)
+    screen = Screened(form, flags)
 
     def reader(text: str, at: datetime) -> Iterator[Span]:
         for found in screen.finditer(text):

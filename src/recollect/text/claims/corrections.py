@@ -20,7 +20,7 @@ from recollect.text.claims.lessons import Lesson
 from recollect.text.claims.places import placed
 from recollect.text.normal import fold
 from recollect.text.words import cues, languages, pattern, screened, word_set
-from recollect.text.words.sieve import Screen
+from recollect.text.words.sieve import Screened
 
 LOOK_BACK = 8
 WORDS_MAX = 32
@@ -364,14 +364,14 @@ def _said_first(whole: str) -> Iterator[Fix]:
 
 
 @cache
-def _both_values() -> tuple[Screen, ...]:
+def _both_values() -> tuple[Screened, ...]:
     """The ways to say what is right and what was wrong."""
     ways = ("swap", "not_but", "said_meant", "wrong", "forget", "and_not")
     return tuple(form for way in ways for form in _ways(way))
 
 
 @cache
-def _ways(way: str) -> tuple[Screen, ...]:
+def _ways(way: str) -> tuple[Screened, ...]:
     section = f"corrections.{way}"
     return tuple(screened(section, language) for language in languages(section))
 

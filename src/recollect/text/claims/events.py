@@ -10,7 +10,7 @@ from typing import NamedTuple
 from recollect.text.claims.clauses import Clause, Predicate, forms_of, reading
 from recollect.text.dates import Span
 from recollect.text.words import any_of, pairs, pattern, word_set
-from recollect.text.words.sieve import Screen
+from recollect.text.words.sieve import Screened
 
 
 class Worth(NamedTuple):
@@ -235,8 +235,8 @@ def may_tell_outcome(text: str) -> bool:
 
 
 @cache
-def _outcome_forms() -> Screen:
-    return Screen(any_of({*forms_of(word_set("events.outcomes")), OUTCOME}), re.IGNORECASE)
+def _outcome_forms() -> Screened:
+    return Screened(any_of({*forms_of(word_set("events.outcomes")), OUTCOME}), re.IGNORECASE)
 
 
 def _outcome(predicate: Predicate) -> Worth | None:

@@ -19,7 +19,7 @@ from typing import Any
 
 from recollect.errors import Invalid
 from recollect.text.expressions import later
-from recollect.text.words.sieve import Screen, Sieve
+from recollect.text.words.sieve import Screened, Sieve
 
 FOLDER: Traversable = files(__package__)  # a test may set another one before the first question
 SECTIONS = "sections.toml"
@@ -293,10 +293,10 @@ def cues(section: str, language: str = "") -> Sieve:
 
 
 @cache
-def screened(section: str, language: str = "") -> Screen:
+def screened(section: str, language: str = "") -> Screened:
     """The same for those whose groups somebody asks for."""
     flags = re.IGNORECASE if _shape(section) == "anycase" else 0
-    return Screen(alternatives(section, language) or r"(?!)", flags)
+    return Screened(alternatives(section, language) or r"(?!)", flags)
 
 
 @cache

@@ -133,7 +133,7 @@ class Sieve:
         return best
 
 
-class Screen:
+class Screened:
     """One regular expression with all that it can do, of which texts are kept away that have the
     letters of none of its alternatives."""
 
