@@ -31,7 +31,7 @@ _WHOLE_GROUP = later(r"(?:\\b|\(\?<!\\w\))?\(\?:")
 KEY_LEAST = 2  # bytes; one letter of ASCII is in nearly every text
 USUAL_LETTERS = "zqxjkvbpygfwmuclhdrnioaset "  # the rarest first; others are rarer still
 _GRAM = 4  # letters: a text is taken apart into these once, not looked through for every key
-_TEXTS_KEPT = 32
+_TEXTS_KEPT, _SHORT = 32, 2000  # characters
 _FEW_KEYS = 8  # so few are sooner looked for one by one
 
 
@@ -100,17 +100,24 @@ def _rarest(key: str) -> str:
     return key[at : at + _GRAM]
 
 
-@lru_cache(maxsize=_TEXTS_KEPT)
 def _letters(text: str) -> tuple[str, frozenset[str]]:
     """A text in lower case, and all of two, three and four letters that stand together in it; of
     those that are not plain also each by itself. It goes through several sieves, one behind the
-    other."""
+    other; of long ones few are kept, for they take much room."""
+    return (_letters_of if len(text) <= _SHORT else _letters_of_long)(text)
+
+
+def _taken_apart(text: str) -> tuple[str, frozenset[str]]:
     lowered = text.lower()
     twos = list(map(add, lowered, lowered[1:]))
     grams = {*twos, *map(add, twos, lowered[2:]), *map(add, twos, twos[2:])}
     if not lowered.isascii():
         grams.update(lowered)
     return lowered, frozenset(grams)
+
+
+_letters_of = lru_cache(maxsize=_TEXTS_KEPT)(_taken_apart)
+_letters_of_long = lru_cache(maxsize=2)(_taken_apart)
 
 
 class Sieve:
