@@ -5,9 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from recollect.text.claims import extract
-from recollect.text.claims.answers import answered, question_in
+from recollect.text.claims import answers, extract, replies
+from recollect.text.claims.answers import answered, any_question_in, question_in
+from recollect.text.claims.replies import questions_in
 from recollect.types import Message, Role
 
 AT = datetime(2026, 3, 9, tzinfo=UTC)
@@ -81,3 +84,16 @@ def test_L6_only_the_question_just_before_is_answered() -> None:
 def test_hostile_questions_and_answers_are_read_at_once(shape: str) -> None:
     assert isinstance(answered(question_in(shape), "Leeds"), str)
     assert answered("Where do you live?", shape) in ("", f"I live in {shape}")
+
+
+MARKED = st.text(alphabet="ab1 .!?\uff1f\u3002\n\"'", max_size=60)
+
+
+@given(MARKED)
+def test_a_question_is_found_though_only_texts_with_a_mark_are_searched(text: str) -> None:
+    last = answers._LAST_QUESTION.search(text)
+    assert question_in(text) == (last[0].strip(" \"'*_") if last else "")
+    anywhere = answers._ANY_QUESTION.findall(text)
+    assert any_question_in(text) == (anywhere[-1].strip(" \"'*_") if anywhere else "")
+    asked = [one.strip(" \"'*_") for one in replies._ASKED.findall(text)]
+    assert questions_in(text) == " ".join(asked)

@@ -27,6 +27,7 @@ from recollect.text.words import (
     word_set,
     words,
 )
+from recollect.text.words.sieve import Screened
 from recollect.types.frozen import frozen
 
 CHARACTERS_MAX = 8000
@@ -183,13 +184,15 @@ def _month(at: datetime, year: int, month: int, months: int = 1) -> tuple[dateti
 
 
 _Reader = Callable[[re.Match[str], str, datetime], Span | None]
+_SpanReader = Callable[[str, datetime], Iterable[Span]]
 
 
-def _safely(read: _Reader, form: re.Pattern[str]) -> Callable[[str, datetime], Iterator[Span]]:
+def _safely(read: _Reader, form: str, flags: int = 0) -> _SpanReader:
     """A reader of all the places that match; a date that does not exist is no date."""
+    screen = Screened(form, flags)
 
     def reader(text: str, at: datetime) -> Iterator[Span]:
-        for found in form.finditer(text):
+        for found in screen.finditer(text):
             try:
                 span = read(found, text, at)
             except (ValueError, OverflowError):
@@ -563,17 +566,18 @@ def _cues() -> tuple[frozenset[str], Sequence[str]]:
 
 
 @cache
-def _readers() -> tuple[Callable[[str, datetime], Iterator[Span]], ...]:
+def _readers() -> tuple[_SpanReader, ...]:
     """In this order: of two that find the same phrase, the first counts."""
     named = _spaced(_numbers("dates.days_away"))
     return (
-        *(_safely(read, re.compile(form, re.IGNORECASE)) for read, form in _calendar_forms()),
-        _safely(_a_named_day, re.compile(rf"(?<!\w)(?:{named})(?!\w)", re.IGNORECASE)),
-        *(_safely(read, re.compile(form, re.IGNORECASE)) for read, form in _relative_forms()),
-        *(_safely(_dense_day, form) for form in patterns("dates.dense_day")),
-        _safely(_a_named_day, re.compile(_dense_names())),
-        *(_safely(_dense_shifted, form) for form in patterns("dates.dense_shifted")),
-        *(_safely(_dense_away, form) for form in patterns("dates.dense_away")),
+        *(_numeric(_safely(read, form, re.IGNORECASE)) for read, form in _numeric_forms()),
+        *(_safely(read, form, re.IGNORECASE) for read, form in _calendar_forms()),
+        _safely(_a_named_day, rf"(?<!\w)(?:{named})(?!\w)", re.IGNORECASE),
+        *(_safely(read, form, re.IGNORECASE) for read, form in _relative_forms()),
+        *(_safely(_dense_day, form.pattern) for form in patterns("dates.dense_day")),
+        _safely(_a_named_day, _dense_names()),
+        *(_safely(_dense_shifted, form.pattern) for form in patterns("dates.dense_shifted")),
+        *(_safely(_dense_away, form.pattern) for form in patterns("dates.dense_away")),
     )
 
 
@@ -585,17 +589,30 @@ def _before() -> str:
     return rf"(?:\b(?P<rel>{alternatives('dates.relations')})\s)?"
 
 
+_JOINED_NUMBERS = later(r"\d[-./]\d")
+
+
+def _numeric(read: _SpanReader) -> _SpanReader:
+    """Of texts that have numbers with a mark between them, as each of ``_numeric_forms`` has."""
+    return lambda text, at: read(text, at) if _JOINED_NUMBERS.search(text) else ()
+
+
+def _numeric_forms() -> Iterator[tuple[_Reader, str]]:
+    """Days by their numbers alone."""
+    before = _before()
+    yield _a_date, rf"{before}\b(?P<y>\d{{4}})-(?P<m>\d\d)-(?P<d>\d\d)(?!\d)"
+    yield _a_date, rf"{before}\b(?P<d>\d\d?)\.(?P<m>\d\d?)\.(?P<y>\d{{4}})?(?![\d.])"
+    yield _a_slashed_date, rf"{before}\b(?P<a>\d\d?)/(?P<b>\d\d?)/(?P<y>\d{{4}})(?!\d)"
+
+
 def _calendar_forms() -> Iterator[tuple[_Reader, str]]:
-    """Days, months and years by their names and numbers."""
+    """Days, months and years by their names."""
     before, month = _before(), alternatives("dates.months")
     the, of, of_year = (_optional(f"dates.{name}") for name in ("the", "of", "of_year"))
     endings = alternatives("dates.day_endings")
     years = any_of(word for word, unit in meanings("dates.units").items() if unit == "year")
     shifted = rf"(?: (?P<shift>{_spaced(meanings('dates.shifts'))}) (?:{years})\b)?"
     to = rf"(?:{endings})? ?[-–] ?"
-    yield _a_date, rf"{before}\b(?P<y>\d{{4}})-(?P<m>\d\d)-(?P<d>\d\d)(?!\d)"
-    yield _a_date, rf"{before}\b(?P<d>\d\d?)\.(?P<m>\d\d?)\.(?P<y>\d{{4}})?(?![\d.])"
-    yield _a_slashed_date, rf"{before}\b(?P<a>\d\d?)/(?P<b>\d\d?)/(?P<y>\d{{4}})(?!\d)"
     yield (
         _a_date,
         rf"{before}{the}\b(?:(?P<first>\d\d?){to})?(?P<d>\d\d?)(?:{endings}|\.)? {of}"

@@ -49,7 +49,7 @@ from recollect.lifecycle.merge.topic import (
     topic_of,
 )
 from recollect.text.analysis import stem
-from recollect.text.claims.changes import STATEMENT_MAX, change_in
+from recollect.text.claims.changes import STATEMENT_MAX, ChangeCue, change_in
 from recollect.text.claims.clauses import expanded, reading
 from recollect.text.claims.fields import fields_of, slots_of
 from recollect.text.claims.foreign import language_of
@@ -62,7 +62,7 @@ from recollect.text.claims.topics import (
 )
 from recollect.text.claims.values import new_values_in
 from recollect.text.normal import fold
-from recollect.text.words import pattern, word_set
+from recollect.text.words import cues, pattern, word_set
 from recollect.types import Record
 
 
@@ -144,15 +144,20 @@ def _tells(text: str, speaker: str) -> bool:
     said = said_by(text, speaker)
     if change_in(said).kind or new_values_in(said):
         return True
-    return bool(pattern("changes.done").search(said))
+    return bool(cues("changes.done").search(said))
 
 
 def is_planned(new: Topic) -> bool:
     """ "We called it off, the wedding will be in May" tells what has happened."""
-    found = pattern("changes.planned").search(new.said)
-    at = expanded(new.said).find(new.change.cue)
-    done = new.change.kind in ("ends", "changes") and at >= 0
-    return found is not None and not (done and at + len(new.change.cue) <= found.start())
+    return _is_planned(new.said, new.change)
+
+
+@lru_cache(maxsize=500)  # asked of one statement beside each that is known
+def _is_planned(said: str, change: ChangeCue) -> bool:
+    found = cues("changes.planned").search(said)
+    at = expanded(said).find(change.cue)
+    done = change.kind in ("ends", "changes") and at >= 0
+    return found is not None and not (done and at + len(change.cue) <= found.start())
 
 
 _FINISHED = re.compile(r"\b(?:finished|completed|wrapped up|got through)\b", re.IGNORECASE)

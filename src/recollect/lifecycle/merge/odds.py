@@ -11,11 +11,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from functools import lru_cache
+from typing import NamedTuple
 
 from recollect.lifecycle.merge.topic import Topic, shared_dense, shared_words
 from recollect.text.analysis import stem
 from recollect.text.normal import fold
-from recollect.text.words import pattern, word_set
+from recollect.text.words import cues, pattern, word_set
 
 LIKELY = 0.65  # from here on it is disputed
 
@@ -105,16 +107,16 @@ def features(new: Topic, old: Topic) -> dict[str, float]:
         "other kin": _is_other(new, old),
         "same frame": _frame(new.said, old.said) / 3,
         "object": is_beside(new, shared),
-        "placed": bool(_PLACED.search(new.said) and _PLACED.search(old.said)),
+        "placed": _told(new.said).placed and _told(old.said).placed,
         "negation": new.negated != old.negated,
-        "new thing": bool(_NEW_THING.search(new.said)),
-        "gets new": bool(_GETS_NEW.search(new.said)),
+        "new thing": _told(new.said).new_thing,
+        "gets new": _told(new.said).gets_new,
         "owner": _owns(new, shared),
         "only a place": _is_only_place(new, shared),
-        "subject": any(_stemmed(word) in shared for word in new.said.split()[:3]),
+        "subject": not shared.isdisjoint(_told(new.said).stems[:3]),
         "own subject": new.said.startswith(("I ", "We ", "My ", "Our ")) and not new.kin,
-        "happens": bool(pattern("changes.happens").search(new.said)),
-        "too": bool(pattern("changes.too").search(new.said)),
+        "happens": _told(new.said).happens,
+        "too": _told(new.said).too,
         "pending": old.pending,
         "nothing shared": not shared and not fields,
     }
@@ -127,15 +129,42 @@ def _stemmed(word: str) -> str:
     return stem(fold(word).strip('.,;:!?"()').removesuffix("'s"))
 
 
+class _Wording(NamedTuple):
+    """What the words of one statement tell, whatever it is held against."""
+
+    stems: tuple[str, ...]  # of its words
+    owners: frozenset[str]
+    spots: frozenset[str]  # where something is
+    placed: bool
+    new_thing: bool
+    gets_new: bool
+    happens: bool
+    too: bool
+
+
+@lru_cache(maxsize=2000)  # one statement is compared with each that is known
+def _told(said: str) -> _Wording:
+    written = said.split()
+    return _Wording(
+        stems=tuple(map(_stemmed, written)),
+        owners=frozenset(_stemmed(word) for word in written if "'s" in word),
+        spots=frozenset(_stemmed(found[1]) for found in _AT.finditer(said)),
+        placed=bool(_PLACED.search(said)),
+        new_thing=bool(_NEW_THING.search(said)),
+        gets_new=bool(_GETS_NEW.search(said)),
+        happens=bool(cues("changes.happens").search(said)),
+        too=bool(pattern("changes.too").search(said)),
+    )
+
+
 def _owns(new: Topic, shared: frozenset[str]) -> bool:
-    return any(_stemmed(word) in shared for word in new.said.split() if "'s" in word)
+    return not shared.isdisjoint(_told(new.said).owners)
 
 
 def _is_only_place(new: Topic, shared: frozenset[str]) -> bool:
     """Whether what both name is only where something else happens."""
-    spots = {_stemmed(found[1]) for found in _AT.finditer(new.said)}
-    here = {_stemmed(word) for word in new.said.split()} & shared
-    return bool(here) and here <= spots
+    here = shared.intersection(_told(new.said).stems)
+    return bool(here) and here <= _told(new.said).spots
 
 
 def _is_other(new: Topic, old: Topic) -> bool:

@@ -15,7 +15,7 @@ from recollect.text.claims.foreign import language_of
 from recollect.text.claims.permanence import spelled
 from recollect.text.claims.topics import generic_stems, kin_in, kin_named, people_words, values_in
 from recollect.text.normal import fold
-from recollect.text.words import meanings, pattern, word_set
+from recollect.text.words import cues, meanings, pattern, word_set
 from recollect.types.frozen import frozen
 
 _FRAMED = re.compile(r"[^\n\":]{1,80}? (?:said|asks|asked to remember): \"(?P<said>.+)\"")
@@ -231,6 +231,6 @@ def told(text: str, speaker: str, cue: str) -> Topic:
     new = topic_of(text, speaker)
     if cue and new.change.kind in ("", "may change", "turns"):
         new = replace(new, change=change_in(cue))
-    if not new.change.kind and pattern("changes.done").search(new.said):
+    if not new.change.kind and cues("changes.done").search(new.said):
         new = replace(new, change=ChangeCue("may change", DONE))
     return new

@@ -94,18 +94,30 @@ _IS = re.compile(r"\b(what|who|when|where)'s\b", re.IGNORECASE)
 _ARTICLE = re.compile(r"(?:an?|the) ", re.IGNORECASE)
 _ANY_QUESTION = re.compile(r"[^.!?\n。！？]{1,160}[?？]")
 _LAST_QUESTION = re.compile(r"[^.!?\n]{3,160}\?\W*\Z")
+_NO_MORE_WORDS = re.compile(r"\W*\Z")
 
 
 def question_in(text: str) -> str:
     """What an assistant's message asks at its end; "" if it asks nothing."""
-    found = _LAST_QUESTION.search(text[-QUESTION_MAX * 2 :])
+    end = text[-QUESTION_MAX * 2 :]
+    mark = end.rfind("?")
+    # The pattern starts anew at every letter: only where a mark can be the last thing said.
+    if mark < 0 or not _NO_MORE_WORDS.match(end, mark + 1):
+        return ""
+    found = _LAST_QUESTION.search(end)
     return found[0].strip(" \"'*_") if found else ""
 
 
 def any_question_in(text: str) -> str:
     """The last thing that a message asks; "" if it asks nothing."""
-    found = _ANY_QUESTION.findall(text[-QUESTION_MAX * 4 :])
+    found = _ANY_QUESTION.findall(up_to_last_mark(text[-QUESTION_MAX * 4 :]))
     return found[-1].strip(" \"'*_") if found else ""
+
+
+def up_to_last_mark(text: str) -> str:
+    """Up to its last question mark, "" if it has none. Nothing behind that asks, and a pattern that
+    looks for a mark would start anew at every letter of it."""
+    return text[: max(text.rfind("?"), text.rfind("？")) + 1]
 
 
 def is_fragment(answer: str) -> bool:

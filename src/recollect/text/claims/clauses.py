@@ -7,8 +7,8 @@ Nothing here knows about slots. A clause is cut into its subject ("I", "my siste
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Collection, Mapping
+from functools import cache, lru_cache
 from typing import Literal, NamedTuple, cast
 
 from recollect.text.claims.lessons import SPEAKER
@@ -75,6 +75,7 @@ _LOOSE_NAME = r"[\w.@\-]+(?: [\w.@()\-]+){0,2}?"
 _LOOSE = re.compile(rf"(?P<name>{_LOOSE_NAME})(?= )")
 
 
+@lru_cache(maxsize=2000)
 def expanded(text: str) -> str:
     """Contractions written out: "I'm" as "I am"."""
     if "'" not in text and "nn" not in text and "ont" not in text and " im" not in text.lower():
@@ -459,6 +460,13 @@ def _readings() -> Mapping[str, tuple[VerbReading, ...]]:
             (VerbReading(verb, "past"), VerbReading(verb, "participle"))
         )
     return {word: tuple(readings) for word, readings in table.items()}
+
+
+def forms_of(verbs: Collection[str]) -> frozenset[str]:
+    """Every word that may be read as one of these verbs."""
+    return frozenset(
+        word for word, ways in _readings().items() if any(way.verb in verbs for way in ways)
+    )
 
 
 def reading(word: str, *forms: Form) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from recollect.text.analysis import stem, words
@@ -19,7 +19,8 @@ from recollect.text.claims.clauses import reading
 from recollect.text.claims.lessons import Lesson
 from recollect.text.claims.places import placed
 from recollect.text.normal import fold
-from recollect.text.words import pattern, patterns, word_set
+from recollect.text.words import cues, languages, pattern, screened, word_set
+from recollect.text.words.sieve import Screened
 
 LOOK_BACK = 8
 WORDS_MAX = 32
@@ -100,7 +101,7 @@ def amendment_in(
         not marked
         and len(text.split()) > UNMARKED_WORDS_MAX
         and not _is_called(text)
-        and not pattern("corrections.hint").search(text)
+        and not cues("corrections.hint").search(text)
     ):
         return None
     again = _said_again(rest, recent if marked else just_said, read, marked=marked)
@@ -176,8 +177,12 @@ def _replies(text: str, heard: str, recent: Sequence[Told]) -> bool:
 
 def says_something(heard: str) -> bool:
     """Whether somebody did more than nod: "Nice, noted!"."""
-    nods = {stem(word) for word in word_set("replies.nods")}
-    return len(_content(heard) - nods) >= HEARD_WORDS
+    return len(_content(heard) - _nods()) >= HEARD_WORDS
+
+
+@cache
+def _nods() -> frozenset[str]:
+    return frozenset(stem(word) for word in word_set("replies.nods"))
 
 
 def _is_word(part: str, text: str) -> bool:
@@ -189,16 +194,20 @@ def _shared(heard: str, told: str, but: str = "") -> int:
     return len((_content(heard) & _content(told)) - _content(but))
 
 
-def _content(text: str) -> set[str]:
-    plainly = re.sub(r"(?<=\d),(?=\d{3}\b)", "", text)
-    return {stem(word) for word in words(plainly)} - word_set("search.stop_words")
+@lru_cache(maxsize=200)  # what was heard is compared with each of what was told
+def _content(text: str) -> frozenset[str]:
+    plainly = _THOUSANDS.sub("", text) if "," in text else text
+    return frozenset(map(stem, words(plainly))) - word_set("search.stop_words")
+
+
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
 
 
 def _repeats(asked: str, told: Told) -> bool:
     """Whether a question has only words that were told."""
     ours, theirs = ({stem(word) for word in words(text)} for text in (asked, told.text))
     ours -= word_set("search.stop_words") | word_set("corrections.asks_again")
-    return bool(ours) and ours <= theirs and not pattern("corrections.asks_more").search(asked)
+    return bool(ours) and ours <= theirs and not cues("corrections.asks_more").search(asked)
 
 
 def _is_said(fix: Fix, before: str) -> bool:
@@ -207,6 +216,7 @@ def _is_said(fix: Fix, before: str) -> bool:
     return bool(old) and not old.startswith("?") and new in fold(before) and old not in fold(before)
 
 
+@lru_cache(maxsize=200)
 def without_marks(text: str) -> tuple[bool, str]:
     """Whether a text is marked as a correction, and its words without the marks."""
     rest, marked = text.strip(), False
@@ -225,7 +235,7 @@ def without_marks(text: str) -> tuple[bool, str]:
         rest, marked = rest[found.end() :].lstrip(_EDGES), True
     if marked and (said := _explained(rest)):
         rest = said
-    if pattern("corrections.trailing").search(rest):
+    if cues("corrections.trailing").search(rest):
         rest, marked = pattern("corrections.trailing").sub("", rest).strip(), True
     return marked, rest
 
@@ -284,9 +294,10 @@ def _same_subject(lessons: Sequence[Lesson], before: Told) -> bool:
     return bool(ours & theirs) or not (ours and theirs)
 
 
-def _fixes(text: str, rest: str, marked: bool) -> Iterator[Fix]:
-    for fix in _fixes_in(_joined(text), _joined(rest), marked):
-        yield fix._replace(new=_parted(fix.new), old=_parted(fix.old))
+@lru_cache(maxsize=200)  # asked what it answers, what it replies to, and what it corrects
+def _fixes(text: str, rest: str, marked: bool) -> tuple[Fix, ...]:
+    found = _fixes_in(_joined(text), _joined(rest), marked)
+    return tuple(fix._replace(new=_parted(fix.new), old=_parted(fix.old)) for fix in found)
 
 
 # "8:40", "1,200" and "3.5" are one word each: their marks end no part of a sentence.
@@ -306,8 +317,9 @@ def _parted(text: str) -> str:
 def _fixes_in(text: str, rest: str, marked: bool) -> Iterator[Fix]:
     whole = " ".join(rest.split())
     yield from _said_first(whole)
+    sources = dict.fromkeys((whole, " ".join(text.split())))
     for form in _both_values():
-        for source in dict.fromkeys((whole, " ".join(text.split()))):
+        for source in sources:
             if found := form.search(source):
                 groups = found.groupdict()
                 new = next(
@@ -318,12 +330,12 @@ def _fixes_in(text: str, rest: str, marked: bool) -> Iterator[Fix]:
                 )
                 yield from (Fix(one, _bare(old)) for one in _values(new) if _names(one))
     sentences = [part.strip() for part in _SENTENCE.split(rest) if part.strip(_EDGES)]
+    sure = (
+        marked
+        or bool(cues("corrections.reason").search(rest))
+        or bool(cues("corrections.spelled").search(rest))
+    )
     for part in sentences:
-        sure = (
-            marked
-            or bool(pattern("corrections.reason").search(rest))
-            or bool(pattern("corrections.spelled").search(rest))
-        )
         found = pattern("corrections.it_is").match(part)
         if found and not sure and _ADDS.match(part):
             continue  # "she's called Meena" says more of her
@@ -345,27 +357,33 @@ _ADDS = re.compile(
 
 def _said_first(whole: str) -> Iterator[Fix]:
     """ "Blackbird, not Bluebird, I'm tired": what comes behind is a comment."""
-    for form in patterns("corrections.and_not"):
+    for form in _ways("and_not"):
         found = form.match(whole)
         if found and _is_bare(found["new"]) and _names(found["new"]):
             yield from (Fix(one, _bare(found["old"])) for one in _values(found["new"]))
 
 
 @cache
-def _both_values() -> tuple[re.Pattern[str], ...]:
+def _both_values() -> tuple[Screened, ...]:
     """The ways to say what is right and what was wrong."""
     ways = ("swap", "not_but", "said_meant", "wrong", "forget", "and_not")
-    return tuple(form for way in ways for form in patterns(f"corrections.{way}"))
+    return tuple(form for way in ways for form in _ways(way))
+
+
+@cache
+def _ways(way: str) -> tuple[Screened, ...]:
+    section = f"corrections.{way}"
+    return tuple(screened(section, language) for language in languages(section))
 
 
 def _bare_fixes(sentences: Sequence[str], rest: str, marked: bool) -> Iterator[Fix]:
     first = sentences[0]
     spelled = bool(
-        pattern("corrections.spelled").search(rest)
-        or (len(sentences) > 1 and pattern("corrections.reason").search(rest))
+        cues("corrections.spelled").search(rest)
+        or (len(sentences) > 1 and cues("corrections.reason").search(rest))
     )
     segments = [part.strip(_EDGES) for part in _SEGMENT.split(rest) if part and part.strip(_EDGES)]
-    stated = bool(segments) and not marked and pattern("corrections.finite").search(segments[0])
+    stated = bool(segments) and not marked and cues("corrections.finite").search(segments[0])
     behind = segments[1] if len(segments) > 1 else ""
     named = _names(behind.partition(" ")[0]) and not pattern("corrections.clause").match(behind)
     if named and len(segments[0].split()) <= BARE_WORDS_MAX and not stated:
@@ -373,7 +391,7 @@ def _bare_fixes(sentences: Sequence[str], rest: str, marked: bool) -> Iterator[F
         yield Fix(_bare(segments[0]), f"?{behind.split()[0]}", sure=marked)
     for value in _values(first):
         bare = _is_bare(value)
-        if pattern("corrections.finite").search(value) or _is_told_of_somebody(value):
+        if cues("corrections.finite").search(value) or _is_told_of_somebody(value):
             continue  # a statement of its own has no place in another
         if marked or spelled or bare:
             yield Fix(value, sure=(marked or spelled) and (bare or len(value.split()) <= 3))
@@ -401,8 +419,8 @@ def _is_bare(value: str) -> bool:
 
 def _values(text: str) -> list[str]:
     """The new words, without what is only said about them; the longer reading first."""
-    text = pattern("corrections.spelled").sub("", text)
-    text = pattern("corrections.comment").sub("", text)
+    text = screened("corrections.spelled").sub("", text)
+    text = screened("corrections.comment").sub("", text)
     parts = [part for part in _SEGMENT.split(text) if part and part.strip(_EDGES)]
     if not parts:
         return []

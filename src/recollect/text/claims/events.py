@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
-from recollect.text.claims.clauses import Clause, Predicate, reading
+from recollect.text.claims.clauses import Clause, Predicate, forms_of, reading
 from recollect.text.dates import Span
-from recollect.text.words import pairs, pattern, word_set
+from recollect.text.words import any_of, pairs, pattern, word_set
+from recollect.text.words.sieve import Screened
 
 
 class Worth(NamedTuple):
@@ -224,10 +225,24 @@ def _visited(predicate: Predicate, tail: str, spans: Sequence[Span]) -> Worth | 
     return Worth("event", 0.45, 0.75 if spans else 0.65) if named else None
 
 
+OUTCOME = "outcome"
+
+
+def may_tell_outcome(text: str) -> bool:
+    """Whether a text has a verb of an outcome at all, in any form, or the word itself: nothing else
+    makes a lesson with that topic."""
+    return _outcome_forms().search(text) is not None
+
+
+@cache
+def _outcome_forms() -> Screened:
+    return Screened(any_of({*forms_of(word_set("events.outcomes")), OUTCOME}), re.IGNORECASE)
+
+
 def _outcome(predicate: Predicate) -> Worth | None:
     outcome = predicate.verb in word_set("events.outcomes")
     if not outcome or predicate.tense not in ("past", "perfect", "present"):
         return None
     if predicate.tense == "present" and not predicate.passive:
         return None
-    return Worth("outcome", 0.6, 0.7)
+    return Worth(OUTCOME, 0.6, 0.7)

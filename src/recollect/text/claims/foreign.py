@@ -38,7 +38,7 @@ _PARTS = {
 }
 
 
-@lru_cache(maxsize=100)  # a statement is asked about several times
+@lru_cache(maxsize=1000)  # a statement is asked about several times
 def language_of(text: str) -> str:
     """The code of a language that is read by patterns, if a sentence is surely in it, else ""."""
     for language in () if text.isascii() else languages("recognise.letters"):
@@ -47,11 +47,16 @@ def language_of(text: str) -> str:
     said = set(_WORD.findall(text[:300].casefold()))
     best, most = "", 1 if len(said) < 8 else 2
     for language in languages("claims.patterns"):
-        others = word_set("recognise.words", "en") | word_set("recognise.against", language)
-        score = len(said & word_set("recognise.words", language)) - len(said & others)
+        score = len(said & word_set("recognise.words", language)) - len(said & _others(language))
         if score >= most:
             best, most = language, score + 1
     return best
+
+
+@cache
+def _others(language: str) -> frozenset[str]:
+    """Words that speak against a language."""
+    return word_set("recognise.words", "en") | word_set("recognise.against", language)
 
 
 @cache

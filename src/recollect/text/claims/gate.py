@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 
 from recollect.text.claims.lessons import Gated
 from recollect.text.expressions import later
-from recollect.text.words import alternatives, languages, pattern
+from recollect.text.words import alternatives, cues, languages
 from recollect.types import Message
 
 LONG_PASTE_CHARACTERS = 6000
@@ -51,10 +51,10 @@ def _gate(not_a_person: str, role: str, said: str) -> Gated:
     if _is_code(text):
         return Gated(skip="code or log", importance=0.1)
     if _is_only_question(text):
-        return Gated(skip=QUESTION, sure=not pattern("gate.of_self").search(text), importance=0.2)
+        return Gated(skip=QUESTION, sure=not cues("gate.of_self").search(text), importance=0.2)
     if role == "assistant":
         return Gated(sure=False, importance=0.3)
-    return Gated(sure=bool(pattern("gate.of_self").search(text)), importance=_importance(text))
+    return Gated(sure=bool(cues("gate.of_self").search(text)), importance=_importance(text))
 
 
 def _not_a_person(message: Message) -> str:
@@ -107,6 +107,6 @@ def _is_only_question(text: str) -> bool:
 
 
 def _importance(text: str) -> float:
-    if pattern("gate.weighty").search(text):
+    if cues("gate.weighty").search(text):
         return 0.8
-    return 0.5 if pattern("gate.of_self").search(text) else 0.3
+    return 0.5 if cues("gate.of_self").search(text) else 0.3

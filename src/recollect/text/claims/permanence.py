@@ -45,7 +45,7 @@ def is_lasting(text: str) -> bool:
     """Whether a sentence, or a part of one, is worth keeping in the speaker's own words."""
     english = len(set(pattern("lasting.english").findall(text.casefold())))
     english += _CHAT_START.match(text) is not None
-    if language_of(text) or (pattern("lasting.foreign_own").search(text) and not english):
+    if language_of(text) or (cues("lasting.foreign_own").search(text) and not english):
         return _foreign(text)
     words = spelled(text)
     if pattern("lasting.asks").match(words):
@@ -67,7 +67,7 @@ def may_last(text: str, *, answers: bool = False) -> bool:
 
 
 def _is_listed(text: str) -> bool:
-    return bool(_LISTED.match(text)) and not pattern("lasting.tells").search(text)
+    return bool(_LISTED.match(text)) and not cues("lasting.tells").search(text)
 
 
 # "With paper walls": of what was said before it, and nothing without it.
@@ -101,20 +101,21 @@ def is_vital(text: str) -> bool:
     words = spelled(text)
     if len(words.split()) > WORDS_MAX or _REPORTS.search(words):
         return False
-    if not pattern("lasting.health").search(words):
+    if not cues("lasting.health").search(words):
         return False
     whose = pattern("lasting.somebody").search(words) or pattern("lasting.kin").match(words)
     return bool(whose) and _may_be(words, vital=True)
 
 
+@lru_cache(maxsize=2000)
 def is_once(text: str) -> bool:
     """Whether a text tells of one time, whatever else it says."""
-    return pattern("lasting.once").search(text) is not None
+    return cues("lasting.once").search(text) is not None
 
 
 def is_tiding(text: str) -> bool:
     """Whether a text tells a change of something, in words that are a statement of some kind."""
-    if language_of(text) or pattern("lasting.foreign_own").search(text):
+    if language_of(text) or cues("lasting.foreign_own").search(text):
         return False
     words = spelled(text)
     if not WORDS_MIN <= len(words.split()) <= WORDS_MAX or pattern("lasting.asks").match(words):
@@ -126,9 +127,9 @@ def is_tiding(text: str) -> bool:
     if _is_imperative(words) and not _is_change(words):
         return False
     kind = change_in(words).kind
-    if kind in ("ends", "changes", "turns") or pattern("changes.done").search(words):
+    if kind in ("ends", "changes", "turns") or cues("changes.done").search(words):
         return True
-    return bool(kind) and not pattern("changes.happens").search(words)
+    return bool(kind) and not cues("changes.happens").search(words)
 
 
 def is_unreal_part(text: str) -> bool:
@@ -149,6 +150,7 @@ def is_ruled_out(text: str) -> bool:
     )
 
 
+@lru_cache(maxsize=1000)
 def spelled(text: str) -> str:
     """Chat spelling as it is read: "i", "im", "ive" as "I", "I am", "I have"."""
     text = _CHAT_WORD.sub(lambda found: _CHAT[found[0]], _LOWER_I.sub("I", text))
@@ -252,12 +254,10 @@ def _is_telling(words: str) -> bool:
     """A plain statement of the present with a number, a name or a time in it."""
     if pattern("lasting.pronoun").match(words) or pattern("lasting.anybody").match(words):
         return False
-    timed = pattern("lasting.timed").search(words)
+    timed = cues("lasting.timed").search(words)
     if pattern("lasting.texts").match(words) or (_THE.match(words) and not timed):
         return False  # "the recipe needs two eggs", "the Eiffel Tower is 330 metres tall"
-    return (
-        bool(timed or _VALUE.search(words)) and pattern("lasting.tells").search(words) is not None
-    )
+    return bool(timed or _VALUE.search(words)) and cues("lasting.tells").search(words) is not None
 
 
 @cache
@@ -311,7 +311,7 @@ def _said_of_speaker(rest: str) -> bool:
     if verb in word_set("lasting.verbs"):
         return bool(tail) or verb in word_set("lasting.alone")
     told = (
-        pattern("lasting.timed").search(rest)
+        cues("lasting.timed").search(rest)
         or re.search(r"\d", rest)
         or pattern("lasting.habit").search(rest)
     )
@@ -470,7 +470,7 @@ def _said_of_other(rest: str, strong: bool) -> bool:
         "lasting.moods"
     )
     mood = mood and not _TOPIC.match(tail)
-    if mood and not strong and not pattern("lasting.timed").search(rest):
+    if mood and not strong and not cues("lasting.timed").search(rest):
         return False
     alone = first.rstrip(".!").removesuffix("s") in word_set("lasting.alone")
     return bool(tail or strong or alone) and ("says" not in rest[:20] or strong)
@@ -483,7 +483,7 @@ def _said_of_named(words: str, rest: str, strong: bool) -> bool:
     if not (
         pattern("lasting.first_person").search(words)
         or strong
-        or pattern("lasting.timed").search(rest)
+        or cues("lasting.timed").search(rest)
         or _MEASURED.match(rest)
     ):
         return False
@@ -511,7 +511,7 @@ def _said_of_thing(words: str, what: str, rest: str, strong: bool) -> bool:
         pattern("lasting.first_person").search(words)
     )
     told = (
-        bool(pattern("lasting.timed").search(words) or pattern("lasting.figure").search(rest))
+        bool(cues("lasting.timed").search(words) or pattern("lasting.figure").search(rest))
         or strong
         or bool(pattern("lasting.first_person").search(words))
         or bool(_HOUSEHOLD.search(what) and _PLAIN.match(rest))
@@ -527,7 +527,7 @@ def _elliptic(words: str, strong: bool) -> bool:
     if strong and pattern("lasting.first_person").search(words):
         return True
     return bool(
-        pattern("lasting.first_person").search(words) and pattern("lasting.timed").search(words)
+        pattern("lasting.first_person").search(words) and cues("lasting.timed").search(words)
     )
 
 
@@ -546,7 +546,7 @@ def _foreign(text: str) -> bool:
         return len(text) >= 4 and (
             strong
             or bool(
-                pattern("lasting.foreign_own").search(text)
+                cues("lasting.foreign_own").search(text)
                 or pattern("lasting.foreign_timed").search(text)
             )
         )
@@ -555,7 +555,7 @@ def _foreign(text: str) -> bool:
     return 2 <= count <= WORDS_MAX and (
         strong
         or bool(
-            pattern("lasting.foreign_own").search(text)
+            cues("lasting.foreign_own").search(text)
             or pattern("lasting.foreign_timed").search(text)
         )
     )

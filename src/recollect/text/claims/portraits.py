@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from recollect.text.claims.clauses import reading
 from recollect.text.claims.foreign import language_of
 from recollect.text.claims.statements import is_unreal, with_subject
-from recollect.text.words import pattern, word_set
+from recollect.text.words import cues, word_set
 
 CHARACTERS_MAX = 1200
 FRAGMENTS_MAX = 12
@@ -132,6 +133,7 @@ _HERE = re.compile(
 )
 
 
+@lru_cache(maxsize=200)  # a message is read when it is said and again before the ones after it
 def written_out(text: str, name: str = "") -> str:
     """The message with what the speaker (who may have a ``name``) tells of themselves in fragments
     as sentences; the same text where there is nothing of that kind."""
@@ -378,7 +380,7 @@ def _called(parts: Sequence[str], named: Sequence[str]) -> Iterator[str]:
 
 
 def _is_of_another(after: str) -> bool:
-    return bool(_OF_ANOTHER.search(after) or pattern("voice.task_about_this").search(after))
+    return bool(_OF_ANOTHER.search(after) or cues("voice.task_about_this").search(after))
 
 
 def _with_article(who: str) -> str:

@@ -33,7 +33,7 @@ from recollect.text.claims.corrections import (
     says_something,
     without_strict_marks,
 )
-from recollect.text.claims.fields import fields_of
+from recollect.text.claims.events import OUTCOME, may_tell_outcome
 from recollect.text.claims.foreign import foreign_findings, language_of, tells_of_past
 from recollect.text.claims.gate import NO_WORDS, QUESTION, gate
 from recollect.text.claims.keepsakes import (
@@ -48,10 +48,6 @@ from recollect.text.claims.keepsakes import (
 )
 from recollect.text.claims.lessons import KEPT, Claim, Extraction, Lesson
 from recollect.text.claims.permanence import (
-    is_lasting,
-    is_ruled_out,
-    is_tiding,
-    is_vital,
     may_be_news,
     may_last,
     spelled,
@@ -75,7 +71,7 @@ from recollect.text.claims.rewrite import framed
 from recollect.text.claims.sentences import SENTENCE_CHARACTERS_MAX, Sentence, plain, sentences
 from recollect.text.claims.slots import finding_in
 from recollect.text.claims.statements import Utterance, english_lessons, entities_in, is_unreal
-from recollect.text.claims.topics import people_words
+from recollect.text.claims.tellings import said_apart
 from recollect.text.claims.voice import own_words
 from recollect.text.dates import Span, told_times
 from recollect.text.normal import one_line
@@ -218,7 +214,7 @@ class TurnReading:
         something is told before it."""
         reason = gate(message).skip
         if reason == QUESTION and message.role == "user":
-            return any(not one.question for one in _said_apart(plain(own_words(message.text))))
+            return any(not one.question for one in said_apart(_own_text(message)))
         may_mean = self._told.get(message.author) or self._asked.all
         return not reason or (reason == NO_WORDS and bool(may_mean))
 
@@ -231,7 +227,7 @@ class TurnReading:
         said = _said(message)
         untaught = takewhile(
             lambda one: not _sentence_lessons(one, said),
-            _said_apart(plain(own_words(message.text))),
+            said_apart(_own_text(message)),
         )
         words = reply_in(questions, list(untaught))
         if not words:
@@ -297,8 +293,18 @@ _SAYS_NOTHING = re.compile(r"(\w.{0,60}) is (?:called )?\1\.", re.IGNORECASE)  #
 
 
 def _said(message: Message) -> Utterance:
-    name = one_line(message.author)[:60]
-    return Utterance(Speaker("" if name.casefold() in _NAMELESS else name), message.at, message.id)
+    return Utterance(_speaker(message.author), message.at, message.id)
+
+
+@lru_cache(maxsize=200)
+def _speaker(author: str) -> Speaker:
+    name = one_line(author)[:60]
+    return Speaker("" if name.casefold() in _NAMELESS else name)
+
+
+def _own_text(message: Message) -> str:
+    """What a person said in a message in their own words; "" if nobody did."""
+    return plain(own_words(message.text)) if message.role == "user" else ""
 
 
 def _read(
@@ -329,7 +335,7 @@ def _read(
         told.append(Told(amendment.text or amendment.told.text, tuple(found), message.id))
         return [*lessons, *found]
     before, last = "", []
-    for sentence in _said_apart(text):
+    for sentence in said_apart(text):
         found = _sentence_lessons(sentence, said)
         if not found and before and (found := continued(before, sentence, said)):
             lessons = [one for one in lessons if one not in last or not _is_only_kept(one)]
@@ -352,123 +358,13 @@ def _is_only_kept(lesson: Lesson) -> bool:
 _LISTED = re.compile(r"(?=.*\*)|\s*\d{1,4}[.)]\s", re.DOTALL)  # a value, and no list: "43. Sorry."
 
 
-# "I moved to Leeds, how do I register with a doctor?" Not "how many": that is a sum.
-_ASKS = (
-    r"(?:how|what|where|when|why|which|who|can|could|should|would|will|do|does|did|is|are|am|any|may"
-    r"|shall)(?:'s)? (?!if\b)[^,]+\Z"
-)
-_ASKED_AFTER = re.compile(
-    rf"(?:,(?: so| and| but)?|;| [-–—]|\.\.\.|…|(?<!,) so|,? and I wonder) (?={_ASKS})",
-    re.IGNORECASE,
-)
-# "I want to learn Czech, where do I start": no mark says that it asks.
-_ASKED_UNMARKED = re.compile(
-    r"[,;] (?:so |and |but )?(?:how|what|where|which|who|when) (?:\w+ )?"
-    r"(?:do|should|can|could|would|shall) (?:i|we)\b[^,]*\Z",
-    re.IGNORECASE,
-)
-_GROUNDS = r"(?:since|as|because|given(?: that)?|considering(?: that)?|seeing (?:as|that)|now that)"
-_GROUND_BEFORE = re.compile(rf"\W*{_GROUNDS} (?=(?:I|we|my|our)\b)", re.IGNORECASE)
-_GROUND_AFTER = re.compile(
-    rf",? {_GROUNDS} (?P<told>(?:I|we|my|our)\b[^,?]+)\??\s*\Z", re.IGNORECASE
-)
-_ASKS_FIRST = re.compile(rf"\W*{_ASKS.partition(' ')[0]} ", re.IGNORECASE)
-# "I was born yesterday, is that what you think?"
-_DOUBTED = re.compile(r"(?:is|are|do|does) (?:that what |you )", re.IGNORECASE)
-_OF_WHOM = re.compile(r", (?:who|which|whose)\b")  # "my brother, who quit school, can he ...?"
-
-
-# Behind a statement, and no part of it.
-_ASIDE = re.compile(
-    r"(?<=\w\w),? (?:by the way|btw|fyi|just so you know|in case you wonder(?:ed)?|lol|haha|tbh"
-    r"|as you (?:may |might |already )?know|(?:so )?nice to meet you(?: too)?|pleased to meet you"
-    r"|glad to meet you|thank you(?: (?:so|very) much| for \w+(?: \w+)?)?|if that helps|if it helps"
-    r"|for what it's worth)\W*\Z",
-    re.IGNORECASE,
-)
-
-
-def _said_apart(text: str) -> list[Sentence]:
-    """The sentences, and what a question tells by itself, where it changes something or lasts: what
-    is only so while somebody asks ("I have a chicken, what can I cook?") stays part of it."""
-    found: list[Sentence] = []
-    for one in sentences(text):
-        if not one.question:
-            one = one._replace(text=_ASKED_UNMARKED.sub("", one.text))
-        told, asked = _told_and_asked(one.text) if one.question else ("", "")
-        if told and not _OF_WHOM.search(told):
-            standing = _standing(told, asked)
-            found += (Sentence(part, False, False) for part in standing)
-            one = one._replace(text=asked) if standing else one
-        found.append(one)
-    return [one._replace(text=_ASIDE.sub("", one.text)) for one in found]
-
-
-def _told_and_asked(text: str) -> tuple[str, str]:
-    """What a question says, and what it asks; "" where it only asks."""
-    if language_of(text):
-        told, _, asked = text.replace("，", ",").partition(",")
-        return (told, asked) if asked else ("", "")
-    after = _ASKED_AFTER.search(text)
-    if after and not _ASKS_FIRST.match(text) and not _DOUBTED.match(text, after.end()):
-        return _GROUND_BEFORE.sub("", text[: after.start()], count=1), text[after.end() :]
-    if ground := _GROUND_AFTER.search(text):
-        return ground["told"], text[: ground.start()]
-    return "", ""
-
-
-def _standing(told: str, asked: str) -> list[str]:
-    """What is told beside a question and does not pass with it: all of it, or some of its parts."""
-    if _turns(told) or _stands(told, asked):
-        return [told]
-    if language_of(told) or is_unreal(told):
-        return []
-    parts = parts_of(told)
-    if any(map(is_ruled_out, parts)):
-        head = before_remark(told)
-        return [head] if head and _stands(head, asked) else []
-    return [part for part in parts if _stands(part, asked)]
-
-
-def _turns(told: str) -> bool:
-    return change_in(told).kind in ("ends", "changes", "turns") and is_tiding(told)
-
-
-def _stands(told: str, asked: str) -> bool:
-    """ "I'm allergic to nuts, what can I order?": so whatever is asked. What somebody has, is at or
-    is doing may be so only while they ask about it, but for whom and what people live with."""
-    if language_of(told):
-        return any(True for _ in foreign_findings(told, _SOMEBODY))
-    if is_vital(told):
-        return True
-    if not is_lasting(told) or is_ruled_out(told) or _WHILE_ASKED.match(spelled(told)):
-        return False
-    if not _HAS.match(spelled(told)):
-        return True
-    lives = fields_of(told) & word_set("fields.lived_with") or people_words() & set(words_in(told))
-    return bool(lives) and not _COOKED.search(asked)
-
-
-_SOMEBODY = Speaker()
-_WHILE_ASKED = re.compile(
-    r"(?:I|we) (?:am|are) (?:\w+ing|in|at|on|by|near|with|off|out|here|there|back)\b"
-    r"|(?:I|we) (?:need|want|got|see|think|feel|try|know|hear|found|made|took|just)\b"
-    r"|(?:it|this|that|there|here|these|those|he|she|they|you|people|(?:some|any|every|no)(?:one|body))\b",
-    re.IGNORECASE,
-)
-_HAS = re.compile(r"(?:I|we) have\b", re.IGNORECASE)
-_COOKED = re.compile(
-    r"\b(?:cook|roast|recipe|dinner|meal|eat|freeze|grill|bake|make)", re.IGNORECASE
-)
-
-
 def _tidings(message: Message, found: Sequence[Lesson]) -> list[Lesson]:
     """What a message says beside its lessons and may change something: all of it at once where
     it taught nothing, so that "it" is told."""
-    text = plain(own_words(message.text)) if message.role == "user" else ""
+    text = _own_text(message)
     if not text or _whole_task().match(text):
         return []
-    apart = _said_apart(text)
+    apart = said_apart(text)
     told = [one for one in apart if not one.question]
     if len(told) > TIDING_SENTENCES_MAX:
         return []
@@ -481,10 +377,10 @@ def _tidings(message: Message, found: Sequence[Lesson]) -> list[Lesson]:
 
 def _untaught(message: Message, found: Sequence[Lesson]) -> list[Sentence]:
     """The sentences of a person's message that no rule reads, and parts of the others."""
-    text = plain(own_words(message.text)) if message.role == "user" else ""
+    text = _own_text(message)
     if not text or _whole_task().match(text) or any(one.corrects for one in found):
         return []
-    told = _said_apart(text)
+    told = said_apart(text)
     if len(told) > UNREAD_SENTENCES_MAX:
         return []
     said = _said(message)
@@ -516,7 +412,7 @@ def _unread(
     if not asked or not unread:
         return unread
     words = unread[0][0]
-    first = _said_apart(plain(own_words(message.text)))[0].text
+    first = said_apart(_own_text(message))[0].text
     if words == first and is_fragment(words):
         answer = asked_and_said(words, asked, said, question.message)
         unread[:1] = [(f"{asked} {words}", answer)] if may_be_kept(asked) else []
@@ -545,7 +441,7 @@ def _moments(untaught: Sequence[Sentence], said: Utterance) -> list[Lesson]:
 
 def _aside(message: Message) -> list[Lesson]:
     """All of a short message, where it is a person's own and no task to do with a text."""
-    text = plain(own_words(message.text)).strip() if message.role == "user" else ""
+    text = _own_text(message).strip()
     if not text or _whole_task().match(text) or len(text.split()) > ASIDE_WORDS_MAX:
         return []
     return [] if language_of(text) else [kept_as_said(text, _said(message))]
@@ -556,8 +452,8 @@ def _barred(
 ) -> list[tuple[str, str, Lesson]]:
     """What a message tells of its speaker in parts that some rule takes for a question, a task, or
     something that passes: "As I'm colour-blind could you describe this?" """
-    text = plain(own_words(message.text)) if message.role == "user" else ""
-    said, told = _said(message), _said_apart(text)
+    text = _own_text(message)
+    said, told = _said(message), said_apart(text)
     if len(told) > UNREAD_SENTENCES_MAX or language_of(text):
         return []
     parts = [(part, one.text) for one in told for part in _told_parts(one)]
@@ -753,10 +649,11 @@ def _foreign_event(sentence: Sentence, said: Utterance) -> list[Lesson]:
 def _reported(message: Message) -> list[Lesson]:
     """An assistant's outcomes and decisions; never anything about a person."""
     said = Utterance(Speaker("the assistant"), message.at, message.id)
-    lessons = []
-    for sentence in sentences(plain(message.text)):
+    lessons: list[Lesson] = []
+    text = plain(message.text)
+    for sentence in sentences(text) if may_tell_outcome(text) else ():
         for lesson in english_lessons(sentence, said):
-            if lesson.tags == ("outcome",):
+            if lesson.tags == (OUTCOME,):
                 lessons.append(replace(lesson, confidence=0.4, importance=0.4, entities=()))
     return lessons[:3]
 

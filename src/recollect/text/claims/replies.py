@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from recollect.text.claims.answers import up_to_last_mark
 from recollect.text.claims.referents import referent_in
 from recollect.text.claims.sentences import Sentence
 from recollect.text.trust import suspicion
@@ -32,7 +33,8 @@ _STATES = re.compile(
 
 def questions_in(text: str) -> str:
     """All that the end of a message asks, in its words; "" if it asks nothing."""
-    found = [one.strip(" \"'*_") for one in _ASKED.findall(text[-2 * QUESTIONS_MAX :])]
+    end = up_to_last_mark(text[-2 * QUESTIONS_MAX :])
+    found = [one.strip(" \"'*_") for one in _ASKED.findall(end)]
     while len(found) > 1 and len(" ".join(found)) > QUESTIONS_MAX:
         found.pop(0)
     return " ".join(found)

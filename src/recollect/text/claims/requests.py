@@ -17,7 +17,7 @@ from recollect.text.claims.rewrite import dated, framed, trimmed
 from recollect.text.claims.sentences import Sentence
 from recollect.text.claims.statements import Utterance
 from recollect.text.dates import told_times
-from recollect.text.words import alternatives, meanings, pattern, patterns
+from recollect.text.words import alternatives, cues, meanings, pattern, patterns
 
 _DECIDED = Worth("decision", 0.7, 0.8)
 _BUILT = Worth("architecture", 0.7, 0.8)
@@ -131,7 +131,7 @@ def decision_in(sentence: Sentence, said: Utterance) -> Lesson | None:
         words = trimmed(sentence.text)
         return said.lesson(f"{words[:1].upper()}{words[1:]}.", _BUILT)
     if found is None:
-        if not pattern("requests.decided").search(sentence.text):
+        if not cues("requests.decided").search(sentence.text):
             return None
         own = framed(sentence.text, said.speaker, told_times(sentence.text, said.at))
         return said.lesson(own, _DECIDED)

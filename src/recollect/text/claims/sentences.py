@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from recollect.text.words import alternatives
@@ -42,6 +42,7 @@ class Sentence(NamedTuple):
     trailing_off: bool  # closed by "..."
 
 
+@lru_cache(maxsize=200)  # a message is looked at from several sides
 def plain(text: str, *, marked: bool = False) -> str:
     """Compatibility forms, one kind of quotes, no code, no quoted lines, no emoji. ``marked``:
     with its asterisks, which mark a correction."""

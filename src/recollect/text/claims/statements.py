@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import cache
+from functools import cache, lru_cache
 
 from recollect.text.claims.clauses import (
     Clause,
@@ -35,7 +35,7 @@ from recollect.text.claims.sentences import Sentence
 from recollect.text.claims.slots import favourite_in, finding_in
 from recollect.text.dates import Span, told_times
 from recollect.text.normal import caseless
-from recollect.text.words import alternatives, any_of, pattern, word_set
+from recollect.text.words import alternatives, any_of, cues, pattern, word_set
 from recollect.types import Type
 from recollect.types.frozen import frozen
 
@@ -97,7 +97,7 @@ def english_lessons(said_sentence: Sentence, said: Utterance) -> list[Lesson]:
         )
         if len(lessons) >= LESSONS_A_SENTENCE_MAX:
             break
-    if pattern("statements.moment").search(text):
+    if cues("statements.moment").search(text):
         lessons = [one for one in lessons if not _PASSES & set(one.tags)]
     return lessons[:LESSONS_A_SENTENCE_MAX]
 
@@ -125,7 +125,7 @@ _UNSAID = {
 
 def _as_preference(text: str) -> str:
     """ "I'd rather have tea": what somebody prefers, unless it is for this once."""
-    if pattern("statements.just_now").search(text):
+    if cues("statements.just_now").search(text):
         return text
     if idiom := pattern("statements.over").search(text):
         return f"I prefer {idiom['one']} to {idiom['other']}"
@@ -177,12 +177,13 @@ def _favourite(words: str, said: Utterance) -> list[Lesson]:
     return [said.lesson(text, worth, type=found.type, claim=found.claim)]
 
 
+@lru_cache(maxsize=1000)  # asked of a sentence by each of the rules that read it
 def is_unreal(text: str) -> bool:
     """Whether a sentence is a supposition, a quotation, a joke or a task for a writer."""
     return bool(
-        pattern("statements.unreal").search(text)
+        cues("statements.unreal").search(text)
         or pattern("statements.task").match(text)
-        or pattern("statements.mocking").search(text)
+        or cues("statements.mocking").search(text)
         or pattern("statements.reported").search(text)
         or is_figurative(text)
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from recollect.text.words import pattern
+from recollect.text.words import cues, pattern
 
 LEAD_WORDS_MAX = 30
 QUOTE_WORDS_MIN = 3
@@ -74,12 +74,12 @@ def is_framed(text: str) -> bool:
     """Whether the whole message is a game, a joke, a puzzle or a document of somebody's."""
     return bool(
         pattern("voice.frame").match(text)
-        or pattern("voice.joke").search(text)
+        or cues("voice.joke").search(text)
         or pattern("voice.document").match(text)
         or pattern("voice.puzzle").search(text)
         or _STAGE.search(text)
         or _BLANK_FORM.search(text)
-        or pattern("voice.sent_from").search(text)
+        or cues("voice.sent_from").search(text)
         or len(_CAPS_ROLE.findall(text)) > 1
     )
 
@@ -91,15 +91,15 @@ def _before_paste(text: str) -> str:
     """Up to where a mail, a forwarded message or a text that is shown begins."""
     if found := pattern("voice.forwarded").search(text):
         return text[: found.start()]
-    if found := pattern("voice.header").search(text):
+    if found := cues("voice.header").search(text):
         return text[: found.start()]
     parts = _PARAGRAPH.split(text.strip())
-    signed = pattern("voice.sign_off").search(text)
+    signed = cues("voice.sign_off").search(text)
     if len(parts) > 1:
         first, last = parts[0], parts[-1]
         if _announces(first) or (signed and _is_short(first)):
             return "\n\n".join([_own_lead(first), *_behind_paste(parts[1:])])
-        if pattern("voice.task_about_this").search(last) and _is_short(last):
+        if cues("voice.task_about_this").search(last) and _is_short(last):
             return last
         if signed or any(pattern("voice.greeting").match(part) for part in parts[1:]):
             return first if not pattern("voice.greeting").match(first) else ""
@@ -121,7 +121,7 @@ def _own_lead(lead: str) -> str:
 def _behind_paste(parts: list[str]) -> list[str]:
     """The paragraphs in which the speaker goes on: behind what is quoted or signed from its first
     word to its last, or with words that one says to who helps ("For context: ...")."""
-    ends = [place for place, part in enumerate(parts) if pattern("voice.sign_off").search(part)]
+    ends = [place for place, part in enumerate(parts) if cues("voice.sign_off").search(part)]
     if ends:
         following = parts[ends[-1] + 1 :]
     elif parts and _CLOSED.fullmatch(parts[0].strip()):
@@ -143,8 +143,8 @@ def _announces(lead: str) -> bool:
     if not _is_short(lead):
         return False
     return bool(
-        pattern("voice.task_about_this").search(lead)
-        or (pattern("voice.lead").search(lead) and _ends_open(lead))
+        cues("voice.task_about_this").search(lead)
+        or (cues("voice.lead").search(lead) and _ends_open(lead))
     )
 
 
@@ -167,7 +167,7 @@ def _own_lines(text: str) -> list[str]:
         if (
             (code and (_CODE.match(line) or _REMARK.match(line)))
             or pattern("voice.log_line").match(line)
-            or pattern("voice.code_line").search(line)
+            or cues("voice.code_line").search(line)
             or _TAG.search(line)
         ):
             continue
@@ -262,7 +262,7 @@ def _inline_cut(line: str, shown: bool) -> int | None:
         said = line[sentence : end.start()]
         if (
             pattern("voice.task").match(said)
-            and pattern("voice.task_about_this").search(said)
+            and cues("voice.task_about_this").search(said)
             and not pattern("voice.own_lead").match(said)
         ):
             return sentence
@@ -275,8 +275,8 @@ def _hands_over(lead: str, rest: str) -> bool:
         return False
     if (
         pattern("voice.task").match(lead)
-        or pattern("voice.attributed").search(lead)
-        or pattern("voice.lead").search(lead)
+        or cues("voice.attributed").search(lead)
+        or cues("voice.lead").search(lead)
     ):
         return True
     return bool(pattern("voice.somebody").match(lead) and pattern("voice.first_person").match(rest))

@@ -19,7 +19,7 @@ from typing import Any
 
 from recollect.errors import Invalid
 from recollect.text.expressions import later
-from recollect.text.words.sieve import Sieve
+from recollect.text.words.sieve import Screened, Sieve
 
 FOLDER: Traversable = files(__package__)  # a test may set another one before the first question
 SECTIONS = "sections.toml"
@@ -290,6 +290,13 @@ def cues(section: str, language: str = "") -> Sieve:
     """The same for long lists of which nobody asks for groups: searched quickly."""
     flags = re.IGNORECASE if _shape(section) == "anycase" else 0
     return Sieve(alternatives(section, language) or r"(?!)", flags)
+
+
+@cache
+def screened(section: str, language: str = "") -> Screened:
+    """The same for those whose groups somebody asks for."""
+    flags = re.IGNORECASE if _shape(section) == "anycase" else 0
+    return Screened(alternatives(section, language) or r"(?!)", flags)
 
 
 @cache

@@ -10,15 +10,16 @@ that stands first. Nothing is compiled before a text asks for it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, lru_cache
+from operator import add
 
 from recollect.text.expressions import later
 
 # Letters outside of ASCII that a pattern for any case takes for one of ASCII.
 _FOLDED = later("[\u0130\u0131\u017f\u212a]")
 _LOOKAROUND = ("(?=", "(?!", "(?<=", "(?<!")
-_GROUP = later(r"\((?:\?(?:P<\w+>|[a-z]*:))?")
+_GROUP = later(r"\((?:\?(?:P<\w+>|[a-z]*(?:-[a-z]+)?:)|(?!\?))")
 _KEY = later("[a-z0-9' \u00e0-\u00f6\u00f8-\u00ff\u3400-\u9fff-]")
 _PIECE = later(
     "[A-Za-z0-9' \u3400-\u9fff-]{2,}(?![?*+{])"
@@ -30,6 +31,8 @@ _WHOLE_GROUP = later(r"(?:\\b|\(\?<!\\w\))?\(\?:")
 KEY_LEAST = 2  # bytes; one letter of ASCII is in nearly every text
 USUAL_LETTERS = "zqxjkvbpygfwmuclhdrnioaset "  # the rarest first; others are rarer still
 _GRAM = 4  # letters: a text is taken apart into these once, not looked through for every key
+_TEXTS_KEPT, _SHORT = 32, 2000  # characters
+_FEW_KEYS = 8  # so few are sooner looked for one by one
 
 
 class _Alternatives:
@@ -40,10 +43,8 @@ class _Alternatives:
         self._flags = flags
         self._forms: dict[int, re.Pattern[str]] = {}
         self._always: list[int] = []
-        self._short: dict[str, list[int]] = {}
-        self._wide: dict[str, list[int]] = {}  # short ones that no text in plain letters has
-        # The rarest letters of a longer key -> the keys, each with its places.
-        self._long: dict[str, list[tuple[str, list[int]]]] = {}
+        # A short key, or the rarest letters of a longer one -> the keys, each with its places.
+        self._keys: dict[str, list[tuple[str, list[int]]]] = {}
         by_key: dict[str, list[int]] = {}
         for place, part in enumerate(self._parts):
             keys = keys_of(part)
@@ -52,25 +53,37 @@ class _Alternatives:
             for key in keys:
                 by_key.setdefault(key, []).append(place)
         for key, places in by_key.items():
-            if len(key) < _GRAM:
-                (self._short if key.isascii() else self._wide)[key] = places
-            else:
-                self._long.setdefault(_rarest(key), []).append((key, places))
-        self._grams = frozenset(self._long)
+            rarest = key if len(key) < _GRAM else _rarest(key)
+            self._keys.setdefault(rarest, []).append((key, places))
+        self._grams = frozenset(self._keys)
+        self._few = tuple(by_key) if len(by_key) <= _FEW_KEYS else ()
 
     def places(self, text: str) -> list[int]:
         """In ascending order. The text has none of the letters of ``_FOLDED``."""
-        lowered = text.lower()
+        lowered, grams = _letters(text)
+        found = self._grams & grams
+        if not found:
+            return self._always
         places = set(self._always)
-        for short in (self._short, {} if lowered.isascii() else self._wide):
-            for key, listed in short.items():
-                if key in lowered:
-                    places.update(listed)
-        for gram in self._grams & _grams(lowered):
-            for key, listed in self._long[gram]:
-                if len(key) == _GRAM or key in lowered:
+        for gram in found:
+            for key, listed in self._keys[gram]:
+                if len(key) <= _GRAM or key in lowered:
                     places.update(listed)
         return sorted(places)
+
+    def may_be_in(self, text: str) -> bool:
+        """Whether a text has the letters of any of them."""
+        if self._always or _is_folded(text):
+            return True
+        if self._few:
+            lowered = text.lower()
+            return any(key in lowered for key in self._few)
+        lowered, grams = _letters(text)
+        return any(
+            len(key) <= _GRAM or key in lowered
+            for gram in self._grams & grams
+            for key, _ in self._keys[gram]
+        )
 
     def search(self, place: int, text: str) -> re.Match[str] | None:
         form = self._forms.get(place)
@@ -87,10 +100,24 @@ def _rarest(key: str) -> str:
     return key[at : at + _GRAM]
 
 
-@lru_cache(maxsize=16)
-def _grams(lowered: str) -> frozenset[str]:
-    """A text goes through several sieves, one behind the other."""
-    return frozenset(map("".join, zip(*[lowered[at:] for at in range(_GRAM)], strict=False)))
+def _letters(text: str) -> tuple[str, frozenset[str]]:
+    """A text in lower case, and all of two, three and four letters that stand together in it; of
+    those that are not plain also each by itself. It goes through several sieves, one behind the
+    other; of long ones few are kept, for they take much room."""
+    return (_letters_of if len(text) <= _SHORT else _letters_of_long)(text)
+
+
+def _taken_apart(text: str) -> tuple[str, frozenset[str]]:
+    lowered = text.lower()
+    twos = list(map(add, lowered, lowered[1:]))
+    grams = {*twos, *map(add, twos, lowered[2:]), *map(add, twos, twos[2:])}
+    if not lowered.isascii():
+        grams.update(lowered)
+    return lowered, frozenset(grams)
+
+
+_letters_of = lru_cache(maxsize=_TEXTS_KEPT)(_taken_apart)
+_letters_of_long = lru_cache(maxsize=2)(_taken_apart)
 
 
 class Sieve:
@@ -111,6 +138,31 @@ class Sieve:
             if found and (best is None or found.start() < best.start()):
                 best = found
         return best
+
+
+class Screened:
+    """One regular expression with all that it can do, of which texts are kept away that have the
+    letters of none of its alternatives."""
+
+    def __init__(self, pattern: str, flags: int = 0) -> None:
+        self._alternatives = _Alternatives(split(pattern), flags)
+        self._whole = (pattern, flags)
+
+    @property
+    def form(self) -> re.Pattern[str]:
+        return _compiled(*self._whole)
+
+    def search(self, text: str) -> re.Match[str] | None:
+        return self.form.search(text) if self._alternatives.may_be_in(text) else None
+
+    def match(self, text: str) -> re.Match[str] | None:
+        return self.form.match(text) if self._alternatives.may_be_in(text) else None
+
+    def sub(self, by: str | Callable[[re.Match[str]], str], text: str) -> str:
+        return self.form.sub(by, text) if self._alternatives.may_be_in(text) else text
+
+    def finditer(self, text: str) -> Iterable[re.Match[str]]:
+        return self.form.finditer(text) if self._alternatives.may_be_in(text) else ()
 
 
 class Sieves:
@@ -221,7 +273,9 @@ def keys_of(part: str) -> frozenset[str]:
 def _keys_of_group(group: str) -> frozenset[str]:
     """One of the keys of each of its alternatives; empty if one of them has none."""
     opening = _GROUP.match(group)
-    found = [keys_of(part) for part in split(group[opening.end() if opening else 1 : -1])]
+    if opening is None:  # a mention of another group, or a condition
+        return frozenset()
+    found = [keys_of(part) for part in split(group[opening.end() : -1])]
     return frozenset().union(*found) if all(found) else frozenset()
 
 
