@@ -31,7 +31,7 @@ MAKES = str(PACKAGE / "types" / "frozen.py")
 LIMITS = {
     "observe": (14, 45),
     "remember": (18, 75),
-    "learn": (90, 108),  # since things have values, answers and portraits a form, and news a reader
+    "learn": (90, 110),  # since things have values, answers and portraits a form, and news a reader
     "recall": (4, 42),
     "context": (11, 58),  # where records that a recall only glanced at are first made
     "forget": (42, 51),  # one since the file is written anew, one for export files
