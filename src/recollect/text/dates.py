@@ -188,14 +188,15 @@ _SpanReader = Callable[[str, datetime], Iterable[Span]]
 
 
 def _safely(read: _Reader, form: str, flags: int = 0) -> _SpanReader:
-    """A reader of all the places that match; a date that does not exist is no date."""
+    """A reader of all the places that match; a date that does not exist is no date, nor is one of
+    words that are in the tables only as long as nobody minds case ("laſt week")."""
     screen = Screened(form, flags)
 
     def reader(text: str, at: datetime) -> Iterator[Span]:
         for found in screen.finditer(text):
             try:
                 span = read(found, text, at)
-            except (ValueError, OverflowError):
+            except (ValueError, OverflowError, KeyError):
                 continue
             if span is not None:
                 relation = span.relation or _relation(found)
