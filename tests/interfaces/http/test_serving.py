@@ -55,9 +55,9 @@ def test_X1_a_first_start_is_ready_soon_with_no_key_and_no_service(first: Start)
 def test_A10_the_data_folder_is_for_its_owner_only(first: Start, home: Path) -> None:
     folder = home / "xdg_data_home" / "recollect"
     assert folder.stat().st_mode & 0o777 == 0o700
-    files = list(folder.iterdir())
-    assert files
-    assert {file.stat().st_mode & 0o777 for file in files} == {0o600}
+    inside = list(folder.iterdir())
+    assert {one.stat().st_mode & 0o777 for one in inside if one.is_file()} == {0o600}
+    assert {one.stat().st_mode & 0o777 for one in inside if one.is_dir()} == {0o700}
     assert first.process.poll() is None
 
 

@@ -45,7 +45,8 @@ async def answering(memory: AsyncMemory, file: Path | None, told: Line) -> Async
 async def _opened(place: Path, desk: _Desk) -> asyncio.Server | None:
     """None if another server of the same store answers there, or if there is no room for it."""
     try:
-        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for folder in (place.parent.parent, place.parent):  # a mode is only for the last one made
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         place.parent.chmod(0o700)
         if place.exists() and not await _is_left_behind(place):
             return None
