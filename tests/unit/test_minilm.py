@@ -237,3 +237,21 @@ def other_model(onnx: Any, dimensions: int) -> bytes:
     return bytes(
         onnx.helper.make_model(graph, opset_imports=opset, ir_version=9).SerializeToString()
     )
+
+
+def test_where_one_batch_fails_no_more_are_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[int] = []
+
+    class Failing:
+        def tokens(self, texts: Sequence[str]) -> list[list[int]]:
+            return [[7] * 200 for _ in texts]  # each is a batch of its own
+
+        def run(self, tokens: Sequence[Sequence[int]]) -> list[tuple[float, ...]]:
+            begun.append(len(tokens))
+            raise Unavailable("it broke")
+
+    embedder = MiniLmEmbedder(Path("nowhere"), threads=2)
+    monkeypatch.setattr(embedder, "_load", Failing)
+    with pytest.raises(Unavailable, match="it broke"):
+        asyncio.run(embedder.embed([f"text {number}" for number in range(50)]))
+    assert len(begun) <= 4

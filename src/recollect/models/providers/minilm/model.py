@@ -68,10 +68,19 @@ class MiniLmEmbedder:
     async def _rows(self, texts: Sequence[str]) -> list[Row]:
         network, tokens = await asyncio.to_thread(self._tokenised, texts)
         rows = [NOTHING] * len(texts)
-        for batch in batches([len(found) for found in tokens]):
-            found = await asyncio.to_thread(network.run, [tokens[index] for index in batch])
-            for index, row in zip(batch, found, strict=True):
-                rows[index] = row
+        coming = batches([len(found) for found in tokens])
+
+        async def run_on() -> None:
+            for batch in coming:
+                found = await asyncio.to_thread(network.run, [tokens[index] for index in batch])
+                for index, row in zip(batch, found, strict=True):
+                    rows[index] = row
+
+        try:
+            # Batches side by side: within a small one there is little to share out.
+            await asyncio.gather(*(run_on() for _ in range(self._threads)))
+        finally:
+            coming.close()  # if one fails, the others do no more
         return rows
 
     def _tokenised(self, texts: Sequence[str]) -> tuple[_Network, list[list[int]]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from typing import Any
 
 from recollect.errors import Incompatible, Unavailable
@@ -26,7 +26,7 @@ def libraries() -> Libraries:
     return onnxruntime, Tokenizer
 
 
-def batches(lengths: Sequence[int]) -> Iterator[list[int]]:
+def batches(lengths: Sequence[int]) -> Generator[list[int], None, None]:
     """Places of texts to run together: of similar length, so that little is padding, and few
     enough to stay small in memory. Texts of length 0 are left out."""
     batch: list[int] = []
