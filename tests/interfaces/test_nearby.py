@@ -142,6 +142,28 @@ def test_whoever_was_told_otherwise_asks_the_store_itself(
     assert opened
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("RECOLLECT_SCOPE", "user:bob"), ("RECOLLECT_MODEL", "openai:x"), ("RECOLLECT_CONFIG", "c")],
+)
+def test_a_setting_that_makes_another_answer_is_heeded(
+    name: str, value: str, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (store.parent / "c").write_text('scope = "user:carl"', "utf-8")
+    monkeypatch.chdir(store.parent)
+    with running(store):
+        assert _recalled(store) is not None
+        monkeypatch.setenv(name, value)
+        assert _recalled(store) is None
+
+
+def test_a_profiles_own_variable_is_heeded(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = told("otto", "hashing")
+    monkeypatch.setenv("COMPACTION_THRESHOLD", "5")
+    assert told("otto", "hashing") != before
+    assert told(None, "hashing") == told("default", "hashing")
+
+
 def test_a_wrong_question_is_refused_as_it_always_was(
     store: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -206,9 +228,20 @@ def test_nobody_else_may_enter_and_no_open_folder_is_trusted(store: Path) -> Non
 
 @pytest.mark.parametrize(
     "line",
-    [b"\n", b"{\n", b"[]\n", b"{}\n", b"\xff\xfe\n", b'{"verb": "forget", "arguments": {}}\n'],
+    [
+        b"\n",
+        b"{\n",
+        b"[]\n",
+        b"7\n",
+        b"[" * 100_000 + b"\n",
+        b"{}\n",
+        b"\xff\xfe\n",
+        b'{"verb": "forget", "arguments": {}}\n',
+    ],
 )
-def test_only_questions_are_answered(line: bytes, store: Path) -> None:
+def test_only_questions_are_answered(
+    line: bytes, store: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     place = socket_of(store)
     with running(store), socket.socket(socket.AF_UNIX) as caller:
         caller.settimeout(10)
@@ -217,6 +250,7 @@ def test_only_questions_are_answered(line: bytes, store: Path) -> None:
         said = caller.makefile("rb").read()
         assert said in (b"\n", b"\n{}\n")
         assert _recalled(store) is not None, "and the next one is"
+    assert not caplog.records, "nothing broke on it"
 
 
 def test_no_verb_that_writes_can_be_asked_for(store: Path) -> None:

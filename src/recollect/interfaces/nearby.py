@@ -40,10 +40,9 @@ def socket_of(file: Path) -> Path | None:
 
 def told(profile: str | None, embedder: str | None) -> Line:
     """What an answer depends on besides the question: both sides must have been told the same."""
-    from recollect.wiring import read_settings
+    from recollect.wiring import deciding
 
-    settings = read_settings(profile=profile, embedder=embedder)
-    return {"version": __version__, "profile": settings.profile, "embedder": settings.embedder}
+    return {"version": __version__, **deciding(profile, embedder)}
 
 
 def asked(file: Path, question: Mapping[str, Any]) -> Any:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from recollect.errors import Invalid
-from recollect.profiles import Profile
+from recollect.profiles import Profile, profile_named
 from recollect.scopes import parse_scope
 from recollect.settings import PREFIX, Settings, active_profile
 from recollect.types.arguments import StorePath
@@ -40,6 +40,23 @@ def read_settings(environ: Mapping[str, str] | None = None, **overrides: str | N
     """Settings from the file, then the environment; what is given by name wins."""
     given = {PREFIX + k.upper(): v for k, v in overrides.items() if v is not None}
     return Settings.from_mapping({**merged(os.environ if environ is None else environ), **given})
+
+
+# Settings that make another answer of the same question.
+DECIDING = (
+    "profile", "embedder", "embedding_provider", "embedding_model", "embedder_url", "local_model",
+    "scope", "own_types", "model", "model_rerank", "model_url",
+)  # fmt: skip
+
+
+def deciding(profile: str | None, embedder: str | None) -> dict[str, str]:
+    """What answers depend on besides the question and the store: those settings, and the numbers
+    that the profile reads from variables of its own."""
+    settings = read_settings(profile=profile, embedder=embedder)
+    numbers = profile_named(settings.profile).environment.items()
+    own = [variable for variable, target in numbers if not target.startswith("settings.")]
+    found = {name: str(getattr(settings, name)) for name in DECIDING}
+    return {**found, **{variable: os.environ.get(variable, "") for variable in own}}
 
 
 async def open_engine(

@@ -73,7 +73,7 @@ class _Desk:
 
     async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One question. What it may not be asked, or cannot answer, it leaves to the command."""
-        with suppress(OSError, ValueError, asyncio.TimeoutError):
+        with suppress(OSError, ValueError, RecursionError, TimeoutError):
             if _is_own_user(writer.get_extra_info("socket")):
                 writer.write(GREETING)
                 async with asyncio.timeout(SECONDS_MAX):
@@ -82,11 +82,11 @@ class _Desk:
                 await writer.drain()
         writer.close()
 
-    async def _found(self, question: Line) -> Line:
-        verb = question.get("verb")
-        if verb not in VERBS or question.get("told") != self._told:
-            return {}
+    async def _found(self, question: Any) -> Line:
         try:
+            verb = question["verb"]
+            if verb not in VERBS or question["told"] != self._told:
+                return {}
             answer = await getattr(self._memory, verb)(**question["arguments"])
         except Exception:  # the command asks the store itself, and tells of it as it always does
             return {}
