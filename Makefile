@@ -38,6 +38,7 @@ gates:
 	$(BIN)/ruff format --check $(CHECKED)
 	$(BIN)/ruff check $(CHECKED)
 	$(BIN)/lint-imports
+	$(BIN)/python -m scripts.gates
 
 # The types take one core. On the other one what was installed is compiled, which pip does alone.
 $(VENV)/compiled.stamp: $(VENV)/dev.stamp

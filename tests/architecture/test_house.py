@@ -1,4 +1,4 @@
-"""The plan of the house: few rooms, nouns on their doors, one thing behind each name."""
+"""Few packages at the top, and one class behind each name."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from tests.architecture.source import PACKAGE, PROJECT, modules, nodes_of
 ROOMS_MAX = 25
 # Not behaviour of ours: what Python itself looks for.
 NOT_COUNTED = {"__init__.py", "py.typed", "__pycache__"}
-# Words that end like a gerund and are none.
-NOUNS = {"embedding", "hashing", "scoring", "testing", "wiring"}
 
 
 def rooms() -> set[str]:
@@ -22,17 +20,6 @@ def rooms() -> set[str]:
 def test_a_newcomer_sees_few_rooms() -> None:
     found = rooms() - {"__init__", "py.typed"}
     assert len(found) <= ROOMS_MAX, sorted(found)
-
-
-def test_a_module_is_a_noun() -> None:
-    gerunds = [
-        name for name in modules() if name.rpartition(".")[2].endswith("ing") and not _is_noun(name)
-    ]
-    assert gerunds == [], "name what it is about; a verb lives in verbs/ under its own name"
-
-
-def _is_noun(name: str) -> bool:
-    return name.rpartition(".")[2] in NOUNS
 
 
 def test_a_class_name_exists_once() -> None:

@@ -19,6 +19,7 @@ import apsw
 import pytest
 
 from recollect import Memory, engine
+from scripts.gates.project import budgets
 from tests.architecture.source import PACKAGE
 from tests.architecture.statements import is_of_a_verb
 
@@ -28,15 +29,7 @@ OPENS = str(PACKAGE / "stores" / "sqlite" / "connection.py")
 # So does who makes the first value of a kind in this process.
 MAKES = str(PACKAGE / "types" / "frozen.py")
 # verb -> (statements, files) at most
-LIMITS = {
-    "observe": (14, 45),
-    "remember": (18, 75),
-    "learn": (90, 110),  # since things have values, answers and portraits a form, and news a reader
-    "recall": (4, 42),
-    "context": (11, 58),  # where records that a recall only glanced at are first made
-    "forget": (42, 51),  # one since the file is written anew, one for export files
-    "idle": (4, 21),
-}
+LIMITS = {verb: (row["statements"], row["files"]) for verb, row in budgets()["steps"].items()}
 
 
 @dataclass

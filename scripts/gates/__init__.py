@@ -1,0 +1,1 @@
+"""Gates: limits on names, sizes, commits and prose that a change may only tighten."""
