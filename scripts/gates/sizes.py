@@ -135,7 +135,7 @@ def tighten() -> None:
 def _written(tables: dict[str, Any]) -> str:
     lines = [
         "# Sizes that only shrink: `make check` compares. Raised only with a line",
-        "# `Budget: <reason>` in the body of the same commit; lowered by `python -m scripts.gates --tighten`.",
+        "# `Budget: <reason>` in the body of the same commit.",
     ]
     for name, table in tables.items():
         lines += ["", f"[{name}]"]
