@@ -69,7 +69,7 @@ eval-poisoning: $(VENV)/dev.stamp  ## measure what becomes of 500 attempts to po
 test-long: $(VENV)/dev.stamp  ## all tests, the slow ones included and at full length
 	RECOLLECT_PROOF=1 $(BIN)/python -m pytest -n $(WORKERS)
 
-docs: $(VENV)/dev.stamp  ## write the generated pages anew
+docs: $(VENV)/dev.stamp  ## write the generated pages (the table of requirements: build/requirements.md)
 	$(BIN)/python scripts/requirements_table.py
 	$(BIN)/python scripts/http_table.py
 
