@@ -30,10 +30,10 @@ class _Locks:
     def clear(self) -> None:
         """Also in a forked child: whoever held a lock in the parent never releases it there."""
         self._guard = threading.Lock()
-        self._by_key: WeakValueDictionary[tuple[str, ...], threading._RLock]
+        self._by_key: WeakValueDictionary[tuple[str, ...], threading.RLock]
         self._by_key = WeakValueDictionary()
 
-    def of(self, key: tuple[str, ...]) -> threading._RLock:
+    def of(self, key: tuple[str, ...]) -> threading.RLock:
         with self._guard:
             lock = self._by_key.get(key)
             if lock is None:
