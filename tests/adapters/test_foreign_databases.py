@@ -119,6 +119,12 @@ NO_TABLES = {
         "PRAGMA writable_schema = ON",
         "UPDATE sqlite_schema SET sql = 'CREATE TABLE store AS " + ENDLESS.replace("'", "''") + "'",
     ],
+    "sorted": [
+        STORE.format(", rowid"),
+        "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 20000) "
+        "INSERT INTO store SELECT 'u', n, '{}', 1, 1, n FROM r",
+        f"ALTER TABLE store ADD COLUMN expires_at DEFAULT '{'x' * 90_000}'",
+    ],
     "generated": [
         "CREATE TABLE store (prefix TEXT, key TEXT,"
         " value TEXT AS (hex(zeroblob(100000000))) VIRTUAL)",

@@ -26,7 +26,11 @@ KNOWN_AT_THE_EDGE = (
 
 # External package -> the only modules that may import it.
 HOMES: dict[str, tuple[str, ...]] = {
-    "apsw": ("stores.sqlite", "adapters.importers.databases"),  # the latter reads others' files
+    "apsw": (
+        "stores.sqlite",
+        "adapters.importers.databases",  # these read others' files
+        "adapters.importers.database_copies",
+    ),
     "psycopg": ("stores.postgres",),
     "redis": ("stores.redis",),
     "surrealdb": ("stores.surreal",),

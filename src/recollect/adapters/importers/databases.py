@@ -24,6 +24,7 @@ MAGIC = b"SQLite format 3\0"
 ROW_BYTES_MIN = 2  # no row takes less than 4 of a file, and some are read twice
 SIZE_TIMES_MAX = 4  # values that a column has by default take none of it
 BYTES_MIN = 16 << 20
+VALUE_BYTES_MAX = 512 << 20
 SECONDS_MIN = 60
 BYTES_PER_SECOND = 1 << 20
 STEPS_BETWEEN_LOOKS = 1000
@@ -79,7 +80,7 @@ def _restrict(connection: apsw.Connection, size: int, tables: set[str]) -> None:
         connection.config(switch, value)
     for limit, most in LIMITS.items():
         connection.limit(limit, most)
-    connection.limit(apsw.SQLITE_LIMIT_LENGTH, max(size, 1 << 20))
+    connection.limit(apsw.SQLITE_LIMIT_LENGTH, min(max(size, 1 << 20), VALUE_BYTES_MAX))
     connection.pragma("cell_size_check", True)
     connection.pragma("temp_store", 2)  # in memory: there is no file to write
     pragmas = {"table_xinfo"}
@@ -117,8 +118,10 @@ class ForeignDatabase:
         asked = "SELECT rootpage, sql FROM sqlite_schema WHERE type = 'table' AND name = ?"
         for root, sql in self._stepped(asked, (table,)):
             if root and str(sql).upper().startswith("CREATE TABLE "):
-                told = self._stepped(f"PRAGMA table_xinfo({quoted(table)})")
-                return {str(name) for _, name, *_, hidden in told if not hidden}
+                told = list(self._stepped(f"PRAGMA table_xinfo({quoted(table)})"))
+                names = {str(name) for _, name, *_, hidden in told if not hidden}
+                # One of that name would have to be sorted, in memory.
+                return names if "rowid" not in map(str.lower, names) else set()
         return set()
 
     def needs(self, table: str, *columns: str) -> None:
