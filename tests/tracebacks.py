@@ -7,6 +7,7 @@ A folder's ``conftest.py`` imports both names. A test that provokes a traceback 
 
 from __future__ import annotations
 
+import logging
 import subprocess
 import sys
 from collections.abc import Generator
@@ -20,6 +21,7 @@ MARK = "Traceback (most recent call last)"
 @pytest.fixture(autouse=True)
 def piped_tracebacks(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a process wrote into a pipe is seen only by whoever reads the pipe."""
+    _drop_stale_handlers()
     communicate = subprocess.Popen.communicate
 
     def watched(self: Any, *args: Any, **options: Any) -> Any:
@@ -30,6 +32,17 @@ def piped_tracebacks(monkeypatch: pytest.MonkeyPatch) -> None:
         return out, err
 
     monkeypatch.setattr(subprocess.Popen, "communicate", watched)
+
+
+def _drop_stale_handlers() -> None:
+    """A command that an earlier test ran here logs to a stream that was closed with it: that ends
+    in a traceback of the log itself."""
+    loggers = [logging.root, *logging.root.manager.loggerDict.values()]
+    for logger in (one for one in loggers if isinstance(one, logging.Logger)):
+        for handler in list(logger.handlers):
+            stream = getattr(handler, "stream", None)
+            if getattr(stream, "closed", False):
+                logger.removeHandler(handler)
 
 
 @pytest.hookimpl(wrapper=True)
