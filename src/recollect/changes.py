@@ -7,6 +7,8 @@ the volatile store where nothing may or can be kept, and makes the receipt.
 
 from __future__ import annotations
 
+import asyncio
+import random
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -38,6 +40,8 @@ from recollect.types import (
 )
 
 ATTEMPTS_MAX = 16
+FIRST_PAUSE_SECONDS = 0.002
+LONGEST_PAUSE_SECONDS = 0.5
 PER_COMMIT = 100
 VOLATILE = "kept in this process only"
 OPTED_OUT = f"{VOLATILE}: opted out of persistence"
@@ -291,19 +295,26 @@ async def retried(
     in the way of the one before, and may raise that itself to give up. ``on_unavailable`` makes
     a way out, or raises."""
     conflict: Conflict | None = None
-    for _ in range(ATTEMPTS_MAX):
+    for number in range(ATTEMPTS_MAX):
         try:
             return await attempt(conflict)
         except Conflict as error:
             if error is conflict:
                 raise
             conflict = error
+            await _back_off(number)
         except Unavailable as error:
             if on_unavailable is None:
                 raise
             conflict = None
             on_unavailable(error)
     raise Unavailable(too_fast)
+
+
+async def _back_off(number: int) -> None:
+    """Exponential backoff with full jitter: writers that pause alike would meet again."""
+    longest = min(FIRST_PAUSE_SECONDS * 2**number, LONGEST_PAUSE_SECONDS)
+    await asyncio.sleep(random.uniform(0, longest))
 
 
 async def put_item(engine: Engine, item: Item, reason: str, *, actor: str = "") -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import shutil
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -14,9 +16,10 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from recollect import Memory
+from recollect.adapters.callers_loop import blocking
 from recollect.adapters.knowledge_graph import KnowledgeGraph
 from tests.adapters.killed import killed_writer
-from tests.interfaces.mcp_world import Agent, run, started
+from tests.interfaces.mcp_world import Agent, agent_of, opened, run, started
 
 REFERENCE = shutil.which("mcp-server-memory")
 ANN = {"name": "Ann", "entityType": "person", "observations": ["likes tea", "lives in Porto"]}
@@ -110,6 +113,47 @@ def test_X14_reference_tools_many_at_once(tmp_path: Path) -> None:
     run(scene())
 
 
+def test_X14_reference_tools_leave_their_servers_memory_open() -> None:
+    """A call has a handle of its own on the server's memory; that it goes must close nothing."""
+
+    async def scene() -> None:
+        async with opened() as memory, agent_of(memory, tools="reference") as agent:
+            for number in range(5):
+                entity = {"name": f"E{number}", "entityType": "thing", "observations": []}
+                await agent.does("create_entities", entities=[entity])
+                gc.collect()
+            handle = blocking(memory)
+            await asyncio.to_thread(handle.close)
+            del handle
+            gc.collect()
+            await asyncio.sleep(0.2)
+            assert len((await agent.does("read_graph"))["entities"]) == 5
+
+    run(scene())
+
+
+class ThreadedEmbedder:
+    """One that works in a thread of the loop's, as the models in the box do."""
+
+    local, space, dimensions = True, "threaded/2", 2
+
+    async def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        await asyncio.to_thread(time.sleep, 0.01)
+        return [[1.0, 0.0] for _ in texts]
+
+
+def test_X14_reference_tools_leave_the_loop_its_threads() -> None:
+    async def scene() -> None:
+        memory = opened(embedder=ThreadedEmbedder())
+        async with memory as used, agent_of(used, tools="reference") as agent:
+            await agent.does("create_entities", entities=[ANN])
+            asked = (agent.does("search_nodes", query=f"who is number {n}?") for n in range(40))
+            async with asyncio.timeout(30):
+                assert len(await asyncio.gather(*asked)) == 40
+
+    run(scene())
+
+
 def test_X14_reference_a_half_made_entity_is_made_whole(tmp_path: Path) -> None:
     """Killed between what was observed and the entity: asking again makes it whole."""
     with Memory.open(str(tmp_path / "m.db"), background=False, embedder="none") as memory:
@@ -121,6 +165,7 @@ def test_X14_reference_a_half_made_entity_is_made_whole(tmp_path: Path) -> None:
 
 
 WRITER = """
+from recollect.adapters.callers_loop import blocking
 from recollect.adapters.knowledge_graph import KnowledgeGraph
 graph = KnowledgeGraph(memory, scope="user:ann")
 for number in range(10_000):

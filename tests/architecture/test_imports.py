@@ -26,7 +26,11 @@ KNOWN_AT_THE_EDGE = (
 
 # External package -> the only modules that may import it.
 HOMES: dict[str, tuple[str, ...]] = {
-    "apsw": ("stores.sqlite", "adapters.importers.databases"),  # the latter reads others' files
+    "apsw": (
+        "stores.sqlite",
+        "adapters.importers.databases",  # these read others' files
+        "adapters.importers.database_copies",
+    ),
     "psycopg": ("stores.postgres",),
     "redis": ("stores.redis",),
     "surrealdb": ("stores.surreal",),
@@ -159,6 +163,7 @@ SEEDED = ("random.Random",)
 MAY_ASK_THE_WORLD = ("wiring", "models.providers", "interfaces", "adapters")
 # (module, source of chance) -> why nothing that a caller sees depends on it.
 HARMLESS = {
+    ("changes", "random"): "how long a writer waits that others have overtaken",
     ("access.spool", "os"): "the key of a temporary file, which nobody else ever sees",
     ("stores.sqlite.migrate", "time"): "when a migration ran: for people, nothing depends on it",
     ("stores.keyspace.rewrite", "secrets"): "so that no two writers write the same header",

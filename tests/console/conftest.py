@@ -10,6 +10,10 @@ from typing import Any
 
 import pytest
 
+from tests.tracebacks import piped_tracebacks, pytest_runtest_makereport
+
+__all__ = ["piped_tracebacks", "pytest_runtest_makereport"]
+
 CHROMIUM = os.environ.get("RECOLLECT_CHROMIUM") or shutil.which("chromium") or ""
 ARGUMENTS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",

@@ -14,6 +14,9 @@ from typing import Any
 import pytest
 
 from tests.commands import answer_of, run_here
+from tests.tracebacks import piped_tracebacks, pytest_runtest_makereport
+
+__all__ = ["piped_tracebacks", "pytest_runtest_makereport"]
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 

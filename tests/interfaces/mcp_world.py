@@ -15,7 +15,7 @@ from mcp import Client, StdioServerParameters
 from mcp_types import CallToolResult
 
 from recollect.interfaces.caller import Caller
-from recollect.interfaces.mcp.server import build_server
+from recollect.interfaces.mcp.server import Toolset, build_server
 from recollect.memory import AsyncMemory
 from recollect.types import ALL_RIGHTS
 
@@ -94,7 +94,10 @@ async def opened(store: str = "dict:", **options: Any) -> AsyncIterator[AsyncMem
 
 @asynccontextmanager
 async def agent_of(
-    memory: AsyncMemory, *scopes: str, rights: Any = ALL_RIGHTS
+    memory: AsyncMemory,
+    *scopes: str,
+    rights: Any = ALL_RIGHTS,
+    tools: Toolset = "recollect",
 ) -> AsyncIterator[Agent]:
     """An agent whose key reaches these scopes; without any, all of them."""
     narrowed = AsyncMemory(memory._engine.narrowed(scopes or None, rights))
@@ -103,7 +106,7 @@ async def agent_of(
         return Caller(memory=narrowed, via="agent")
 
     profile = memory._engine.profile.name
-    async with Client(build_server(who, rights=rights, profile=profile)) as client:
+    async with Client(build_server(who, rights=rights, tools=tools, profile=profile)) as client:
         yield Agent(client)
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import inspect
 import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
 from recollect import AsyncMemory, Memory, Unavailable
 
+WRITERS = 51
 WAYS_IN_AND_OUT = {"open", "connect", "close"}
 VERBS = [
     name
@@ -58,3 +61,24 @@ def test_a_store_that_cannot_be_opened_leaves_no_thread_behind() -> None:
     with pytest.raises(Exception, match="unknown store"):
         Memory.open("ftp://nowhere")
     assert threading.active_count() == before
+
+
+def test_many_writers_of_one_session_and_one_procedure_are_all_answered(tmp_path: Path) -> None:
+    """More of them than a write has attempts: each pauses for another while."""
+    together = threading.Barrier(WRITERS)
+
+    def write(number: int) -> None:
+        together.wait()
+        memory.set_state("s", {f"key{number}": number}, scope="user:ann")
+        memory.save_procedure("deploy", [f"step {number}"], scope="user:ann")
+
+    with Memory.open(str(tmp_path / "m.db"), embedder="none", background=False) as memory:
+        memory.observe("s", ["hello"], scope="user:ann")
+        with ThreadPoolExecutor(WRITERS) as pool:
+            list(pool.map(write, range(WRITERS)))
+        [session] = memory.sessions(scope="user:ann").items
+        assert session.state in [{f"key{number}": number} for number in range(WRITERS)]
+        kept = memory.records(
+            scope="user:ann", types=["procedure"], statuses=["active", "superseded"], limit=100
+        )
+        assert len(kept.items) == WRITERS

@@ -22,7 +22,8 @@ from anthropic.lib.tools import (
     ToolError,
 )
 
-from recollect.adapters.shelf import ATTEMPTS, KeyShelf, Placed, tag_of
+from recollect.adapters.contention import write_attempts
+from recollect.adapters.shelf import KeyShelf, Placed, tag_of
 from recollect.errors import Conflict, RecollectError
 from recollect.memory.sync import Memory
 from recollect.types import Record
@@ -145,19 +146,21 @@ class MemoryFiles:
 
     def _edited(self, path: str, command: Any, edit: Callable[[str, Record, Any], str]) -> str:
         """Edits of one file at the same time happen one after the other; none is lost."""
-        for _ in range(ATTEMPTS):
-            record = self._shelf.get(self._scope, path)
-            if record is None and self._below(path):
-                raise ToolError(f"The path {command.path} is not a file.")
-            if record is None:
-                raise ToolError(
-                    f"The path {command.path} does not exist. Please provide a valid path."
-                )
+        for _ in write_attempts():
             try:
-                return edit(path, record, command)
+                with self._shelf.lock(self._scope, path):
+                    return edit(path, self._file(path, command), command)
             except Conflict:
-                continue
+                continue  # another process was faster
         raise ToolError(f"{command.path} changes faster than it can be edited; try again")
+
+    def _file(self, path: str, command: Any) -> Record:
+        record = self._shelf.get(self._scope, path)
+        if record is None and self._below(path):
+            raise ToolError(f"The path {command.path} is not a file.")
+        if record is None:
+            raise ToolError(f"The path {command.path} does not exist. Please provide a valid path.")
+        return record
 
     def _below(self, folder: str) -> dict[str, Record]:
         found = self._shelf.tagged(self._scope, tag_of(NAME, "in", folder))

@@ -17,7 +17,7 @@ R = TypeVar("R")
 
 
 class CallersLoop(BackgroundLoop):
-    """Somebody else's loop: it is neither started nor stopped here."""
+    """Somebody else's loop: neither it nor the memory on it is started, closed or stopped here."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
@@ -29,10 +29,20 @@ class CallersLoop(BackgroundLoop):
     def run(self, work: Coroutine[Any, Any, R]) -> R:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
+    def adopt(self, facade: Memory, memory: AsyncMemory) -> None:  # noqa: ARG002
+        return
+
+    def close(self, memory: AsyncMemory) -> None:  # noqa: ARG002
+        return
+
+    def leave(self, memory: AsyncMemory) -> None:  # noqa: ARG002
+        return
+
     def stop(self) -> None:
         return
 
 
 def blocking(memory: AsyncMemory) -> Memory:
-    """Call it on the memory's loop; use what it gives in another thread."""
+    """Call it on the memory's loop; use what it gives in another thread. To close it closes
+    nothing: the memory stays that of its owner."""
     return Memory(memory, CallersLoop(asyncio.get_running_loop()))

@@ -18,6 +18,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from recollect.adapters.conditions import GROUPS, check, fulfils
+from recollect.adapters.contention import key_lock, write_attempts
 from recollect.adapters.shelf import part_of, utc_now
 from recollect.errors import Invalid
 from recollect.memory.sync import Memory as Recollect
@@ -231,17 +232,18 @@ class Mem0Memory:
         text = data if text is None else text
         if text is None and metadata is None and expiration_date is UNSET:
             raise Mem0Invalid("say what to update: text, metadata or expiration_date")
-        for _ in range(16):
-            old = self._newest(memory_id)
-            if old is None or old.status not in LIVE:
-                raise Mem0Invalid(f"there is no memory with the id {memory_id!r}")
-            try:
-                self._supersede(old, memory_id, text, metadata, expiration_date)
-            except Invalid:
-                newer = self._newest(memory_id)
-                if newer is None or newer.id == old.id:
-                    raise
-                continue  # somebody else updated it meanwhile
+        for _ in write_attempts():
+            with key_lock(NAME, str(memory_id)):
+                old = self._newest(memory_id)
+                if old is None or old.status not in LIVE:
+                    raise Mem0Invalid(f"there is no memory with the id {memory_id!r}")
+                try:
+                    self._supersede(old, memory_id, text, metadata, expiration_date)
+                except Invalid:
+                    newer = self._newest(memory_id)
+                    if newer is None or newer.id == old.id:
+                        raise
+                    continue  # another process updated it meanwhile
             return {"message": "Memory updated successfully!"}
         raise Mem0Invalid(f"memory {memory_id!r} changes faster than it can be written; try again")
 

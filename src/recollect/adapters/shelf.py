@@ -12,16 +12,17 @@ import hashlib
 import json
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from recollect.adapters.contention import key_lock, write_attempts
 from recollect.errors import Conflict, Invalid, NotFound, RecollectError, Unavailable
 from recollect.memory.sync import Memory
 from recollect.types import LIVE, Record, Source, Status, Type
 from recollect.types.frozen import frozen
 
-ATTEMPTS = 16
 PAGE = 1000
 TICK = timedelta(microseconds=1)
 
@@ -149,9 +150,17 @@ class KeyShelf:
         same key at the same time may be replaced or replace, but there is one version after.
         Conflict, if ``expect`` names a record and it is not the live version any more; or if it
         must be ``new`` and is not: of several who make it at once, one does."""
+        with self.lock(thing.scope, thing.key):
+            return self._put(thing, expect, new=new)
+
+    def lock(self, scope: str | None, key: str) -> AbstractContextManager[None]:
+        """For whoever reads a key and writes it again: in this process nobody comes between."""
+        return key_lock(self.name, scope, key)
+
+    def _put(self, thing: Placed, expect: str | None, *, new: bool) -> str:
         created = thing.created
         trouble: RecollectError | None = None
-        for _ in range(ATTEMPTS):
+        for _ in write_attempts():
             live = self.versions(thing.scope, thing.key, live=True)
             old = live[-1] if live else None
             if expect is not None and (old is None or old.id != expect):
@@ -221,7 +230,8 @@ class KeyShelf:
 
     def remove(self, scope: str | None, key: str) -> bool:
         """Erase all versions for good; False if there was nothing."""
-        return self.erase(self.versions(scope, key))
+        with self.lock(scope, key):
+            return self.erase(self.versions(scope, key))
 
     def erase(self, records: Iterable[Record]) -> bool:
         """Erase these for good; False if there are none."""

@@ -70,10 +70,7 @@ class Memory:
     def __init__(self, memory: AsyncMemory, loop: BackgroundLoop) -> None:
         self._memory = memory
         self._loop = loop
-        _OPEN.add(self)
-        _close_at_exit()
-        # Whoever forgets to close it must not keep a thread for ever.
-        weakref.finalize(self, loop.leave, memory).atexit = False
+        loop.adopt(self, memory)
 
     open = classmethod(_way_in(AsyncMemory.open))
     connect = classmethod(_way_in(AsyncMemory.connect))
@@ -123,11 +120,7 @@ class Memory:
     def close(self) -> None:
         """Write what is buffered, learn for a moment from what was said to it, and let go of the
         store. Closing twice is fine."""
-        if self._loop.running:
-            try:
-                self._loop.run(self._memory.close())
-            finally:
-                self._loop.stop()
+        self._loop.close(self._memory)
 
     def __enter__(self) -> Self:
         return self
@@ -191,6 +184,21 @@ class BackgroundLoop:
             # Ctrl-C in the caller must not leave the work running unseen.
             future.cancel()
             raise
+
+    def adopt(self, facade: Memory, memory: AsyncMemory) -> None:
+        """Close the memory with its facade, however that ends."""
+        _OPEN.add(facade)
+        _close_at_exit()
+        # Whoever forgets to close it must not keep a thread for ever.
+        weakref.finalize(facade, self.leave, memory).atexit = False
+
+    def close(self, memory: AsyncMemory) -> None:
+        """Close the memory, wait for it, and end."""
+        if self.running:
+            try:
+                self.run(memory.close())
+            finally:
+                self.stop()
 
     def leave(self, memory: AsyncMemory) -> None:
         """Close the memory and end, without waiting for it: this may be any thread."""

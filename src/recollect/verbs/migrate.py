@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import IO, Any
 
 from recollect.access.keys import DEVICES, KEYS
+from recollect.access.spool import private_spool
 from recollect.engine import Engine, every_root
 from recollect.errors import Conflict, Unavailable
 from recollect.ports import Cell, Store, cell_key
@@ -77,13 +77,13 @@ async def moved(source: Engine, target: Engine, progress: Callable[[int, int], N
 
 
 async def _move_root(source: Engine, target: Engine, root: str) -> Counter[str]:
-    with tempfile.TemporaryFile() as spool:
+    with private_spool() as spool:
         await export_to(source, spool, scope=root, descend=True, noted=False)
         spool.seek(0)
         # Whoever has both stores moves what one of them believes: nothing comes from outside.
         await import_from(target, spool, dry_run=False, partial=False, actor=ACTOR, trusting=True)
         wanted = _lines_in(spool)
-    with tempfile.TemporaryFile() as copy:
+    with private_spool() as copy:
         await export_to(target, copy, scope=root, descend=True, noted=False)
         found = _lines_in(copy)
     if missing := wanted.missing_in(found):

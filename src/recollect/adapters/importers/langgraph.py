@@ -25,12 +25,15 @@ from recollect.adapters.shelf import KEPT, key_tags
 from recollect.errors import Invalid
 from recollect.scopes import PAIRS_MAX
 
+TABLE = "store"
+COLUMNS = ("prefix", "key", "value", "created_at", "updated_at", "expires_at", "ttl_minutes")
+
 
 def read_langgraph(wish: Wish) -> Iterator[Foreign]:
     if is_database(wish.path):
-        with database(wish.path) as db:
-            db.needs("store", "prefix", "key", "value")
-            for row in db.rows("store", "rowid"):
+        with database(wish.path, TABLE) as db:
+            db.needs(TABLE, *COLUMNS[:3])
+            for row in db.rows(TABLE, COLUMNS):
                 yield _item(tuple(str(row["prefix"]).split(".")), row, _value(row["value"]))
         return
     name = str(wish.path)

@@ -19,6 +19,9 @@ NAME = "mem0"
 OWNERS = ("user_id", "agent_id", "run_id")
 PAYLOAD = (*OWNERS, "actor_id", "created_at", "data", "expiration_date", "hash", "role",
            "text_lemmatized", "updated_at")  # fmt: skip
+HISTORY = "history"
+HISTORY_COLUMNS = ("memory_id", "old_memory", "new_memory", "event", "created_at", "updated_at",
+                   "is_deleted", "actor_id", "role")  # fmt: skip
 
 
 def read_mem0(wish: Wish) -> Iterator[Foreign]:
@@ -88,7 +91,7 @@ def _folder(path: Path) -> Iterator[Foreign]:
 
 
 def _database(path: Path) -> Iterator[Foreign]:
-    with database(path) as db:
+    with database(path, qdrant.TABLE) as db:
         points = qdrant.has_points(db)
     yield from _points(path) if points else _history(path)
 
@@ -106,9 +109,9 @@ def _points(path: Path) -> Iterator[Foreign]:
 
 def _history(path: Path) -> Iterator[Foreign]:
     """Every version of every memory; whose it is, mem0 keeps elsewhere."""
-    with database(path) as db:
-        db.needs("history", "memory_id", "old_memory", "new_memory", "event")
-        rows = db.rows("history", "memory_id, rowid")
+    with database(path, HISTORY) as db:
+        db.needs(HISTORY, *HISTORY_COLUMNS[:4])
+        rows = db.rows(HISTORY, HISTORY_COLUMNS, by="memory_id")
         for id_, versions in groupby(rows, key=lambda row: str(row["memory_id"])):
             yield from _versions(id_, list(versions))
 

@@ -34,9 +34,9 @@ def has_points(db: ForeignDatabase) -> bool:
 
 def payloads(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """The id and the payload of every point of a collection."""
-    with database(path) as db:
+    with database(path, TABLE) as db:
         db.needs(TABLE, *COLUMNS)
-        for row in db.rows(TABLE, "rowid"):
+        for row in db.rows(TABLE, ("point",)):
             yield _point(row["point"], path)
 
 

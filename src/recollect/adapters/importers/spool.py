@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import IO, Any
 
+from recollect.access.spool import private_spool
 from recollect.adapters.importers.values import (
     Conversation,
     Foreign,
@@ -85,9 +85,9 @@ class Spool:
     all is known."""
 
     plan: ImportPlan
-    logs: IO[bytes] = field(default_factory=tempfile.TemporaryFile)
-    records: IO[bytes] = field(default_factory=tempfile.TemporaryFile)
-    links: IO[bytes] = field(default_factory=tempfile.TemporaryFile)
+    logs: IO[bytes] = field(default_factory=private_spool)
+    records: IO[bytes] = field(default_factory=private_spool)
+    links: IO[bytes] = field(default_factory=private_spool)
     roots: set[str] = field(default_factory=set)
     counts: Counter[str] = field(default_factory=Counter)
     reasons: Counter[str] = field(default_factory=Counter)
@@ -279,7 +279,7 @@ class Spool:
 
     def export(self) -> IO[bytes]:
         """All of it in one file, from its beginning."""
-        whole = tempfile.TemporaryFile()  # noqa: SIM115  whoever asked closes it
+        whole = private_spool()  # whoever asked closes it
         header = {
             "format": FORMAT,
             "version": VERSION,

@@ -9,6 +9,9 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from mcp.server.mcpserver.resources import FunctionResource, Resource
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 
+THREADS = 8
 URI = "memory://knowledge-graph"
 INSTRUCTIONS = """\
 A knowledge graph that lasts from session to session: entities, what was observed about them, and
@@ -192,7 +196,14 @@ async def _ask(work: Callable[[KnowledgeGraph], R]) -> R:
     from recollect.adapters.knowledge_graph import KnowledgeGraph
 
     graph = KnowledgeGraph(blocking(current().memory))
-    return await asyncio.to_thread(work, graph)
+    inside = copy_context()
+    return await asyncio.get_running_loop().run_in_executor(_threads(), inside.run, work, graph)
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    """Not the loop's own: they wait for work on the loop, which may need one of those."""
+    return ThreadPoolExecutor(THREADS, thread_name_prefix="knowledge-graph")
 
 
 def _told(shown: Any, value: dict[str, Any]) -> CallToolResult:
