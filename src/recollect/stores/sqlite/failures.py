@@ -73,17 +73,20 @@ def _refusal_beside(path: str) -> str:
     another descriptor of it would drop the locks that SQLite holds there."""
     if os.name != "posix":
         return ""
+    try:
+        with tempfile.TemporaryFile(dir=os.path.dirname(os.path.abspath(path))) as probe:
+            return _refusal_of(probe.fileno())
+    except OSError:
+        return ""  # a folder that nobody may write says nothing about locks
+
+
+def _refusal_of(descriptor: int) -> str:
     import fcntl
 
     try:
-        probe = tempfile.TemporaryFile(dir=os.path.dirname(os.path.abspath(path)))
-    except OSError:
-        return ""  # a folder that nobody may write says nothing about locks
-    with probe:
-        try:
-            fcntl.lockf(probe, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as refused:
-            return refused.strerror or str(refused)
+        fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as refused:
+        return refused.strerror or str(refused)
     return ""
 
 
