@@ -247,6 +247,27 @@ def test_X6_a_dose_that_a_program_changes_needs_review(memory: Memory) -> None:
     assert with_status(memory, "active") == ["Ann takes 50 mg of warfarin"]
 
 
+def test_X6_what_is_restored_stands_before_its_denial(memory: Memory, clock: MovableClock) -> None:
+    [kept] = memory.remember("Ann is allergic to nuts", scope=ANN).items
+    gone = memory.archive([kept.id])
+    clock.forward(days=1)
+    memory.remember("Ann is not allergic to nuts", scope=ANN)
+    assert with_status(memory, "active") == ["Ann is not allergic to nuts"]
+    memory.undo(gone.change)
+    assert stands_first(memory, "Ann is allergic to nuts")
+    assert with_status(memory, "disputed") == ["Ann is not allergic to nuts"]
+
+
+def test_X6_consolidation_decides_nothing_against_it(memory: Memory, clock: MovableClock) -> None:
+    memory.remember("Ann is allergic to nuts", scope=ANN)
+    clock.forward(days=1)
+    memory.remember("Ann is not allergic to nuts", scope=ANN)
+    for _ in range(3):
+        clock.forward(days=200)
+        memory.maintain(force=True)
+        assert stands_first(memory, "Ann is allergic to nuts")
+
+
 def test_X6_more_words_end_nothing(memory: Memory) -> None:
     [first] = memory.remember("Ann is allergic to nuts", scope=ANN).items
     memory.edit(first.id, "Ann is allergic to nuts since 2019")

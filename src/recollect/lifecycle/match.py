@@ -29,7 +29,7 @@ from recollect.lifecycle.merge import (
     tells_change,
     with_claim,
 )
-from recollect.lifecycle.safety import guarded, is_personal, noted, unprotected
+from recollect.lifecycle.safety import guarded, is_personal, noted, outweighs, unprotected
 from recollect.ports import Store, breath
 from recollect.scopes import is_within, root_of
 from recollect.text.analysis import words
@@ -179,7 +179,13 @@ async def disputed_again(
     ]
     if not against:
         return None
-    verdict = Verdict(kind="contradicts", targets=tuple(against), reason="both are believed")
+    verdict = Verdict(
+        kind="contradicts",
+        targets=tuple(against),
+        reason="both are believed",
+        stands=all(outweighs(record, one) for one in against),
+        kept=frozenset(one.id for one in against if outweighs(one, record)),
+    )
     return settle(record, verdict, now=engine.now(), new_id=engine.new_id)
 
 

@@ -14,6 +14,7 @@ from recollect.lifecycle.merge import Known, Verdict, claim_of
 from recollect.lifecycle.merge.changes import denies
 from recollect.lifecycle.merge.texts import says_more
 from recollect.lifecycle.merge.topic import said_by
+from recollect.lifecycle.status import disputed
 from recollect.text.claims.changes import change_in
 from recollect.text.claims.lessons import SPEAKER, Claim
 from recollect.text.normal import caseless
@@ -90,6 +91,18 @@ def needs_review(known: Record) -> Verdict:
     return Verdict(
         kind="contradicts", targets=(known,), reason=NEEDS_REVIEW, kept=frozenset((known.id,))
     )
+
+
+def outweighs(record: Record, other: Record) -> bool:
+    """Whether a safety statement stays active beside what speaks against it."""
+    return is_protected(record) and not is_protected(other)
+
+
+def doubted(record: Record, other: Record) -> Record:
+    """A record as ``other`` makes it disputed."""
+    if outweighs(record, other):
+        return record
+    return disputed(record, by=None if outweighs(other, record) else other)
 
 
 def unprotected(verdict: Verdict) -> Verdict:
