@@ -214,6 +214,20 @@ def test_X6_what_somebody_else_says_needs_review(memory: Memory, slot: str, role
         assert len(memory.review(scope=ORG)) == 1
 
 
+def test_X6_what_another_said_in_the_same_words_is_carried_out_by_the_person(
+    memory: Memory, clock: MovableClock
+) -> None:
+    say(memory, "I am allergic to nuts.", scope=ORG)
+    clock.forward(days=1)
+    say(memory, "Ann is not allergic to nuts.", by="Bob", scope=ORG)
+    assert stands_first(memory, "Ann is allergic to nuts.", ORG)
+    clock.forward(days=1)
+    say(memory, "I'm not allergic to nuts.", scope=ORG)
+    assert with_status(memory, "active", ORG) == ["Ann is not allergic to nuts."]
+    assert with_status(memory, "disputed", ORG) == []
+    assert 'said by "Ann"' in memory.context(query="nuts", scope=ORG).text
+
+
 @pytest.mark.parametrize("way", ["supersedes", "key", "edit", "relate", "dispute"])
 def test_X6_no_other_verb_ends_it(memory: Memory, way: str) -> None:
     [kept] = memory.remember("Ann is allergic to nuts", scope=ANN, key="allergy").items

@@ -61,8 +61,10 @@ def guarded(record: Record, verdict: Verdict, known: Sequence[Known], *, persona
     what is known stays as it is."""
     if verdict.kind == "enriches":
         return _without(verdict, [one for one in verdict.targets if _is_anothers(record, one)])
+    if verdict.kind == "duplicate" and record.status != "quarantined":
+        return _confirmed(record, verdict, known, personal=personal)
     if record.status == "quarantined" or verdict.kind in ("duplicate", "outdated"):
-        return verdict  # it is compared when it is approved, is known, or ends nothing
+        return verdict  # it is compared when it is approved, or ends nothing
     ended = verdict.targets if verdict.kind in ("supersedes", "contradicts") else ()
     if verdict.stands:  # a guess by meaning alone
         verdict = _without(verdict, [one for one in ended if not _is_touched(record, one)])
@@ -91,6 +93,26 @@ def needs_review(known: Record) -> Verdict:
     return Verdict(
         kind="contradicts", targets=(known,), reason=NEEDS_REVIEW, kept=frozenset((known.id,))
     )
+
+
+def _confirmed(
+    record: Record, verdict: Verdict, known: Sequence[Known], *, personal: bool
+) -> Verdict:
+    """What somebody else denied before, in the same words, is carried out when the person it is
+    about says so."""
+    target = verdict.target
+    if target is None or target.status != "disputed" or target.scope != record.scope:
+        return verdict
+    ended = [
+        one.record
+        for one in known
+        if _may_deny_unnamed(record, one.record)
+        and may_end(record, one.record, personal=personal)
+        and record.at > one.record.at
+    ]
+    if not ended:
+        return verdict
+    return Verdict(kind="supersedes", targets=(target, *ended), reason=verdict.reason)
 
 
 def outweighs(record: Record, other: Record) -> bool:
