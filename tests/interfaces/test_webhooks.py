@@ -364,6 +364,65 @@ def test_O8_private_and_odd_addresses_are_refused_and_nothing_is_kept(
     asyncio.run(main())
 
 
+# One address at least of each range in IANA's special-purpose registries, and of multicast.
+SPECIAL_IPV4 = (
+    *("0.0.0.0", "0.1.2.3", "10.1.2.3", "100.64.0.1", "100.127.255.254", "127.0.0.1"),
+    *("169.254.169.254", "172.16.0.1", "172.31.255.254", "192.0.0.1", "192.0.0.8", "192.0.0.9"),
+    *("192.0.0.10", "192.0.0.170", "192.0.0.171", "192.0.0.192", "192.0.0.255", "192.0.2.1"),
+    *("192.31.196.1", "192.52.193.1", "192.88.99.1", "192.168.1.1", "192.175.48.1"),
+    *("198.18.0.1", "198.19.255.254", "198.51.100.1", "203.0.113.1", "224.0.0.1"),
+    *("239.255.255.255", "240.0.0.1", "255.255.255.255"),
+)
+SPECIAL_IPV6 = (
+    *("::", "::1", "64:ff9b:1::1", "64:ff9b:1::808:808", "100::1", "100:0:0:1::1", "2001::1"),
+    *("2001:0:4136:e378:8000:63bf:3fff:fdd2", "2001:1::1", "2001:1::2", "2001:1::3"),
+    *("2001:2::1", "2001:3::1", "2001:4:112::1", "2001:10::1", "2001:20::1", "2001:30::1"),
+    *("2001:db8::1", "2002:808:808::1", "2620:4f:8000::1", "3fff::1", "3fff:fff::1", "5f00::1"),
+    *("fc00::1", "fd00:ec2::254", "fe80::1", "fe80::1%1", "fec0::1", "ff02::1", "::808:808"),
+    *("::ffff:0:808:808", "4000::1", "1::1"),
+)
+PUBLIC = ("8.8.8.8", "1.1.1.1", "99.255.255.255", "100.128.0.1", "172.32.0.1", "192.0.1.1",
+          "198.20.0.1", "223.255.255.255", "2606:4700:4700::1111", "2a00:1450:4001::1",
+          "2001:4860:4860::8888", "2001:200::1")  # fmt: skip
+FORMS = ("{}", "::ffff:{}", "64:ff9b::{}")
+
+
+def sent_to(address: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Why nothing is sent to a name that leads there; "cannot be reached" where it was tried."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    monkeypatch.setattr(
+        sending, "getaddrinfo", lambda *_, **__: [(family, 1, 6, "", (address, 443))]
+    )
+    monkeypatch.setattr(sending, "create_connection", _unreachable)
+    return asyncio.run(sending.post("https://a.example/", b"{}", {}, "")).trouble
+
+
+def _unreachable(*_: object, **__: object) -> None:
+    raise OSError("not tried in a test")
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("address", SPECIAL_IPV4)
+def test_O8_no_special_ipv4_address_is_sent_to_in_any_form(
+    monkeypatch: pytest.MonkeyPatch, address: str, form: str
+) -> None:
+    assert "network; name it" in sent_to(form.format(address), monkeypatch)
+
+
+@pytest.mark.parametrize("address", SPECIAL_IPV6)
+def test_O8_no_special_ipv6_address_is_sent_to(
+    monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    assert "network; name it" in sent_to(address, monkeypatch)
+
+
+@pytest.mark.parametrize("address", PUBLIC)
+def test_O8_public_addresses_are_sent_to(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
+    forms = FORMS if "." in address else FORMS[:1]
+    for form in forms:
+        assert "cannot be reached" in sent_to(form.format(address), monkeypatch)
+
+
 def test_O8_a_name_that_turns_private_later_is_not_followed(
     monkeypatch: pytest.MonkeyPatch, receiver: Receiver
 ) -> None:

@@ -373,8 +373,10 @@ def test_X9_an_agents_doubt_leaves_what_a_person_said_believed(durability: Any) 
         assert claim in str(waiting), "a person is asked"
         assert "allergic to nuts" in (await memory.context(query="nuts", scope=ANN)).text
         await memory.dispute(first, text="Ann had her allergy treated")
-        [record] = await memory.get([first])
-        assert record.status == "disputed", "a person may doubt what a person said"
+        await memory.dispute(second, text="Ann left Oslo")
+        [allergy, home] = await memory.get([first, second])
+        assert allergy.status == "active", "what is said of an allergy stays until one decides"
+        assert home.status == "disputed", "a person may doubt what a person said"
 
     play(scenario)
 

@@ -29,6 +29,7 @@ from recollect.lifecycle.merge import (
     tells_change,
     with_claim,
 )
+from recollect.lifecycle.safety import guarded, is_personal, noted, outweighs, unprotected
 from recollect.ports import Store, breath
 from recollect.scopes import is_within, root_of
 from recollect.text.analysis import words
@@ -90,6 +91,8 @@ async def meet(
         again = judge(said_now, others, duplicate_above=above, corrects=corrects)
         if again.kind in AGAINST:
             record, verdict = confirmed, again
+    verdict = guarded(record, verdict, known, personal=is_personal(engine, record))
+    record = noted(record, verdict)
     alike: list[Record] = []
     if verdict.targets and verdict.kind != "outdated":
         alike = await copies_of(engine, store, record, verdict.targets, pending=pending)
@@ -109,7 +112,7 @@ def _with_doubt(
     is in doubt, too."""
     replaced = {one.id for one in verdict.targets}
     others = [one for one in known if one.agreed and one.record.id not in replaced]
-    doubt = by_meaning(record, others)
+    doubt = unprotected(by_meaning(record, others))
     if verdict.kind != "supersedes" or not doubt.targets:
         return outcome
     more = settle(record, doubt, now=engine.now(), new_id=engine.new_id)
@@ -176,7 +179,13 @@ async def disputed_again(
     ]
     if not against:
         return None
-    verdict = Verdict(kind="contradicts", targets=tuple(against), reason="both are believed")
+    verdict = Verdict(
+        kind="contradicts",
+        targets=tuple(against),
+        reason="both are believed",
+        stands=all(outweighs(record, one) for one in against),
+        kept=frozenset(one.id for one in against if outweighs(one, record)),
+    )
     return settle(record, verdict, now=engine.now(), new_id=engine.new_id)
 
 

@@ -9,7 +9,7 @@ import ssl
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
-from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from socket import (
     IPPROTO_TCP,
     SHUT_RDWR,
@@ -28,8 +28,30 @@ SECONDS_MAX = 10.0
 URL_LENGTH_MAX = 2_000
 ANSWER_BYTES_MAX = 4_096
 WAIT_SECONDS_MAX = 3_600.0
-# Addresses of the new kind that stand for one of the old kind, in their last four bytes.
-_OLD_INSIDE = tuple(map(ip_network, ("::/96", "::ffff:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48")))
+# IANA's special-purpose address registries, IPv4 and IPv6, and multicast. Our own list: that of
+# ``ipaddress`` differs between versions of Python, and counts 192.0.0.192 as public in some.
+_SPECIAL_IPV4 = tuple(
+    map(
+        IPv4Network,
+        (
+            *("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16"),
+            *("172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24", "192.31.196.0/24"),
+            *("192.52.193.0/24", "192.88.99.0/24", "192.168.0.0/16", "192.175.48.0/24"),
+            *("198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4"),
+        ),
+    )
+)
+# Outside of 2000::/3 nothing is allocated for hosts on the public internet: loopback, unique and
+# link local, multicast, discard-only, segment routing and the like need no lines of their own.
+_UNICAST_IPV6 = IPv6Network("2000::/3")
+_SPECIAL_IPV6 = tuple(
+    map(
+        IPv6Network,
+        ("2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20"),
+    )
+)
+# IPv6 addresses that lead to an IPv4 address, the last four bytes: mapped, and translated (NAT64).
+_IPV4_INSIDE = tuple(map(IPv6Network, ("::ffff:0:0/96", "64:ff9b::/96")))
 
 
 @frozen(kw_only=False)
@@ -160,25 +182,25 @@ def _addresses(parts: SplitResult, allowed: str) -> list[str]:
     for address in addresses:
         if not is_public(address):
             raise Invalid(
-                f"{host} is an address of a private network; name it in RECOLLECT_WEBHOOK_HOSTS "
-                "if webhooks may go there"
+                f"{host} is an address of a private or special network; name it in "
+                "RECOLLECT_WEBHOOK_HOSTS if webhooks may go there"
             )
     return addresses
 
 
 def is_public(address: str) -> bool:
-    """Does it lead out of here, by whatever way a network may write an address inside another?"""
+    """Whether an address is of the public internet: of no special-purpose range, and neither is
+    the IPv4 address that it stands for."""
     plain = _plain(ip_address(address.partition("%")[0]))
-    site = isinstance(plain, IPv6Address) and plain.is_site_local
-    return plain.is_global and not (plain.is_multicast or plain.is_reserved or site)
+    if isinstance(plain, IPv4Address):
+        return not any(plain in network for network in _SPECIAL_IPV4)
+    return plain in _UNICAST_IPV6 and not any(plain in network for network in _SPECIAL_IPV6)
 
 
 def _plain(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
-    if isinstance(address, IPv4Address):
-        return address
-    if any(address in network for network in _OLD_INSIDE):
+    if isinstance(address, IPv6Address) and any(address in network for network in _IPV4_INSIDE):
         return IPv4Address(int(address) & 0xFFFFFFFF)
-    return address.sixtofour or address
+    return address
 
 
 def _connection(parts: SplitResult, address: str, line: _Line) -> http.client.HTTPConnection:

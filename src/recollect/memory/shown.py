@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from recollect.lifecycle.safety import tells_end
 from recollect.packet.text import (
     SECTION_OF_KIND,
     TRUST_WORDS,
@@ -12,11 +13,21 @@ from recollect.packet.text import (
     memory_section,
     pack,
 )
+from recollect.text.safety_slots import safety_slots
 from recollect.text.tokens import ESTIMATE
 from recollect.text.trust import PREFACE, suspicion
 from recollect.types import Hit, ReceiptItem
 
-__all__ = ["PREFACE", "TRUST_WORDS", "Packed", "diff_line", "packed_hits", "suspicion"]
+__all__ = [
+    "PREFACE",
+    "TRUST_WORDS",
+    "Packed",
+    "diff_line",
+    "packed_hits",
+    "safety_slots",
+    "suspicion",
+    "tells_end",
+]
 
 _NOTHING = Section(tag="nothing", lines=(), hits=())
 

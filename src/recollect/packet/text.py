@@ -15,6 +15,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import NamedTuple
 
 from recollect.rank.places import outside
@@ -195,19 +196,47 @@ def as_text(answer: Answer) -> str:
     return "\n".join(parts)
 
 
+@frozen
+class Ended:
+    """Safety slots of which a statement was ended, when, and by whom; "" for a user without a
+    name."""
+
+    slots: tuple[str, ...]
+    on: datetime
+    by: str
+
+    def __str__(self) -> str:
+        slots = " and ".join(slot.replace("_", " ") for slot in self.slots)
+        who = quoted(self.by) if self.by else "the user"
+        return f"{slots}: ended on {self.on:%Y-%m-%d}, said by {who}"
+
+
+NO_ENDS: Mapping[str, Ended] = {}
+
+
 def memory_section(
-    tag: str, hits: Iterable[Hit], *, share: float = 0.0, cite: bool = False
+    tag: str,
+    hits: Iterable[Hit],
+    *,
+    share: float = 0.0,
+    cite: bool = False,
+    ends: Mapping[str, Ended] = NO_ENDS,
 ) -> Section:
+    """``ends``: what records have ended, or what has ended them, by their ids."""
     listed = tuple(hits)
-    lines = tuple(memory_line(hit.record, cite=cite) for hit in listed)
+    lines = tuple(
+        memory_line(hit.record, cite=cite, ended=ends.get(hit.record.id)) for hit in listed
+    )
     return Section(tag=tag, lines=lines, hits=listed, share=share)
 
 
-def stable_section(hits: Sequence[Hit], *, cite: bool = False) -> Section:
+def stable_section(
+    hits: Sequence[Hit], *, cite: bool = False, ends: Mapping[str, Ended] = NO_ENDS
+) -> Section:
     """The block that opens every packet. ``hits`` ask for room in their order; they stand in the
     order they were learned, which no score, use or clock can change."""
     placed = sorted(range(len(hits)), key=lambda n: (hits[n].record.learned_at, hits[n].record.id))
-    section = memory_section(STABLE_SECTION, (hits[n] for n in placed), cite=cite)
+    section = memory_section(STABLE_SECTION, (hits[n] for n in placed), cite=cite, ends=ends)
     return replace(section, asking=tuple(placed.index(n) for n in range(len(hits))))
 
 
@@ -217,9 +246,9 @@ def text_section(tag: str, text: str) -> Section:
     return Section(tag=tag, lines=lines, hits=(None,) * len(lines))
 
 
-def memory_line(record: Record, *, cite: bool = False) -> str:
+def memory_line(record: Record, *, cite: bool = False, ended: Ended | None = None) -> str:
     """One memory, with when it was; whoever wants to ``cite`` also gets its id, type and trust.
-    What is doubtful says so in any case."""
+    What is doubtful says so in any case, and so does what ended a safety statement."""
     about = [f"id {record.id}"] if cite else []
     about.append(f"{record.at:%Y-%m-%d}")
     if cite:
@@ -230,6 +259,8 @@ def memory_line(record: Record, *, cite: bool = False) -> str:
         about.append(f"trust {TRUST_WORDS[record.trust]}")
     elif record.trust == 0:
         about.append(TRUST_WORDS[0])
+    if ended:
+        about.append(str(ended))
     steps = record.data.get("steps")
     body = f"{quoted(record.text)}{_steps(steps)}"
     return f"- {body} ({', '.join(about)})"

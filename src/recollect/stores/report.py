@@ -7,7 +7,7 @@ from recollect.types.frozen import frozen
 
 @frozen
 class Defect:
-    """Something wrong. ``part`` is one of library, mode, file, rows, index, journal;
+    """Something wrong. ``part`` is one of library, mode, file, schema, rows, index, journal;
     what is wrong with the ``index`` can be rebuilt."""
 
     part: str

@@ -188,6 +188,18 @@ class Standby:
 
         return await self.asked(lambda store: store.scrub(), later)
 
+    async def check_schema(self) -> str:
+        """Of the store itself, where it has one and is there."""
+
+        async def check(store: Store) -> str:
+            found: Callable[[], Awaitable[str]] | None = getattr(store, "check_schema", None)
+            return await found() if found is not None else ""
+
+        async def unknown() -> str:
+            return ""
+
+        return await self.asked(check, unknown)
+
     async def close(self) -> None:
         if not self._closed:
             self._closed = True

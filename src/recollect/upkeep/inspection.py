@@ -1,6 +1,7 @@
 """The light doctor: all rows of all roots that carry a checksum are read again, some at a time,
-however seldom anybody asks for them. Reading is what compares a row with its checksum. What is
-found damaged is noted in the registry, where whoever watches the health of the store sees it."""
+however seldom anybody asks for them. Reading is what compares a row with its checksum. Every look
+compares the schema, too. What is found damaged is noted in the registry, where whoever watches the
+health of the store sees it."""
 
 from __future__ import annotations
 
@@ -21,6 +22,7 @@ AT_ONCE = 200
 ROWS_PER_LOOK = 2_000
 PLACE, DAMAGE = "inspected", "damage"
 NOTED = timedelta(days=2)  # longer than one round takes: what is still damaged is found again
+SCHEMA_NOTED = timedelta(minutes=30)  # every look compares it
 
 After = list[Any]  # where a part of a root was left, as JSON has it; [] is its beginning
 Read = tuple[int, After]  # how many rows were read, and what they end with; [] if that is all
@@ -30,6 +32,7 @@ async def inspect(engine: Engine) -> str:
     """Read on from where somebody stopped. What is wrong there, "" if nothing is. Other processes
     may do the same at once: then some rows are read twice."""
     now = engine.now()
+    schema = await _check_schema(engine)
     key = cell_key(PLACE, "rows")
     found = await engine.store.registry.get((key,), now=now)
     place = found[0] if found else Cell(key=key, value=["", 0, []])
@@ -38,7 +41,7 @@ async def inspect(engine: Engine) -> str:
     while left > 0:
         root = root or await _next_root(engine, "")
         if not root:
-            return ""
+            return schema
         try:
             read, after = await PARTS[part](engine, root, after)
             left -= read + 1
@@ -57,6 +60,15 @@ async def inspect(engine: Engine) -> str:
         await engine.store.registry.put(
             Cell(key=key, value=[root, part, after], version=place.version), now=now
         )
+    return trouble or schema
+
+
+async def _check_schema(engine: Engine) -> str:
+    """Of stores that have one."""
+    check: Callable[[], Awaitable[str]] | None = getattr(engine.store, "check_schema", None)
+    trouble = await check() if check is not None else ""
+    if trouble:
+        await _note(engine, "schema", trouble, SCHEMA_NOTED)
     return trouble
 
 
@@ -105,11 +117,11 @@ async def _next_root(engine: Engine, behind: str) -> str:
     return ""
 
 
-async def _note(engine: Engine, root: str, trouble: str) -> None:
+async def _note(engine: Engine, place: str, trouble: str, noted: timedelta = NOTED) -> None:
     log.warning("damaged: %s", trouble, extra={"action": "inspect"})
-    key, now = cell_key(DAMAGE, root), engine.now()
+    key, now = cell_key(DAMAGE, place), engine.now()
     known = await engine.store.registry.get((key,), now=now)
     version = known[0].version if known else 0
-    cell = Cell(key=key, value=trouble, expires_at=now + NOTED, version=version)
+    cell = Cell(key=key, value=trouble, expires_at=now + noted, version=version)
     with suppress(Conflict):  # it is noted already
         await engine.store.registry.put(cell, now=now)

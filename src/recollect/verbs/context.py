@@ -14,12 +14,14 @@ from recollect.engine import Engine
 from recollect.errors import Invalid, Unavailable
 from recollect.index.conditions import conditions_of
 from recollect.index.filters import passes
+from recollect.lifecycle.safety import ENDS, ended_by
 from recollect.packet.buffers import note_lines, notes_key, session_name
 from recollect.packet.policy import policy_of
 from recollect.packet.said import Said, only_asks
 from recollect.packet.shapes import opening_words, shaped
 from recollect.packet.stable import STABLE, by_weight
 from recollect.packet.text import (
+    Ended,
     Missed,
     Section,
     alone,
@@ -39,6 +41,7 @@ from recollect.rank.question import asks_for_several
 from recollect.scopes import parse_scope, root_of
 from recollect.text.claims.gate import is_small_talk
 from recollect.text.inputs import When, one_of, utc_moment
+from recollect.text.safety_slots import safety_slots
 from recollect.text.tokens import Counter
 from recollect.text.trust import without_recalled
 from recollect.types import (
@@ -124,6 +127,7 @@ class Gathered:
     notes: list[str]
     usage: Usage
     read: dict[str, str]  # texts by their words, see ``Said``
+    ends: Mapping[str, Ended]  # by the ids of records
 
 
 async def context(engine: Engine, wanted: ContextWish, counter: Counter) -> Packet:
@@ -170,7 +174,7 @@ def _composed(
     kept, spent, notes = window(gathered.messages, reserved, price)
     shown = _chosen(gathered, kept)
     packed = pack(
-        stable_section(gathered.stable, cite=wanted.cite),
+        stable_section(gathered.stable, cite=wanted.cite, ends=gathered.ends),
         _sections(gathered, shown, with_summary=not apart, cite=wanted.cite),
         stable_budget=int((engine.profile.context_tokens if left is None else left) * STABLE_SHARE),
         budget=engine.profile.context_tokens if left is None else left - spent,
@@ -341,7 +345,34 @@ async def _gather(engine: Engine, wanted: ContextWish) -> Gathered:
         notes=[*waited, *answer.notes],
         usage=answer.usage,
         read=read,
+        ends=await _ends(engine, [*stable, *best, *rest]),
     )
+
+
+async def _ends(engine: Engine, hits: Sequence[Hit]) -> dict[str, Ended]:
+    """By their ids: those that ended a safety statement, and the turns in which it was said."""
+    ended: dict[str, Ended] = {}
+    for record in (hit.record for hit in hits):
+        if ENDS in record.data and record.type != "turn":
+            ended |= await _ended(engine, record, edges_from=True)
+        elif record.type == "turn" and safety_slots(record.text):
+            ended |= await _ended(engine, record, edges_from=False)
+    return ended
+
+
+async def _ended(engine: Engine, record: Record, *, edges_from: bool) -> dict[str, Ended]:
+    """Along the edges that replace something, from a record or to a turn."""
+    root = root_of(record.scope)
+    for store in engine.stores_of(root):
+        edges = await store.relations(root, [record.id])
+        ids = sorted({edge.target if edges_from else edge.source for edge in edges})
+        known = await store.records(root, ids, now=engine.now()) if ids else []
+        pairs = [(record, known)] if edges_from else [(one, [record]) for one in known]
+        for ending, others in pairs:
+            if slots := ended_by(ending, edges, others):
+                by = Ended(slots=tuple(sorted(slots)), on=ending.at, by=ending.author)
+                return {record.id: by}
+    return {}
 
 
 async def _found(
@@ -621,7 +652,7 @@ def _sections(
     gathered: Gathered, shown: ShownMemories, *, with_summary: bool, cite: bool
 ) -> list[Section]:
     def memories(tag: str, hits: list[Hit]) -> Section:
-        return memory_section(tag, hits, share=SHARES[tag], cite=cite)
+        return memory_section(tag, hits, share=SHARES[tag], cite=cite, ends=gathered.ends)
 
     return [
         *([_summary_section(gathered)] if with_summary else []),

@@ -8,6 +8,7 @@ from recollect.engine import Engine
 from recollect.errors import Conflict, Denied, Invalid, NotFound
 from recollect.lifecycle.match import live_equal
 from recollect.lifecycle.merge import with_claim
+from recollect.lifecycle.safety import NEEDS_REVIEW, is_protected
 from recollect.lifecycle.status import disputed
 from recollect.scopes import root_of
 from recollect.text.inputs import clean_name
@@ -77,14 +78,21 @@ async def _together(change: Change, doubted: Record, other: Record) -> Receipt:
             ids = [side.id for side in sides if side.version]
             again = {one.id: one for one in await change.store.records(change.root, ids, now=now)}
             sides = [again.get(side.id, side) for side in sides]
-        change.put(*(disputed(side) for side in sides if engine.may_retire(side)))
+        change.put(*(disputed(side) for side in sides if _may_be_doubted(engine, side, doubted)))
         await change.link_again(other.id, "contradicts", [doubted.id], scope=other.scope)
         await change.commit()
 
     await retried(attempt, "these memories change faster than they can be disputed; try again")
-    if engine.may_retire(doubted):
+    if is_protected(doubted):
+        change.tell(doubted.id, "skipped", NEEDS_REVIEW)
+    elif engine.may_retire(doubted):
         change.tell(doubted.id, "disputed", f"{other.id} speaks against it")
     else:
         change.tell(doubted.id, "skipped", "a person said it: it is believed until one decides")
     change.tell(other.id, "disputed", "review() has both")
     return change.receipt()
+
+
+def _may_be_doubted(engine: Engine, side: Record, doubted: Record) -> bool:
+    """A safety statement stays active until somebody decides."""
+    return engine.may_retire(side) and not (side.id == doubted.id and is_protected(side))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from recollect.changes import Change
 from recollect.engine import Engine
 from recollect.errors import Conflict, Invalid, NotFound
+from recollect.lifecycle.safety import NEEDS_REVIEW, may_replace
 from recollect.scopes import root_of
 from recollect.text.inputs import one_of
 from recollect.types import Receipt, RelationKind
@@ -24,6 +25,10 @@ async def relate(engine: Engine, source: str, kind: str, target: str, *, actor: 
         engine.check_retires(second)
         if first.trust < second.trust:
             raise Invalid(f"record {source!r} is trusted less than {target!r}: it replaces nothing")
+    if relation == "supersedes" and not may_replace(engine, first, second):
+        raise Invalid(
+            f"{second.id!r}: {NEEDS_REVIEW}; save what holds now, and let a person decide"
+        )
     change = Change(
         engine, root_of(first.scope), "relate", store=store, actor=actor, id=engine.new_id()
     )

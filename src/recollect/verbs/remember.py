@@ -18,6 +18,7 @@ from recollect.lifecycle.merge import (
     settle,
     with_claim,
 )
+from recollect.lifecycle.safety import is_protected, may_replace, needs_review, noted
 from recollect.ports import breath
 from recollect.scopes import is_within, root_of
 from recollect.text.normal import fold
@@ -149,6 +150,7 @@ async def _one_of_key(change: Change, record: Record) -> None:
     async def attempt(_: Conflict | None) -> None:
         live = [one for one in await _with_key(change, record) if one.status == "active"]
         *older, last = sorted(live, key=lambda one: (one.trust, one.id)) or [record]
+        older = [one for one in older if may_replace(engine, last, one)]
         if older:
             more = Change(
                 engine,
@@ -186,7 +188,9 @@ async def _named(change: Change, record: Record) -> str | None:
     found = {one.id: one for one in await _with_key(change, record)}
     beside = (one for one in change.records.values() if one.scope == record.scope)
     found |= {one.id: one for one in beside if one.id in found or fold(tag) in map(fold, one.tags)}
-    named = next((one for one in found.values() if one.status in LIVE), None)
+    live = [one for one in found.values() if one.status in LIVE]
+    # Of several the one that review is about: what replaced another would stand beside it.
+    named = next(filter(is_protected, live), live[0] if live else None)
     return named.id if named is not None and named.hash != record.hash else None
 
 
@@ -207,7 +211,7 @@ async def _met(change: Change, said: _Said, *, seen_hash: bool) -> Outcome:
         old = await _replaceable(change, replaces) if replaces is not None else None
     except RecollectError as error:
         raise in_place(error, said.number) if said.number else error from None
-    if old is not None and record.status != "quarantined" and _reach(change, record) >= old.trust:
+    if old is not None and record.status != "quarantined" and _may_supersede(change, record, old):
         return await _superseding(change, record, old)
     if old is not None and record.status != "quarantined":
         return await _disputing(change, record, old)
@@ -227,6 +231,11 @@ async def _met(change: Change, said: _Said, *, seen_hash: bool) -> Outcome:
     return outcome
 
 
+def _may_supersede(change: Change, record: Record, old: Record) -> bool:
+    trusted = _reach(change, record) >= old.trust
+    return trusted and may_replace(change.engine, record, old)
+
+
 def _reach(change: Change, record: Record) -> int:
     """How trusted that may be which it replaces. A line that a person edited in a file is that
     person's word about what stood there."""
@@ -238,6 +247,7 @@ async def _superseding(change: Change, record: Record, old: Record) -> Outcome:
     """What the caller says outright needs no judging. Unlike a change that was noticed, it does
     not begin now unless it says so: without ``valid_from`` the old one was never true."""
     engine, store = change.engine, change.store
+    record = noted(record, Verdict(kind="supersedes", targets=(old,)))
     equal = await _equal(change, record)
     new = record if equal is None or equal.id == old.id else equal
     pending = tuple(change.records.values())
@@ -270,6 +280,9 @@ async def _disputing(change: Change, record: Record, old: Record) -> Outcome:
     if equal := await _equal(change, record):
         return Outcome(kind="duplicate", status="merged", id=equal.id, reason=LESS_TRUSTED)
     verdict = Verdict(kind="contradicts", targets=(old,), reason=LESS_TRUSTED)
+    if not may_replace(engine, record, old):
+        verdict = needs_review(old)
+        record = noted(record, verdict)
     outcome = settle(record, verdict, now=engine.now(), new_id=engine.new_id)
     change.put(*(one for one in outcome.records if one.id != old.id or engine.may_retire(old)))
     change.draw(*outcome.relations)

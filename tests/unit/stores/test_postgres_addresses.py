@@ -9,12 +9,14 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from recollect import Memory
+from recollect import AsyncMemory, Memory
 from recollect.errors import Incompatible, Invalid, RecollectError, Unavailable
 from recollect.interfaces.cli import main
 from recollect.stores.postgres import PostgresStore, doctor, migrate
 from recollect.stores.postgres.pool import ThreadPool
+from recollect.stores.postgres.spread import spread
 from recollect.testing.values import make_batch, make_message, make_record
+from recollect.upkeep.inspection import inspect
 from recollect.verbs.recall import NATIVE
 from recollect.wiring.stores import scheme_of, without_password
 from tests import postgres
@@ -401,3 +403,83 @@ def test_X2_a_failed_commit_leaves_no_statement_that_nobody_prepared(address: st
         await store.close()
 
     asyncio.run(use())
+
+
+PLANTED = [
+    (
+        "CREATE FUNCTION recollect.evil() RETURNS trigger LANGUAGE plpgsql"
+        " AS 'BEGIN RETURN NEW; END';"
+        " CREATE TRIGGER evil AFTER INSERT ON recollect.record"
+        " FOR EACH ROW EXECUTE FUNCTION recollect.evil()",
+        ["trigger evil on record is not of recollect", "function evil is not of recollect"],
+        True,
+    ),
+    (
+        "CREATE RULE evil AS ON DELETE TO recollect.record DO INSTEAD NOTHING",
+        ["rule evil on record is not of recollect"],
+        True,
+    ),
+    ("CREATE VIEW recollect.planted AS SELECT 1", ["view planted is not of recollect"], False),
+    ("CREATE TABLE recollect.planted (a int)", ["column planted.a is not of recollect"], False),
+    ("DROP INDEX recollect.record_single", ["index record_single is missing"], False),
+    (
+        "DROP INDEX recollect.record_single;"
+        " CREATE INDEX record_single ON recollect.record (scope)",
+        ["index record_single is not as recollect makes it"],
+        False,
+    ),
+    (
+        "ALTER TABLE recollect.meta ALTER COLUMN value DROP NOT NULL",
+        ["column meta.value is not as recollect makes it"],
+        False,
+    ),
+]
+
+
+@pytest.fixture
+def own_address() -> Iterator[str]:
+    """Of a database that no other test gets, with whatever was planted in it."""
+    made = postgres.new_database()
+    yield made
+    postgres.drop_database(made)
+
+
+@pytest.mark.parametrize(("statement", "said", "is_code"), PLANTED)
+def test_the_doctor_names_a_schema_that_is_not_ours(
+    own_address: str, statement: str, said: list[str], is_code: bool
+) -> None:
+    asyncio.run(opened_and_closed(own_address))
+    assert [one for one in doctor.check(own_address).findings if one.part == "schema"] == []
+    with psycopg.connect(own_address, autocommit=True) as db:
+        for one in statement.split("; CREATE TRIGGER"):
+            db.execute(
+                one if one.startswith(("CREATE", "DROP", "ALTER")) else f"CREATE TRIGGER{one}"
+            )
+    found = [one.text for one in doctor.check(own_address).findings if one.part == "schema"]
+    for text in said:
+        assert any(text in one for one in found), found
+
+    async def look() -> str:
+        async with await AsyncMemory.open(
+            own_address, embedder="hashing", background=False
+        ) as memory:
+            return await inspect(memory.engine)
+
+    assert bool(asyncio.run(look())) == is_code
+    with psycopg.connect(own_address) as db:  # what the doctor made to compare is gone
+        assert not db.execute(
+            "SELECT 1 FROM pg_namespace WHERE nspname = 'recollect_doctor'"
+        ).fetchall()
+
+
+def test_the_doctor_of_a_spread_store_names_planted_code(own_address: str) -> None:
+    shard = postgres.new_database()
+    spread(own_address, [shard])
+    try:
+        for one in (own_address, shard):
+            assert [f for f in doctor.check(one).findings if f.part == "schema"] == []
+        with psycopg.connect(shard, autocommit=True) as db:
+            db.execute("CREATE RULE evil AS ON DELETE TO recollect.record DO INSTEAD NOTHING")
+        assert any("rule evil" in one.text for one in doctor.check(shard).findings)
+    finally:
+        postgres.drop_database(shard)

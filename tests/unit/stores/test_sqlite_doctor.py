@@ -6,11 +6,16 @@ from pathlib import Path
 import apsw
 import pytest
 
-from recollect.errors import Incompatible, NotFound
+from recollect.errors import Incompatible, NotFound, Unavailable
+from recollect.memory import AsyncMemory
+from recollect.memory.health import Health
 from recollect.stores.sqlite import SqliteStore
+from recollect.stores.sqlite.backup import prepare_restore
 from recollect.stores.sqlite.doctor import check, rebuild
 from recollect.testing.values import CHAT, found_ids, make_message, make_record, put, unit
 from recollect.types import CursorMove
+from recollect.upkeep.inspection import inspect
+from tests.unit.stores.old_file import make_old_file
 
 
 @pytest.fixture
@@ -125,3 +130,85 @@ def test_the_doctor_makes_no_file_and_touches_no_foreign_one(tmp_path: Path) -> 
     damage(tmp_path / "theirs.db", "CREATE TABLE theirs (a)")
     with pytest.raises(Incompatible):
         rebuild(tmp_path / "theirs.db")
+
+
+PLANTED = [
+    (
+        "CREATE TRIGGER evil AFTER INSERT ON record BEGIN"
+        " INSERT INTO registry (key, value) VALUES ('key', '{}'); END",
+        'trigger "evil" is not of recollect',
+    ),
+    ("CREATE VIEW planted AS SELECT 1", 'view "planted" is not of recollect'),
+    ("CREATE TABLE planted (a)", 'table "planted" is not of recollect'),
+    ("CREATE INDEX planted ON record (text)", 'index "planted" is not of recollect'),
+    ('CREATE VIEW "a\nb""c" AS SELECT 1', 'view "a\\nb""c" is not of recollect'),
+    ("DROP INDEX record_single", 'index "record_single" is missing'),
+    ("DROP VIEW semantic_memory", 'view "semantic_memory" is missing'),
+    (
+        "DROP VIEW semantic_memory; CREATE VIEW semantic_memory AS SELECT 1",
+        'view "semantic_memory" is not as recollect makes it',
+    ),
+    (
+        "DROP INDEX record_single; CREATE INDEX record_single ON record (scope, hash)",
+        'index "record_single" is not as recollect makes it',
+    ),
+    (
+        "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql ="
+        " replace(sql, ' REFERENCES root (pk)', '') WHERE name = 'scope'",
+        'table "scope" is not as recollect makes it',
+    ),
+    ("ALTER TABLE meta ADD COLUMN planted TEXT", 'table "meta" is not as recollect makes it'),
+]
+
+
+# Nothing works without these, so that nobody gets as far as the light doctor.
+GONE = [
+    (f"DROP TABLE {table}", f'table "{table}" is missing')
+    for table in ("registry", "message", "vector")
+]
+
+
+@pytest.mark.parametrize(("sql", "said"), [*PLANTED, *GONE])
+def test_a_schema_that_is_not_ours_is_named(memory_db: Path, sql: str, said: str) -> None:
+    damage(memory_db, sql)
+    found = [finding.text for finding in check(memory_db).findings if finding.part == "schema"]
+    assert any(said in text for text in found), found
+    assert all("\n" not in text for text in found)
+
+
+@pytest.mark.parametrize(("sql", "said"), PLANTED)
+def test_X20_the_light_doctor_names_a_schema_that_is_not_ours(
+    memory_db: Path, sql: str, said: str
+) -> None:
+    async def look() -> tuple[str, str, str]:
+        async with await AsyncMemory.open(
+            memory_db, embedder="hashing", background=False
+        ) as memory:
+            before, _ = await Health(memory).look()
+            damage(memory_db, sql)
+            found = await inspect(memory.engine)
+            after, _ = await Health(memory).look()
+            return before, found, after
+
+    before, found, after = asyncio.run(look())
+    assert (before, after) == ("ok", "degraded")
+    assert said in found
+
+
+def test_what_sqlite_counts_for_its_planner_is_no_defect(memory_db: Path) -> None:
+    damage(memory_db, "ANALYZE")
+    assert check(memory_db).is_sound
+
+
+def test_a_file_of_the_first_schema_is_no_defect(tmp_path: Path) -> None:
+    path = tmp_path / "old.db"
+    make_old_file(path, records=4, leases=4)
+    path.chmod(0o600)
+    assert [one for one in check(path).findings if one.part == "schema"] == []
+
+
+def test_a_backup_with_a_planted_trigger_is_not_restored(memory_db: Path, tmp_path: Path) -> None:
+    damage(memory_db, PLANTED[0][0])
+    with pytest.raises(Unavailable, match='trigger "evil"'):
+        prepare_restore(memory_db, tmp_path / "restored.db")
+    assert not (tmp_path / "restored.db").exists()

@@ -27,7 +27,7 @@ from recollect.interfaces.mcp.results import (
     told_review,
 )
 from recollect.memory.arguments import REQUIRED
-from recollect.memory.shown import suspicion
+from recollect.memory.shown import safety_slots, suspicion, tells_end
 from recollect.types.arguments import Between
 
 SavedType = Literal["fact", "preference", "episode", "interest", "entity", "user_request"]
@@ -74,14 +74,20 @@ async def memory_save(
     (an older one gave way), disputed (it contradicts another; ask the user and use memory_review),
     quarantined (it reads like an instruction; not recalled until a person approves).
     """
-    # That a model says the user said it is no proof, least of all for what reads like an order.
+    # That a model says the user said it is no proof, least of all for what reads like an order, or
+    # ends what was said about an allergy.
     texts = [said["text"]] if isinstance(said["text"], str) else said["text"]
-    if said["source"] == "user" and any(map(suspicion, texts)):
+    replaces = bool(said.get("supersedes"))
+    if said["source"] == "user" and any(_needs_person(text, replaces) for text in texts):
         said["source"] = "assistant"
     receipt = await current().memory.remember(
         scope=scope_for(project, scope), actor=current().actor, **said
     )
     return told_receipt(receipt)
+
+
+def _needs_person(text: str, replaces: bool) -> bool:
+    return bool(suspicion(text) or tells_end(text) or (replaces and safety_slots(text)))
 
 
 @from_verb(

@@ -67,12 +67,14 @@ class Known:
 @frozen
 class Verdict:
     """What a new record is to the known ones; ``targets`` are those it concerns. ``stands``: only
-    they are in doubt, and not the record itself."""
+    they are in doubt, and not the record itself. ``kept``: those of them that stay as they are,
+    with the record alone in doubt."""
 
     kind: VerdictKind
     targets: tuple[Record, ...] = ()
     reason: str = ""
     stands: bool = False
+    kept: frozenset[str] = frozenset()
 
     @property
     def target(self) -> Record | None:

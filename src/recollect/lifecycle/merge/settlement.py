@@ -221,8 +221,8 @@ def _disputed(
     the known ones where nothing speaks against what is new but that it may have put an end to
     them."""
     most = max((*within, *above), key=lambda one: one.trust, default=None)
-    doubted = record if verdict.stands else disputed(record, by=most)
-    active = [one for one in within if one.status == "active"]
+    doubted = record if verdict.stands else disputed(record, by=None if verdict.kept else most)
+    active = [one for one in within if one.status == "active" and one.id not in verdict.kept]
     known = [after for one in active if (after := disputed(one, by=record)) is not one]
     return Outcome(
         kind="contradicts",

@@ -19,6 +19,7 @@ from recollect.stores.postgres.connection import (
 from recollect.stores.postgres.failures import speaking_of
 from recollect.stores.postgres.held import RECORD_COLUMNS, SEALED_ROWS, sound_record, told_row
 from recollect.stores.postgres.migrate import bring_up_to_date, cut_again
+from recollect.stores.postgres.schema_check import schema_defects
 from recollect.stores.report import Defect, DoctorReport
 from recollect.stores.rows import (
     MESSAGE_COLUMNS,
@@ -71,6 +72,7 @@ def check(address: str) -> DoctorReport:
         bring_up_to_date(place).close()
         db = connect(place)
         try:
+            schema = tuple(schema_defects(db))
             db.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             [(version, vector)] = select(
                 db,
@@ -80,7 +82,7 @@ def check(address: str) -> DoctorReport:
             [(records, messages)] = select(
                 db, "SELECT (SELECT count(*) FROM record), (SELECT count(*) FROM message)"
             )
-            findings = (*_settings(db), *_rows(db), *_checks(db))
+            findings = (*_settings(db), *schema, *_rows(db), *_checks(db))
         finally:
             db.close()
     return DoctorReport(

@@ -38,6 +38,10 @@ from recollect.types.frozen import frozen
 OLDEST_SERVER = 150_000
 LOCK = 0x7265636F6C  # of the database, while it is migrated
 REBUILT_AT_ONCE = 1000
+MIGRATION_TABLE = (
+    "CREATE TABLE IF NOT EXISTS {}.migration (number INTEGER PRIMARY KEY,"
+    " name TEXT NOT NULL, sha256 TEXT NOT NULL, applied_at TIMESTAMPTZ NOT NULL DEFAULT now())"
+)
 
 
 @frozen(kw_only=False)
@@ -153,10 +157,7 @@ def _make_schema(db: Db, place: DatabasePlace) -> None:
             lasting=True,
         ) from None
     _make_extension(db, place)
-    db.execute(
-        f"CREATE TABLE IF NOT EXISTS {SCHEMA}.migration (number INTEGER PRIMARY KEY,"
-        " name TEXT NOT NULL, sha256 TEXT NOT NULL, applied_at TIMESTAMPTZ NOT NULL DEFAULT now())"
-    )
+    db.execute(MIGRATION_TABLE.format(SCHEMA))
 
 
 def _make_extension(db: Db, place: DatabasePlace) -> None:

@@ -29,6 +29,7 @@ from recollect.stores.postgres.native import PostgresSearch
 from recollect.stores.postgres.news import NewsBoard
 from recollect.stores.postgres.pool import LONG_SECONDS, ThreadPool
 from recollect.stores.postgres.registry import PostgresRegistry
+from recollect.stores.postgres.schema_check import foreign_code
 from recollect.stores.postgres.writer import CommitQueue
 from recollect.stores.rows import damaged
 from recollect.types import (
@@ -60,6 +61,7 @@ WRITERS = 4
 CACHE_BYTES = 1024**3
 SIZES_MAX = 10_000
 SIZE_SECONDS = 60.0
+SCHEMA_DEFECTS_SHOWN = 3
 LOOK_SECONDS = 1.0  # how often those who wait look without having been told
 LEFTOVERS = (
     "erased from every table, and the dead rows vacuumed; the bytes stay in the server's log (WAL) "
@@ -319,6 +321,12 @@ class PostgresStore:
 
     async def roots(self, *, after: str = "", limit: int = 100) -> list[str]:
         return await self._read(lambda db: reads.roots(db, after, limit))
+
+    async def check_schema(self) -> str:
+        """What runs as code in the schema and is not ours; "" if nothing does. The doctor compares
+        all of it."""
+        found = await self._read(lambda db: tuple(foreign_code(db)))
+        return "; ".join(defect.text for defect in found[:SCHEMA_DEFECTS_SHOWN])
 
     async def _read(self, read: Callable[[Db], T]) -> T:
         return await self._readers.run(read)

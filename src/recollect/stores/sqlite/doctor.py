@@ -44,6 +44,7 @@ from recollect.stores.sqlite.rebuild import (
     rebuild_vectors,
     sealed_rows,
 )
+from recollect.stores.sqlite.schema_check import schema_defects
 from recollect.stores.sqlite.writer import wipe_pages
 
 
@@ -73,9 +74,15 @@ def _examined(path: str) -> tuple[int, int, tuple[Defect, ...]]:
     db = _open(path)
     try:
         with snapshot(db):
-            records = db.execute("SELECT count(*) FROM record").get
-            messages = db.execute("SELECT count(*) FROM message").get
-            return records, messages, _findings(db, path)
+            schema = tuple(schema_defects(db))
+            try:
+                records = db.execute("SELECT count(*) FROM record").get
+                messages = db.execute("SELECT count(*) FROM message").get
+                return records, messages, _findings(db, path, schema)
+            except apsw.SQLError:  # a table or a column is gone
+                if schema:
+                    return 0, 0, schema
+                raise
     finally:
         db.close()
 
@@ -104,8 +111,8 @@ def rebuild(path: str | os.PathLike[str]) -> None:
             db.close()
 
 
-def _findings(db: apsw.Connection, path: str) -> tuple[Defect, ...]:
-    found = tuple(_file(db, path))
+def _findings(db: apsw.Connection, path: str, schema: tuple[Defect, ...]) -> tuple[Defect, ...]:
+    found = (*_file(db, path), *schema)
     if any(finding.part == "file" for finding in found):
         return found  # what a broken file says about its rows means nothing
     return (*found, *_rows(db), *_index(db), *_journal(db))

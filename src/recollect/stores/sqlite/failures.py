@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import os
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -18,6 +20,11 @@ def translated(error: apsw.Error, path: str, number: int = 0) -> RecollectError:
         return Unavailable(
             f"{path} or its log has reached the largest size that the system allows a file here; "
             "raise the limit (ulimit -f), or move the store to another file system"
+        )
+    if refusal := _refused_lock(error, path, number):
+        return Unavailable(
+            f"the file system of {path} refuses locks ({refusal}), as some network drives do; "
+            "put the store on a local disk"
         )
     match error:
         case apsw.FullError():
@@ -39,6 +46,48 @@ def translated(error: apsw.Error, path: str, number: int = 0) -> RecollectError:
         case apsw.ConnectionClosedError():
             return Unavailable("this store is closed; open it again")
     return Unavailable(f"{path}: {type(error).__name__}: {error}")
+
+
+# What SQLite could not lock, though nobody else holds a lock.
+_LOCK_FAILURES = (
+    apsw.SQLITE_IOERR_LOCK,
+    apsw.SQLITE_IOERR_RDLOCK,
+    apsw.SQLITE_IOERR_CHECKRESERVEDLOCK,
+    apsw.SQLITE_IOERR_SHMLOCK,
+)
+
+
+def _refused_lock(error: apsw.Error, path: str, number: int) -> str:
+    """Why the system refuses every lock; "" where that is not what is wrong. SQLite calls a lock
+    that the system refuses (ENOLCK, EACCES) busy, and keeps no error number of it."""
+    extended = getattr(error, "extendedresult", 0)
+    if isinstance(error, apsw.IOError) and extended in _LOCK_FAILURES:
+        return os.strerror(number) if number else _refusal_beside(path) or str(error)
+    if isinstance(error, apsw.BusyError | apsw.ProtocolError | apsw.PermissionsError):
+        return _refusal_beside(path)
+    return ""
+
+
+def _refusal_beside(path: str) -> str:
+    """Why a file of its own beside the store cannot be locked. Never the store itself: to close
+    another descriptor of it would drop the locks that SQLite holds there."""
+    if os.name != "posix":
+        return ""
+    try:
+        with tempfile.TemporaryFile(dir=os.path.dirname(os.path.abspath(path))) as probe:
+            return _refusal_of(probe.fileno())
+    except OSError:
+        return ""  # a folder that nobody may write says nothing about locks
+
+
+def _refusal_of(descriptor: int) -> str:
+    import fcntl
+
+    try:
+        fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as refused:
+        return refused.strerror or str(refused)
+    return ""
 
 
 def _unreadable(path: str) -> Incompatible:

@@ -39,6 +39,7 @@ from recollect.stores.sqlite.migrate import bring_up_to_date
 from recollect.stores.sqlite.news import NewsDesk
 from recollect.stores.sqlite.readers import Readers
 from recollect.stores.sqlite.registry import SqliteRegistry
+from recollect.stores.sqlite.schema_check import schema_defects
 from recollect.stores.sqlite.seen import ConnectionView, SeenRecords
 from recollect.stores.sqlite.writer import Writer, truncate_log, wipe_pages
 from recollect.types import (
@@ -77,6 +78,9 @@ UNCLEARED = (
     "unused parts of the file's pages may hold names or pieces of it, until it is written anew: "
     "`recollect doctor --rebuild` does that"
 )
+
+
+SCHEMA_DEFECTS_SHOWN = 3
 
 
 class SqliteStore:
@@ -151,6 +155,11 @@ class SqliteStore:
     def trouble(self) -> str:
         """What happened to the file while it was open; "" if nothing did."""
         return self._writer.watch.trouble
+
+    async def check_schema(self) -> str:
+        """How the schema differs from the one that this version writes; "" if it does not."""
+        found = await self._read(lambda db: tuple(schema_defects(db)))
+        return "; ".join(defect.text for defect in found[:SCHEMA_DEFECTS_SHOWN])
 
     # Writing
 

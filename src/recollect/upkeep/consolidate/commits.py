@@ -19,7 +19,8 @@ from recollect.engine import Engine
 from recollect.errors import Conflict, Invalid
 from recollect.lifecycle.merge import joined_tags, replaced
 from recollect.lifecycle.merge.settlement import STRENGTH
-from recollect.lifecycle.status import archived, disputed, drawn_again, settled, superseded
+from recollect.lifecycle.safety import doubted
+from recollect.lifecycle.status import archived, drawn_again, settled, superseded
 from recollect.ports import NewId
 from recollect.scopes import root_of
 from recollect.types import LIVE, Erase, Item, Receipt, ReceiptItem, Record, Relation, RelationKind
@@ -124,7 +125,7 @@ def rows_of(step: Step, stock: Stock, *, now: datetime, new_id: NewId) -> StepRo
         return StepRows(records=rows, relations=(_edge(stock, kept, record, now),))
     if step.what == "dispute" and _are((record, kept), "active", "disputed"):
         edge = _edge(stock, record, kept, now, "contradicts")
-        both = (disputed(record, by=kept), disputed(kept, by=record))
+        both = (doubted(record, kept), doubted(kept, record))
         return StepRows(records=both, relations=(edge,))
     if step.what == "merge" and _are((record, kept), "active"):
         rows = (superseded(record, now), joined(kept, record))
