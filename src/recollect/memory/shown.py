@@ -9,14 +9,24 @@ from recollect.packet.text import (
     TRUST_WORDS,
     Packed,
     Section,
+    alone,
     memory_section,
     pack,
+    quoted,
 )
 from recollect.text.tokens import ESTIMATE
 from recollect.text.trust import PREFACE, suspicion
 from recollect.types import Hit, ReceiptItem
 
-__all__ = ["PREFACE", "TRUST_WORDS", "Packed", "diff_line", "packed_hits", "suspicion"]
+__all__ = [
+    "PREFACE",
+    "TRUST_WORDS",
+    "Packed",
+    "diff_line",
+    "listed_texts",
+    "packed_hits",
+    "suspicion",
+]
 
 _NOTHING = Section(tag="nothing", lines=(), hits=())
 
@@ -30,6 +40,15 @@ def packed_hits(hits: Iterable[Hit], budget: int, *, whole: bool = False) -> Pac
     sections = [memory_section(tag, listed) for tag, listed in by_kind.items()]
     count = (lambda _: 0) if whole else ESTIMATE.count
     return pack(_NOTHING, sections, stable_budget=0, budget=budget, count=count)
+
+
+def listed_texts(tag: str, texts: Iterable[tuple[str, str, str]]) -> str:
+    """Texts with their id and author under one tag, quoted like memories."""
+    lines = [
+        f"- {quoted(text)} (id {quoted(id_)}{f', by {quoted(author)}' if author else ''})"
+        for id_, text, author in texts
+    ]
+    return alone(Section(tag=tag, lines=tuple(lines), hits=()))
 
 
 def diff_line(item: ReceiptItem) -> str:

@@ -450,14 +450,17 @@ class Usage:
 @frozen
 class ReceiptItem:
     """What became of one thing. For messages ``id`` is the message's and ``record`` that of
-    the searchable turn; for everything else ``id`` is the record's. ``step`` is what upkeep
-    would do to it, in the receipt of a dry run."""
+    the searchable turn; for everything else ``id`` is the record's. In the receipt of a dry run
+    ``step`` is what upkeep would do to it, and ``text`` and ``author`` say what would be erased or
+    retired, and whose it is."""
 
     id: str
     status: ItemStatus
     reason: str = ""
     record: str = ""
     step: UpkeepStep | None = None
+    text: str = ""
+    author: str = ""
 
 
 @frozen

@@ -67,14 +67,17 @@ async def _bury(restored: Engine, stones: Tombstones) -> list[ReceiptItem]:
             # All of it was forgotten, so its state and its notes were, too.
             doomed.append(Selection(session=key.id, scope=key.scope))
     for wanted in doomed:
-        erased += (await forget(restored, wanted, actor=ACTOR)).items
+        agreed = replace(wanted, several_authors=True)  # it was, when it was first erased
+        erased += (await forget(restored, agreed, actor=ACTOR)).items
     where = Where(scopes=(stones.root,), now=now, descend=True, exact=True, statuses=EVERY_STATUS)
     query = Listing(where=where, order="id")
     found: list[str] = []
     async for records in chunked(every_record(store, query)):
         found += await stones.records(records)
     if found:
-        erased += (await forget(restored, Selection(ids=found), actor=ACTOR)).items
+        erased += (
+            await forget(restored, Selection(ids=found, several_authors=True), actor=ACTOR)
+        ).items
     return [replace(item, reason="forgotten since the backup") for item in erased]
 
 
