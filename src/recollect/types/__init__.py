@@ -235,6 +235,7 @@ AUDIT = "audit"
 MIRROR = "mirror"  # the items that say which folders hold a root as Markdown
 MIRRORED = "Markdown files hold it until they are synced, in "  # how a note of forget begins
 EXPORTED = "an export file holds it: "  # how another note of forget begins
+BACKED_UP = "a backup holds it: "  # and a third one
 JOB = "job"  # the cells that tell of a server's long work
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
 
 from recollect.access.audit import destroy_key
@@ -67,7 +68,7 @@ async def forget(engine: Engine, selection: Selection, *, actor: str) -> Receipt
             await _clear_registry(engine, group, selection)
         if not selection.dry_run and not group.empty and group.store is engine.store:
             await mark_forgotten(engine, group.root)
-            notes += await copies_elsewhere(engine, group.root)
+            notes += await copies_elsewhere(engine, group.root, _oldest(group))
         if not selection.dry_run:
             notes += await _remake_episodes(engine, group, actor)
     gone = selection.dry_run or await _scrubbed(doomed)
@@ -208,6 +209,13 @@ async def _erase_latecomers(change: Change, doomed: Doomed) -> None:
             return
         await _erase(change, late)
     raise Unavailable("what is made of it comes faster than it can be erased; forget it again")
+
+
+def _oldest(doomed: Doomed) -> datetime | None:
+    """Since when some of it may be in the store. A message may tell of an earlier time."""
+    times = [record.learned_at for record in doomed.records.values()]
+    times += [message.at for message in doomed.messages.values()]
+    return min(times, default=None)
 
 
 async def _remake_episodes(engine: Engine, doomed: Doomed, actor: str) -> list[str]:

@@ -20,7 +20,7 @@ from recollect.engine import (
     every_root,
     every_session,
 )
-from recollect.forgotten import NAMESPACE, Tombstones, secret_of
+from recollect.forgotten import NAMESPACE, Tombstones, carry_copies, secret_of
 from recollect.ports import Store
 from recollect.types import Item, Listing, Receipt, ReceiptItem, SessionKey, Where
 from recollect.verbs.export import EVERY_STATUS
@@ -35,6 +35,7 @@ async def bury_again(restored: Engine, current: Store) -> Receipt:
     """Erase from the restored store what the current one has forgotten."""
     items: list[ReceiptItem] = []
     notes: list[str] = list(await carry_identity(restored, current))
+    await carry_copies(restored, current)
     async for root in every_root(current):
         stones = await Tombstones.of(current, root, restored.now())
         if stones is not None:
