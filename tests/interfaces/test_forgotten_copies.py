@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from recollect import Memory
 from recollect.interfaces.cli import main
 from recollect.interfaces.http import build_app
 from recollect.types import ALL_RIGHTS
@@ -126,6 +127,29 @@ def test_A10_a_restored_store_names_the_backup_and_the_file_it_replaced(
     told = capsys.readouterr().out
     for file in (first, second, str(tmp_path / "m.db.before-restore-1")):
         assert f"a backup holds it: {file} written" in told
+
+
+def test_X10_restoring_forgets_nothing_that_somebody_else_said_in_the_same_words(
+    tmp_path: Path,
+) -> None:
+    """Tombstones of texts name no author: a restore erased what the store still had."""
+    file, copy = str(tmp_path / "m.db"), str(tmp_path / "copy.db")
+    said = [
+        {"role": "user", "content": "The hall is booked", "author": "ann", "id": "m1"},
+        {"role": "user", "content": "The hall is booked", "author": "ben", "id": "m2"},
+    ]
+    with Memory.open(file, embedder="hashing", background=False) as memory:
+        memory.observe("day", said, scope="org:acme")
+    assert main(["--store", file, "backup", copy]) == 0
+    with Memory.open(file, embedder="hashing", background=False) as memory:
+        memory.forget(author="ann", scope="org:acme")
+        before = memory.records(scope="org:acme", types=["turn"]).items
+        assert [one.author for one in before] == ["ben"]
+    assert main(["--store", file, "restore", copy, "--yes"]) == 0
+    with Memory.open(file, embedder="hashing", background=False) as memory:
+        left = memory.messages("day", scope="org:acme").items
+        assert [(one.id, one.author) for one in left] == [("m2", "ben")]
+        assert memory.records(scope="org:acme", types=["turn"]).items == before
 
 
 def test_A10_where_an_operators_backup_is_concerns_no_tenant(tmp_path: Path) -> None:

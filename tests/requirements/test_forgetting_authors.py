@@ -57,6 +57,11 @@ def test_X10_forgetting_with_sources_leaves_what_others_said(memory: Memory) -> 
     ids = team(memory)
     before = held(memory)
     assert VENDORS[0] in profiles(memory)[0].text
+    plan = memory.forget(ids=[ids[VENDORS[0]]], sources=True, dry_run=True)
+    assert [item.reason.rpartition(" and ")[2] for item in plan.items] == [
+        "dry run: would be erased",
+        "made again without it",
+    ]
     receipt = memory.forget(ids=[ids[VENDORS[0]]], sources=True)
     after = held(memory)
     gone = {one.text for key, one in before.items() if key not in after}

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
+from itertools import chain
 
 from recollect.access.audit import destroy_key
 from recollect.changes import Change, retried
@@ -54,7 +55,8 @@ async def forget(engine: Engine, selection: Selection, *, actor: str) -> Receipt
     change = engine.new_id()
     items: list[ReceiptItem] = list(missing)
     notes: list[str] = list(waiting)
-    notes += _check_authors(engine, doomed, selection)
+    many = sum(len(group.records) + len(group.messages) for group in doomed)
+    notes += await beside(many, partial(_check_authors, engine, doomed, selection))
     for group in doomed:
         if not selection.dry_run and not group.empty:
             erasing = Change(
@@ -93,10 +95,11 @@ async def forget(engine: Engine, selection: Selection, *, actor: str) -> Receipt
 def _check_authors(engine: Engine, doomed: list[Doomed], selection: Selection) -> list[str]:
     """Invalid: it is by several authors, and nobody agreed to that. A dry run notes it. Whoever
     wrote what cannot be seen from here is not revealed."""
-    written: list[Message | Record] = []
+    found: set[str] = set()
     for group in doomed:
-        written += [*group.records.values(), *group.messages.values()]
-    authors = sorted({one.author for one in written if one.author and engine.may_see(one.scope)})
+        written = chain[Message | Record](group.records.values(), group.messages.values())
+        found |= {one.author for one in written if one.author and engine.may_see(one.scope)}
+    authors = sorted(found)
     if len(authors) < 2 or selection.several_authors:
         return []
     named = ", ".join(authors[:AUTHORS_TOLD])
@@ -250,6 +253,10 @@ def _leftovers(engine: Engine, doomed: list[Doomed]) -> list[str]:
     return [said for said in dict.fromkeys(told) if said]
 
 
+def _is_remade(record: Record) -> bool:
+    return (record.type == "summary" and not record.author) or is_of_session(record)
+
+
 def _items(engine: Engine, doomed: Doomed, *, dry_run: bool, gone: bool) -> list[ReceiptItem]:
     """One line per thing; a message and its turn are one. What others made of it goes too, but
     is not named to whoever cannot see it. Texts are listed before they go, and never after."""
@@ -273,11 +280,12 @@ def _items(engine: Engine, doomed: Doomed, *, dry_run: bool, gone: bool) -> list
         if engine.may_see(key.scope)
     ]
     shown = {item.record for item in items}
+    remade = {one.id for one in doomed.remade if _is_remade(one)}
     items += [
         ReceiptItem(
             id=id_,
             status=status,
-            reason=reason,
+            reason=f"{reason} and made again without it" if dry_run and id_ in remade else reason,
             record=id_,
             text=record.text if dry_run else "",
             author=record.author if dry_run else "",

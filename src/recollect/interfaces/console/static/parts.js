@@ -200,7 +200,7 @@ function ForgetPreview({ record, after }) {
       vectors and edges, down to the bytes of the file:</p>
       <ul class="plan">${receipt.items.map((item) => html`<li><span class="tag item-${item.status}">${item.status}</span>
         <span class="said" dir="auto">${clip(item.text, 240)}</span>
-        <span class="faint">${item.author ? `by ${item.author}` : "by nobody named"}</span> <${Id} id=${item.id} /></li>`)}</ul>
+        <span class="faint">${item.author ? `by ${item.author}` : "by nobody named"}</span> <${Id} id=${item.id} /> ${item.reason}</li>`)}</ul>
       ${receipt.survivors.length > 0 && html`<p>Still holding it: ${receipt.survivors.map((id) => html`<${Id} id=${id} /> `)}</p>`}
       ${authors.length > 1 && html`<label class="check"><input type="checkbox" checked=${several}
         onChange=${(e) => setSeveral(e.target.checked)} /> erase it although it is by ${authors.join(", ")}</label>`}
