@@ -97,7 +97,7 @@ def attempt(seed: int, folder: Path) -> Trial:
             dice.choice(STORES)(memory, word)
             memory.recall(word, scope=SCOPE)
         backup_store(str(file), None, old)
-        memory.forget(scope=SCOPE, descend=True)
+        memory.forget(scope=SCOPE, descend=True, several_authors=True)
         if dice.random() < 0.5:
             memory.maintain()
         memory.export_to(folder / "export.jsonl")

@@ -25,6 +25,7 @@ from recollect.scopes import root_of
 from recollect.text.compare import text_hash
 from recollect.text.messages import searchable_text
 from recollect.types import (
+    BACKED_UP,
     EXPORTED,
     JOB,
     MIRROR,
@@ -40,6 +41,7 @@ from recollect.types.frozen import frozen
 NAMESPACE = "tombstone"
 FORGOTTEN_AT = "forgotten at"
 EXPORTS = "exported"
+BACKUPS = "backup"
 PAGE = 500
 
 MessageKey = tuple[SessionKey, str]
@@ -281,26 +283,73 @@ async def note_export(engine: Engine, roots: Iterable[str], target: object) -> N
             await engine.store.registry.put(Cell(key=key, value=value, version=version), now=now)
 
 
-async def _exports(engine: Engine, root: str, served: Collection[str]) -> list[str]:
-    """The files that hold it. One that is gone from this machine is not mentioned any more; where a
-    file is does not concern who is bound to some scopes of the store."""
-    told: list[str] = []
+def backup_cell(file: str | os.PathLike[str], at: datetime) -> Cell:
+    """Where a backup of the whole store is, for whoever forgets something of it."""
+    name = os.path.abspath(file)
+    value = {"file": name, "host": platform.node(), "at": at.isoformat()}
+    return Cell(key=cell_key(BACKUPS, _mark_of(name)), value=value)
+
+
+async def carry_copies(restored: Engine, current: Store) -> None:
+    """A restored store knows of no copy that was made after its backup."""
+    now = restored.now()
+    for kind in (BACKUPS, EXPORTS):
+        prefix = cell_key(kind, "")
+        known = {
+            c.key: c for c in await restored.store.registry.list(prefix, now=now, limit=10_000)
+        }
+        for cell in await current.registry.list(prefix, now=now, limit=10_000):
+            version = known[cell.key].version if cell.key in known else 0
+            with suppress(Conflict):
+                await restored.store.registry.put(replace(cell, version=version), now=now)
+
+
+@frozen
+class _Copy:
+    """A file outside of the store that somebody made of it."""
+
+    file: str
+    where: str
+    at: str  # ISO 8601
+
+
+async def _copies(engine: Engine, prefix: str) -> list[_Copy]:
+    """The files that are still there. One that is gone from this machine is not mentioned any
+    more; where a file is does not concern who is bound to some scopes of the store."""
+    found: list[_Copy] = []
     now = engine.now()
-    prefix = cell_key(EXPORTS, _mark_of(root), "")
     for cell in await engine.store.registry.list(prefix, now=now, limit=1000):
         file, host, at = (str(cell.value.get(name, "")) for name in ("file", "host", "at"))
         here = host == platform.node()
         if here and not os.path.exists(file):
             with suppress(Conflict):
                 await engine.store.registry.put(replace(cell, expires_at=now), now=now)
-        elif file not in served:
-            where = "one that was" if engine.bound else file if here else f"{file} on {host},"
-            told.append(f"{EXPORTED}{where} written {at[:10]}; delete it, or export anew")
-    return told
+            continue
+        where = "one that was" if engine.bound else file if here else f"{file} on {host},"
+        found.append(_Copy(file=file, where=where, at=at))
+    return found
 
 
-async def copies_elsewhere(engine: Engine, root: str) -> list[str]:
-    """Where else it may still stand, and what becomes of that."""
+async def _exports(engine: Engine, root: str, served: Collection[str]) -> list[str]:
+    return [
+        f"{EXPORTED}{copy.where} written {copy.at[:10]}; delete it, or export anew"
+        for copy in await _copies(engine, cell_key(EXPORTS, _mark_of(root), ""))
+        if copy.file not in served
+    ]
+
+
+async def _backups(engine: Engine, since: datetime | None) -> list[str]:
+    """Those that were made when the oldest of what is erased was there already."""
+    return [
+        f"{BACKED_UP}{copy.where} written {copy.at[:10]}; delete it, and make a new one"
+        for copy in await _copies(engine, cell_key(BACKUPS, ""))
+        if since is None or datetime.fromisoformat(copy.at) >= since
+    ]
+
+
+async def copies_elsewhere(engine: Engine, root: str, since: datetime | None) -> list[str]:
+    """Where else it may still stand, and what becomes of that. ``since``: when the oldest of it was
+    stored."""
     told = [
         f"{MIRRORED}{item.value['folder']}"
         async for item in every_item(engine.store, root, MIRROR, engine.now())
@@ -315,4 +364,4 @@ async def copies_elsewhere(engine: Engine, root: str) -> list[str]:
         bound = entry.get("bound") or ()
         if not bound or root in map(root_of, bound):
             told.append(f"export {cell.key.partition(chr(9))[2]} is not handed out any more")
-    return told + await _exports(engine, root, served)
+    return told + await _exports(engine, root, served) + await _backups(engine, since)

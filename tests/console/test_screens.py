@@ -227,6 +227,26 @@ def test_X15_forgetting_shows_what_goes_before_it_goes(
         assert not server.run(lambda _: server.memory.get([id_]))
 
 
+def test_X10_what_several_authors_said_is_listed_and_needs_a_tick(
+    browser: Any, server: Served, admin: str
+) -> None:
+    scope = "org:kiln"
+    first, richer = "The kiln is fired", "The kiln is fired on Mondays at 1,200 degrees"
+    made = server.run(lambda _: server.memory.remember(first, scope=scope, author="ann"))
+    server.run(lambda _: server.memory.remember(richer, scope=scope, author="ben"))
+    id_ = made.items[0].id
+    with console(browser, server, admin) as page:
+        page.open("memories", id_)
+        page.page.get_by_role("button", name="Forget…").click()
+        page.page.locator(".plan li", has_text=richer).get_by_text("by ben").wait_for()
+        erase = page.page.get_by_role("button", name="Erase 2 for good")
+        assert erase.is_disabled()
+        page.page.get_by_label("erase it although it is by ann, ben").check()
+        erase.click()
+        page.page.get_by_text("Erased for good").wait_for()
+        assert not server.run(lambda _: server.memory.get([id_]))
+
+
 def test_X15_a_contradiction_is_decided_in_the_review(
     browser: Any, server: Served, admin: str
 ) -> None:

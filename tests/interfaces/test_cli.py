@@ -86,6 +86,26 @@ def test_X10_forget_history_and_undo_from_the_command_line(recollect: Run) -> No
     assert recollect("get", id_).returncode == 3
 
 
+def test_X10_a_dry_run_lists_texts_and_authors_and_several_authors_need_agreement(
+    recollect: Run,
+) -> None:
+    for author, text in (("ann", "The hall is booked"), ("ben", "Cats sleep a lot")):
+        remembered(recollect, text, "--scope", "org:acme", "--author", author)
+    chosen = ("forget", "--scope", "org:acme")
+    listed = recollect(*chosen, "--dry-run").stdout
+    assert "The hall is booked\n    by ann" in listed
+    assert "Cats sleep a lot\n    by ben" in listed
+    assert "by 2 authors (ann, ben)" in listed
+    retired = recollect("revoke", "--author", "ben", "--dry-run").stdout
+    assert "Cats sleep a lot\n    by ben" in retired
+    refused = recollect(*chosen, "--yes")
+    assert refused.returncode == 2
+    assert "several_authors" in refused.stderr
+    assert len(parsed(recollect("records", "--scope", "org:acme", "--json"))["items"]) == 2
+    assert recollect(*chosen, "--yes", "--several-authors").returncode == 0
+    assert parsed(recollect("records", "--scope", "org:acme", "--json"))["items"] == []
+
+
 def test_C5_many_statements_from_a_file(recollect: Run, tmp_path: Path) -> None:
     lines = tmp_path / "statements.jsonl"
     lines.write_text('"Ann keeps bees"\n\n{"text": "Ann lives in Porto", "data": {"floor": 3}}\n')

@@ -160,6 +160,26 @@ def test_C2_nothing_is_erased_where_nobody_can_be_asked(
     assert main(["forget", "--scope", "user:default", "--yes"]) == 0
 
 
+@pytest.mark.usefixtures("home")
+@pytest.mark.parametrize("answer", ["n", "y"])
+def test_X10_the_question_lists_the_texts_and_names_the_authors(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], answer: str
+) -> None:
+    for author, text in (("ann", "The hall is booked"), ("ben", "Cats sleep a lot")):
+        assert main(["remember", text, "--author", author]) == 0
+    terminal = io.StringIO(f"{answer}\n")
+    terminal.isatty = lambda: True  # type: ignore[method-assign]
+    monkeypatch.setattr(sys, "stdin", terminal)
+    capsys.readouterr()
+    assert main(["forget", "--scope", "user:default"]) == (0 if answer == "y" else 130)
+    asked = capsys.readouterr().err
+    for told in ("The hall is booked", "by ann", "Cats sleep a lot", "by ben"):
+        assert told in asked
+    assert "erase 2 things by ann, ben for good? [y/N]" in asked
+    assert main(["recall", "hall"]) == 0
+    assert ("The hall is booked" in capsys.readouterr().out) == (answer == "n")
+
+
 def test_C5_many_messages_are_summed_up(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = home / "talk.txt"
     file.write_text("".join(f"message {number}\n" for number in range(300)), "utf-8")

@@ -334,6 +334,70 @@ def test_O7_commands_answer_and_nobody_forgets_for_others(tmp_path: Path, slack:
     assert asyncio.run(run()) == ["Ann's open recipe."]
 
 
+def test_X10_nobody_forgets_what_others_said_in_a_channel(tmp_path: Path, slack: Slack) -> None:
+    """The channel's profile is made of everybody's statements: forgetting one of them erased
+    others' too, because the profile was followed back to its sources."""
+    facts = [f"Vendor {n} in town {n} costs {n * 7 + 3} euros a year." for n in range(24)]
+
+    async def run() -> tuple[list[str], list[str], str]:
+        async with listening(slack, tmp_path / "m.db") as (memory, _):
+            for n, fact in enumerate(facts):
+                author = "UANN" if n == 3 else "UBEN"
+                await memory.remember(fact, scope=SCOPE, author=author)
+            await memory.maintain()
+
+            async def held() -> dict[str, str]:
+                page = await memory.records(scope=SCOPE, limit=200)
+                return {one.id: one.text for one in page.items}
+
+            before = await held()
+            assert any(text.startswith("Profile of") for text in before.values())
+            own = next(id_ for id_, text in before.items() if text == facts[3])
+            slack.command(f"forget {own} preview", "c1")
+            await until(lambda: len(slack.answered) == 1)
+            shown = slack.answered[0]["text"]
+            assert own in await held()
+            slack.command(f"forget {own}", "c2")
+            await until(lambda: len(slack.answered) == 2)
+            await memory.maintain()
+            after = await held()
+            return list(before.values()), list(after.values()), shown
+
+    before, after, shown = asyncio.run(run())
+    assert f"{facts[3]} (by you)" in shown
+    assert "by Ben" not in shown
+    assert {text for text in before if text in facts} - set(after) == {facts[3]}
+    assert any(text.startswith("Profile of") for text in after), "it is made again"
+    assert not any(facts[3] in text for text in after)
+
+
+def test_X10_what_was_made_of_others_words_goes_when_that_is_agreed_to(
+    tmp_path: Path, slack: Slack
+) -> None:
+    async def run() -> None:
+        async with listening(slack, tmp_path / "m.db") as (memory, _):
+
+            async def ask(text: str, number: int) -> str:
+                slack.command(text, f"c{number}")
+                await until(lambda: len(slack.answered) == number)
+                return str(slack.answered[-1]["text"])
+
+            first = await memory.remember("The kiln is fired.", scope=SCOPE, author="UANN")
+            second = await memory.remember(
+                "The kiln is fired on Mondays at 1,200 degrees.", scope=SCOPE, author="UBEN"
+            )
+            own, theirs = first.items[0].id, second.items[0].id
+            assert (await memory.get([theirs]))[0].derived_from == (own,)
+            shown = await ask(f"forget {own}", 1)
+            assert "The kiln is fired. (by you)" in shown
+            assert "at 1,200 degrees. (by Ben)" in shown
+            assert len(await memory.get([own, theirs])) == 2
+            assert "Forgotten" in await ask(f"forget {own} with-others", 2)
+            assert await memory.get([own, theirs]) == ()
+
+    asyncio.run(run())
+
+
 def test_O7_a_revoked_token_ends_it_with_one_clear_line(tmp_path: Path, slack: Slack) -> None:
     slack.messages = [said(1, "x")]
 

@@ -70,7 +70,7 @@ def test_X10_erase_by_session_scope_author_source_and_time(
         scope="user:ann",
     )
     memory.observe("s1", [{**say, "content": "bobs own"}], scope="user:bob")
-    memory.forget(**selector)
+    memory.forget(**selector, several_authors=True)
     everything = set(texts(memory, "", limit=50))
     assert everything == left
 

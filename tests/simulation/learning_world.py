@@ -327,7 +327,7 @@ class World:
         if chosen is not None:
             ids, options = chosen
             self.ledger.unsure |= ids  # it may die on the way
-            await memory.forget(**options)
+            await memory.forget(**options, several_authors=True)
             self.ledger.unsure -= ids
             self.ledger.forgotten |= ids
 
@@ -362,7 +362,7 @@ class World:
         if found:
             record = self.dice.choice(found)
             began = self.now
-            await memory.forget(ids=[record.id])
+            await memory.forget(ids=[record.id], several_authors=True)
             left = [one for one in (await self.records()).values() if one.text == record.text]
             if not [one for one in left if one.scope == record.scope]:
                 self.ledger.facts_gone[record.scope, record.text] = began

@@ -103,7 +103,14 @@ class RecollectMemoryService(BaseMemoryService):
         found = await asyncio.to_thread(self.memory.get, [memory_id])
         own = [one for one in found if one.scope == _scope(app_name, user_id)]
         if own:  # another user's is like one that never was
-            await asyncio.to_thread(self.memory.forget, ids=[own[0].id], sources=True, actor=NAME)
+            # The scope is one user's: its other authors are the agents who answered them.
+            await asyncio.to_thread(
+                self.memory.forget,
+                ids=[own[0].id],
+                sources=True,
+                several_authors=True,
+                actor=NAME,
+            )
 
 
 def _scope(app_name: str, user_id: str) -> str:

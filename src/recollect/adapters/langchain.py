@@ -75,7 +75,10 @@ class RecollectChatMessageHistory(BaseChatMessageHistory):
     def clear(self) -> None:
         """Erase the session's messages for good, with all that was learned from them."""
         try:
-            self.memory.forget(session=self.session, scope=self.scope, actor=NAME)
+            # To clear a session is to erase it, whoever spoke in it.
+            self.memory.forget(
+                session=self.session, scope=self.scope, several_authors=True, actor=NAME
+            )
         except NotFound:
             return
 

@@ -283,13 +283,13 @@ class Mem0Memory:
         )
 
     def delete(self, memory_id: str) -> dict[str, str]:
-        """Erase a memory in all its versions, for good: its history too."""
+        """Erase a memory in all its versions, whoever wrote them, for good: its history too."""
         versions = self._versions(memory_id)
         if not versions:
             raise Mem0Invalid(f"there is no memory with the id {memory_id!r}")
         for start in range(0, len(versions), PAGE):
             ids = [record.id for record in versions[start : start + PAGE]]
-            self.memory.forget(ids=ids, actor=NAME)
+            self.memory.forget(ids=ids, several_authors=True, actor=NAME)
         return {"message": "Memory deleted successfully!"}
 
     def delete_all(
@@ -300,7 +300,7 @@ class Mem0Memory:
         _scope_of(asked)  # nobody named would mean everybody
         scopes = {record.scope for record in self._listed(asked, statuses=(), types=())}
         for scope in sorted(s for s in scopes if fulfils(_entities_of(s), asked)):
-            self.memory.forget(scope=scope, actor=NAME)
+            self.memory.forget(scope=scope, several_authors=True, actor=NAME)
         return {"message": "Memories deleted successfully!"}
 
     def history(self, memory_id: str) -> list[dict[str, Any]]:
@@ -327,7 +327,7 @@ class Mem0Memory:
         """Erase everything that mem0's methods can reach: every user, agent and run."""
         for record in self._listed({}, statuses=(), types=()):
             if self.memory.get([record.id]):  # not gone yet with its scope
-                self.memory.forget(scope=record.scope, actor=NAME)
+                self.memory.forget(scope=record.scope, several_authors=True, actor=NAME)
 
     def close(self) -> None:
         """Close the store, if this opened it."""

@@ -94,13 +94,21 @@ class RecollectSession(SessionABC):
 
     def _pop(self) -> Any:
         for last in self._newest(1):
-            self.memory.forget(session=self.session_id, ids=[last.id], scope=self.scope, actor=NAME)
+            self.memory.forget(
+                session=self.session_id,
+                ids=[last.id],
+                scope=self.scope,
+                several_authors=True,
+                actor=NAME,
+            )
             return _item(last)
         return None
 
     def _clear(self) -> None:
         try:
-            self.memory.forget(session=self.session_id, scope=self.scope, actor=NAME)
+            self.memory.forget(
+                session=self.session_id, scope=self.scope, several_authors=True, actor=NAME
+            )
         except NotFound:
             return
 

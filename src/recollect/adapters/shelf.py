@@ -234,8 +234,9 @@ class KeyShelf:
             return self.erase(self.versions(scope, key))
 
     def erase(self, records: Iterable[Record]) -> bool:
-        """Erase these for good; False if there are none."""
+        """Erase these for good, whoever wrote which version; False if there are none."""
         ids = [record.id for record in records]
         for start in range(0, len(ids), PAGE):
-            self.memory.forget(ids=ids[start : start + PAGE], actor=self.name)
+            part = ids[start : start + PAGE]
+            self.memory.forget(ids=part, several_authors=True, actor=self.name)
         return bool(ids)

@@ -17,6 +17,7 @@ from recollect.types import (
     Message,
     Packet,
     Receipt,
+    ReceiptItem,
     Record,
     Relation,
     Session,
@@ -90,12 +91,19 @@ class Screen:
             yield f"{status} {visible(item.id)}" + (
                 f"  {visible(item.reason)}" if item.reason else ""
             )
+            yield from self.going(item)
         if not receipt.items:
             yield NOTHING
         for note in receipt.notes:
             yield self.paint(f"- {visible(note)}", "2")
         if receipt.change:
             yield self.paint(f"change {receipt.change}", "2")
+
+    def going(self, item: ReceiptItem) -> Iterable[str]:
+        """What a dry run would take, and whose it is."""
+        if item.text:
+            yield from (f"    {line}" for line in self.wrapped(item.text, 4))
+            yield self.paint(f"    {by_whom(item)}", "2")
 
     def summary(self, receipt: Receipt) -> Iterable[str]:
         """Of very many things how many, and each that went wrong."""
@@ -220,6 +228,14 @@ class Screen:
         flat = visible(" ".join(text.split()))
         width = max(self.width - indent, 30)
         return textwrap.wrap(flat, width, max_lines=4, placeholder=" ...") or [""]
+
+
+def by_whom(item: ReceiptItem) -> str:
+    return f"by {visible(item.author)}" if item.author else "by nobody named"
+
+
+def authors_of(items: Iterable[ReceiptItem]) -> list[str]:
+    return sorted({item.author for item in items if item.author})
 
 
 def _messages(count: int) -> str:

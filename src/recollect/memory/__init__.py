@@ -501,6 +501,7 @@ class AsyncMemory(WholeStore, Lists, Beliefs):
         since: When | None = None,
         until: When | None = None,
         sources: bool = False,
+        several_authors: bool = False,
         dry_run: bool = False,
         actor: Actor = "",
     ) -> Receipt:
@@ -516,7 +517,8 @@ class AsyncMemory(WholeStore, Lists, Beliefs):
             since: happened at or after
             until: happened before
             sources: also what it was made from, and copies
-            dry_run: only say what would go
+            several_authors: erase it although it is by more than one author
+            dry_run: only list the texts that would go, and their authors
             actor: who does it, for the journal
         """
         from recollect.verbs.forget import forget
@@ -532,6 +534,7 @@ class AsyncMemory(WholeStore, Lists, Beliefs):
             since=since,
             until=until,
             sources=sources,
+            several_authors=several_authors,
             dry_run=dry_run,
         )
         return await forget(self._engine, selection, actor=actor)

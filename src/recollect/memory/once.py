@@ -5,8 +5,9 @@ root that is written to, put down in the same commit as the write's first change
 the same as its last one where the verb knows it by then. Whoever is killed in between leaves a
 mark without an answer: the write is done again with the same ids, so that the store sees commits
 it knows and applies none of them twice. The answer to a forgetting is not kept, because it names
-what is gone; nor are answers of a root in which a scope was forgotten. A write into other roots
-than the one that its request names has its mark put down before, and its answer behind it.
+what is gone; nor is that of a dry run that lists texts, because they may go next; nor are answers
+of a root in which a scope was forgotten. A write into other roots than the one that its request
+names has its mark put down before, and its answer behind it.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from recollect.errors import Conflict, RecollectError, Unavailable
 from recollect.memory import AsyncMemory
 from recollect.ports import NewId
 from recollect.scopes import root_of
-from recollect.types import MARKS, Batch, Item
+from recollect.types import MARKS, Batch, Item, Receipt
 from recollect.types.ids import id_behind, id_for
 from recollect.types.json import as_json
 
@@ -104,9 +105,14 @@ async def _do(engine: Engine, marking: Marking, write: Write) -> Any:
                 await marking.put_alone(None, engine.store.commit)
         raise
     if "answer" not in marking.mark.value:
+        told = None if _lists_texts(result) else lambda: result
         with suppress(Unavailable):  # what is done is done, also if the disk is full by now
-            await marking.put_alone(lambda: result, engine.store.commit)
+            await marking.put_alone(told, engine.store.commit)
     return marking.mark.value.get("answer", result)
+
+
+def _lists_texts(result: Any) -> bool:
+    return isinstance(result, Receipt) and any(item.text for item in result.items)
 
 
 class Marking:

@@ -10,8 +10,10 @@ from recollect.packet.text import (
     TRUST_WORDS,
     Packed,
     Section,
+    alone,
     memory_section,
     pack,
+    quoted,
 )
 from recollect.text.safety_slots import safety_slots
 from recollect.text.tokens import ESTIMATE
@@ -23,6 +25,7 @@ __all__ = [
     "TRUST_WORDS",
     "Packed",
     "diff_line",
+    "listed_texts",
     "packed_hits",
     "safety_slots",
     "suspicion",
@@ -41,6 +44,15 @@ def packed_hits(hits: Iterable[Hit], budget: int, *, whole: bool = False) -> Pac
     sections = [memory_section(tag, listed) for tag, listed in by_kind.items()]
     count = (lambda _: 0) if whole else ESTIMATE.count
     return pack(_NOTHING, sections, stable_budget=0, budget=budget, count=count)
+
+
+def listed_texts(tag: str, texts: Iterable[tuple[str, str, str]]) -> str:
+    """Texts with their id and author under one tag, quoted like memories."""
+    lines = [
+        f"- {quoted(text)} (id {quoted(id_)}{f', by {quoted(author)}' if author else ''})"
+        for id_, text, author in texts
+    ]
+    return alone(Section(tag=tag, lines=tuple(lines), hits=()))
 
 
 def diff_line(item: ReceiptItem) -> str:

@@ -235,6 +235,7 @@ AUDIT = "audit"
 MIRROR = "mirror"  # the items that say which folders hold a root as Markdown
 MIRRORED = "Markdown files hold it until they are synced, in "  # how a note of forget begins
 EXPORTED = "an export file holds it: "  # how another note of forget begins
+BACKED_UP = "a backup holds it: "  # and a third one
 JOB = "job"  # the cells that tell of a server's long work
 
 
@@ -450,14 +451,17 @@ class Usage:
 @frozen
 class ReceiptItem:
     """What became of one thing. For messages ``id`` is the message's and ``record`` that of
-    the searchable turn; for everything else ``id`` is the record's. ``step`` is what upkeep
-    would do to it, in the receipt of a dry run."""
+    the searchable turn; for everything else ``id`` is the record's. In the receipt of a dry run
+    ``step`` is what upkeep would do to it, and ``text`` and ``author`` say what would be erased or
+    retired, and whose it is."""
 
     id: str
     status: ItemStatus
     reason: str = ""
     record: str = ""
     step: UpkeepStep | None = None
+    text: str = ""
+    author: str = ""
 
 
 @frozen

@@ -75,6 +75,35 @@ async def end(
     return await retried(attempt, "the session changes faster than it can be ended; try again")
 
 
+def is_of_session(record: Record) -> bool:
+    """Is it an episode that ending a session makes, not one that was learned or imported?"""
+    return record.type == "episode" and not record.author and "topic" in record.data
+
+
+async def remake_episode(engine: Engine, erased: Record, *, actor: str) -> bool:
+    """Make the episode of an ended session again from what is left of it. The outcome is left out:
+    it may have told what was erased. False: nothing is left to tell."""
+
+    async def attempt(_: Conflict | None) -> bool:
+        try:
+            over = await _read(engine, erased.session_key, "")
+        except NotFound:
+            return False
+        if over.session.ended_at is None:
+            return False
+        _reason, record = await beside(_length(over.messages), partial(_judged, engine, over))
+        root = root_of(over.session.scope)
+        if record is None or await over.store.records(root, (record.id,), now=engine.now()):
+            return False
+        change = Change(engine, root, "end", store=over.store, actor=actor, id=engine.new_id())
+        change.put(replace(record, expires_at=erased.expires_at))
+        await change.embed()
+        await change.commit()
+        return True
+
+    return await retried(attempt, "the session changes faster than its episode can be made again")
+
+
 async def _read(engine: Engine, key: SessionKey, outcome: str) -> Over:
     for store in engine.stores_of(root_of(key.scope)):
         sessions = await store.sessions(root_of(key.scope), (key,))

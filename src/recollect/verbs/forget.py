@@ -2,32 +2,46 @@
 
 Erasure goes downward: a message takes its turn, the facts made from it and the summaries that
 cover it along. Sources and copies that still hold the text are named in the receipt, and erased
-too with ``sources=True``.
+too with ``sources=True``. What is by more than one author goes only with ``several_authors=True``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
+from itertools import chain
 
 from recollect.access.audit import destroy_key
 from recollect.changes import Change, retried
 from recollect.engine import Engine, every_item
-from recollect.errors import Conflict, Unavailable
+from recollect.errors import Conflict, Invalid, Unavailable
 from recollect.forgotten import copies_elsewhere, mark_forgotten, stones_for
 from recollect.packet.buffers import CONSUMED, PENDING
 from recollect.packet.stable import STABLE
 from recollect.ports import beside
 from recollect.scopes import is_within
-from recollect.types import MARKS, Erase, ItemStatus, Receipt, ReceiptItem, Session
+from recollect.text.messages import searchable_text
+from recollect.types import (
+    MARKS,
+    Erase,
+    ItemStatus,
+    Message,
+    Receipt,
+    ReceiptItem,
+    Record,
+    Session,
+)
 from recollect.upkeep.consolidate.marks import PLACES, PRACTICE, drop_marks
 from recollect.upkeep.leases import succeeded, tries
+from recollect.verbs.end import is_of_session, remake_episode
 from recollect.verbs.imported import silence
 from recollect.verbs.queue import all_drained
 from recollect.verbs.selection import Doomed, Selection, checked, follow_derivations, select
 
 LATECOMERS_MAX = 16
+AUTHORS_TOLD = 5
 # What upkeep notes of sessions and messages by their names.
 BOOKS = (CONSUMED, PLACES, PRACTICE, STABLE)
 
@@ -41,6 +55,8 @@ async def forget(engine: Engine, selection: Selection, *, actor: str) -> Receipt
     change = engine.new_id()
     items: list[ReceiptItem] = list(missing)
     notes: list[str] = list(waiting)
+    many = sum(len(group.records) + len(group.messages) for group in doomed)
+    notes += await beside(many, partial(_check_authors, engine, doomed, selection))
     for group in doomed:
         if not selection.dry_run and not group.empty:
             erasing = Change(
@@ -54,7 +70,9 @@ async def forget(engine: Engine, selection: Selection, *, actor: str) -> Receipt
             await _clear_registry(engine, group, selection)
         if not selection.dry_run and not group.empty and group.store is engine.store:
             await mark_forgotten(engine, group.root)
-            notes += await copies_elsewhere(engine, group.root)
+            notes += await copies_elsewhere(engine, group.root, _oldest(group))
+        if not selection.dry_run:
+            notes += await _remake_episodes(engine, group, actor)
     gone = selection.dry_run or await _scrubbed(doomed)
     if not gone:
         notes.append("a reader holds an old snapshot open; erased bytes go when it ends")
@@ -74,6 +92,27 @@ async def forget(engine: Engine, selection: Selection, *, actor: str) -> Receipt
     )
 
 
+def _check_authors(engine: Engine, doomed: list[Doomed], selection: Selection) -> list[str]:
+    """Invalid: it is by several authors, and nobody agreed to that. A dry run notes it. Whoever
+    wrote what cannot be seen from here is not revealed."""
+    found: set[str] = set()
+    for group in doomed:
+        written = chain[Message | Record](group.records.values(), group.messages.values())
+        found |= {one.author for one in written if one.author and engine.may_see(one.scope)}
+    authors = sorted(found)
+    if len(authors) < 2 or selection.several_authors:
+        return []
+    named = ", ".join(authors[:AUTHORS_TOLD])
+    more = f" and {len(authors) - AUTHORS_TOLD} more" if len(authors) > AUTHORS_TOLD else ""
+    said = f"this is by {len(authors)} authors ({named}{more}); "
+    if not selection.dry_run:
+        raise Invalid(
+            f"{said}list it with dry_run, then erase it with several_authors, or narrow it "
+            "with author"
+        )
+    return [f"{said}erasing it needs several_authors"]
+
+
 async def _erase(change: Change, doomed: Doomed) -> None:
     erasures: list[Erase] = [
         *(Erase(kind="record", id=id_, scope=r.scope) for id_, r in doomed.records.items()),
@@ -90,9 +129,10 @@ async def _erase(change: Change, doomed: Doomed) -> None:
         nonlocal sessions
         change.clear()
         if change.store is change.engine.store:
-            change.items += await stones_for(
-                change.engine, change.root, doomed.records.values(), doomed.messages
-            )
+            # The words of what is made again are not forbidden: it may say the same without them.
+            remade = {record.id for record in doomed.remade}
+            asked = [record for id_, record in doomed.records.items() if id_ not in remade]
+            change.items += await stones_for(change.engine, change.root, asked, doomed.messages)
         if conflict is not None and doomed.sessions:
             keys = list(doomed.sessions)
             sessions = await change.store.sessions(change.root, keys, limit=len(keys))
@@ -174,6 +214,28 @@ async def _erase_latecomers(change: Change, doomed: Doomed) -> None:
     raise Unavailable("what is made of it comes faster than it can be erased; forget it again")
 
 
+def _oldest(doomed: Doomed) -> datetime | None:
+    """Since when some of it may be in the store. A message may tell of an earlier time."""
+    times = [record.learned_at for record in doomed.records.values()]
+    times += [message.at for message in doomed.messages.values()]
+    return min(times, default=None)
+
+
+async def _remake_episodes(engine: Engine, doomed: Doomed, actor: str) -> list[str]:
+    """Profiles and summaries are made again by upkeep; nothing else would make an episode."""
+    notes: list[str] = []
+    told = {one.session_key: one for one in doomed.remade if is_of_session(one)}
+    for key, episode in told.items():
+        try:
+            made = await remake_episode(engine, episode, actor=actor)
+        except Unavailable as error:  # what was to go is gone all the same
+            notes.append(f"the episode of {key.id} could not be made again: {error}")
+            continue
+        if made and engine.may_see(key.scope):
+            notes.append(f"the episode of {key.id} was made again from what is left")
+    return notes
+
+
 async def _scrubbed(doomed: list[Doomed]) -> bool:
     gone = True
     for store in {id(group.store): group.store for group in doomed if not group.empty}.values():
@@ -191,9 +253,13 @@ def _leftovers(engine: Engine, doomed: list[Doomed]) -> list[str]:
     return [said for said in dict.fromkeys(told) if said]
 
 
+def _is_remade(record: Record) -> bool:
+    return (record.type == "summary" and not record.author) or is_of_session(record)
+
+
 def _items(engine: Engine, doomed: Doomed, *, dry_run: bool, gone: bool) -> list[ReceiptItem]:
     """One line per thing; a message and its turn are one. What others made of it goes too, but
-    is not named to whoever cannot see it."""
+    is not named to whoever cannot see it. Texts are listed before they go, and never after."""
     reason = "dry run: would be erased" if dry_run else "" if gone else "bytes go later"
     status: ItemStatus = "pending" if reason else "erased"
     turns = {
@@ -202,13 +268,28 @@ def _items(engine: Engine, doomed: Doomed, *, dry_run: bool, gone: bool) -> list
         if r.type == "turn" and r.lineage
     }
     items = [
-        ReceiptItem(id=id_, status=status, reason=reason, record=turns.get((key, id_), ""))
-        for key, id_ in doomed.messages
+        ReceiptItem(
+            id=id_,
+            status=status,
+            reason=reason,
+            record=turns.get((key, id_), ""),
+            text=searchable_text(message) if dry_run else "",
+            author=message.author if dry_run else "",
+        )
+        for (key, id_), message in doomed.messages.items()
         if engine.may_see(key.scope)
     ]
     shown = {item.record for item in items}
+    remade = {one.id for one in doomed.remade if _is_remade(one)}
     items += [
-        ReceiptItem(id=id_, status=status, reason=reason, record=id_)
+        ReceiptItem(
+            id=id_,
+            status=status,
+            reason=f"{reason} and made again without it" if dry_run and id_ in remade else reason,
+            record=id_,
+            text=record.text if dry_run else "",
+            author=record.author if dry_run else "",
+        )
         for id_, record in doomed.records.items()
         if id_ not in shown and engine.may_see(record.scope)
     ]

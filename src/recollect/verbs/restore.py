@@ -7,6 +7,7 @@ opt-out that was declared since stays in force too, and a key that was revoked s
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from recollect.access.keys import carry_identity
@@ -20,9 +21,18 @@ from recollect.engine import (
     every_root,
     every_session,
 )
-from recollect.forgotten import NAMESPACE, Tombstones, secret_of
+from recollect.forgotten import NAMESPACE, Tombstones, carry_copies, secret_of
 from recollect.ports import Store
-from recollect.types import Item, Listing, Receipt, ReceiptItem, SessionKey, Where
+from recollect.types import (
+    Item,
+    Listing,
+    Message,
+    Receipt,
+    ReceiptItem,
+    Record,
+    SessionKey,
+    Where,
+)
 from recollect.verbs.export import EVERY_STATUS
 from recollect.verbs.forget import forget
 from recollect.verbs.selection import Selection
@@ -35,6 +45,7 @@ async def bury_again(restored: Engine, current: Store) -> Receipt:
     """Erase from the restored store what the current one has forgotten."""
     items: list[ReceiptItem] = []
     notes: list[str] = list(await carry_identity(restored, current))
+    await carry_copies(restored, current)
     async for root in every_root(current):
         stones = await Tombstones.of(current, root, restored.now())
         if stones is not None:
@@ -60,22 +71,41 @@ async def _bury(restored: Engine, stones: Tombstones) -> list[ReceiptItem]:
         said = 0
         async for messages in chunked(every_message(store, key, now)):
             said += len(messages)
-            ids += [id_ for _, id_ in await stones.messages(messages)]
+            ids += await _forgotten_messages(stones, key, messages)
         if len(ids) < said:
             doomed += [Selection(ids=ids, session=key.id, scope=key.scope)] if ids else []
         elif not await _has_state(stones.store, stones.root, key):
             # All of it was forgotten, so its state and its notes were, too.
             doomed.append(Selection(session=key.id, scope=key.scope))
     for wanted in doomed:
-        erased += (await forget(restored, wanted, actor=ACTOR)).items
+        agreed = replace(wanted, several_authors=True)  # it was, when it was first erased
+        erased += (await forget(restored, agreed, actor=ACTOR)).items
     where = Where(scopes=(stones.root,), now=now, descend=True, exact=True, statuses=EVERY_STATUS)
     query = Listing(where=where, order="id")
     found: list[str] = []
     async for records in chunked(every_record(store, query)):
-        found += await stones.records(records)
+        found += await _forgotten_records(stones, records)
     if found:
-        erased += (await forget(restored, Selection(ids=found), actor=ACTOR)).items
+        erased += (
+            await forget(restored, Selection(ids=found, several_authors=True), actor=ACTOR)
+        ).items
     return [replace(item, reason="forgotten since the backup") for item in erased]
+
+
+async def _forgotten_messages(
+    stones: Tombstones, key: SessionKey, messages: Sequence[Message]
+) -> list[str]:
+    """A tombstone of a text covers whoever said the same. What the current store still has was
+    not forgotten."""
+    ids = [id_ for _, id_ in await stones.messages(messages)]
+    alive = await stones.store.messages(key, now=stones.now, ids=ids, limit=len(ids)) if ids else ()
+    return sorted({*ids} - {message.id for message in alive})
+
+
+async def _forgotten_records(stones: Tombstones, records: Sequence[Record]) -> list[str]:
+    ids = await stones.records(records)
+    alive = await stones.store.records(stones.root, sorted(ids), now=stones.now)
+    return sorted(ids - {record.id for record in alive})
 
 
 async def _has_state(current: Store, root: str, key: SessionKey) -> bool:

@@ -278,4 +278,6 @@ def _item(record: Record, back: str, *, dry_run: bool) -> ReceiptItem:
         status="pending" if dry_run else "restored" if back else "stored",
         reason=reason,
         record=record.id,
+        text=record.text if dry_run else "",
+        author=record.author if dry_run else "",
     )

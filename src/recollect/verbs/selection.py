@@ -50,6 +50,7 @@ class Selection:
     since: When | None = None
     until: When | None = None
     sources: bool = False
+    several_authors: bool = False
     dry_run: bool = False
 
 
@@ -86,10 +87,17 @@ class Doomed:
     summaries: dict[str, Erase] = field(default_factory=dict)
     sessions: dict[SessionKey, Session] = field(default_factory=dict)  # whose state goes too
     survivors: dict[str, str] = field(default_factory=dict)  # id -> what it is
+    chosen: frozenset[str] = frozenset()  # records that were selected, and their sources
 
     @property
     def empty(self) -> bool:
         return not (self.records or self.messages or self.sessions)
+
+    @property
+    def remade(self) -> list[Record]:
+        """Aggregates that go only because something in them goes."""
+        reached = (record for id_, record in self.records.items() if id_ not in self.chosen)
+        return [record for record in reached if is_aggregate(record)]
 
 
 def checked(selection: Selection, verb: str) -> Filter:
@@ -227,28 +235,55 @@ async def _sessions_in(
             yield session
 
 
+def is_aggregate(record: Record) -> bool:
+    """Profiles, summaries, episodes and learned procedures: they retell many statements. What
+    they were made from was said by others and about other things, so it is never followed."""
+    return record.type in ("summary", "episode") or bool(record.data.get("learned"))
+
+
 async def follow_derivations(
     engine: Engine, doomed: Doomed, sources: bool, *, again: bool = False
 ) -> None:
-    """Until nothing new turns up: turns take their message, messages and records take what was
-    made of them, and with ``sources`` records take what they were made of. ``again``: all this
-    was done before; only what was made of it since is looked for."""
+    """Add what was made of the chosen messages and records and, with ``sources``, what the chosen
+    records were made from. Only the chosen and their own sources are followed upwards: a record
+    reached downwards has other sources, which nobody asked for. ``again``: all this was done
+    before; only what was made of it since is looked for."""
+    if not again:
+        await _add_ancestors(engine, doomed, sources)
+        doomed.chosen = frozenset(doomed.records)
+    await _add_descendants(engine, doomed, sources, again=again)
+    for id_ in (*doomed.records, *(key[1] for key in doomed.messages)):
+        doomed.survivors.pop(id_, None)
+    await _add_summaries(doomed)
+
+
+async def _add_ancestors(engine: Engine, doomed: Doomed, sources: bool) -> None:
+    """The sources and copies of the chosen records, and with ``sources`` those of the sources."""
+    followed: set[str] = set()
+    while records := [r for id_, r in doomed.records.items() if id_ not in followed]:
+        followed.update(record.id for record in records)
+        leading = [record for record in records if not is_aggregate(record)]
+        await _add_sources(engine, doomed, leading, sources)
+
+
+async def _add_descendants(engine: Engine, doomed: Doomed, sources: bool, *, again: bool) -> None:
     seen_records: set[str] = set()
     seen_messages: set[MessageKey] = set()
-    followed = set(doomed.records) if again else set()
+    known = set(doomed.records) if again else set()
     while True:
         records = [r for id_, r in doomed.records.items() if id_ not in seen_records]
         messages = [k for k in doomed.messages if k not in seen_messages]
         if not records and not messages:
-            break
+            return
         seen_records.update(record.id for record in records)
         seen_messages.update(messages)
         await _add_made_of(engine, doomed, records, messages)
-        fresh = [record for record in records if record.id not in followed]
-        await _add_sources(engine, doomed, fresh, sources)
-    for id_ in (*doomed.records, *(key[1] for key in doomed.messages)):
-        doomed.survivors.pop(id_, None)
-    await _add_summaries(doomed)
+        fresh = [record for record in records if record.id not in known]
+        await _add_messages_of_turns(engine, doomed, fresh)
+        if not again:
+            reached = [record for record in fresh if record.id not in doomed.chosen]
+            copied = [record for record in reached if not is_aggregate(record)]
+            _add_upwards(engine, doomed, await _copies_of(engine, doomed, copied), sources)
 
 
 def _everywhere(engine: Engine, doomed: Doomed) -> Where:
@@ -274,27 +309,35 @@ async def _add_made_of(
                     doomed.records.setdefault(record.id, record)
 
 
+async def _add_messages_of_turns(engine: Engine, doomed: Doomed, records: list[Record]) -> None:
+    """A turn and its message are one thing."""
+    turns = [record for record in records if record.type == "turn"]
+    for key, message in (await messages_of(engine, doomed, turns)).items():
+        doomed.messages.setdefault(key, message)
+
+
 async def _add_sources(
     engine: Engine, doomed: Doomed, records: list[Record], erase_them: bool
 ) -> None:
-    """A turn and its message are one thing. Other sources and copies survive unless asked; those
-    of others survive, and are not even named where they cannot be seen."""
-    messages = await messages_of(engine, doomed, records)
-    origins = await _origins_of(engine, doomed, records)
-    for record in records:
+    """What they were made from, and copies: erased if asked, else named as survivors. Those of
+    others survive, and are not even named where they cannot be seen."""
+    derived = [record for record in records if record.type != "turn"]
+    for (key, id_), message in (await messages_of(engine, doomed, derived)).items():
         await breath()
-        key = record.session_key
-        ours = erase_them and engine.may_change(key.scope)
-        for message in (messages[key, id_] for id_ in record.lineage if (key, id_) in messages):
-            if record.type == "turn" or ours:
-                doomed.messages.setdefault((key, message.id), message)
-            elif (key, message.id) not in doomed.messages and engine.may_see(key.scope):
-                doomed.survivors[message.id] = "message"
-        for source in origins.of(record):
-            if erase_them and engine.may_change(source.scope):
-                doomed.records.setdefault(source.id, source)
-            elif source.id not in doomed.records and engine.may_see(source.scope):
-                doomed.survivors[source.id] = "record"
+        if erase_them and engine.may_change(key.scope):
+            doomed.messages.setdefault((key, id_), message)
+        elif (key, id_) not in doomed.messages and engine.may_see(key.scope):
+            doomed.survivors[id_] = "message"
+    _add_upwards(engine, doomed, await _made_from(engine, doomed, records), erase_them)
+    _add_upwards(engine, doomed, await _copies_of(engine, doomed, records), erase_them)
+
+
+def _add_upwards(engine: Engine, doomed: Doomed, found: Iterable[Record], erase_them: bool) -> None:
+    for record in found:
+        if erase_them and engine.may_change(record.scope):
+            doomed.records.setdefault(record.id, record)
+        elif record.id not in doomed.records and engine.may_see(record.scope):
+            doomed.survivors[record.id] = "record"
 
 
 async def messages_of(
@@ -315,31 +358,21 @@ async def messages_of(
     return found
 
 
-@frozen(kw_only=False)
-class _Origins:
-    """What records were made of, and copies of them."""
-
-    sources: dict[str, Record]
-    copies: dict[str, list[Record]]  # by origin
-
-    def of(self, record: Record) -> list[Record]:
-        found = [self.sources[id_] for id_ in record.derived_from if id_ in self.sources]
-        found += self.copies.get(record.origin, ()) if record.origin else ()
-        return [other for other in found if other.id != record.id]
-
-
-async def _origins_of(engine: Engine, doomed: Doomed, records: list[Record]) -> _Origins:
-    origins = _Origins({}, {})
-    now = engine.now()
+async def _made_from(engine: Engine, doomed: Doomed, records: list[Record]) -> list[Record]:
+    found: list[Record] = []
     for ids in slices(list(dict.fromkeys(id_ for r in records for id_ in r.derived_from)), PAGE):
-        for record in await doomed.store.records(doomed.root, ids, now=now):
-            origins.sources[record.id] = record
+        found += await doomed.store.records(doomed.root, ids, now=engine.now())
+    return found
+
+
+async def _copies_of(engine: Engine, doomed: Doomed, records: list[Record]) -> list[Record]:
+    """Other records with the same origin, in whatever scope."""
+    found: list[Record] = []
     everywhere = _everywhere(engine, doomed)
     for ids in slices(list(dict.fromkeys(r.origin for r in records if r.origin)), PAGE):
         copied = Find(where=everywhere, origins=tuple(ids), order="id")
-        async for record in every_record(doomed.store, copied):
-            origins.copies.setdefault(record.origin, []).append(record)
-    return origins
+        found += [record async for record in every_record(doomed.store, copied)]
+    return found
 
 
 async def _add_summaries(doomed: Doomed) -> None:

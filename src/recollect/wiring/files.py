@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable
+from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recollect.errors import Invalid, NotFound
+from recollect.errors import Invalid, NotFound, Unavailable
+from recollect.forgotten import backup_cell
 from recollect.types import Receipt, ReceiptItem
 from recollect.types.arguments import StorePath
 from recollect.verbs.migrate import moved
@@ -97,7 +101,19 @@ def backup_store(
     """Copy the store file while others use it; the answer is the doctor's report on the copy."""
     from recollect.stores.sqlite.backup import backup
 
-    return backup(_file_of(store, profile), target, force=force, progress=progress)
+    file = _file_of(store, profile)
+    report = backup(file, target, force=force, progress=progress)
+    _note_backup(file, target, datetime.now(UTC))
+    return report
+
+
+def _note_backup(file: Path, copy: StorePath, at: datetime) -> None:
+    """Let receipts of forget name the copy. In a file that cannot be written nothing is forgotten
+    either."""
+    from recollect.stores.sqlite.registry import put_cell
+
+    with suppress(Unavailable):
+        put_cell(str(file), backup_cell(copy, at), at)
 
 
 async def restore_store(store: StorePath | None, profile: str | None, backup: StorePath) -> Receipt:
@@ -114,6 +130,9 @@ async def restore_store(store: StorePath | None, profile: str | None, backup: St
         aside = await asyncio.to_thread(swap_in, copy, file, state)
     finally:
         discard(copy)
+    _note_backup(file, backup, datetime.fromtimestamp(os.path.getmtime(backup), UTC))
+    if aside:
+        _note_backup(file, aside, datetime.now(UTC))
     notes = [f"the replaced file is {aside}"] if aside else []
     if erased.items:
         notes.append(f"{backup} itself still holds what was forgotten since; make a new backup")

@@ -147,6 +147,22 @@ def test_correcting(ann: httpx2.Client) -> None:
     assert gone["items"]
 
 
+def test_X10_several_authors_need_agreement(ann: httpx2.Client) -> None:
+    said = [("ann", "The hall is booked"), ("ben", "Cats sleep a lot")]
+    ids = [
+        told(ann.post("/v1/remember", json={"text": text, "author": author}))["items"][0]["id"]
+        for author, text in said
+    ]
+    plan = told(ann.post("/v1/forget", json={"ids": ids, "dry_run": True}))
+    assert [(item["author"], item["text"]) for item in plan["items"]] == said
+    refused = ann.post("/v1/forget", json={"ids": ids})
+    assert refused.status_code == 400
+    assert "several_authors" in refused.json()["detail"]
+    assert len(told(ann.post("/v1/get", json={"ids": ids}))["records"]) == 2
+    told(ann.post("/v1/forget", json={"ids": ids, "several_authors": True}))
+    assert told(ann.post("/v1/get", json={"ids": ids}))["records"] == []
+
+
 def test_procedures_policies_and_review(ann: httpx2.Client) -> None:
     steps = ["run the tests", "tag the release"]
     body = {"name": "release", "steps": steps, "triggers": ["release"]}

@@ -7,13 +7,13 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from recollect.errors import Invalid, NotFound
 from recollect.interfaces.answers import LIST_NAMES
 from recollect.interfaces.render import Screen, as_json
-from recollect.types import Answer, Packet, Receipt
+from recollect.types import Answer, Packet, Receipt, ReceiptItem
 from recollect.types.pages import Due, Page, Stats
 
 if TYPE_CHECKING:
@@ -64,6 +64,16 @@ def must_agree(arguments: argparse.Namespace, question: str) -> bool:
     return agreed(question)
 
 
+def show_plan(arguments: argparse.Namespace, items: Sequence[ReceiptItem]) -> None:
+    """What would go, beside the answer: on standard error."""
+    screen = screen_for(arguments)
+    for item in items[:LINES_MAX]:
+        print("\n".join(screen.going(item)), file=sys.stderr)
+    if len(items) > LINES_MAX:
+        more = f"... and {len(items) - LINES_MAX:,} more; --dry-run lists all"
+        print(more, file=sys.stderr)
+
+
 def agreed(question: str) -> bool:
     print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")
@@ -81,11 +91,14 @@ def show_receipt(arguments: argparse.Namespace, receipt: Receipt) -> int:
 
 
 def _receipt_lines(arguments: argparse.Namespace, receipt: Receipt) -> Iterable[str]:
-    """What happened; of very many things how many, and whatever went wrong."""
+    """What happened; of very many things how many, and whatever went wrong. A dry run lists each
+    text that would go."""
     screen = screen_for(arguments)
     if arguments.quiet:
         return screen.troubles(receipt)
-    return screen.summary(receipt) if len(receipt.items) > LINES_MAX else screen.receipt(receipt)
+    planned = any(item.text for item in receipt.items)
+    many = len(receipt.items) > LINES_MAX and not planned
+    return screen.summary(receipt) if many else screen.receipt(receipt)
 
 
 def show(arguments: argparse.Namespace, found: Any) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, get_args
 
 from recollect.errors import Invalid, NotFound
@@ -19,14 +19,15 @@ from recollect.interfaces.cli.output import (
     print_lines,
     screen_for,
     show,
+    show_plan,
     show_receipt,
 )
 from recollect.interfaces.cli.progress import Progress
 from recollect.interfaces.cli.workspaces import write_mirrors_anew
 from recollect.interfaces.nearby import VERBS
-from recollect.interfaces.render import as_json, visible
+from recollect.interfaces.render import as_json, authors_of, visible
 from recollect.memory.arguments import Argument
-from recollect.types import Answer, Receipt, Type
+from recollect.types import Answer, Receipt, ReceiptItem, Type
 
 OBSERVED_PER_CALL = 500
 MESSAGE_LINE = (
@@ -144,21 +145,31 @@ def get(arguments: argparse.Namespace) -> int:
 
 
 def choose(arguments: argparse.Namespace) -> int:
-    """What chooses many at once says first how many, and asks."""
+    """What chooses many at once lists them first, says by whom they are, and asks."""
     options = given(arguments)
     with open_memory(arguments) as memory:
         verb = getattr(memory, arguments.verb)
         if not (arguments.yes or arguments.dry_run):
             planned = verb(**{**options, "dry_run": True}).items
-            many = sum(item.status != "skipped" for item in planned)
-            if many and not must_agree(arguments, QUESTIONS[arguments.verb].format(many)):
+            going = [item for item in planned if item.status != "skipped"]
+            if going and not _agreed_to(arguments, going):
                 return INTERRUPTED
+            if going and arguments.verb == "forget":
+                options["several_authors"] = True  # the question named them
         receipt = verb(**options)
     show_receipt(arguments, receipt)
     if arguments.verb == "forget":
         write_mirrors_anew(arguments, receipt)
     lost = arguments.ids and all(item.status == "skipped" for item in receipt.items)
     return NotFound.exit_code if lost else 0
+
+
+def _agreed_to(arguments: argparse.Namespace, going: Sequence[ReceiptItem]) -> bool:
+    authors = authors_of(going)
+    by = f" by {', '.join(map(visible, authors))}" if len(authors) > 1 else ""
+    if sys.stdin.isatty():
+        show_plan(arguments, going)
+    return must_agree(arguments, QUESTIONS[arguments.verb].format(len(going), by))
 
 
 def maintain(arguments: argparse.Namespace) -> int:
@@ -479,8 +490,8 @@ COMMANDS = (
     Command(words="changes", verb="changes", help="the journal, page by page"),
 )
 QUESTIONS = {
-    "forget": "erase {} things for good?",
-    "revoke": "retire {} memories? undo takes it back",
+    "forget": "erase {} things{} for good?",
+    "revoke": "retire {} memories{}? undo takes it back",
 }
 GROUPS = {"procedure": "how things are done"}
 # Verbs that no command calls, and why.

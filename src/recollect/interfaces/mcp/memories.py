@@ -182,6 +182,9 @@ async def memory_context(
             said="Ids from memory_search or memory_save",
         ),
         "sources": Wording(said="Also erase the messages and copies that it was made from"),
+        "several_authors": Wording(
+            said="true only after the user agreed to erase what several authors said"
+        ),
         "dry_run": Wording(default=True, said="true (default): only say what would be erased"),
     },
 )
@@ -189,7 +192,8 @@ async def memory_forget(**said: Any) -> Annotated[CallToolResult, Done]:
     """Erase memories for good, with everything that was derived from them.
 
     Call it only when the user wants something forgotten. Find the ids with memory_search, call it
-    once as it is, tell the user what would go, then call it again with dry_run=false.
+    once as it is, tell the user which texts would go and whose they are, then call it again with
+    dry_run=false. What is by more than one author also needs several_authors=true.
     Do not use it to correct something (save the right statement with memory_save, it takes the
     old one's place) nor to tidy up: upkeep does that by itself. It cannot be undone.
     Returns what was erased, and as survivors the ids of what still holds it (erased too with

@@ -13,7 +13,8 @@ from mcp_types import CallToolResult, TextContent
 from pydantic import BaseModel, Field
 
 from recollect.interfaces.render import visible, without_paths
-from recollect.memory.shown import PREFACE, TRUST_WORDS, packed_hits
+from recollect.memory.shown import PREFACE, TRUST_WORDS, listed_texts, packed_hits
+from recollect.text.tokens import estimate
 from recollect.types import Entry, Hit, Packet, Receipt, Record, ReviewItem, Touch
 
 ANSWER_TOKENS_MAX = 8000
@@ -50,7 +51,10 @@ class Done(BaseModel):
         id: str
         status: str
         reason: str = ""
+        text: str = Field("", description="what would go, in a dry run")
+        author: str = Field("", description="whose it is, in a dry run")
 
+    about: str = ""
     items: list[ItemResult]
     change: str = Field("", description="takes it back: memory_review with action undo")
     survivors: list[str] = Field([], description="ids of what still holds a forgotten memory")
@@ -180,20 +184,51 @@ def told_packet(packet: Packet) -> CallToolResult:
 
 
 def done_of(receipt: Receipt) -> Done:
+    items = [
+        Done.ItemResult(
+            id=item.id,
+            status=item.status,
+            reason=without_paths(item.reason),
+            text=item.text,
+            author=item.author,
+        )
+        for item in receipt.items
+    ]
+    notes = [*map(without_paths, receipt.notes)]
+    if too_long := _clear_texts(items):
+        notes.append(f"{too_long} more texts are too long to show; ask about fewer ids at once")
     return Done(
-        items=[
-            Done.ItemResult(id=item.id, status=item.status, reason=without_paths(item.reason))
-            for item in receipt.items
-        ],
+        about=PREFACE if any(item.text for item in items) else "",
+        items=items,
         change=receipt.change,
         survivors=list(receipt.survivors),
-        notes=[*map(without_paths, receipt.notes)],
+        notes=notes,
     )
+
+
+def _clear_texts(items: Iterable[Done.ItemResult]) -> int:
+    """Of what a dry run lists, leave as much as a model can be expected to read; how many texts
+    were taken out."""
+    left, cleared = ANSWER_TOKENS_MAX, 0
+    for item in items:
+        left -= estimate(item.text) if item.text else 0
+        if item.text and left < 0:
+            item.text = ""
+            cleared += 1
+    return cleared
 
 
 def done_lines(done: Done, begin: str = "") -> str:
     lines = [begin] if begin else []
-    lines += [f"{i.status} {i.id}" + (f": {i.reason}" if i.reason else "") for i in done.items]
+    listed = [item for item in done.items if item.text]
+    if listed:
+        texts = [(item.id, item.text, item.author) for item in listed]
+        lines.append(listed_texts("would-be-erased", texts))
+    lines += [
+        f"{i.status} {i.id}" + (f": {i.reason}" if i.reason else "")
+        for i in done.items
+        if not i.text
+    ]
     if not done.items:
         lines.append("nothing to do")
     if done.change:

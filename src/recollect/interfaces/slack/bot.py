@@ -17,6 +17,7 @@ from recollect.errors import Denied, Invalid, RecollectError
 from recollect.interfaces.slack.channel import Channel, is_said
 from recollect.interfaces.slack.history import ask, names_of, onboard
 from recollect.memory import AsyncMemory
+from recollect.types import Receipt
 from recollect.wiring.configuration import variable
 
 log = logging.getLogger(__name__)
@@ -28,10 +29,20 @@ AGAIN_SECONDS = 60.0
 KEEP_UP_SECONDS = 600.0
 HELP = (
     "`/recollect ask QUESTION`, `remember TEXT`, `forget ID` (what you said), `forget me`, "
-    "`status`, `opt-out`, `opt-in`"
+    "`forget ID preview`, `forget me preview` (only list it), `status`, `opt-out`, `opt-in`"
+)
+PREVIEW, WITH_OTHERS = "preview", "with-others"
+PLAN_CHARACTERS = 30_000  # Slack cuts a message at 40,000
+SURVIVING = (
+    "The message that it was learned from still holds it: delete that in Slack, or forget its id."
 )
 
 Respond = Callable[[str], Awaitable[Any]]
+
+
+def escaped(text: str) -> str:
+    """Text in which no mention and no link of Slack's can stand."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def secret_of(name: str) -> str:
@@ -207,18 +218,41 @@ class Bot:
         lines = [f"• {hit.record.text[:500]}  `{hit.record.id}`" for hit in answer.hits]
         return "\n".join(lines) or "I know nothing about that."
 
-    async def _forget(self, channel: Channel, what: str, user: str) -> str:
-        """Everybody may take back their own words, and nobody else's."""
+    async def _forget(self, channel: Channel, rest: str, user: str) -> str:
+        """Everybody may take back their own words, and nobody else's. What was also made of others'
+        words is listed, and goes when that is agreed to."""
+        what, _, how = rest.partition(" ")
+        if how.strip() not in ("", PREVIEW, WITH_OTHERS):
+            return HELP
+        chosen: dict[str, Any] = {"ids": [what], "scope": channel.scope}
         if what == "me":
-            receipt = await self._memory.forget(
-                author=user, scope=channel.root, descend=True, actor=f"slack {user}"
-            )
-            return f"Forgotten: {len(receipt.items)} things you said."
-        found = await self._memory.get([what])
-        if not found or found[0].scope != channel.scope or found[0].author != user:
-            return "There is nothing of yours by that id in this channel."
-        receipt = await self._memory.forget(ids=[what], sources=True, actor=f"slack {user}")
-        return f"Forgotten: {len(receipt.items)} things."
+            chosen = {"author": user, "scope": channel.root, "descend": True}
+        else:
+            found = await self._memory.get([what])
+            if not found or found[0].scope != channel.scope or found[0].author != user:
+                return "There is nothing of yours by that id in this channel."
+        actor = f"slack {user}"
+        agreed = how.strip() == WITH_OTHERS
+        planned = await self._memory.forget(**chosen, dry_run=True, actor=actor)
+        others = any(item.author not in ("", user) for item in planned.items)
+        if how.strip() == PREVIEW or (others and not agreed):
+            again = f"{what} {WITH_OTHERS}" if others else what
+            return f"{self._plan(planned, user)}\n`/recollect forget {again}` erases it for good."
+        receipt = await self._memory.forget(**chosen, several_authors=agreed, actor=actor)
+        kept = f" {SURVIVING}" if receipt.survivors else ""
+        return f"Forgotten: {len(receipt.items)} things.{kept}"
+
+    def _plan(self, planned: Receipt, user: str) -> str:
+        """The texts that would go, and whose they are, as far as one message can hold them."""
+        lines = ["Nothing is erased yet. This would go:"]
+        for number, item in enumerate(planned.items):
+            whose = "you" if item.author == user else self._names.get(item.author, item.author)
+            line = f"• {escaped(item.text)} (by {whose or 'nobody named'})"
+            if sum(map(len, lines)) + len(line) > PLAN_CHARACTERS:
+                lines.append(f"… and {len(planned.items) - number:,} more.")
+                break
+            lines.append(line)
+        return "\n".join(lines) if planned.items else "There is nothing to erase."
 
     async def _opt(self, channel: Channel, user: str, *, out: bool) -> str:
         await self._memory.set_policy(

@@ -136,14 +136,16 @@ class Channel:
         }
 
     async def drop(self, message: SlackMessage) -> None:
-        """Forget this version of a message. One that has not come yet is taken in first: whoever
-        was forgotten is known when they come late."""
+        """Forget this version of a message, and what was learned from it together with the answers
+        of others. One that has not come yet is taken in first: whoever was forgotten is known when
+        they come late."""
         await self.keep([message])
         with suppress(NotFound):
             await self._memory.forget(
                 session=session_of(message),
                 scope=self.scope,
                 ids=[version_of(message)],
+                several_authors=True,
                 actor="slack",
             )
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypeVar
@@ -21,7 +22,8 @@ from recollect.index.codes import micros, micros_or_none, moment
 from recollect.ports import Cell
 from recollect.stores.cells import behind, check_cell, check_version
 from recollect.stores.rows import to_json
-from recollect.stores.sqlite.connection import roll_back, select
+from recollect.stores.sqlite.connection import connect, roll_back, select
+from recollect.stores.sqlite.failures import speaking_of
 from recollect.stores.sqlite.writer import Writer
 
 T = TypeVar("T")
@@ -80,6 +82,21 @@ class SqliteRegistry:
         if isinstance(done, Conflict):
             raise done
         return done
+
+
+def put_cell(path: str, cell: Cell, now: datetime) -> None:
+    """Write one cell into a file that this caller has not opened as a store, whatever the cell said
+    before. A file from before there was a registry stays as it is."""
+
+    def write(db: apsw.Connection) -> Cell:
+        known = _get(db, [cell.key], now)
+        return _put(db, replace(cell, version=known[0].version if known else 0), value, now)
+
+    check_cell(cell)
+    value = to_json(cell.value)
+    with speaking_of(path), closing(connect(path)) as db:
+        if db.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'registry'").get:
+            _committed(db, write)
 
 
 def _committed(db: apsw.Connection, write: Callable[[apsw.Connection], T]) -> T | Conflict:

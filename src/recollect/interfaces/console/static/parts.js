@@ -184,23 +184,31 @@ export function forget(record, after = () => {}) {
 
 function ForgetPreview({ record, after }) {
   const [sources, setSources] = useState(false);
+  const [several, setSeveral] = useState(false);
   const wish = { ids: [record.id], sources };
   const plan = useLoad(() => post("/v1/forget", { ...wish, dry_run: true }), [sources]);
   const done = async () => {
     hide();
-    if (await act("Erased for good.", () => post("/v1/forget", wish))) after();
+    if (await act("Erased for good.", () => post("/v1/forget", { ...wish, several_authors: several }))) after();
   };
-  return html`<p class="said" dir="auto">${clip(record.text, 240)}</p>
-    <label class="check"><input type="checkbox" checked=${sources} onChange=${(e) => setSources(e.target.checked)} />
+  return html`<label class="check"><input type="checkbox" checked=${sources}
+        onChange=${(e) => { setSources(e.target.checked); setSeveral(false); }} />
       also what it was made from, and copies</label>
-    <${Loaded} of=${plan} lines=${2}>${(receipt) => html`<p><strong>This would be erased</strong>, with its words,
+    <${Loaded} of=${plan} lines=${2}>${(receipt) => {
+      const authors = [...new Set(receipt.items.map((item) => item.author).filter(Boolean))].sort();
+      return html`<p><strong>This would be erased</strong>, with its words,
       vectors and edges, down to the bytes of the file:</p>
-      <ul class="plan">${receipt.items.slice(0, 50).map((item) => html`<li><span class="tag item-${item.status}">${item.status}</span>
-        <${Id} id=${item.id} /> ${item.reason}</li>`)}</ul>
+      <ul class="plan">${receipt.items.map((item) => html`<li><span class="tag item-${item.status}">${item.status}</span>
+        <span class="said" dir="auto">${clip(item.text, 240)}</span>
+        <span class="faint">${item.author ? `by ${item.author}` : "by nobody named"}</span> <${Id} id=${item.id} /> ${item.reason}</li>`)}</ul>
       ${receipt.survivors.length > 0 && html`<p>Still holding it: ${receipt.survivors.map((id) => html`<${Id} id=${id} /> `)}</p>`}
+      ${authors.length > 1 && html`<label class="check"><input type="checkbox" checked=${several}
+        onChange=${(e) => setSeveral(e.target.checked)} /> erase it although it is by ${authors.join(", ")}</label>`}
       <p class="warning">This cannot be undone.</p>
       <div class="buttons"><button onClick=${hide}>Keep it</button>
-        <button class="danger" onClick=${done}>Erase ${receipt.items.length} for good</button></div>`}<//>
+        <button class="danger" disabled=${authors.length > 1 && !several}
+          onClick=${done}>Erase ${receipt.items.length} for good</button></div>`;
+    }}<//>
     ${plan.error && html`<div class="buttons"><button onClick=${hide}>Close</button></div>`}`;
 }
 
