@@ -33,7 +33,9 @@ LIMITS = {
     "remember": (18, 75),
     "learn": (90, 110),  # since things have values, answers and portraits a form, and news a reader
     "recall": (4, 42),
-    "context": (11, 58),  # where records that a recall only glanced at are first made
+    # Where records that a recall only glanced at are first made; one for what a fact covers of its
+    # message, one for invisible characters.
+    "context": (11, 60),
     "forget": (42, 51),  # one since the file is written anew, one for export files
     "idle": (4, 21),
 }

@@ -71,7 +71,8 @@ class Said:
         self._texts.add(text)
         if record.kind == "episodic":
             self._long += f" {text} \n"
-        for origin in (*_sources(record), *record.derived_from):
+        origins: set[tuple[SessionKey, str] | str] = {*_sources(record), *record.derived_from}
+        for origin in origins:
             self._made_of.setdefault(origin, []).append(record.text)
 
     def repeats(self, record: Record) -> str:
@@ -93,6 +94,7 @@ class Said:
         return ""
 
     def _is_covered(self, record: Record, sources: set[tuple[SessionKey, str]]) -> bool:
+        origins: tuple[tuple[SessionKey, str] | str, ...]
         origins = (record.id, *(sources if record.type == "turn" else ()))
         shown = [text for origin in origins for text in self._made_of.get(origin, ())]
         return bool(shown) and covers(shown, record.text)

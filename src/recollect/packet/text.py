@@ -22,6 +22,7 @@ from recollect.text.tokens import TokenCount
 from recollect.text.trust import PREFACE
 from recollect.types import Answer, Hit, Kind, Record, Why
 from recollect.types.frozen import frozen
+from recollect.types.invisible import with_escapes, without_invisible
 
 STABLE_SECTION = "pre-seeded-memories"
 SECTION_OF_KIND: Mapping[Kind, str] = {
@@ -241,13 +242,13 @@ def _steps(steps: object) -> str:
     return " steps: " + "; ".join(f"{n}. {quoted(str(s))}" for n, s in enumerate(steps, start=1))
 
 
-# What could end a quotation: our tags, and whatever anybody takes for the end of a line.
-_ESCAPED = {ord(one): f"\\u{ord(one):04x}" for one in "<>\x7f\x85\u2028\u2029"}
+_ANGLES = {ord(one): f"\\u{ord(one):04x}" for one in "<>"}  # could end or begin one of our tags
 
 
 def quoted(text: str) -> str:
-    """One line that ends where it says it ends; no tag of ours can be forged inside it."""
-    return json.dumps(text, ensure_ascii=False).translate(_ESCAPED)
+    """One line that ends where it says it ends, and says nothing that is not seen; no tag of ours
+    can be forged inside it."""
+    return with_escapes(json.dumps(without_invisible(text), ensure_ascii=False)).translate(_ANGLES)
 
 
 def content_hash(text: str) -> str:

@@ -70,7 +70,8 @@ def _read_once(text: str) -> tuple[frozenset[str], frozenset[str]]:
 def _stems_of(text: str) -> tuple[frozenset[str], frozenset[str]]:
     written = list(words(text))
     codes = languages_of(text, written)
-    content, empty = set(symbols(text)), set()
+    content: set[str] = set(symbols(text))
+    empty: set[str] = set()
     for word in written:
         if is_dense(word[0]):
             content.update(_pairs(word))

@@ -33,7 +33,7 @@ from recollect.packet.text import (
     stable_section,
     text_section,
 )
-from recollect.packet.window import as_heard, is_claimed, newest_said, window
+from recollect.packet.window import as_heard, as_seen, is_claimed, newest_said, window
 from recollect.ports import Glance, Store, beside, leaves_out, leaving_out
 from recollect.rank.candidates import Candidate
 from recollect.rank.places import INSIDE, PASSED_OVER, is_crowded, outside, placed
@@ -573,7 +573,7 @@ async def _window(
 
 
 def _as_heard(messages: Sequence[Message]) -> list[Message]:
-    return list(map(as_heard, messages))
+    return [as_seen(as_heard(message)) for message in messages]
 
 
 async def _unfolded(engine: Engine, store: Store, key: SessionKey) -> tuple[list[Message], str]:

@@ -36,6 +36,7 @@ from recollect.text.compare import text_hash
 from recollect.text.dialects import original_of
 from recollect.types import Message, Record, Session, SessionKey, Summary
 from recollect.types.frozen import frozen
+from recollect.types.invisible import spelled_out
 from recollect.upkeep.fold import session_policy
 
 SNAPSHOT_FILE = ".last.json"
@@ -310,9 +311,8 @@ def message_line(message: Message) -> bytes:
     if message.author:
         body["author"] = message.author
     text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
-    for separator in "\u0085\u2028\u2029":  # some readers would end the line there
-        text = text.replace(separator, f"\\u{ord(separator):04x}")
-    return text.encode() + b"\n"
+    # At a separator some readers would end the line; what is invisible deceives the others.
+    return spelled_out(text).encode() + b"\n"
 
 
 def _write_if_new(folder: Folder, name: str, data: bytes) -> None:

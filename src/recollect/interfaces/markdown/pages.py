@@ -21,6 +21,7 @@ from urllib.parse import quote, unquote
 from recollect.interfaces.markdown.config import is_mapping
 from recollect.types import Type
 from recollect.types.frozen import frozen
+from recollect.types.invisible import spelled_out
 
 HEADINGS: dict[str, Type] = {
     "Facts": "fact",
@@ -46,6 +47,7 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+\Z")
 _FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})([^`]*)$")
 _DELIMITERS = re.compile(r"\s*\|?(?:\s*:?-+:?\s*\|)+(?:\s*:?-+:?\s*)?$")
 _CELL = re.compile(r"(?<!\\)\|")
+_BREAKS = re.compile(r"[\t\n\r]")
 MARKER = re.compile(r"<!--\s*recollect:([^\s<>]+?)\s*-->")
 _AMBIGUOUS = re.compile(r"&(?=amp;|lt;|#\d{1,7};)")
 _REFERENCE = re.compile(r"&(?:(amp)|(lt)|#(\d{1,7}));")
@@ -139,13 +141,9 @@ def escaped(text: str) -> str:
     inner = safe.strip()
     start = safe.index(inner) if inner else len(safe)
     before, after = safe[:start], safe[start + len(inner) :]
-    middle = "".join(_reference(c) if _breaks(c) else c for c in inner)
+    # An editor would break the line at them, lose them, or show nothing.
+    middle = _BREAKS.sub(lambda found: _reference(found[0]), spelled_out(inner, _reference))
     return "".join(map(_reference, before)) + middle + "".join(map(_reference, after))
-
-
-def _breaks(character: str) -> bool:
-    """Would an editor break the line here, or lose it?"""
-    return unicodedata.category(character) in ("Cc", "Zl", "Zp") or character == "\ufeff"
 
 
 def _reference(character: str) -> str:

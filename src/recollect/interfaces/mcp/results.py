@@ -8,6 +8,7 @@ for quoted data, and by which recollect knows them when they come back (see
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from mcp_types import CallToolResult, TextContent
 from pydantic import BaseModel, Field
@@ -15,8 +16,10 @@ from pydantic import BaseModel, Field
 from recollect.interfaces.render import visible, without_paths
 from recollect.memory.shown import PREFACE, TRUST_WORDS, packed_hits
 from recollect.types import Entry, Hit, Packet, Receipt, Record, ReviewItem, Touch
+from recollect.types.invisible import shown
 
 ANSWER_TOKENS_MAX = 8000
+TEXTS = frozenset(("text", "tags", "steps", "why", "notes", "reason", "actor"))  # fields
 
 
 class MemoryResult(BaseModel):
@@ -117,9 +120,18 @@ class Review(BaseModel):
 
 def told(text: str, value: BaseModel) -> CallToolResult:
     return CallToolResult(
-        content=[TextContent(type="text", text=text)],
-        structured_content=value.model_dump(mode="json", exclude_none=True),
+        content=[TextContent(type="text", text=shown(text))],
+        structured_content=_seen(value.model_dump(mode="json", exclude_none=True)),
     )
+
+
+def _seen(value: Any, name: str = "") -> Any:
+    """The same with every text as it is shown; names stay what they are called by."""
+    if isinstance(value, dict):
+        return {key: _seen(one, key) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_seen(one, name) for one in value]
+    return shown(value) if isinstance(value, str) and name in TEXTS else value
 
 
 # Memories
@@ -132,10 +144,10 @@ def told_hits(hits: Sequence[Hit], notes: Sequence[str], *, explain: bool) -> Ca
     if packed.near_misses:
         left_out = ", ".join(missed.hit.record.id for missed in packed.near_misses)
         said.append(f"too long to show: {left_out}; read memory://record/<id>")
-    shown = [hit for hit in hits if hit in packed.hits]
-    why = [f"why {hit.record.id}: {'; '.join(map(str, hit.why))}" for hit in shown if explain]
+    told_of = [hit for hit in hits if hit in packed.hits]
+    why = [f"why {hit.record.id}: {'; '.join(map(str, hit.why))}" for hit in told_of if explain]
     value = Memories(
-        memories=[memory_of(hit.record, hit=hit, explain=explain) for hit in shown], notes=said
+        memories=[memory_of(hit.record, hit=hit, explain=explain) for hit in told_of], notes=said
     )
     return told("\n".join([packed.text or "Nothing found.", *why, *_noted(said)]), value)
 
@@ -215,8 +227,8 @@ def _noted(notes: Iterable[str]) -> list[str]:
 
 def told_history(entries: Sequence[Entry], record: Record | None) -> CallToolResult:
     changes = [_change(entry) for entry in entries]
-    shown = packed_hits([Hit(record=record)] if record else [], ANSWER_TOKENS_MAX).text
-    lines = [shown] if shown else []
+    now = packed_hits([Hit(record=record)] if record else [], ANSWER_TOKENS_MAX).text
+    lines = [now] if now else []
     lines += [_change_line(change) for change in changes] or ["nothing happened"]
     value = History(memory=memory_of(record) if record else None, changes=changes)
     return told("\n".join(lines), value)
