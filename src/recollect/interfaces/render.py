@@ -20,6 +20,7 @@ from recollect.types import (
     Relation,
     Session,
     Summary,
+    origin_mark,
 )
 from recollect.types.frozen import frozen
 from recollect.types.invisible import json_escape, spelled_out
@@ -232,6 +233,8 @@ def _messages(count: int) -> str:
 def _about(record: Record) -> Iterable[str]:
     yield record.scope
     yield record.type
+    if mark := origin_mark(record.source, record.trust):
+        yield mark
     if record.status != "active":
         yield record.status
     yield f"{record.at:%Y-%m-%d}"

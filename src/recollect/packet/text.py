@@ -20,7 +20,7 @@ from typing import NamedTuple
 from recollect.rank.places import outside
 from recollect.text.tokens import TokenCount
 from recollect.text.trust import PREFACE
-from recollect.types import Answer, Hit, Kind, Record, Why
+from recollect.types import Answer, Hit, Kind, Record, Why, origin_mark
 from recollect.types.frozen import frozen
 from recollect.types.invisible import with_escapes, without_invisible
 
@@ -31,6 +31,7 @@ SECTION_OF_KIND: Mapping[Kind, str] = {
     "procedural": "procedures",
 }
 TRUST_WORDS = ("untrusted", "low", "medium", "high")
+COMPOSED = "agent"
 NO_ROOM = "it did not fit the budget"
 
 
@@ -213,18 +214,21 @@ def stable_section(hits: Sequence[Hit], *, cite: bool = False) -> Section:
 
 
 def text_section(tag: str, text: str) -> Section:
-    """A quoted text that is no record, such as a session's summary."""
-    lines = (f"- {quoted(text)}",) if text else ()
+    """A quoted text that is no record, such as a session's summary: composed or noted by a
+    program, whoever's words it is made of."""
+    lines = (f"- {quoted(text)} ({COMPOSED})",) if text else ()
     return Section(tag=tag, lines=lines, hits=(None,) * len(lines))
 
 
 def memory_line(record: Record, *, cite: bool = False) -> str:
     """One memory, with when it was; whoever wants to ``cite`` also gets its id, type and trust.
-    What is doubtful says so in any case."""
+    What no person said and what is doubtful says so in any case."""
     about = [f"id {record.id}"] if cite else []
     about.append(f"{record.at:%Y-%m-%d}")
     if cite:
         about.append(record.type)
+    if mark := origin_mark(record.source, record.trust):
+        about.append(mark)
     if record.status != "active":
         about.append(record.status)
     if cite:

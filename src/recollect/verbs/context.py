@@ -58,6 +58,7 @@ from recollect.types import (
     Status,
     Usage,
     Where,
+    origin_mark,
 )
 from recollect.types.arguments import Filter
 from recollect.types.frozen import frozen
@@ -741,5 +742,6 @@ def _pending_line(message: Message) -> str:
     who = message.author or message.role
     if is_claimed(message):
         who = f"an agent, as {who}"
-    about = f"from {quoted(who)}, {message.at:%Y-%m-%d %H:%M}, id {quoted(message.id)}"
-    return f"- {quoted(message.text)} ({about})"
+    mark = origin_mark(message.source, message.trust)
+    about = [f"from {quoted(who)}", *([mark] if mark else []), f"{message.at:%Y-%m-%d %H:%M}"]
+    return f"- {quoted(message.text)} ({', '.join(about)}, id {quoted(message.id)})"

@@ -34,7 +34,7 @@ from recollect.interfaces.markdown.workspace import HISTORY_FILE, session_file
 from recollect.scopes import root_of
 from recollect.text.compare import text_hash
 from recollect.text.dialects import original_of
-from recollect.types import Message, Record, Session, SessionKey, Summary
+from recollect.types import Message, Record, Session, SessionKey, Summary, origin_mark
 from recollect.types.frozen import frozen
 from recollect.types.invisible import spelled_out
 from recollect.upkeep.fold import session_policy
@@ -140,7 +140,8 @@ async def memory_page(
 
 
 def _fact(record: Record) -> FactLine:
-    return FactLine(id=record.id, text=record.text, type=record.type)
+    mark = origin_mark(record.source, record.trust)
+    return FactLine(id=record.id, text=record.text, type=record.type, mark=mark)
 
 
 def _fitting(facts: Iterable[Record]) -> list[Record]:

@@ -48,7 +48,7 @@ _FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})([^`]*)$")
 _DELIMITERS = re.compile(r"\s*\|?(?:\s*:?-+:?\s*\|)+(?:\s*:?-+:?\s*)?$")
 _CELL = re.compile(r"(?<!\\)\|")
 _BREAKS = re.compile(r"[\t\n\r]")
-MARKER = re.compile(r"<!--\s*recollect:([^\s<>]+?)\s*-->")
+MARKER = re.compile(r"<!--\s*recollect:([^\s<>]+?)(?:\s+(?:agent|tool|web|import))?\s*-->")
 _AMBIGUOUS = re.compile(r"&(?=amp;|lt;|#\d{1,7};)")
 _REFERENCE = re.compile(r"&(?:(amp)|(lt)|#(\d{1,7}));")
 _TYPE_OF_HEADING = {heading.casefold(): type_ for heading, type_ in HEADINGS.items()}
@@ -63,6 +63,7 @@ class FactLine:
     id: str
     text: str
     type: Type
+    mark: str = ""  # ``origin_mark``: who said it, if no person did
 
 
 @frozen
@@ -123,7 +124,8 @@ def heading_in(line: str) -> str | None:
 
 
 def fact_line(fact: FactLine) -> str:
-    return f"- {escaped(fact.text)} <!-- recollect:{written_id(fact.id)} -->"
+    mark = f" {fact.mark}" if fact.mark else ""
+    return f"- {escaped(fact.text)} <!-- recollect:{written_id(fact.id)}{mark} -->"
 
 
 def written_id(id_: str) -> str:

@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field
 
 from recollect.interfaces.render import visible, without_paths
 from recollect.memory.shown import PREFACE, TRUST_WORDS, packed_hits
-from recollect.types import Entry, Hit, Packet, Receipt, Record, ReviewItem, Touch
+from recollect.types import Entry, Hit, Packet, Receipt, Record, ReviewItem, Touch, origin_mark
 from recollect.types.invisible import shown
 
 ANSWER_TOKENS_MAX = 8000
@@ -32,6 +32,7 @@ class MemoryResult(BaseModel):
     at: str = Field(description="when it happened or began to hold, ISO 8601")
     status: str = Field(description="active, disputed, superseded, archived or quarantined")
     trust: str = Field(description="high, medium, low or untrusted")
+    said_by: str = Field("", description="agent, tool, web or import; empty: a person")
     tags: list[str] = []
     steps: list[str] = Field([], description="of a procedure, in order")
     score: float | None = None
@@ -162,6 +163,7 @@ def memory_of(record: Record, *, hit: Hit | None = None, explain: bool = False) 
         at=record.at.isoformat(),
         status=record.status,
         trust=TRUST_WORDS[record.trust],
+        said_by=origin_mark(record.source, record.trust),
         tags=list(record.tags),
         steps=[str(step) for step in steps] if isinstance(steps, list | tuple) else [],
         score=round(hit.score, 4) if hit else None,

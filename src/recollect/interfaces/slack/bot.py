@@ -17,6 +17,7 @@ from recollect.errors import Denied, Invalid, RecollectError
 from recollect.interfaces.slack.channel import Channel, is_said
 from recollect.interfaces.slack.history import ask, names_of, onboard
 from recollect.memory import AsyncMemory
+from recollect.types import Record, origin_mark
 from recollect.types.invisible import shown
 from recollect.wiring.configuration import variable
 
@@ -206,7 +207,7 @@ class Bot:
 
     async def _asked(self, channel: Channel, question: str) -> str:
         answer = await self._memory.recall(question, scope=channel.scope, limit=HITS_MAX)
-        lines = [f"• {as_plain(hit.record.text)}  `{hit.record.id}`" for hit in answer.hits]
+        lines = [_line(hit.record) for hit in answer.hits]
         return "\n".join(lines) or "I know nothing about that."
 
     async def _forget(self, channel: Channel, what: str, user: str) -> str:
@@ -237,6 +238,12 @@ class Bot:
         assert progress is not None
         state = "read to its beginning" if progress.done else "still being read"
         return f"This channel is {state}; {progress.kept:,} messages of its past are kept."
+
+
+def _line(record: Record) -> str:
+    mark = origin_mark(record.source, record.trust)
+    said_by = f" ({mark})" if mark else ""
+    return f"• {as_plain(record.text)}{said_by}  `{record.id}`"
 
 
 def as_plain(text: str) -> str:
