@@ -42,7 +42,7 @@ def words_of(name: str) -> list[str]:
 @cache
 def english() -> frozenset[str]:
     """The English list of pyspellchecker: words with their inflections."""
-    from spellchecker import SpellChecker  # type: ignore[import-untyped]  # a tool of `make check`
+    from spellchecker import SpellChecker  # a tool of `make check` alone
 
     return frozenset(SpellChecker(language="en").word_frequency.dictionary)
 

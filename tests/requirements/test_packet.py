@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 from recollect import Memory
 from recollect.packet.said import normal
+from recollect.packet.text import NO_ROOM
 from recollect.testing.provider_rules import anthropic_problems, gemini_problems, openai_problems
+from recollect.text.coverage import covers
 from recollect.text.tokens import estimate
 from tests.requirements.asking import stored
 from tests.requirements.conftest import MovableClock, OpenMemory
@@ -105,6 +107,81 @@ def test_A7_an_episode_and_its_own_turns_are_said_once(memory: Memory) -> None:
     memory.end("task", scope=ANN, outcome="renamed")
     packet = memory.context(query="billing table", scope=ANN)
     assert packet.text.count("rename the billing table") == 1
+
+
+TOLD = (
+    ("My daughter Mia is nine.", "For her party she wants a pirate cake."),
+    ("Meine Tochter Mia ist neun.", "Zur Feier wünscht sie sich einen Piratenkuchen."),
+    ("Ma fille Mia a neuf ans.", "Pour sa fête elle veut un gâteau de pirate."),
+    ("Mi hija Mia tiene nueve años.", "Para su fiesta quiere un pastel de pirata."),
+    ("我女儿美亚九岁。", "她的派对想要一个海盗蛋糕。"),
+)
+
+
+@pytest.mark.parametrize(("first", "second"), TOLD)
+def test_A7_a_fact_removes_no_message_that_says_more(
+    memory: Memory, first: str, second: str
+) -> None:
+    memory.observe("chat", [f"{first} {second}"], scope=ANN)
+    memory.maintain()
+    facts = [one for one in memory.records(scope=ANN).items if one.kind == "semantic"]
+    assert facts, "nothing was learned: this test would show nothing"
+    packet = memory.context(query=second, scope=ANN)
+    assert second in packet.text
+    assert any(hit.record.kind == "semantic" for hit in packet.hits)
+
+
+def test_A7_X7_a_covered_message_is_named_among_what_was_left_out(memory: Memory) -> None:
+    memory.observe("chat", ["I live in Hamburg."], scope=ANN, author="Ann")
+    memory.maintain()
+    packet = memory.context(query="Where does Ann live?", scope=ANN)
+    assert packet.text.count("Hamburg") == 1
+    [hit] = [hit for hit in packet.near_misses if hit.record.type == "turn"]
+    assert "what was learned from it is shown" in hit.why[-1].detail
+
+
+def test_A7_a_message_comes_where_its_fact_finds_no_room(memory: Memory) -> None:
+    said = "Our wifi at the cabin is called Moosehead and it only reaches the porch."
+    memory.observe("chat", [said], scope=ANN, author="Ann")
+    memory.maintain()
+    [fact] = [one for one in memory.records(scope=ANN).items if one.kind == "semantic"]
+    assert len(fact.text) > len(said), "a fact shorter than its message fits wherever that does"
+    shown = set()
+    for tokens in range(40, 120):
+        packet = memory.context(query="What is the wifi called?", scope=ANN, tokens=tokens)
+        shown.add(tuple(hit.record.type for hit in packet.hits))
+        if not packet.hits:
+            assert {hit.record.type for hit in packet.near_misses} == {"turn", fact.type}
+            assert {hit.why[-1].detail for hit in packet.near_misses} == {NO_ROOM}
+    assert shown == {(), ("turn",), (fact.type,)}
+
+
+FRAGMENTS = st.sampled_from(
+    """the blue kettle leaks|Paul sells his boat|dinner was cold|rent goes up in May
+    |the cellar floods|Oma kommt am Montag|le train part à midi|猫在钢琴上睡觉|鍵は玄関に""".split(
+        "|"
+    )
+)
+
+
+@hypothesis_settings(max_examples=30, deadline=None)
+@given(st.lists(st.lists(FRAGMENTS, min_size=1, max_size=3), min_size=1, max_size=5))
+def test_A7_X7_no_message_vanishes_unnamed(fragments: list[list[str]]) -> None:
+    """Whatever is learned: every word of what recall finds is in the packet, or its message is
+    named among what was left out."""
+    learned = ("I live in Hamburg.", "My daughter Mia is nine.", "I am allergic to nuts.")
+    with Memory.open("dict:", embedder="hashing", background=False) as memory:
+        for number, more in enumerate(fragments):
+            text = " ".join([learned[number % 3], *(f"{one}." for one in more)])
+            memory.observe(f"s{number}", [text], scope=ANN, author="Ann")
+        memory.maintain()
+        asked = fragments[0][0]
+        packet = memory.context(query=asked, scope=ANN, tokens=4000)
+        named = {hit.record.id for hit in (*packet.hits, *packet.near_misses)}
+        for hit in memory.recall(asked, scope=ANN, limit=20).hits:
+            assert hit.record.id in named
+            told = " ".join(shown.record.text for shown in packet.hits)
+            assert covers([told], hit.record.text)
 
 
 def test_A11_a_threshold_keeps_noise_out_of_the_packet(memory: Memory) -> None:

@@ -18,7 +18,7 @@ TURN = Record(
     scope="user:ann",
     kind="episodic",
     type="turn",
-    text="I moved to Hamburg.",
+    text="I live in Hamburg.",
     learned_at=NOW,
     session="chat",
     lineage=("m1",),
@@ -56,6 +56,22 @@ def test_L5_a_copy_in_another_scope_is_of_the_same_source() -> None:
 )
 def test_others_are_left_alone(other: Record) -> None:
     assert ranked((TURN, 0.5), (other, 0.6)) == {"turn": 0.5, "fact": 0.6}
+
+
+def test_a_fact_does_not_stand_for_what_it_does_not_say() -> None:
+    turn = replace(TURN, text="I live in Hamburg. The spare key is under the blue pot.")
+    key = replace(FACT, id="key", text="The spare key is under the blue pot.")
+    assert ranked((turn, 0.9), (FACT, 0.4), prefer_facts=True) == {
+        "turn": pytest.approx(0.9),
+        "fact": pytest.approx(0.9),
+    }
+    assert ranked((turn, 0.9), (FACT, 0.4), (key, 0.5), prefer_facts=True) == {
+        "fact": pytest.approx(0.4),
+        "key": pytest.approx(0.9),
+    }
+    disputed = replace(FACT, status="disputed")
+    assert ranked((turn, 0.5), (disputed, 0.4)).keys() == {"turn", "fact"}
+    assert ranked((TURN, 0.5), (disputed, 0.4)).keys() == {"fact"}
 
 
 def test_two_facts_of_one_turn_leave_the_turn_and_two_turns_of_one_fact_the_better() -> None:

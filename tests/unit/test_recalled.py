@@ -38,6 +38,8 @@ PACKET = packet(
     fact('She said "hi" <b>\\ (once) \u2028'),
     fact("How to ship", data={"steps": ["build it", 'call "it" (now)']}, kind="procedural"),
     fact("Disputed thing", status="disputed", trust=0),
+    fact("An agent's claim", source="assistant", trust=2),
+    fact("A page's claim", source="web", trust=0, status="disputed"),
 )
 
 

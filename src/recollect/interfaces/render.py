@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import textwrap
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -22,8 +21,10 @@ from recollect.types import (
     Relation,
     Session,
     Summary,
+    origin_mark,
 )
 from recollect.types.frozen import frozen
+from recollect.types.invisible import json_escape, spelled_out
 from recollect.types.json import as_json as as_json
 from recollect.types.pages import Consent, Due, ScopeCount, Spent, Stats
 
@@ -51,6 +52,9 @@ NOTHING = "nothing to do"
 _PATH = re.compile(
     r"(?:(?<=[\s'\"(=])|\A)(?:[A-Za-z]:)?[/\\](?:[^\s'\":;,()]+[/\\])*[^\s'\":;,()]+"
 )
+
+
+_BREAKS = re.compile(r"[\t\n\r]")
 
 
 def without_paths(text: str) -> str:
@@ -83,7 +87,7 @@ class Screen:
             yield " " * len(head) + self.paint(about, "2")
         if explain:
             for why in hit.why:
-                yield " " * len(head) + self.paint(str(why), "36")
+                yield " " * len(head) + self.paint(visible(str(why)), "36")
 
     def receipt(self, receipt: Receipt) -> Iterable[str]:
         for item in receipt.items:
@@ -97,7 +101,7 @@ class Screen:
         for note in receipt.notes:
             yield self.paint(f"- {visible(note)}", "2")
         if receipt.change:
-            yield self.paint(f"change {receipt.change}", "2")
+            yield self.paint(f"change {visible(receipt.change)}", "2")
 
     def going(self, item: ReceiptItem) -> Iterable[str]:
         """What a dry run would take, and whose it is."""
@@ -146,7 +150,7 @@ class Screen:
         yield from (self.paint(about, "2") for about in self.fitted(_about(record), 0))
 
     def entry(self, entry: Entry) -> Iterable[str]:
-        head = f"{entry.at:%Y-%m-%d %H:%M:%S}  {entry.root} #{entry.seq}  {entry.reason}"
+        head = f"{entry.at:%Y-%m-%d %H:%M:%S}  {entry.root} #{entry.seq}  {visible(entry.reason)}"
         yield self.paint(head, "1") + (f"  by {visible(entry.actor)}" if entry.actor else "")
         for touch in entry.touched:
             what = (
@@ -155,7 +159,7 @@ class Screen:
             yield f"    {what} {touch.kind} {visible(touch.id)}" + _changes(
                 touch.before, touch.after
             )
-        yield self.paint(f"    change {entry.change}", "2")
+        yield self.paint(f"    change {visible(entry.change)}", "2")
 
     def session(self, session: Session) -> Iterable[str]:
         when = f"{session.started_at:%Y-%m-%d %H:%M}" if session.started_at else "?"
@@ -174,7 +178,7 @@ class Screen:
     def spent(self, spent: Spent) -> Iterable[str]:
         tokens = f"{spent.tokens_in:,} + {spent.tokens_out:,} tokens"
         calls = f"{spent.calls:,} call{'' if spent.calls == 1 else 's'}"
-        yield f"{spent.day}  {spent.scope}  {spent.operation}  {spent.model}"
+        yield f"{spent.day}  {spent.scope}  {spent.operation}  {visible(spent.model)}"
         yield self.paint(f"    {calls}, {tokens}, ${spent.cost:.4f}", "2")
 
     def due(self, due: Due) -> Iterable[str]:
@@ -197,7 +201,7 @@ class Screen:
         if isinstance(item, Summary):
             return self.folded(item)
         if isinstance(item, Relation):
-            return [f"{item.source}  {item.kind}  {item.target}"]
+            return [f"{visible(item.source)}  {item.kind}  {visible(item.target)}"]
         if isinstance(item, Consent):
             whose = f" of {visible(item.author)}" if item.author else ""
             return [f"{item.scope}{whose}: {'kept' if item.persist else 'not kept'}"]
@@ -245,13 +249,15 @@ def _messages(count: int) -> str:
 def _about(record: Record) -> Iterable[str]:
     yield record.scope
     yield record.type
+    if mark := origin_mark(record.source, record.trust):
+        yield mark
     if record.status != "active":
         yield record.status
     yield f"{record.at:%Y-%m-%d}"
     yield from (f"#{visible(tag)}" for tag in record.tags)
     if record.author:
         yield f"by {visible(record.author)}"
-    yield record.id
+    yield visible(record.id)
 
 
 def _changes(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> str:
@@ -259,19 +265,15 @@ def _changes(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) 
         return ""
     names = [name for name in after if name != "version" and before.get(name) != after[name]]
     return (
-        " (" + ", ".join(f"{n}: {before.get(n)} -> {after[n]}" for n in names) + ")"
+        visible(" (" + ", ".join(f"{n}: {before.get(n)} -> {after[n]}" for n in names) + ")")
         if names
         else ""
     )
 
 
 def visible(text: str) -> str:
-    """Text that cannot drive a terminal: control and direction characters made visible."""
-    if text.isprintable():
+    """Text that cannot drive a terminal: control, direction and invisible characters are written
+    as escapes, except the joiners that a script or an emoji needs."""
+    if text.isascii() and text.isprintable():
         return text
-    return "".join(
-        character
-        if character.isprintable() or unicodedata.category(character) == "Zs"
-        else f"\\u{ord(character):04x}"
-        for character in text
-    )
+    return _BREAKS.sub(lambda found: json_escape(found[0]), spelled_out(text))

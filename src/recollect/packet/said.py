@@ -1,7 +1,8 @@
 """Nothing is said twice: what a packet says already, in whatever form it said it. Pure.
 
 A memory repeats another if it is the same record or a copy, if it reads the same but for case and
-punctuation, if it was made of what is shown, or if what is shown was made of it.
+punctuation, if it was made of what is shown, or if what is shown was made of it and contains its
+content words: a fact that was learned from a message may hold only a part of it.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import re
 from collections.abc import Iterable
 
 from recollect.text.analysis import asks
+from recollect.text.coverage import covers
 from recollect.text.normal import fold
 from recollect.types import Message, Record, SessionKey
 
@@ -17,6 +19,7 @@ _WORDS = re.compile(r"\w+")
 _SENTENCE_END = re.compile(r"(?<=[.!?…。！？])\s*")
 # Shorter texts stand inside of longer ones by chance.
 CONTAINED_LEAST = 12
+COVERED = "what was learned from it is shown and contains its words"
 
 
 def normal(text: str) -> str:
@@ -41,8 +44,8 @@ class Said:
         self._texts: set[str] = set()
         self._long = "\n"  # every text that others may stand in, a line each
         self._messages: set[tuple[SessionKey, str]] = set()
-        self._sources: set[tuple[SessionKey, str]] = set()
-        self._made_of: set[str] = set()
+        # What is shown, by the messages and the records that it was made of.
+        self._made_of: dict[tuple[SessionKey, str] | str, list[str]] = {}
         self._read = {} if read is None else read  # texts by their words
 
     def _normal(self, text: str) -> str:
@@ -68,8 +71,9 @@ class Said:
         self._texts.add(text)
         if record.kind == "episodic":
             self._long += f" {text} \n"
-        self._sources |= _sources(record)
-        self._made_of.update(record.derived_from)
+        origins: set[tuple[SessionKey, str] | str] = {*_sources(record), *record.derived_from}
+        for origin in origins:
+            self._made_of.setdefault(origin, []).append(record.text)
 
     def repeats(self, record: Record) -> str:
         """Why it would say something twice; "" if it would not."""
@@ -81,16 +85,19 @@ class Said:
         sources = _sources(record)
         if sources and sources <= self._messages:
             return "the messages that it was made of are shown"
-        if record.type == "turn":
-            if sources & self._sources:
-                return "what was learned from it is shown"
-            if len(text) >= CONTAINED_LEAST and f" {text} " in self._long:
-                return "an episode that is shown tells it"
-        if record.id in self._made_of:
-            return "what was made of it is shown"
+        if record.type == "turn" and len(text) >= CONTAINED_LEAST and f" {text} " in self._long:
+            return "an episode that is shown tells it"
+        if self._is_covered(record, sources):
+            return COVERED
         if record.derived_from and self._names >= set(record.derived_from):
             return "what it was made of is shown"
         return ""
+
+    def _is_covered(self, record: Record, sources: set[tuple[SessionKey, str]]) -> bool:
+        origins: tuple[tuple[SessionKey, str] | str, ...]
+        origins = (record.id, *(sources if record.type == "turn" else ()))
+        shown = [text for origin in origins for text in self._made_of.get(origin, ())]
+        return bool(shown) and covers(shown, record.text)
 
 
 def _names(record: Record) -> set[str]:

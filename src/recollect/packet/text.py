@@ -21,8 +21,9 @@ from typing import NamedTuple
 from recollect.rank.places import outside
 from recollect.text.tokens import TokenCount
 from recollect.text.trust import PREFACE
-from recollect.types import Answer, Hit, Kind, Record, Why
+from recollect.types import Answer, Hit, Kind, Record, Why, origin_mark
 from recollect.types.frozen import frozen
+from recollect.types.invisible import with_escapes, without_invisible
 
 STABLE_SECTION = "pre-seeded-memories"
 SECTION_OF_KIND: Mapping[Kind, str] = {
@@ -31,6 +32,7 @@ SECTION_OF_KIND: Mapping[Kind, str] = {
     "procedural": "procedures",
 }
 TRUST_WORDS = ("untrusted", "low", "medium", "high")
+COMPOSED = "agent"
 NO_ROOM = "it did not fit the budget"
 
 
@@ -241,18 +243,22 @@ def stable_section(
 
 
 def text_section(tag: str, text: str) -> Section:
-    """A quoted text that is no record, such as a session's summary."""
-    lines = (f"- {quoted(text)}",) if text else ()
+    """A quoted text that is no record, such as a session's summary: composed or noted by a
+    program, whoever's words it is made of."""
+    lines = (f"- {quoted(text)} ({COMPOSED})",) if text else ()
     return Section(tag=tag, lines=lines, hits=(None,) * len(lines))
 
 
 def memory_line(record: Record, *, cite: bool = False, ended: Ended | None = None) -> str:
     """One memory, with when it was; whoever wants to ``cite`` also gets its id, type and trust.
-    What is doubtful says so in any case, and so does what ended a safety statement."""
+    What no person said and what is doubtful says so in any case, and so does what ended a safety
+    statement."""
     about = [f"id {record.id}"] if cite else []
     about.append(f"{record.at:%Y-%m-%d}")
     if cite:
         about.append(record.type)
+    if mark := origin_mark(record.source, record.trust):
+        about.append(mark)
     if record.status != "active":
         about.append(record.status)
     if cite:
@@ -272,13 +278,13 @@ def _steps(steps: object) -> str:
     return " steps: " + "; ".join(f"{n}. {quoted(str(s))}" for n, s in enumerate(steps, start=1))
 
 
-# What could end a quotation: our tags, and whatever anybody takes for the end of a line.
-_ESCAPED = {ord(one): f"\\u{ord(one):04x}" for one in "<>\x7f\x85\u2028\u2029"}
+_ANGLES = {ord(one): f"\\u{ord(one):04x}" for one in "<>"}  # could end or begin one of our tags
 
 
 def quoted(text: str) -> str:
-    """One line that ends where it says it ends; no tag of ours can be forged inside it."""
-    return json.dumps(text, ensure_ascii=False).translate(_ESCAPED)
+    """One line that ends where it says it ends, and says nothing that is not seen; no tag of ours
+    can be forged inside it."""
+    return with_escapes(json.dumps(without_invisible(text), ensure_ascii=False)).translate(_ANGLES)
 
 
 def content_hash(text: str) -> str:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from recollect.types import PERSON_TRUST, TRUST_OF_SOURCE, Message, Role
+from recollect.types.invisible import shown
 
 
 def units(messages: Sequence[Message]) -> list[range]:
@@ -83,6 +86,36 @@ def as_heard(message: Message) -> Message:
             calls=message.calls,
         )
     return message
+
+
+# What has to go back to its provider byte by byte, or is no text.
+_OPAQUE = frozenset(
+    """args arguments call_id data encrypted_content fileData file_data functionCall function_call
+    id image_url inlineData inline_data input name role signature source thinking thoughtSignature
+    thought_signature tool_call_id tool_calls tool_use_id type url""".split()
+)
+
+
+def as_seen(message: Message) -> Message:
+    """A message without invisible characters, and with control characters as escapes. What a
+    provider has to get back as it came, such as calls and signed thoughts, is left alone."""
+    text = shown(message.text)
+    if not message.original:
+        return message if text == message.text else replace(message, text=text)
+    try:
+        loaded = json.loads(message.original)
+        original = json.dumps(seen, ensure_ascii=False) if (seen := _seen(loaded)) != loaded else ""
+    except (ValueError, RecursionError):
+        return replace(message, text=text)
+    return replace(message, text=text, original=original or message.original)
+
+
+def _seen(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: one if key in _OPAQUE else _seen(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_seen(one) for one in value]
+    return shown(value) if isinstance(value, str) else value
 
 
 def is_own(message: Message) -> bool:

@@ -104,7 +104,7 @@ class Board:
 class Candidate:
     """A hit with its score: a row of a board, or one that came along."""
 
-    __slots__ = ("_board", "_more", "_record", "_row", "glance", "lent", "score")
+    __slots__ = ("_board", "_more", "_record", "_row", "covered", "glance", "lent", "score")
 
     def __init__(
         self, of: Board | Hit, score: float = 0.0, row: int = 0, lent: float | None = None
@@ -116,6 +116,7 @@ class Candidate:
         self._more: tuple[Reason, ...] = ()
         self.score = score
         self.lent = lent  # how similar that is which it came along with
+        self.covered: tuple[Candidate, ...] = ()  # the turns that it stands for
 
     @property
     def record(self) -> Record:

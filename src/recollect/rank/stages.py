@@ -33,6 +33,7 @@ from recollect.rank.question import (
 )
 from recollect.rank.sought import TIME, without_it
 from recollect.text.analysis import asks, query_terms, terms
+from recollect.text.coverage import covers
 from recollect.text.normal import fold
 from recollect.types import Hit, Record
 from recollect.types.frozen import frozen
@@ -540,9 +541,40 @@ def drop_copies(candidates: Candidates, asked: Asked) -> Candidates:  # noqa: AR
 
 
 def one_per_source(candidates: Candidates, asked: Asked) -> Candidates:
-    """A turn and a fact learned from it say the same: one of them stays, with the better score
-    of both, so that no place in the answer is taken twice. A fact that is in doubt stays: its turn
-    does not say so."""
+    """A turn and a fact learned from it may say the same: then one of them stays, with the better
+    score of both, so that no place in the answer is taken twice. Usually that is the turn, which
+    says it all. A fact that is in doubt stays, as its turn does not say so, and so does every fact
+    that is preferred; then the turn goes only if the facts contain its content words."""
+    dropped: set[str] = set()
+    for turn, facts in _facts_of_turns(candidates):
+        speaking = [one for one in facts if _speaks(one, asked)]
+        covered = bool(speaking) and covers([one.record.text for one in facts], turn.record.text)
+        if covered or (speaking and turn.score > speaking[0].score):
+            _lend(turn, speaking[0])
+        if covered:
+            speaking[0].covered += (turn,)
+            dropped.add(turn.glance.id)
+            continue
+        for fact in facts:
+            if fact not in speaking:
+                _lend(fact, turn)
+                dropped.add(fact.glance.id)
+    return [one for one in candidates if one.glance.id not in dropped] if dropped else candidates
+
+
+def _speaks(fact: Candidate, asked: Asked) -> bool:
+    """Does it stay beside its turn, or in its place?"""
+    return asked.prefer_facts or fact.record.status == "disputed"
+
+
+def _lend(giver: Candidate, taker: Candidate) -> None:
+    """The better score of both."""
+    gain = max(giver.score - taker.score, 0.0)
+    taker.add("same source", gain, f"{giver.record.type} {giver.record.id}")
+
+
+def _facts_of_turns(candidates: Candidates) -> Iterable[tuple[Candidate, list[Candidate]]]:
+    """Each turn that facts among the candidates were learned from, and these, best first."""
     facts = [one for one in candidates if one.glance.session and one.glance.kind == "semantic"]
     sessions = frozenset(fact.glance.session for fact in facts)
     turns = {
@@ -551,17 +583,11 @@ def one_per_source(candidates: Candidates, asked: Asked) -> Candidates:
         if candidate.glance.type == "turn" and candidate.glance.session in sessions
         for id_ in candidate.record.lineage
     }
-    dropped: set[str] = set()
+    found: dict[str, tuple[Candidate, list[Candidate]]] = {}
     for fact in sorted(facts, key=order) if turns else ():
-        turn = _best_turn(fact.record, turns)
-        if turn is None or turn.glance.id in dropped:
-            continue
-        says_more = asked.prefer_facts or fact.record.status == "disputed"
-        kept, gone = (fact, turn) if says_more else (turn, fact)
-        dropped.add(gone.glance.id)
-        gain = max(gone.score - kept.score, 0.0)
-        kept.add("same source", gain, f"{gone.record.type} {gone.record.id}")
-    return [one for one in candidates if one.glance.id not in dropped] if dropped else candidates
+        if turn := _best_turn(fact.record, turns):
+            found.setdefault(turn.glance.id, (turn, []))[1].append(fact)
+    return found.values()
 
 
 def _best_turn(record: Record, turns: Mapping[tuple[str, str, str], Candidate]) -> Candidate | None:

@@ -144,7 +144,7 @@ def terms(text: str) -> list[str]:
         return [stem(word) for word in words(text)]
     found: list[str] = []
     for word in words(text):
-        if not _is_dense(word[0]):
+        if not is_dense(word[0]):
             found.append(stem(word))
             continue
         short = 2 if _is_dense_letter(word[0]) else 1
@@ -430,7 +430,7 @@ def bm25(weight: float, frequency: float, length: float, average_length: float) 
 
 
 @cache
-def _is_dense(character: str) -> bool:
+def is_dense(character: str) -> bool:
     return re.match(f"[{_DENSE}]", character) is not None
 
 

@@ -95,6 +95,27 @@ TRUST_OF_SOURCE: Mapping[Source, int] = {
     "web": 0,
 }
 PERSON_TRUST = 3
+# How a line is marked that no person said, wherever it is rendered.
+_MARK_OF_SOURCE: Mapping[Source, str] = {
+    "assistant": "agent",
+    "tool": "tool",
+    "web": "web",
+    "import": "import",
+}
+_MARK_OF_TRUST = ("web", "import", "agent")
+
+
+def origin_mark(source: Source, trust: int) -> str:
+    """``agent``, ``tool``, ``web`` or ``import``; "" for what a person said or confirmed, the
+    application's own instructions, and files that are trusted as such. A source that is trusted
+    less than its kind was only claimed: then the trust says by whom at best."""
+    if trust >= PERSON_TRUST:
+        return ""
+    if mark := _MARK_OF_SOURCE.get(source):
+        return mark
+    return "" if trust >= TRUST_OF_SOURCE[source] else _MARK_OF_TRUST[max(trust, 0)]
+
+
 # What somebody may claim at most for what they write, whatever they say where it comes from.
 TRUST_OF_HOLDER: Mapping[Holder, int] = {"person": 3, "service": 3, "agent": 2}
 

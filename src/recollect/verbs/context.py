@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 from itertools import islice
 from typing import Any
 
@@ -17,12 +17,14 @@ from recollect.index.filters import passes
 from recollect.lifecycle.safety import ENDS, ended_by
 from recollect.packet.buffers import note_lines, notes_key, session_name
 from recollect.packet.policy import policy_of
-from recollect.packet.said import Said, only_asks
+from recollect.packet.said import COVERED, Said, only_asks
 from recollect.packet.shapes import opening_words, shaped
 from recollect.packet.stable import STABLE, by_weight
 from recollect.packet.text import (
+    NO_ROOM,
     Ended,
     Missed,
+    Packed,
     Section,
     alone,
     content_hash,
@@ -33,7 +35,7 @@ from recollect.packet.text import (
     stable_section,
     text_section,
 )
-from recollect.packet.window import as_heard, is_claimed, newest_said, window
+from recollect.packet.window import as_heard, as_seen, is_claimed, newest_said, window
 from recollect.ports import Glance, Store, beside, leaves_out, leaving_out
 from recollect.rank.candidates import Candidate
 from recollect.rank.places import INSIDE, PASSED_OVER, is_crowded, outside, placed
@@ -59,6 +61,7 @@ from recollect.types import (
     Status,
     Usage,
     Where,
+    origin_mark,
 )
 from recollect.types.arguments import Filter
 from recollect.types.frozen import frozen
@@ -81,6 +84,7 @@ PROCEDURES_MAX = 200
 FOUND_MAX = 60  # memories found for the query, where the profile names no number
 WHOLE_MAX = 200  # a scope with no more memories than this may come whole
 NEAR_MISSES_MAX = 50
+REPACKED_MAX = 2
 STABLE_SHARE = 0.35
 MESSAGES_SHARE = 0.5
 ASKED_SHARE = 0.75  # what the user's newest message may take before it is cut
@@ -114,6 +118,7 @@ class Gathered:
 
     stable: list[Hit]
     found: list[Hit]  # for the query, the best first
+    covered: list[Hit]  # found too: turns for which facts may stand
     spare: list[Missed]  # found too
     rest: list[Hit]  # of a small scope, what was not found
     recent: list[Hit]  # episodes
@@ -173,13 +178,15 @@ def _composed(
     reserved = _reserved(gathered.messages, left, price)
     kept, spent, notes = window(gathered.messages, reserved, price)
     shown = _chosen(gathered, kept)
-    packed = pack(
+    whole = engine.profile.context_tokens if left is None else left
+    packing = partial(
+        pack,
         stable_section(gathered.stable, cite=wanted.cite, ends=gathered.ends),
-        _sections(gathered, shown, with_summary=not apart, cite=wanted.cite),
-        stable_budget=int((engine.profile.context_tokens if left is None else left) * STABLE_SHARE),
-        budget=engine.profile.context_tokens if left is None else left - spent,
-        count=counter.count,
+        stable_budget=int(whole * STABLE_SHARE),
+        budget=whole if left is None else whole - spent,
+        count=cache(counter.count),
     )
+    packed = _packed(gathered, kept, shown, packing, with_summary=not apart, cite=wanted.cite)
     text_tokens = counter.count(packed.text) if packed.text else 0
     if left is not None and len(kept) < len(gathered.messages):
         # What the memories did not need, the conversation may have.
@@ -194,7 +201,7 @@ def _composed(
     notes += _about_pending(gathered.pending, delivered)
     if packed.near_misses:
         notes.append(f"{len(packed.near_misses)} memories did not fit the budget")
-    near = [*packed.near_misses, *shown.missed]
+    near = [*packed.near_misses, *shown.repeated, *shown.missed]
     return Packet(
         text=packed.text,
         stable_text=packed.stable_text,
@@ -242,38 +249,101 @@ def _about_pending(pending: Sequence[Message], delivered: Sequence[Message]) -> 
 class ShownMemories:
     """The memories that may go in, each said once, by section; and what was left out and why."""
 
-    facts: list[Hit]
-    procedures: list[Hit]
-    episodes: list[Hit]
-    turns: list[Hit]
+    facts: list[Hit] = field(default_factory=list)
+    procedures: list[Hit] = field(default_factory=list)
+    episodes: list[Hit] = field(default_factory=list)
+    turns: list[Hit] = field(default_factory=list)
     missed: list[Missed]
+    repeated: list[Missed] = field(default_factory=list)  # left out in favour of something shown
+
+    def section_of(self, record: Record) -> list[Hit]:
+        if record.type == "turn":
+            return self.turns
+        sections = {"semantic": self.facts, "procedural": self.procedures}
+        return sections.get(record.kind, self.episodes)
 
 
 def _chosen(gathered: Gathered, kept: Sequence[Message]) -> ShownMemories:
-    said = Said(gathered.read)
-    said.hear((*kept, *gathered.pending))
-    for text in (gathered.summary, gathered.channel_summary):
-        said.tell(text)
+    said = _said_in(gathered, kept, (gathered.summary, gathered.channel_summary))
     for hit in gathered.stable:
         said.add(hit.record)
-    shown = ShownMemories(facts=[], procedures=[], episodes=[], turns=[], missed=[*gathered.spare])
+    shown = ShownMemories(missed=[*gathered.spare])
     # Facts before the turns they came from and before profiles made of them; questions last.
     found = sorted(gathered.found, key=_precedence)
-    places = (
-        (shown.facts, [h for h in (*found, *gathered.rest) if h.record.kind == "semantic"]),
-        (shown.procedures, [h for h in (*gathered.procedures, *found) if _is_procedure(h)]),
-        (shown.episodes, [h for h in (*found, *gathered.recent) if _is_episode(h)]),
-        (shown.turns, [h for h in found if h.record.type == "turn"]),
+    turns = [hit for hit in (*found, *gathered.covered) if hit.record.type == "turn"]
+    candidates = (
+        *(h for h in (*found, *gathered.rest) if h.record.kind == "semantic"),
+        *(h for h in (*gathered.procedures, *found) if _is_procedure(h)),
+        *(h for h in (*found, *gathered.recent) if _is_episode(h)),
+        *turns,
     )
-    for place, hits in places:
-        for hit in hits:
-            reason = said.repeats(hit.record) or _says_nothing(hit)
-            if not reason:
-                said.add(hit.record)
-                place.append(hit)
-            elif reason != "said already":
-                shown.missed.append(Missed(hit, reason))
+    passed: set[str] = set()  # a memory may be found and recent too
+    for hit in candidates:
+        if reason := said.repeats(hit.record):
+            known = reason == "said already" or hit.record.id in passed
+            shown.repeated += [] if known else [Missed(hit, reason)]
+            passed.add(hit.record.id)
+        elif reason := _says_nothing(hit):
+            shown.missed.append(Missed(hit, reason))
+        else:
+            said.add(hit.record)
+            shown.section_of(hit.record).append(hit)
     return shown
+
+
+def _said_in(gathered: Gathered, kept: Sequence[Message], texts: Iterable[str]) -> Said:
+    """What the packet says beside memories. A message that is cut says only a part of itself."""
+    said = Said(gathered.read)
+    whole = frozenset(map(id, gathered.messages))
+    said.hear((*(one for one in kept if id(one) in whole), *gathered.pending))
+    for text in texts:
+        said.tell(text)
+    return said
+
+
+def _packed(
+    gathered: Gathered,
+    kept: Sequence[Message],
+    shown: ShownMemories,
+    packing: Callable[[list[Section]], Packed],
+    *,
+    with_summary: bool,
+    cite: bool,
+) -> Packed:
+    """The memories inside the budget. What was left out in favour of a memory that then found no
+    room is tried again: nothing may stand for another unless it is shown."""
+    packed = packing(_sections(gathered, shown, with_summary=with_summary, cite=cite))
+    for _ in range(REPACKED_MAX):
+        back = _not_repeated(gathered, kept, shown, packed)
+        if not back:
+            break
+        for missed in back:
+            shown.repeated.remove(missed)
+            shown.section_of(missed.hit.record).append(missed.hit)
+        packed = packing(_sections(gathered, shown, with_summary=with_summary, cite=cite))
+    for missed in _not_repeated(gathered, kept, shown, packed):
+        shown.repeated.remove(missed)
+        packed.near_misses.append(Missed(missed.hit, NO_ROOM))
+    return packed
+
+
+def _not_repeated(
+    gathered: Gathered, kept: Sequence[Message], shown: ShownMemories, packed: Packed
+) -> list[Missed]:
+    """What was left out as said already, and is not said in what was packed."""
+    if not (shown.repeated and packed.near_misses):
+        return []
+    summaries = (gathered.summary, gathered.channel_summary)
+    there = [text for text in summaries if text and quoted(text) in packed.text]
+    said = _said_in(gathered, kept, there)
+    for hit in packed.hits:
+        said.add(hit.record)
+    back: list[Missed] = []
+    for missed in shown.repeated:
+        if not said.repeats(missed.hit.record):
+            said.add(missed.hit.record)
+            back.append(missed)
+    return back
 
 
 def _says_nothing(hit: Hit) -> str:
@@ -324,7 +394,8 @@ async def _gather(engine: Engine, wanted: ContextWish) -> Gathered:
     )
     read: dict[str, str] = {}
     found, answer = await _found(engine, question, messages, stable, read)
-    best, passed = placed(found, most or FOUND_MAX)
+    best, passed = placed(found.hits, most or FOUND_MAX)
+    covered = found.covered_by(best)
     engine.used.update((root_of(hit.record.scope), hit.record.id) for hit in best)
     # Whoever sets a bar wants nothing below it.
     barred = most or wanted.threshold is not None or engine.profile.threshold
@@ -332,7 +403,9 @@ async def _gather(engine: Engine, wanted: ContextWish) -> Gathered:
     return Gathered(
         stable=stable,
         found=best,
-        spare=_spare(found, best, passed),
+        covered=[] if most else covered,
+        # With a number of places, none of them may come back when its facts find no room.
+        spare=_spare([*found.hits, *(covered if most else ())], best, passed),
         rest=rest,
         recent=await _recent_episodes(shelf),
         procedures=await _triggered(shelf, query),
@@ -381,17 +454,17 @@ async def _found(
     messages: Sequence[Message],
     stable: Sequence[Hit],
     read: dict[str, str],
-) -> tuple[list[Hit], Recalled]:
+) -> tuple[DistinctHits, Recalled]:
     """For the query, the best first, and what there is to say about it."""
     answer = await recalled_for(engine, question, count_uses=False)
     if not question.shown:
-        return [], answer
+        return DistinctHits(), answer
     most = engine.profile.context_records
     telling_apart = partial(
         _distinct, messages=messages, stable=stable, places=most or FOUND_MAX, read=read
     )
     found = await beside(_length(messages), partial(telling_apart, answer.kept))
-    if len(found) < FOUND_MAX and len(answer.kept) == 2 * FOUND_MAX and not most:
+    if len(found.hits) < FOUND_MAX and len(answer.kept) == 2 * FOUND_MAX and not most:
         # Most of it stands in the window or says the same: look further, which costs more.
         further = replace(question, limit=2 * FOUND_MAX + len(messages), fast=True)
         more = await recalled_for(engine, further, count_uses=False)
@@ -415,13 +488,26 @@ def _times(wanted: ContextWish) -> dict[str, Any]:
     return {name: moment for name, moment in found.items() if moment is not None}
 
 
+@dataclass(slots=True)
+class DistinctHits:
+    """Each memory once; and the turns that are left out in favour of facts, by the fact's id, or
+    by "" where several have a part in it."""
+
+    hits: list[Hit] = field(default_factory=list)
+    covered: dict[str, list[Hit]] = field(default_factory=dict)
+
+    def covered_by(self, hits: Iterable[Hit]) -> list[Hit]:
+        names = ("", *(hit.record.id for hit in hits))
+        return [turn for name in names for turn in self.covered.get(name, ())]
+
+
 def _distinct(
     candidates: Iterable[Candidate],
     messages: Sequence[Message],
     stable: Iterable[Hit],
     places: int,
     read: dict[str, str],
-) -> list[Hit]:
+) -> DistinctHits:
     """Each memory once, and nothing that stands in the window. What only asks comes last: it
     must not take the place of a statement. As many as have a place or are told of, and so many
     of no page or tool that they could fill every place."""
@@ -429,15 +515,20 @@ def _distinct(
     said.hear(messages)
     for hit in stable:
         said.add(hit.record)
-    found: list[Hit] = []
+    found = DistinctHits()
     own = 0
     for one in sorted(candidates, key=lambda one: _only_asks(one.glance)):
-        if len(found) >= places + NEAR_MISSES_MAX and own >= 2 * places:
+        if len(found.hits) >= places + NEAR_MISSES_MAX and own >= 2 * places:
             break
-        if one.glance.type != "turn" or not said.repeats(one.record):
+        if one.covered:
+            found.covered[one.glance.id] = [turn.as_hit() for turn in one.covered]
+        reason = said.repeats(one.record) if one.glance.type == "turn" else ""
+        if not reason:
             said.add(one.record)
-            found.append(one.as_hit())
+            found.hits.append(one.as_hit())
             own += not one.is_outside
+        elif reason == COVERED:
+            found.covered.setdefault("", []).append(one.as_hit())
     return found
 
 
@@ -514,7 +605,7 @@ async def _window(
 
 
 def _as_heard(messages: Sequence[Message]) -> list[Message]:
-    return list(map(as_heard, messages))
+    return [as_seen(as_heard(message)) for message in messages]
 
 
 async def _unfolded(engine: Engine, store: Store, key: SessionKey) -> tuple[list[Message], str]:
@@ -682,5 +773,6 @@ def _pending_line(message: Message) -> str:
     who = message.author or message.role
     if is_claimed(message):
         who = f"an agent, as {who}"
-    about = f"from {quoted(who)}, {message.at:%Y-%m-%d %H:%M}, id {quoted(message.id)}"
-    return f"- {quoted(message.text)} ({about})"
+    mark = origin_mark(message.source, message.trust)
+    about = [f"from {quoted(who)}", *([mark] if mark else []), f"{message.at:%Y-%m-%d %H:%M}"]
+    return f"- {quoted(message.text)} ({', '.join(about)}, id {quoted(message.id)})"

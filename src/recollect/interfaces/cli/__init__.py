@@ -104,11 +104,12 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _warn_of_variables(arguments: argparse.Namespace) -> None:
     """A setting that is misspelt would be ignored in silence. The server says it in its log."""
+    from recollect.types.invisible import spelled_out
     from recollect.wiring.configuration import misspelt
 
     if arguments.command != "serve":
         for line in misspelt():
-            print(f"recollect: warning: {line}", file=sys.stderr)
+            print(f"recollect: warning: {spelled_out(line)}", file=sys.stderr)
 
 
 def _tolerant_output() -> None:
@@ -119,7 +120,10 @@ def _tolerant_output() -> None:
 
 
 def _complain(arguments: argparse.Namespace, error: RecollectError) -> None:
+    from recollect.types.invisible import spelled_out
+
     kind = type(error).__name__
     if arguments.json:
-        print(json.dumps({"error": kind, "message": str(error)}, ensure_ascii=False))
-    print(f"recollect: {error}", file=sys.stderr)
+        said = json.dumps({"error": kind, "message": str(error)}, ensure_ascii=False)
+        print(spelled_out(said))
+    print(f"recollect: {spelled_out(str(error))}", file=sys.stderr)

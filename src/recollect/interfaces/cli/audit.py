@@ -57,10 +57,11 @@ def _kept(name: str) -> AuditReport:
 def export(arguments: argparse.Namespace) -> int:
     async def written(engine: Any) -> None:
         from recollect.access.audit import audit_lines
+        from recollect.types.invisible import spelled_out
 
         async for root, name, line in audit_lines(engine, arguments.scope):
             plain = {"root": root, "line": name, **line}
-            print(json.dumps(plain, ensure_ascii=False), file=sys.stdout)
+            print(spelled_out(json.dumps(plain, ensure_ascii=False)), file=sys.stdout)
 
     with_engine(arguments, written)
     return 0

@@ -19,12 +19,13 @@ from recollect.interfaces.cli.output import (
     must_agree,
     open_memory,
     print_json,
+    print_lines,
     screen_for,
     show_receipt,
 )
 from recollect.interfaces.cli.progress import Progress
 from recollect.interfaces.cli.workspaces import print_findings, repair
-from recollect.interfaces.render import as_json
+from recollect.interfaces.render import as_json, visible
 from recollect.types import Receipt
 
 SOME_FAILED = 9
@@ -48,14 +49,13 @@ def doctor(arguments: argparse.Namespace) -> int:
         print_json({**as_json(report), "sound": report.is_sound, "repaired": repaired})
     else:
         for line in repaired:
-            print(line)
+            print(visible(line))
         mode = f", mode {report.mode}" if report.mode else ""
         print(f"{report.path}: {report.engine} {report.library}{mode}")
         print(f"{report.records} records, {report.messages} messages")
         for finding in report.findings:
-            print(
-                f"{finding.part}: {finding.text}" + "".join(f"\n    {i}" for i in finding.ids[:20])
-            )
+            print(visible(f"{finding.part}: {finding.text}"))
+            print_lines(f"    {visible(id_)}" for id_ in finding.ids[:20])
         print("sound" if report.is_sound else f"{len(report.findings)} findings")
     return 0 if report.is_sound else UNSOUND
 

@@ -14,6 +14,7 @@ from recollect.errors import Invalid, NotFound
 from recollect.interfaces.answers import LIST_NAMES
 from recollect.interfaces.render import Screen, as_json
 from recollect.types import Answer, Packet, Receipt, ReceiptItem
+from recollect.types.invisible import spelled_out
 from recollect.types.pages import Due, Page, Stats
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ def _of_one_root(arguments: argparse.Namespace) -> bool:
 
 
 def print_json(value: Any) -> int:
-    print(json.dumps(value, ensure_ascii=False, indent=2))
+    print(spelled_out(json.dumps(value, ensure_ascii=False, indent=2)))
     return 0
 
 

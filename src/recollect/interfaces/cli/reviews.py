@@ -61,7 +61,7 @@ def _record(screen: Screen, record: Record, mark: str) -> Iterable[str]:
     for number, line in enumerate(screen.wrapped(f'"{record.text}"', 6)):
         yield f"    {mark if number == 0 else ' '} {line}"
     about = f"{record.type}, from {record.source}, {record.at:%Y-%m-%d}"
-    yield f"      {screen.paint(record.id, '1')}  {screen.paint(about, '2')}"
+    yield f"      {screen.paint(visible(record.id), '1')}  {screen.paint(about, '2')}"
 
 
 def decide(arguments: argparse.Namespace) -> int:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from recollect.errors import RecollectError
 from recollect.interfaces.cli.output import print_json, show_receipt
+from recollect.interfaces.render import visible
 from recollect.types import MIRRORED, Receipt
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def print_findings(arguments: argparse.Namespace, path: str, done: list[str]) ->
     if arguments.json:
         return print_json({"workspace": path, "done": done})
     for line in done:
-        print(line)
+        print(visible(line))
     return 0
 
 

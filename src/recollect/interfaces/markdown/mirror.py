@@ -34,8 +34,9 @@ from recollect.interfaces.markdown.workspace import HISTORY_FILE, session_file
 from recollect.scopes import root_of
 from recollect.text.compare import text_hash
 from recollect.text.dialects import original_of
-from recollect.types import Message, Record, Session, SessionKey, Summary
+from recollect.types import Message, Record, Session, SessionKey, Summary, origin_mark
 from recollect.types.frozen import frozen
+from recollect.types.invisible import spelled_out
 from recollect.upkeep.fold import session_policy
 
 SNAPSHOT_FILE = ".last.json"
@@ -139,7 +140,8 @@ async def memory_page(
 
 
 def _fact(record: Record) -> FactLine:
-    return FactLine(id=record.id, text=record.text, type=record.type)
+    mark = origin_mark(record.source, record.trust)
+    return FactLine(id=record.id, text=record.text, type=record.type, mark=mark)
 
 
 def _fitting(facts: Iterable[Record]) -> list[Record]:
@@ -310,9 +312,8 @@ def message_line(message: Message) -> bytes:
     if message.author:
         body["author"] = message.author
     text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
-    for separator in "\u0085\u2028\u2029":  # some readers would end the line there
-        text = text.replace(separator, f"\\u{ord(separator):04x}")
-    return text.encode() + b"\n"
+    # At a separator some readers would end the line; what is invisible deceives the others.
+    return spelled_out(text).encode() + b"\n"
 
 
 def _write_if_new(folder: Folder, name: str, data: bytes) -> None:

@@ -21,6 +21,7 @@ from urllib.parse import quote, unquote
 from recollect.interfaces.markdown.config import is_mapping
 from recollect.types import Type
 from recollect.types.frozen import frozen
+from recollect.types.invisible import spelled_out
 
 HEADINGS: dict[str, Type] = {
     "Facts": "fact",
@@ -46,7 +47,8 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+\Z")
 _FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})([^`]*)$")
 _DELIMITERS = re.compile(r"\s*\|?(?:\s*:?-+:?\s*\|)+(?:\s*:?-+:?\s*)?$")
 _CELL = re.compile(r"(?<!\\)\|")
-MARKER = re.compile(r"<!--\s*recollect:([^\s<>]+?)\s*-->")
+_BREAKS = re.compile(r"[\t\n\r]")
+MARKER = re.compile(r"<!--\s*recollect:([^\s<>]+?)(?:\s+(?:agent|tool|web|import))?\s*-->")
 _AMBIGUOUS = re.compile(r"&(?=amp;|lt;|#\d{1,7};)")
 _REFERENCE = re.compile(r"&(?:(amp)|(lt)|#(\d{1,7}));")
 _TYPE_OF_HEADING = {heading.casefold(): type_ for heading, type_ in HEADINGS.items()}
@@ -61,6 +63,7 @@ class FactLine:
     id: str
     text: str
     type: Type
+    mark: str = ""  # ``origin_mark``: who said it, if no person did
 
 
 @frozen
@@ -121,7 +124,8 @@ def heading_in(line: str) -> str | None:
 
 
 def fact_line(fact: FactLine) -> str:
-    return f"- {escaped(fact.text)} <!-- recollect:{written_id(fact.id)} -->"
+    mark = f" {fact.mark}" if fact.mark else ""
+    return f"- {escaped(fact.text)} <!-- recollect:{written_id(fact.id)}{mark} -->"
 
 
 def written_id(id_: str) -> str:
@@ -139,13 +143,9 @@ def escaped(text: str) -> str:
     inner = safe.strip()
     start = safe.index(inner) if inner else len(safe)
     before, after = safe[:start], safe[start + len(inner) :]
-    middle = "".join(_reference(c) if _breaks(c) else c for c in inner)
+    # An editor would break the line at them, lose them, or show nothing.
+    middle = _BREAKS.sub(lambda found: _reference(found[0]), spelled_out(inner, _reference))
     return "".join(map(_reference, before)) + middle + "".join(map(_reference, after))
-
-
-def _breaks(character: str) -> bool:
-    """Would an editor break the line here, or lose it?"""
-    return unicodedata.category(character) in ("Cc", "Zl", "Zp") or character == "\ufeff"
 
 
 def _reference(character: str) -> str:

@@ -12,6 +12,7 @@ from recollect.errors import NotFound
 from recollect.interfaces.mcp.caller import current, scope_for
 from recollect.memory.shown import packed_hits
 from recollect.types import Hit
+from recollect.types.invisible import shown
 
 INSTRUCTIONS = """\
 A memory that lasts from session to session. It belongs to the user who connected you.
@@ -40,7 +41,7 @@ async def recall_before_task(
     """Begin a task with what is known about it."""
     packet = await current().memory.context(query=task, scope=scope_for(project, None))
     known = packet.text or "Nothing is known about it yet."
-    return f"{known}\n\nTask: {task}"
+    return f"{known}\n\nTask: {shown(task)}"
 
 
 def remember_this_session(

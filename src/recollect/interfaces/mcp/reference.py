@@ -19,6 +19,7 @@ from mcp_types import CallToolResult, TextContent
 from pydantic import BaseModel, ConfigDict, Field
 
 from recollect.interfaces.mcp.caller import current
+from recollect.types.invisible import spelled_out
 
 if TYPE_CHECKING:
     from recollect.adapters.knowledge_graph import KnowledgeGraph  # loaded behind the first answer
@@ -177,7 +178,7 @@ async def open_nodes(
 
 
 async def whole_graph() -> str:
-    return json.dumps(await _ask(lambda graph: graph.read_graph()), ensure_ascii=False, indent=2)
+    return _json(await _ask(lambda graph: graph.read_graph()))
 
 
 def graph_resource() -> Resource:
@@ -207,8 +208,13 @@ def _threads() -> ThreadPoolExecutor:
 
 
 def _told(shown: Any, value: dict[str, Any]) -> CallToolResult:
-    text = json.dumps(shown, ensure_ascii=False, indent=2)
-    return CallToolResult(content=[TextContent(text=text)], structured_content=value)
+    return CallToolResult(content=[TextContent(text=_json(shown))], structured_content=value)
+
+
+def _json(value: Any) -> str:
+    """Names and observations are keys of later calls: invisible characters are escapes, so that
+    they are seen and nothing is changed."""
+    return spelled_out(json.dumps(value, ensure_ascii=False, indent=2))
 
 
 def _deleted(message: str) -> CallToolResult:

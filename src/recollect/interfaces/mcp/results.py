@@ -8,6 +8,7 @@ for quoted data, and by which recollect knows them when they come back (see
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from mcp_types import CallToolResult, TextContent
 from pydantic import BaseModel, Field
@@ -15,9 +16,11 @@ from pydantic import BaseModel, Field
 from recollect.interfaces.render import visible, without_paths
 from recollect.memory.shown import PREFACE, TRUST_WORDS, listed_texts, packed_hits
 from recollect.text.tokens import estimate
-from recollect.types import Entry, Hit, Packet, Receipt, Record, ReviewItem, Touch
+from recollect.types import Entry, Hit, Packet, Receipt, Record, ReviewItem, Touch, origin_mark
+from recollect.types.invisible import shown
 
 ANSWER_TOKENS_MAX = 8000
+TEXTS = frozenset(("text", "tags", "steps", "why", "notes", "reason", "actor"))  # fields
 
 
 class MemoryResult(BaseModel):
@@ -30,6 +33,7 @@ class MemoryResult(BaseModel):
     at: str = Field(description="when it happened or began to hold, ISO 8601")
     status: str = Field(description="active, disputed, superseded, archived or quarantined")
     trust: str = Field(description="high, medium, low or untrusted")
+    said_by: str = Field("", description="agent, tool, web or import; empty: a person")
     tags: list[str] = []
     steps: list[str] = Field([], description="of a procedure, in order")
     score: float | None = None
@@ -121,9 +125,18 @@ class Review(BaseModel):
 
 def told(text: str, value: BaseModel) -> CallToolResult:
     return CallToolResult(
-        content=[TextContent(type="text", text=text)],
-        structured_content=value.model_dump(mode="json", exclude_none=True),
+        content=[TextContent(type="text", text=shown(text))],
+        structured_content=_seen(value.model_dump(mode="json", exclude_none=True)),
     )
+
+
+def _seen(value: Any, name: str = "") -> Any:
+    """The same with every text as it is shown; names stay what they are called by."""
+    if isinstance(value, dict):
+        return {key: _seen(one, key) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_seen(one, name) for one in value]
+    return shown(value) if isinstance(value, str) and name in TEXTS else value
 
 
 # Memories
@@ -136,10 +149,10 @@ def told_hits(hits: Sequence[Hit], notes: Sequence[str], *, explain: bool) -> Ca
     if packed.near_misses:
         left_out = ", ".join(missed.hit.record.id for missed in packed.near_misses)
         said.append(f"too long to show: {left_out}; read memory://record/<id>")
-    shown = [hit for hit in hits if hit in packed.hits]
-    why = [f"why {hit.record.id}: {'; '.join(map(str, hit.why))}" for hit in shown if explain]
+    told_of = [hit for hit in hits if hit in packed.hits]
+    why = [f"why {hit.record.id}: {'; '.join(map(str, hit.why))}" for hit in told_of if explain]
     value = Memories(
-        memories=[memory_of(hit.record, hit=hit, explain=explain) for hit in shown], notes=said
+        memories=[memory_of(hit.record, hit=hit, explain=explain) for hit in told_of], notes=said
     )
     return told("\n".join([packed.text or "Nothing found.", *why, *_noted(said)]), value)
 
@@ -154,6 +167,7 @@ def memory_of(record: Record, *, hit: Hit | None = None, explain: bool = False) 
         at=record.at.isoformat(),
         status=record.status,
         trust=TRUST_WORDS[record.trust],
+        said_by=origin_mark(record.source, record.trust),
         tags=list(record.tags),
         steps=[str(step) for step in steps] if isinstance(steps, list | tuple) else [],
         score=round(hit.score, 4) if hit else None,
@@ -250,8 +264,8 @@ def _noted(notes: Iterable[str]) -> list[str]:
 
 def told_history(entries: Sequence[Entry], record: Record | None) -> CallToolResult:
     changes = [_change(entry) for entry in entries]
-    shown = packed_hits([Hit(record=record)] if record else [], ANSWER_TOKENS_MAX).text
-    lines = [shown] if shown else []
+    now = packed_hits([Hit(record=record)] if record else [], ANSWER_TOKENS_MAX).text
+    lines = [now] if now else []
     lines += [_change_line(change) for change in changes] or ["nothing happened"]
     value = History(memory=memory_of(record) if record else None, changes=changes)
     return told("\n".join(lines), value)

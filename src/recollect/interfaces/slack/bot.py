@@ -17,7 +17,8 @@ from recollect.errors import Denied, Invalid, RecollectError
 from recollect.interfaces.slack.channel import Channel, is_said
 from recollect.interfaces.slack.history import ask, names_of, onboard
 from recollect.memory import AsyncMemory
-from recollect.types import Receipt
+from recollect.types import Receipt, Record, origin_mark
+from recollect.types.invisible import shown
 from recollect.wiring.configuration import variable
 
 log = logging.getLogger(__name__)
@@ -25,6 +26,7 @@ log = logging.getLogger(__name__)
 BOT_TOKEN, APP_TOKEN, SIGNING_SECRET = "SLACK_BOT_TOKEN", "SLACK_APP_TOKEN", "SLACK_SIGNING_SECRET"
 EVENTS_PATH = "/slack/events"
 HITS_MAX = 5
+SHOWN_MAX = 500  # characters of a memory
 AGAIN_SECONDS = 60.0
 KEEP_UP_SECONDS = 600.0
 HELP = (
@@ -191,7 +193,7 @@ class Bot:
                 verb.lower(), rest.strip(), command["channel_id"], command["user_id"]
             )
         except RecollectError as error:
-            said = f"That did not work: {error}"
+            said = f"That did not work: {as_plain(str(error))}"
         await respond(said)
 
     async def _obeyed(self, verb: str, rest: str, id_: str, user: str) -> str:
@@ -215,7 +217,7 @@ class Bot:
 
     async def _asked(self, channel: Channel, question: str) -> str:
         answer = await self._memory.recall(question, scope=channel.scope, limit=HITS_MAX)
-        lines = [f"• {hit.record.text[:500]}  `{hit.record.id}`" for hit in answer.hits]
+        lines = [_line(hit.record) for hit in answer.hits]
         return "\n".join(lines) or "I know nothing about that."
 
     async def _forget(self, channel: Channel, rest: str, user: str) -> str:
@@ -269,6 +271,18 @@ class Bot:
         assert progress is not None
         state = "read to its beginning" if progress.done else "still being read"
         return f"This channel is {state}; {progress.kept:,} messages of its past are kept."
+
+
+def _line(record: Record) -> str:
+    mark = origin_mark(record.source, record.trust)
+    said_by = f" ({mark})" if mark else ""
+    return f"• {as_plain(record.text)}{said_by}  `{record.id}`"
+
+
+def as_plain(text: str) -> str:
+    """As Slack shows it: nothing invisible, and no mention or link that only looks like text."""
+    cut = shown(text)[:SHOWN_MAX]
+    return cut.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def _about(channel: Mapping[str, Any]) -> dict[str, str]:

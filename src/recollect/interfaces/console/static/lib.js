@@ -4,8 +4,18 @@ import {
   useCallback, useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState,
 } from "./vendor/hooks.js";
 import htm from "./vendor/htm.js";
+import { shown } from "./invisible.js";
 
-export const html = htm.bind(h);
+// Whatever is drawn has no invisible character in it. What fields hold to be edited (`value`) is as
+// it is stored.
+const seen = (child) => typeof child === "string" ? shown(child) : Array.isArray(child) ? child.map(seen) : child;
+const DRAWN = ["title", "aria-label", "alt", "placeholder"];
+function drawn(type, props, ...children) {
+  const told = DRAWN.filter((name) => typeof props?.[name] === "string");
+  const own = told.length ? { ...props, ...Object.fromEntries(told.map((name) => [name, shown(props[name])])) } : props;
+  return h(type, own, ...(type === "textarea" ? children : children.map(seen)));
+}
+export const html = htm.bind(drawn);
 export {
   Fragment, render, useCallback, useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState,
 };

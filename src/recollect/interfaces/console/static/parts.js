@@ -50,9 +50,17 @@ export function RecordLink({ record, most = 160 }) {
   return html`<a class="said" dir="auto" href=${address("memories", record.id)}>${clip(record.text, most) || "(no text)"}</a>`;
 }
 
+// As `origin_mark` of `recollect.types`: what no person said is marked.
+const MARKS = { assistant: "agent", tool: "tool", web: "web", import: "import" };
+function originMark({ source, trust }) {
+  if (!(trust < 3)) return "";
+  return MARKS[source] || (source === "file" && trust === 2 ? "" : ["web", "import", "agent"][trust]);
+}
+
 export function About({ record }) {
   return html`<span class="about spread">
     <${Kind} kind=${record.kind} type=${record.type} />
+    ${originMark(record) && html`<span class="tag">${originMark(record)}</span>`}
     ${record.status !== "active" && html`<${Status} status=${record.status} />`}
     ${record.durability === "core" && html`<span class="tag pinned">pinned</span>`}
     <${Time} at=${record.valid_from || record.learned_at} date />
