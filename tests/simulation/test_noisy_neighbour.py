@@ -27,6 +27,10 @@ FLOODING = {  # to each server
     "slow senders": 300,
     "slow readers": 100,
     "listeners": 100,
+    "logins": 48,
+    "authorizations": 48,
+    "grants": 48,
+    "open pages": 48,
 }
 FLOODING_ELSE = 12
 TIMES_MAX, MORE_MAX = 2.0, 0.05  # seconds

@@ -12,7 +12,7 @@ import asyncio
 import time
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 from recollect.access.quotas import Buckets, TooMany
 from recollect.engine import Engine
@@ -74,6 +74,17 @@ class FairTurns:
         self._begun: dict[str, float] = {}  # when the last one of a tenant began
         self._looking: asyncio.TimerHandle | None = None
         self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
+        self._idle: list[asyncio.Future[None]] = []
+
+    async def idle(self, seconds: float) -> None:
+        """Wait until nobody is at work, but no longer than so many seconds."""
+        if not self._running:
+            return
+        moment = asyncio.get_running_loop().create_future()
+        self._idle.append(moment)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await moment
 
     def turn(self, tenant: str) -> Turn:
         """To be entered: TooMany if as many of this tenant's wait as may."""
@@ -104,6 +115,11 @@ class FairTurns:
             del self._running[tenant]
             self._begun.pop(tenant, None)
         self._advance()
+        if not self._running:
+            for moment in self._idle:
+                if not moment.done():
+                    moment.set_result(None)
+            self._idle.clear()
 
     def _may_begin(self, tenant: str) -> bool:
         if self._running.total() >= self._most:
