@@ -9,6 +9,7 @@ they went, so that a tenant may owe some, and waits until the minute has paid fo
 from __future__ import annotations
 
 import asyncio
+import random
 import time
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
@@ -299,7 +300,7 @@ class Refusals:
         if len(self._last) > REFUSED_MAX:
             del self._last[next(iter(self._last))]
         if again:
-            await asyncio.sleep(REFUSAL_SECONDS)
+            await asyncio.sleep(REFUSAL_SECONDS * random.uniform(1, 2))  # not all at one moment
 
 
 class Flow:
