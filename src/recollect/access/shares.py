@@ -9,11 +9,11 @@ they went, so that a tenant may owe some, and waits until the minute has paid fo
 from __future__ import annotations
 
 import asyncio
-import random
 import time
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
+from itertools import cycle
 
 from recollect.access.quotas import Buckets, TooMany
 from recollect.engine import Engine
@@ -28,6 +28,7 @@ COMPANY_PATIENCE_SECONDS = 0.25
 COMPANY_RUNNING_MAX = 4
 REFUSED_AGAIN_SECONDS = 1.0
 REFUSAL_SECONDS = 0.5
+REFUSAL_STEPS = 16  # between that and twice as long
 REFUSED_MAX = 1000  # tenants that are remembered
 COMPANY_SECONDS = 60.0  # how long others are counted on
 EVERYBODY = ""  # the tenant of whoever reaches every root, and of a server without keys
@@ -288,10 +289,11 @@ class Unread:
 
 class Refusals:
     """Who is refused and comes again at once waits a moment for the next refusal: thousands of them
-    a second cost the others as much as work does."""
+    a second cost the others as much as work does. Those who came together are told one by one."""
 
     def __init__(self) -> None:
         self._last: dict[str, float] = {}
+        self._steps = cycle(range(REFUSAL_STEPS))
 
     async def hold(self, tenant: str) -> None:
         now = time.monotonic()
@@ -300,7 +302,7 @@ class Refusals:
         if len(self._last) > REFUSED_MAX:
             del self._last[next(iter(self._last))]
         if again:
-            await asyncio.sleep(REFUSAL_SECONDS * random.uniform(1, 2))  # not all at one moment
+            await asyncio.sleep(REFUSAL_SECONDS * (1 + next(self._steps) / REFUSAL_STEPS))
 
 
 class Flow:
