@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,8 @@ import httpx2
 import pytest
 
 from recollect import Memory
+from recollect.errors import Unavailable
+from recollect.interfaces.http.annex import Helper
 from tests.interfaces.http.starts import started
 
 SECRET = "Oslo"
@@ -66,3 +69,32 @@ def test_X2_reads_of_a_replaced_file_end_in_503(
     assert client.get("/health").status_code == 503
     aside.replace(file)
     assert {status for _, status, _ in ask(client)} == {200}
+
+
+def test_X2_a_stream_ends_with_its_file_and_nothing_breaks(tmp_path: Path) -> None:
+    with started(tmp_path, "--embedder", "hashing", RECOLLECT_HELPERS="0") as running:
+        key = {"Authorization": f"Bearer {running.snippets['key']}"}
+        with (
+            httpx2.Client(base_url=running.address, headers=key, timeout=60) as client,
+            client.stream("GET", "/v1/changes/stream") as stream,
+        ):
+            lines = stream.iter_lines()
+            assert any(line == "event: hello" for line in lines)
+            [file] = tmp_path.rglob("*.db")
+            file.rename(tmp_path / "aside")
+            assert not [line for line in lines if line.startswith("event: change")]
+        code, said = running.end()
+    assert code == 0
+    assert "Traceback" not in said
+
+
+def test_X2_a_helper_makes_no_file_in_the_place_of_one_that_was_moved(tmp_path: Path) -> None:
+    gone = tmp_path / "gone.db"
+    told = {"store": str(gone), "profile": None, "embedder": "hashing"}
+
+    async def start() -> None:
+        with pytest.raises(Unavailable, match="not there"):
+            await Helper.started(told, upkeep=False)
+
+    asyncio.run(start())
+    assert not gone.exists()
