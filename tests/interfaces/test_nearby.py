@@ -5,10 +5,13 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
+import random
 import shutil
 import socket
 import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,8 +22,11 @@ import pytest
 from recollect import AsyncMemory, Memory
 from recollect.interfaces import nearby
 from recollect.interfaces.cli import main, verbs
+from recollect.interfaces.cli.nearby import UNREAD
 from recollect.interfaces.http.commands import answering
 from recollect.interfaces.nearby import asked, socket_of, told
+from recollect.stores.sqlite.cipher import CAN_ENCRYPT, set_key
+from recollect.wiring.cipher import key_from
 
 SCOPE = "user:ann"
 
@@ -56,7 +62,8 @@ def running(store: Path, **options: Any) -> Iterator[None]:
     async def serve() -> None:
         memory = await AsyncMemory.open(str(store), embedder="hashing", background=False)
         said = told(options.get("profile"), options.get("embedder", "hashing"))
-        async with memory, answering(memory, store, said):
+        key = key_from(os.environ.get("RECOLLECT_KEY_FILE", ""))
+        async with memory, answering(memory, store, said, key):
             ready.set()
             await over.wait()
 
@@ -247,8 +254,8 @@ def test_only_questions_are_answered(
         caller.settimeout(10)
         caller.connect(str(place))
         caller.sendall(line)
-        said = caller.makefile("rb").read()
-        assert said in (b"\n", b"\n{}\n")
+        _, _, said = caller.makefile("rb").read().partition(b"\n")
+        assert said in (b"", b"{}\n")
         assert _recalled(store) is not None, "and the next one is"
     assert not caplog.records, "nothing broke on it"
 
@@ -274,12 +281,243 @@ def test_a_home_that_is_too_deep_for_a_socket_has_none(
         assert recollect(store, "recall", "Ann", "--scope", SCOPE) == 0
 
 
-def _recalled(store: Path) -> Any:
-    question = {
+# The server knows no more than the command: the same file, and the key of it
+
+
+REPLACED = ("moved", "deleted", "replaced", "overwritten", "log deleted")
+
+
+def replace(store: Path, what: str) -> None:
+    other = store.with_name("other.db")
+    with Memory.open(other, embedder="hashing", background=False) as memory:
+        memory.remember("Ann lives in Rome", scope=SCOPE)
+    if what == "moved":
+        store.rename(store.with_name("aside.db"))
+    elif what == "deleted":
+        store.unlink()
+    elif what == "replaced":
+        other.replace(store)
+    elif what == "overwritten":
+        shutil.copyfile(other, store)
+    else:
+        Path(f"{store}-wal").unlink()
+
+
+@pytest.mark.parametrize("what", REPLACED)
+def test_X2_a_server_does_not_answer_from_a_file_that_is_not_there(store: Path, what: str) -> None:
+    with running(store):
+        assert recollect(store, "remember", "Ann plays the cello", "--scope", SCOPE) == 0
+        assert _recalled(store) is not None
+        replace(store, what)
+        assert _recalled(store) is None
+
+
+@pytest.mark.parametrize("what", ["replaced", "deleted", "moved"])
+def test_X2_a_command_shows_the_file_of_that_name(
+    what: str, store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with running(store):
+        replace(store, what)
+        recollect(store, "recall", "Where does Ann live?", "--scope", SCOPE)
+    shown = capsys.readouterr().out
+    assert "Oslo" not in shown
+    assert ("Rome" in shown) is (what == "replaced")
+
+
+needs_encryption = pytest.mark.skipif(
+    not CAN_ENCRYPT, reason="this build of apsw cannot encrypt (apsw-sqlite3mc can)"
+)
+
+
+@pytest.fixture
+def key_file(store: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Of a store that holds one fact, encrypted."""
+    file = store.with_name("store.key")
+    file.write_bytes(b"k" * 32)
+    file.chmod(0o600)
+    store.unlink()
+    monkeypatch.setenv("RECOLLECT_KEY_FILE", str(file))
+    with Memory.open(store, embedder="hashing", background=False) as memory:
+        memory.remember("Ann's canary is yellow", scope=SCOPE)
+    yield file
+    set_key(store, None)
+
+
+def _unlocked(store: Path, *arguments: str) -> int:
+    return recollect(store, "recall", "canary", "--scope", SCOPE, *arguments)
+
+
+@needs_encryption
+def test_X1_without_the_key_a_command_learns_nothing_of_an_encrypted_store(
+    store: Path, key_file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wrong = key_file.with_name("wrong.key")
+    wrong.write_bytes(b"w" * 32)
+    wrong.chmod(0o600)
+    monkeypatch.setattr(nearby, "SECONDS_MAX", 10)
+    with running(store):
+        for file in ("", str(wrong)):
+            monkeypatch.setenv("RECOLLECT_KEY_FILE", file)
+            assert _unlocked(store) != 0
+            said = capsys.readouterr()
+            assert "yellow" not in said.out + said.err
+            assert len(said.err.splitlines()) == 1
+
+
+@needs_encryption
+@pytest.mark.parametrize("how", ["environment", "option"])
+def test_X1_with_the_key_the_server_of_an_encrypted_store_answers(
+    how: str,
+    store: Path,
+    key_file: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with running(store):
+        monkeypatch.setattr(verbs, "open_memory", lambda _: pytest.fail("it opened the store"))
+        if how == "option":
+            monkeypatch.delenv("RECOLLECT_KEY_FILE")
+            assert _unlocked(store, "--key-file", str(key_file)) == 0
+        else:
+            assert _unlocked(store) == 0
+    assert "yellow" in capsys.readouterr().out
+
+
+@needs_encryption
+def test_X1_a_proof_is_good_for_one_question_of_one_greeting(store: Path, key_file: Path) -> None:
+    place, key = socket_of(store), key_from(str(key_file))
+    question = _question()
+    asking = json.dumps({**question, "file": nearby.identity_of(store)}).encode()
+    with running(store):
+        nonces = []
+        for nonce in (None, b"0" * 32):
+            with socket.socket(socket.AF_UNIX) as caller:
+                caller.settimeout(10)
+                caller.connect(str(place))
+                greeted = caller.recv(33).rstrip()
+                nonces.append(greeted)
+                proof = nearby.proof_of(key, nonce or greeted, asking)
+                caller.sendall(proof + b" " + asking + b"\n")
+                said = json.loads(caller.makefile("rb").read())
+            assert bool(said) is (nonce is None)
+        assert len({*nonces}) == 2, "each greeting has its own"
+        assert asked(store, question) is None, "no proof"
+        assert asked(store, question, key) is not None
+
+
+# A server that answers anything
+
+
+@contextmanager
+def impostor(store: Path, answer: bytes, *, pause: float = 0.0) -> Iterator[None]:
+    """It greets and answers with these bytes; with a pause, one by one, and without an end."""
+    place = socket_of(store)
+    assert place is not None
+    place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(str(place))
+    listener.listen()
+
+    def serve() -> None:
+        line, _ = listener.accept()
+        with line:
+            line.sendall(b"0" * 32 + b"\n")
+            line.recv(1 << 16)
+            try:
+                for start in range(len(answer)) if pause else ():
+                    line.sendall(answer[start : start + 1])
+                    time.sleep(pause)
+                line.sendall(b"" if pause else answer)
+            except OSError:
+                pass  # nobody waits any more
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()
+        listener.close()
+        place.unlink()
+
+
+MALFORMED = (
+    b'{"answer": {"hits": "x"}}\n',
+    b'{"answer": {"hits": [{"text": 7}]}}\n',
+    b'{"answer": {"hits": [7]}}\n',
+    b'{"answer": 7}\n',
+    b'{"answer": {}}\n',
+    b'["answer"]\n',
+    b"7\n",
+    b"nothing\n",
+    b"\xff\xfe\n",
+    b"[" * 200_000 + b"\n",
+    b'{"answer": ' * 5_000 + b"\n",
+)
+
+
+@pytest.mark.parametrize("answer", MALFORMED, ids=[repr(one[:24]) for one in MALFORMED])
+def test_X2_a_malformed_answer_ends_in_one_line_and_the_store_is_asked(
+    answer: bytes, store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with impostor(store, answer):
+        assert recollect(store, "recall", "Where does Ann live?", "--scope", SCOPE) == 0
+    said = capsys.readouterr()
+    assert "Oslo" in said.out
+    assert said.err.splitlines() == [f"recollect: warning: {UNREAD}"]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_X2_a_damaged_answer_breaks_no_command(
+    seed: int, store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An answer of which a part was replaced at random."""
+    with running(store):
+        found = _recalled(store)
+    dice = random.Random(seed)
+    _damage(found, dice)
+    with impostor(store, json.dumps({"answer": found}).encode() + b"\n"):
+        assert recollect(store, "recall", "Where does Ann live?", "--scope", SCOPE) == 0
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def _damage(value: Any, dice: random.Random) -> None:
+    while isinstance(value, dict | list) and value:
+        at = dice.choice(list(value) if isinstance(value, dict) else range(len(value)))
+        inner = value[at]
+        if not isinstance(inner, dict | list) or not inner or dice.random() < 0.2:
+            value[at] = dice.choice([None, 7, -1, "x", [], {}, 1e308, True, "\u202e"])
+            return
+        value = inner
+
+
+def test_X2_a_server_that_drips_its_answer_keeps_no_command(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(nearby, "SECONDS_MAX", 1.0)
+    with impostor(store, b"x" * 100, pause=0.2):
+        begun = time.monotonic()
+        assert _recalled(store) is None
+        assert time.monotonic() - begun < 5, "and not the twenty seconds that it drips"
+
+
+def test_X2_an_endless_answer_is_read_up_to_a_limit(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(nearby, "ANSWER_BYTES_MAX", 1_000)
+    with impostor(store, b"x" * 100_000), pytest.raises(ValueError, match="too long"):
+        asked(store, _question())
+
+
+def _question() -> dict[str, Any]:
+    return {
         "verb": "recall",
         "arguments": {"query": "Ann", "scope": SCOPE},
         "told": told(None, "hashing"),
     }
-    found = asked(store, question)
+
+
+def _recalled(store: Path) -> Any:
+    found = asked(store, _question())
     assert found is None or json.dumps(found)
     return found

@@ -155,6 +155,43 @@ def strangers(host: str, _: str, number: int) -> Iterator[Request]:
         yield request(host, "", "/oauth/token", body, "application/x-www-form-urlencoded")
 
 
+FORM = "application/x-www-form-urlencoded"
+UNKNOWN = "response_type=code&client_id={:032x}&redirect_uri=http://127.0.0.1:9/"
+
+
+def logins(host: str, _: str, number: int) -> Iterator[Request]:
+    for each in count():
+        yield request(host, "", "/v1/login", said({"code": f"{number}-{each}"}))
+
+
+def authorizations(host: str, _: str, number: int) -> Iterator[Request]:
+    """Of programs that never registered: each page that is asked for is looked up."""
+    for each in count(number << 20):
+        asked = UNKNOWN.format(each)
+        yield asking(host, "", f"/oauth/authorize?{asked}")
+        yield request(host, "", "/oauth/authorize", asked.encode(), FORM)
+
+
+def grants(host: str, _: str, number: int) -> Iterator[Request]:
+    """Codes, tickets, tokens and programs that nobody knows."""
+    program = said({"client_name": "flood", "redirect_uris": ["http://127.0.0.1:9/"]})
+    for each in count():
+        code = f"grant_type=authorization_code&code={number}{each}".encode()
+        yield request(host, "", "/oauth/token", code, FORM)
+        yield request(host, "", "/oauth/consent", f"ticket={number}{each}".encode(), FORM)
+        yield request(host, "", "/oauth/revoke", f"token={number}{each}".encode(), FORM)
+        yield request(host, "", "/oauth/register", program)
+
+
+def open_pages(host: str, _: str, __: int) -> Iterator[Request]:
+    """What needs no key, and what no route ever sees."""
+    while True:
+        for path in ("/", "/health", "/openapi.json", "/.well-known/oauth-authorization-server"):
+            yield asking(host, "", path)
+        yield request(host, "", "/health", b"{}")
+        yield asking("elsewhere.example", "", "/")
+
+
 def slow_senders(host: str, key: str, _: int) -> Iterator[Request]:
     """Heads that never end, and bodies that hardly begin."""
     while True:
@@ -210,6 +247,10 @@ KINDS: dict[str, Kind] = {
     "pages": pages,
     "sessions of MCP": sessions_of_mcp,
     "strangers": strangers,
+    "logins": logins,
+    "authorizations": authorizations,
+    "grants": grants,
+    "open pages": open_pages,
     "slow senders": slow_senders,
     "listeners": listeners,
     "recalls": recalls,
@@ -221,6 +262,7 @@ KINDS: dict[str, Kind] = {
 
 
 LINGERING = ("slow senders", "slow readers", "listeners")
+KEYLESS = ("strangers", "logins", "authorizations", "grants", "open pages")
 # Who is not known, or says nothing, is counted by the address: so the quiet one has another.
 ELSEWHERE = ("127.0.0.2", 0)
 
@@ -288,7 +330,7 @@ async def main(address: str, key: str, kind: str, many: int) -> None:
     assert parts.port is not None
     answers: Counter[int] = Counter()
     manner = linger if kind in LINGERING else flood
-    if kind == "strangers":
+    if kind in KEYLESS:
         manner = partial(flood, elsewhere=ELSEWHERE)
     tasks = [
         asyncio.create_task(

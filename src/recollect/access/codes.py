@@ -26,7 +26,8 @@ HALF_PREFIX = "rcb_"
 
 _LETTERS = re.compile(r"[A-Za-z0-9_-]{43}\Z")
 _USED = (
-    "this code is not known, was used or is older than ten minutes; `recollect console` makes one"
+    "this is no key that works, and no code that is known, unused and younger than ten minutes; "
+    "`recollect console` makes one"
 )
 
 

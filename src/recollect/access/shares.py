@@ -12,7 +12,8 @@ import asyncio
 import time
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from itertools import cycle
 
 from recollect.access.quotas import Buckets, TooMany
 from recollect.engine import Engine
@@ -27,6 +28,7 @@ COMPANY_PATIENCE_SECONDS = 0.25
 COMPANY_RUNNING_MAX = 4
 REFUSED_AGAIN_SECONDS = 1.0
 REFUSAL_SECONDS = 0.5
+REFUSAL_STEPS = 16  # between that and twice as long
 REFUSED_MAX = 1000  # tenants that are remembered
 COMPANY_SECONDS = 60.0  # how long others are counted on
 EVERYBODY = ""  # the tenant of whoever reaches every root, and of a server without keys
@@ -74,6 +76,17 @@ class FairTurns:
         self._begun: dict[str, float] = {}  # when the last one of a tenant began
         self._looking: asyncio.TimerHandle | None = None
         self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
+        self._idle: list[asyncio.Future[None]] = []
+
+    async def idle(self, seconds: float) -> None:
+        """Wait until nobody is at work, but no longer than so many seconds."""
+        if not self._running:
+            return
+        moment = asyncio.get_running_loop().create_future()
+        self._idle.append(moment)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await moment
 
     def turn(self, tenant: str) -> Turn:
         """To be entered: TooMany if as many of this tenant's wait as may."""
@@ -104,6 +117,11 @@ class FairTurns:
             del self._running[tenant]
             self._begun.pop(tenant, None)
         self._advance()
+        if not self._running:
+            for moment in self._idle:
+                if not moment.done():
+                    moment.set_result(None)
+            self._idle.clear()
 
     def _may_begin(self, tenant: str) -> bool:
         if self._running.total() >= self._most:
@@ -271,10 +289,11 @@ class Unread:
 
 class Refusals:
     """Who is refused and comes again at once waits a moment for the next refusal: thousands of them
-    a second cost the others as much as work does."""
+    a second cost the others as much as work does. Those who came together are told one by one."""
 
     def __init__(self) -> None:
         self._last: dict[str, float] = {}
+        self._steps = cycle(range(REFUSAL_STEPS))
 
     async def hold(self, tenant: str) -> None:
         now = time.monotonic()
@@ -283,7 +302,7 @@ class Refusals:
         if len(self._last) > REFUSED_MAX:
             del self._last[next(iter(self._last))]
         if again:
-            await asyncio.sleep(REFUSAL_SECONDS)
+            await asyncio.sleep(REFUSAL_SECONDS * (1 + next(self._steps) / REFUSAL_STEPS))
 
 
 class Flow:

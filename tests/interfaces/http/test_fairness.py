@@ -93,6 +93,32 @@ def test_who_floods_waits_behind_themselves() -> None:
     assert len(order) == 41
 
 
+def test_X12_what_needs_no_key_waits_for_whoever_has_one_but_not_for_ever() -> None:
+    order: list[str] = []
+
+    async def work(turns: FairTurns, tenant: str) -> None:
+        async with turns.turn(tenant):
+            order.append(tenant)
+
+    async def visit(turns: FairTurns, seconds: float) -> None:
+        await turns.idle(seconds)
+        order.append("visitor")
+
+    async def main() -> None:
+        turns = FairTurns(running=1)
+        await visit(turns, 60)  # nobody is there
+        async with turns.turn("a"):
+            waiting = asyncio.create_task(work(turns, "b"))
+            visitor = asyncio.create_task(visit(turns, 60))
+            await visit(turns, 0.01)
+            order.append("a")
+        async with asyncio.timeout(5):
+            await asyncio.gather(waiting, visitor)
+
+    asyncio.run(main())
+    assert order == ["visitor", "visitor", "a", "b", "visitor"]
+
+
 def test_a_turn_that_is_called_off_is_given_back() -> None:
     async def main() -> None:
         turns = FairTurns(running=1, waiting=2)

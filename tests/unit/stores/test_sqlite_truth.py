@@ -260,7 +260,7 @@ def test_X1_the_light_doctor_comes_to_every_kind_of_row(
 
 @pytest.mark.skipif(os.name != "posix", reason="elsewhere an open file cannot be moved")
 @pytest.mark.parametrize("what", ["moved", "deleted", "replaced", "log deleted"])
-def test_X1_a_file_that_is_gone_takes_no_writes(
+def test_X1_a_file_that_is_gone_takes_no_writes_and_answers_nothing(
     memory: Memory, file: Path, tmp_path: Path, what: str
 ) -> None:
     memory.remember(FACT, scope="user:ann")
@@ -279,8 +279,17 @@ def test_X1_a_file_that_is_gone_takes_no_writes(
             memory.remember(f"Fact number {number} is lost", scope="user:ann")
     with pytest.raises(Unavailable, match="while it was open"):
         asyncio.run(Health(memory._memory).look())
+    if what == "log deleted":  # nobody else can read what was committed
+        assert [hit.record.text for hit in memory.recall("", scope="user:ann").hits] == [FACT]
+        return
+    for read in (memory.recall, memory.context):
+        with pytest.raises(Unavailable, match="while it was open"):
+            read(query="cat", scope="user:ann")
+    with pytest.raises(Unavailable, match="while it was open"):
+        memory.records(scope="user:ann")
     if what == "moved":
         aside.rename(file)
+        assert [hit.record.text for hit in memory.recall("", scope="user:ann").hits] == [FACT]
         assert memory.remember("It is back", scope="user:ann").items[0].status == "stored"
 
 

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import Any
 
+from recollect.errors import RecollectError
 from recollect.interfaces import nearby
 from recollect.interfaces.cli.options import given
 from recollect.memory.arguments import verb_spec
 
+# Of what another program wrote, which may be anything.
+MALFORMED = (RecollectError, ValueError, TypeError, KeyError, AttributeError, RecursionError)
+UNREAD = "the server of this store answered what this version cannot read; asking the store itself"
+
 
 def answered(arguments: argparse.Namespace) -> Any:
     """None if no server runs on this store with the same options, or if it has no answer."""
-    from recollect.wiring import file_of
+    from recollect.wiring import file_of, read_settings
+    from recollect.wiring.cipher import key_from
 
     file = file_of(arguments.store, arguments.profile)
-    if file is None or arguments.key_file is not None:
+    if file is None or nearby.socket_of(file) is None:
         return None
     said = {argument.name: argument.default for argument in verb_spec(arguments.verb).arguments}
     asked = {name: one for name, one in given(arguments).items() if one != said.get(name)}
@@ -24,9 +31,16 @@ def answered(arguments: argparse.Namespace) -> Any:
         "arguments": asked,
         "told": nearby.told(arguments.profile, arguments.embedder),
     }
-    found = nearby.asked(file, question)
-    if found is None:
+    key = key_from(read_settings(profile=arguments.profile).key_file)
+    try:
+        found = nearby.asked(file, question, key)
+        return None if found is None else _read(arguments.verb, found)
+    except MALFORMED:
+        print(f"recollect: warning: {UNREAD}", file=sys.stderr)
         return None
+
+
+def _read(verb: str, found: Any) -> Any:
     from recollect.interfaces.decode import reader_of
 
-    return reader_of(arguments.verb)(found)
+    return reader_of(verb)(found)

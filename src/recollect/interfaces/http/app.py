@@ -21,6 +21,7 @@ from recollect.access.tokens import tokens_from
 from recollect.errors import Invalid, RecollectError, Unavailable
 from recollect.interfaces.console import console_files, console_routes
 from recollect.interfaces.http.annex import Annex
+from recollect.interfaces.http.anonymous import LOGIN, Visitors
 from recollect.interfaces.http.bodies import Bodies, BodyLimits
 from recollect.interfaces.http.callers import MCP_PATH, Door, Entrance
 from recollect.interfaces.http.fairness import Fair, FairShares, Threshold
@@ -35,6 +36,7 @@ from recollect.interfaces.http.problems import problem, problem_of
 from recollect.interfaces.http.routes import TAGS, all_routes, oauth
 from recollect.interfaces.http.routes.calls import ShortWay
 from recollect.interfaces.http.routes.streams import Streams
+from recollect.interfaces.http.secret_files import SWEEP_SECONDS, delete_expired
 from recollect.memory import AsyncMemory
 from recollect.memory.health import Health
 from recollect.memory.rehearsal import Rehearsal
@@ -43,7 +45,7 @@ from recollect.types import Right
 from recollect.types.arguments import StorePath
 from recollect.wiring import audit_with, read_settings
 
-OPEN_PATHS = ("/health", "/openapi.json", "/v1/login")
+OPEN_PATHS = ("/health", "/openapi.json", LOGIN)
 STREAMED = ("/v1/import",)
 
 # An ASGI application for as long as the context lasts; ``callers.caller_of(scope)`` is who asks.
@@ -102,7 +104,7 @@ def build_app(
     app.router.routes += [*all_routes(), *console_routes()]
     app.state.metrics = Metrics()
     app.state.settings, app.state.file = chosen, file
-    app.state.visitors = oauth.Visitors()
+    app.state.visitors = Visitors()
     app.state.public_url = checked_address(chosen.public_url)
     if mcp is not None:
         app.router.routes += [Route(path, branch) for path in (MCP_PATH, f"{MCP_PATH}/")]
@@ -125,11 +127,13 @@ async def _running(app: FastAPI, memory: AsyncMemory, settings: Settings) -> Asy
     app.state.running = Running()
     app.state.health = Health(memory)
     counting = asyncio.create_task(_counting(app.state.door))
+    sweeping = asyncio.create_task(_sweeping())
     auditing = asyncio.create_task(engine.audit.run()) if engine.audit is not None else None
     try:
         yield
     finally:
         counting.cancel()
+        sweeping.cancel()
         app.state.streams.stop()
         await app.state.jobs.close()
         with suppress(RecollectError):
@@ -145,6 +149,12 @@ async def _counting(door: Door) -> None:
         await asyncio.sleep(FLUSH_SECONDS)
         with suppress(Unavailable):
             await door.flush()
+
+
+async def _sweeping() -> None:
+    while True:
+        await asyncio.to_thread(delete_expired)
+        await asyncio.sleep(SWEEP_SECONDS)
 
 
 def _add_layers(app: FastAPI, settings: Settings, limits: BodyLimits) -> None:

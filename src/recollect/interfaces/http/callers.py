@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 from hashlib import blake2b
+from http import HTTPStatus
 from ipaddress import ip_address
 from typing import Any
 
@@ -22,8 +23,19 @@ from recollect.access.shares import tenants_of
 from recollect.access.tokens import Tokens
 from recollect.errors import Denied, RecollectError, Unavailable
 from recollect.interfaces.caller import Caller
-from recollect.interfaces.http.guards import LOOPBACK, App, Receive, Scope, Send, host_name
+from recollect.interfaces.http.anonymous import Visitors, is_guess, is_try
+from recollect.interfaces.http.guards import (
+    LOOPBACK,
+    App,
+    Message,
+    Receive,
+    Scope,
+    Send,
+    address_of,
+    host_name,
+)
 from recollect.interfaces.http.problems import Unknown
+from recollect.interfaces.http.secret_files import FIRST_KEY, delete_used
 from recollect.memory import AsyncMemory
 from recollect.settings import Settings
 
@@ -160,6 +172,8 @@ class Door:
             else:
                 key, engine = await keys.with_key(self._memory.engine, secret)
             here[secret] = key, self._metered(engine)
+            if key.name == FIRST_KEY and _digest(secret) not in self._seen:
+                await asyncio.to_thread(delete_used, secret)
             self._see(secret)
             self.uses.note(key)
         if not here[secret][0].works_from(address):
@@ -224,21 +238,47 @@ class Entrance:
         self._open = frozenset(open_paths)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and scope["path"] not in self._open:
-            connection = HTTPConnection(scope)
-            door: Door = scope["app"].state.door
-            try:
-                scope[CALLER] = await door.caller(connection)
-            except Unknown as unknown:
-                # Where a program learns how to ask; the same words at every route.
-                unknown.metadata = base_of(connection) + MCP_METADATA
-                raise
-            except TooMany:
-                # Whoever goes on trying costs the others as much as work does.
-                address = connection.client.host if connection.client else ""
-                await scope["app"].state.shares.refusals.hold(f"from {address}")
-                raise
-        await self._app(scope, receive, send)
+        if scope["type"] != "http":
+            return await self._app(scope, receive, send)
+        try:
+            if scope["path"] in self._open:
+                return await self._let_in(scope, receive, send)
+            scope[CALLER] = await self._caller(HTTPConnection(scope))
+        except TooMany:
+            # Whoever goes on trying costs the others as much as work does.
+            await _hold(scope)
+            raise
+        return await self._app(scope, receive, send)
+
+    async def _caller(self, connection: HTTPConnection) -> Caller:
+        door: Door = connection.app.state.door
+        try:
+            return await door.caller(connection)
+        except Unknown as unknown:
+            # Where a program learns how to ask; the same words at every route.
+            unknown.metadata = base_of(connection) + MCP_METADATA
+            raise
+
+    async def _let_in(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Without a key. A try is counted before anything is read or looked up."""
+        if not is_try(scope):
+            return await self._app(scope, receive, send)
+        visitors: Visitors = scope["app"].state.visitors
+        visitors.take(address_of(scope))
+
+        async def sending(message: Message) -> None:
+            status = message.get("status")
+            if status is not None and not is_guess(scope["path"], status):
+                visitors.give_back(address_of(scope))
+            if status == HTTPStatus.TOO_MANY_REQUESTS:
+                await _hold(scope)
+            await send(message)
+
+        return await self._app(scope, receive, sending)
+
+
+async def _hold(scope: Scope) -> None:
+    await scope["app"].state.shares.refusals.hold(f"from {address_of(scope)}")
 
 
 def base_of(connection: HTTPConnection) -> str:

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import asyncio
+import hmac
 import json
 import os
+import secrets
 import socket
 import struct
 from collections.abc import AsyncIterator
@@ -14,11 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from recollect.interfaces.nearby import (
-    GREETING,
     LINE_BYTES_MAX,
+    NONCE_LETTERS,
     SECONDS_MAX,
     VERBS,
     Line,
+    proof_of,
     socket_of,
 )
 from recollect.interfaces.render import as_json
@@ -28,11 +31,13 @@ _CREDENTIALS = struct.Struct("3i")  # of who asks: process, user, group
 
 
 @asynccontextmanager
-async def answering(memory: AsyncMemory, file: Path | None, told: Line) -> AsyncIterator[None]:
+async def answering(
+    memory: AsyncMemory, file: Path | None, told: Line, key: bytes | None = None
+) -> AsyncIterator[None]:
     """For as long as a server runs. ``told``: what a command must have been told as well, or it
-    would get another answer from the store itself."""
+    would get another answer from the store itself. ``key``: of the store, if it is encrypted."""
     place = None if file is None else socket_of(file)
-    desk = None if place is None else await _opened(place, _Desk(memory, told))
+    desk = None if place is None else await _opened(place, _Desk(memory, told, key))
     try:
         yield
     finally:
@@ -67,30 +72,46 @@ async def _is_left_behind(place: Path) -> bool:
 
 
 class _Desk:
-    def __init__(self, memory: AsyncMemory, told: Line) -> None:
+    def __init__(self, memory: AsyncMemory, told: Line, key: bytes | None) -> None:
         self._memory = memory
         self._told = told
+        self._key = key
 
     async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One question. What it may not be asked, or cannot answer, it leaves to the command."""
-        with suppress(OSError, ValueError, RecursionError, TimeoutError):
+        with suppress(OSError, ValueError, TimeoutError):
             if _is_own_user(writer.get_extra_info("socket")):
-                writer.write(GREETING)
                 async with asyncio.timeout(SECONDS_MAX):
-                    found = await self._found(json.loads(await reader.readline()))
-                writer.write(json.dumps(found).encode() + b"\n")
-                await writer.drain()
+                    await self._converse(reader, writer)
         writer.close()
 
-    async def _found(self, question: Any) -> Line:
+    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonce = secrets.token_hex(NONCE_LETTERS // 2).encode()
+        writer.write(nonce + b"\n")
+        found = await self._found(nonce, (await reader.readline()).rstrip(b"\n"))
+        writer.write(json.dumps(found).encode() + b"\n")
+        await writer.drain()
+
+    async def _found(self, nonce: bytes, line: bytes) -> Line:
+        proof, _, asked = line.partition(b" ")
+        if not hmac.compare_digest(proof, proof_of(self._key, nonce, asked)):
+            return {}
         try:
+            question = json.loads(asked)
             verb = question["verb"]
             if verb not in VERBS or question["told"] != self._told:
                 return {}
+            await self._check_file(question["file"])
             answer = await getattr(self._memory, verb)(**question["arguments"])
+            await self._check_file(question["file"])  # it may have gone meanwhile
         except Exception:  # the command asks the store itself, and tells of it as it always does
             return {}
         return {"answer": as_json(answer)}
+
+    async def _check_file(self, file: Any) -> None:
+        """Unavailable if the command would open another one."""
+        store: Any = self._memory.engine.store  # in a file, or nobody could ask
+        await store.check_same_file(*file)
 
 
 def _is_own_user(line: Any) -> bool:

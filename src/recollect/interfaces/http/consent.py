@@ -34,7 +34,7 @@ def ask_for_key(wish: AccessWish, asked: Mapping[str, str], wrong: str = "") -> 
     body = f"""{_who(wish)}
 {f'<p class="wrong" role="alert">{escape(wrong)}</p>' if wrong else ""}
 <form method="post" action="authorize">{_hidden(asked)}
-<label for="key">Your key (it begins with rck_; the program never sees it)</label>
+<label for="key">Your key (the program never sees it)</label>
 <input id="key" name="key" type="password" autocomplete="off" required autofocus>
 <p><button type="submit">Go on</button></p></form>"""
     return _page("Connect a program", body, wish.redirect, 401 if wrong else 200)

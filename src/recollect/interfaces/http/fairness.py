@@ -19,7 +19,7 @@ from recollect.access.shares import FairTurns, Flow, Refusals, TenantPlaces, Unr
 from recollect.interfaces.http.annex import Annex, too_slow
 from recollect.interfaces.http.bodies import BODY
 from recollect.interfaces.http.callers import CALLER
-from recollect.interfaces.http.guards import App, Message, Receive, Scope, Send
+from recollect.interfaces.http.guards import App, Message, Receive, Scope, Send, address_of
 from recollect.memory.rehearsal import Rehearsal
 from recollect.settings import Settings
 
@@ -27,7 +27,9 @@ INLINE_BYTES = 4 << 10  # of a body or a query that is answered on the loop that
 LARGE_BYTES = 64 << 10  # of a body that takes one of a tenant's few places
 LARGE_MAX = 8
 NOTICE_BYTES_MAX = 4096
-OPEN_RUNNING_MAX = 2  # pages that need no key, at once; each is a millisecond or two
+OPEN_RUNNING_MAX = 2  # requests that need no key, at once; each is a millisecond or two
+OPEN_PATIENCE_SECONDS = 0.05  # that such a one waits for a moment without others
+HEALTH = "/health"
 SENT_AT_ONCE = 1 << 18  # the next part goes when this one is nearly read
 UNREAD_BYTES_MAX = 64 << 20  # of answers to one tenant
 REQUESTS_MAX = 400  # of one tenant under way, of all the connections that a server takes
@@ -170,13 +172,17 @@ class Fair:
             raise too_slow(shares.seconds or 0, scope["method"]) from None
 
     async def _show(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """What anybody may see, one address after the other: many who look at once are many
-        callbacks in a row, and whoever has a key would wait behind them."""
-        if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD"):
+        """What needs no key, one address after the other and behind whoever has one: many who
+        come at once are many callbacks in a row, for which a tenant would have to wait."""
+        if scope["type"] != "http":
             return await self._app(scope, receive, send)
-        address = scope["client"][0] if scope.get("client") else ""
+        address = address_of(scope)
+        # Whoever watches the server asks from an address where others may be, too.
+        row = "health from" if scope["path"] == HEALTH else "from"
         shares: FairShares = scope["app"].state.shares
-        async with shares.open.turn(f"from {address}") as turn:
+        async with shares.open.turn(f"{row} {address}") as turn:
+            await shares.turns.idle(OPEN_PATIENCE_SECONDS)
+            await asyncio.sleep(scope["app"].state.visitors.pause(address))
 
             async def letting_go(message: Message) -> None:
                 turn.give_back()

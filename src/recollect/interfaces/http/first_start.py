@@ -8,7 +8,6 @@ import shlex
 import shutil
 import stat
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,13 +15,12 @@ from recollect.access import keys
 from recollect.access.codes import make_code
 from recollect.errors import Invalid
 from recollect.interfaces.http.callers import is_loopback
+from recollect.interfaces.http.secret_files import FIRST_KEY, write_secret
 from recollect.memory import AsyncMemory
 from recollect.settings import Settings
 from recollect.types import ALL_RIGHTS
 from recollect.types.frozen import frozen
 from recollect.wiring.stores import without_password
-
-FIRST_KEY = "first start"
 
 
 async def check(memory: AsyncMemory, host: str, keeping: Keeping) -> None:
@@ -129,15 +127,7 @@ async def console_link(memory: AsyncMemory, address: str) -> str:
     """Where to look into it, with a new one-time code, in words. A terminal is shown the link; who
     keeps the output is told of a file that nobody else may read."""
     link = f"{address}/#code={await make_code(memory.engine)}"
-    return link if sys.stdout.isatty() else f"the link is in {_kept('console', link)}"
-
-
-def _kept(what: str, secret: str) -> str:
-    """The file that holds it now, for its owner alone."""
-    descriptor, path = tempfile.mkstemp(prefix=f"recollect-{what}-", suffix=".txt")
-    with open(descriptor, "w") as file:  # mkstemp made it 0600
-        file.write(f"{secret}\n")
-    return path
+    return link if sys.stdout.isatty() else f"the link is in {write_secret('console', link)}"
 
 
 def _is_logged() -> bool:
@@ -163,7 +153,9 @@ def greeting(address: str, secret: str, keeping: Keeping, look: str = "") -> Ite
         yield f"Lost the admin key? {keeping.command('keys create --right all')}"
         return
     if _is_logged():
-        yield f"Your admin key, for every scope, is in {_kept('admin-key', secret)}: keep it safe"
+        place = write_secret("admin-key", secret)
+        yield f"Your admin key, for every scope, is in {place}: keep it safe"
+        yield "That file is deleted when the key is first used, or after a day."
         yield f"Make keys for others: {for_others}"
         return
     yield ""

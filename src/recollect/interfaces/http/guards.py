@@ -100,6 +100,7 @@ class Guard:
             send.origin = self._checked_sender(scope)
         except Refused as refused:
             answer = problem(refused.status, str(refused), headers={"Connection": "close"})
+            await _hold_back(scope)
             return await answer(scope, receive, send)
         if send.origin and scope["method"] == "OPTIONS":
             return await Response(status_code=204, headers=PREFLIGHT)(scope, receive, send)
@@ -185,6 +186,18 @@ def _completed(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, byte
     if all(name != UNKEPT[0] for name, _ in found):
         found.append(UNKEPT)
     return found
+
+
+def address_of(scope: Scope) -> str:
+    """Where it comes from; "" if nobody knows."""
+    return scope["client"][0] if scope.get("client") else ""
+
+
+async def _hold_back(scope: Scope) -> None:
+    """Refusing is cheap, but not for nothing: an address that goes on is answered late."""
+    state = scope["app"].state
+    if state.visitors.is_refused_often(address := address_of(scope)):
+        await state.shares.refusals.hold(f"from {address}")
 
 
 def _check_size(scope: Scope) -> None:

@@ -46,6 +46,7 @@ from recollect.memory import AsyncMemory
 from recollect.memory.rehearsal import Rehearsal
 from recollect.settings import Settings
 from recollect.wiring import file_of, place_of, read_settings, shares_with_processes
+from recollect.wiring.cipher import key_from
 from recollect.wiring.configuration import misspelt
 
 log = logging.getLogger(__name__)
@@ -148,9 +149,10 @@ async def _serve(
 
         config = server_config(app, _room(), settings.connections_per_address)
         server = Server(config, app, ready)
+        key = key_from(settings.key_file) if file is not None else None
         async with (
             announced(memory, address, settings.scope),
-            answering(memory, file if role.first else None, told(profile, embedder)),
+            answering(memory, file if role.first else None, told(profile, embedder), key),
         ):
             await server.serve(sockets=[listener])
 

@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from recollect.errors import RecollectError
+from recollect.errors import RecollectError, Unavailable
 from recollect.interfaces.http.frames import frame, read_frame
 
 NICE = 10  # a tenth of the time that a server gets, as long as both want all of it
@@ -65,7 +65,11 @@ async def _help(into: int) -> None:
 
 async def _helped(told: dict[str, Any], reader: asyncio.StreamReader, out: Any) -> None:
     from recollect.memory import AsyncMemory
+    from recollect.wiring import file_of
 
+    file = file_of(told["store"], told["profile"])
+    if file is not None and not file.exists():  # it was moved: none is made in its place
+        raise Unavailable(f"{file} is not there any more")
     async with await AsyncMemory.open(background=told.pop("upkeep"), **told) as memory:
         out.write(frame({"ready": True}))
         out.flush()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from importlib import resources
 
@@ -79,6 +80,7 @@ def bring_up_to_date(connection: apsw.Connection, path: str) -> None:
         use_write_ahead_log(connection)
     if not connection.readonly("main"):
         upgrade.go_on(connection)
+        _give_id(connection)
     _check_analyser(connection, path)
 
 
@@ -145,6 +147,21 @@ def _write_analyser(connection: apsw.Connection) -> None:
     connection.execute(
         "INSERT OR REPLACE INTO meta VALUES ('analyser', ?)", (str(analysis.ANALYSER_VERSION),)
     )
+
+
+def store_id(connection: apsw.Connection) -> str:
+    """Which store this is: drawn by lot once, and kept by every copy of the file. "" for a file
+    that could only be read since there are ids."""
+    found: str | None = connection.execute("SELECT value FROM meta WHERE key = 'store'").get
+    return found or ""
+
+
+def _give_id(connection: apsw.Connection) -> None:
+    if not store_id(connection):
+        with suppress(apsw.BusyError):  # somebody writes for long: whoever opens it next
+            connection.execute(
+                "INSERT OR IGNORE INTO meta VALUES ('store', lower(hex(randomblob(16))))"
+            )
 
 
 def _check_analyser(connection: apsw.Connection, path: str) -> None:

@@ -25,7 +25,7 @@ from recollect.index.filters import check_asked, is_walk
 from recollect.ports import BESIDE_CHARACTERS, Capabilities, Clock, breath, note_left_out
 from recollect.scopes import root_of
 from recollect.stores.rows import damaged
-from recollect.stores.sqlite import due, news, reads, snapshots, walk
+from recollect.stores.sqlite import due, migrate, news, reads, snapshots, walk
 from recollect.stores.sqlite.connection import (
     check_library,
     connect,
@@ -35,7 +35,6 @@ from recollect.stores.sqlite.connection import (
 )
 from recollect.stores.sqlite.failures import speaking_of
 from recollect.stores.sqlite.feed import FileMovedError, SqliteFeed
-from recollect.stores.sqlite.migrate import bring_up_to_date
 from recollect.stores.sqlite.news import NewsDesk
 from recollect.stores.sqlite.readers import Readers
 from recollect.stores.sqlite.registry import SqliteRegistry
@@ -145,11 +144,11 @@ class SqliteStore:
         create_private(self._path)
         connection = connect(self._path)
         try:
-            bring_up_to_date(connection, self._path)
+            migrate.bring_up_to_date(connection, self._path)
         finally:
             connection.close()
-        self._connection()
-        self._writer.watch.begin()
+        store_id = migrate.store_id(self._connection())
+        self._writer.watch.begin(store_id)
 
     @property
     def trouble(self) -> str:
@@ -160,6 +159,19 @@ class SqliteStore:
         """How the schema differs from the one that this version writes; "" if it does not."""
         found = await self._read(lambda db: tuple(schema_defects(db)))
         return "; ".join(defect.text for defect in found[:SCHEMA_DEFECTS_SHOWN])
+
+    async def check_same_file(self, device: int, inode: int) -> None:
+        """Unavailable unless a program that opens this file now gets the store that is open here.
+        The store's id is read through a connection of its own: others keep pages in memory."""
+
+        def check() -> None:
+            fresh = connect_reader(self._path)
+            try:
+                self._writer.watch.check_same((device, inode), migrate.store_id(fresh))
+            finally:
+                fresh.close()
+
+        await self._on_reader_thread(check)
 
     # Writing
 
@@ -500,6 +512,7 @@ class SqliteStore:
     def _connection(self) -> apsw.Connection:
         """This thread's own connection; it sees whatever any process has committed."""
         self._check_open()
+        self._writer.watch.check_readable()
         found: apsw.Connection | None = getattr(self._local, "connection", None)
         if found is None:
             self._writer.watch.check()

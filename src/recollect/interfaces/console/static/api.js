@@ -96,6 +96,20 @@ export function forgetKey(said = "") {
   key.set("");
 }
 
+// Whatever opens: a key, which may look like anything, for an operator chooses one; or a one-time code.
+export async function enter(text, options) {
+  const [, code] = text.match(/#code=(.*)$/) || [];
+  if (code === undefined && (await isKey(text))) useKey(text, options);
+  else await login(code ?? text, options);
+}
+
+async function isKey(text) {
+  if (!/^[\x21-\x7e]+$/.test(text)) return false; // no header can carry it
+  const answer = await sent("GET", "/v1/me", { headers: { Authorization: `Bearer ${text}` } });
+  if (answer.ok || answer.status === 401) return answer.ok;
+  throw new Problem(answer.status, await answer.json().catch(() => ({})));
+}
+
 export async function login(code, options) {
   const made = await post("/v1/login", { code });
   useKey(made.key, options);

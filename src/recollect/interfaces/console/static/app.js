@@ -1,7 +1,7 @@
 // The shell: who is looking, where they are, what their keys do.
 import { html, render, useEffect, useRef, useState, useValue } from "./lib.js";
 import { address, CODE, go, route, useRoute } from "./route.js";
-import { forgetKey, get, key, listen, login, logout, me, online, useKey, why } from "./api.js";
+import { enter, forgetKey, get, key, listen, login, logout, me, online, why } from "./api.js";
 import { Field, hide, Key, lastChange, Layer, Panel, show, Trouble, undo } from "./parts.js";
 import { ScopePicker } from "./scopes.js";
 import { Overview } from "./screens/overview.js";
@@ -58,21 +58,19 @@ function Login() {
   const [keep, setKeep] = useState(false);
   const [error, setError] = useState(null);
   const reason = useValue(why);
-  const enter = async (event) => {
+  const submit = async (event) => {
     event.preventDefault();
-    const text = said.trim().replace(/^.*#code=/, "");
-    if (!text) return;
+    if (!said.trim()) return;
     try {
-      if (text.startsWith("rck_")) useKey(text, { keep });
-      else await login(text, { keep });
+      await enter(said.trim(), { keep });
     } catch (trouble) { setError(trouble); }
   };
-  return html`<main class="login"><form onSubmit=${enter}>
+  return html`<main class="login"><form onSubmit=${submit}>
     <h1><img src="/console/icon.svg" alt="" width="28" height="28" /> recollect</h1>
     <p>See what an agent believes, why, and since when; and change it.</p>
     ${reason && html`<p class="warning" role="status">${reason}</p>`}
     <${Field} label="A one-time code, or a key"><input type="password" autocomplete="off" autofocus
-      spellcheck="false" value=${said} onInput=${(e) => setSaid(e.target.value)} placeholder="rck_…" /><//>
+      spellcheck="false" value=${said} onInput=${(e) => setSaid(e.target.value)} /><//>
     <label class="check"><input type="checkbox" checked=${keep} onChange=${(e) => setKeep(e.target.checked)} />
       keep it until this tab is closed</label>
     <${Trouble} error=${error} />

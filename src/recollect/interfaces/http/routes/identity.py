@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Any, get_type_hints
 from urllib.parse import urlsplit
@@ -20,6 +21,7 @@ from recollect.interfaces.http.callers import BROWSER_COOKIE, Door
 from recollect.interfaces.http.examples import AUDIT_REPORT, DEVICE, KEY
 from recollect.interfaces.http.openapi import about
 from recollect.interfaces.http.routes.calls import Asking, router_of, takes
+from recollect.interfaces.http.secret_files import delete_used
 from recollect.interfaces.http.shapes import object_of, shape_of
 from recollect.interfaces.render import as_json
 from recollect.types import Right
@@ -136,6 +138,7 @@ async def login(asked: Any, request: Request) -> Response:
         key, half = await codes.redeem(engine, asked.code, browser=browser)
     except Denied as denied:
         raise door.failed(request, str(denied)) from None
+    await asyncio.to_thread(delete_used, asked.code)
     response = answer({**as_json(key), "key": half}, 201)
     response.set_cookie(
         BROWSER_COOKIE,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -12,50 +11,29 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from recollect.access import grants
 from recollect.access.grants import AccessWish, GrantError, Issued
-from recollect.access.quotas import Buckets, TooMany
 from recollect.access.rights import AGENT_RIGHTS
 from recollect.errors import Denied, Invalid, RecollectError
 from recollect.interfaces.http import consent
+from recollect.interfaces.http.anonymous import AUTHORIZE, CONSENT, REGISTER, REVOKE, TOKEN
 from recollect.interfaces.http.bodies import BODY
 from recollect.interfaces.http.callers import MCP_METADATA, base_of
 
 router = APIRouter(include_in_schema=False)
 
 WELL_KNOWN = "/.well-known/oauth-"
+FORMS = (AUTHORIZE, CONSENT, TOKEN, REVOKE)
 OPEN_PATHS = (
     MCP_METADATA,
     f"{WELL_KNOWN}protected-resource",
     f"{WELL_KNOWN}authorization-server",
-    "/oauth/register",
-    "/oauth/authorize",
-    "/oauth/consent",
-    "/oauth/token",
-    "/oauth/revoke",
+    REGISTER,
+    *FORMS,
 )
-FORMS = ("/oauth/authorize", "/oauth/consent", "/oauth/token", "/oauth/revoke")
 STATE_LENGTH_MAX = 4_096
-TRIES_PER_MINUTE = 30
 ASKED = (
     "response_type", "client_id", "redirect_uri", "state", "code_challenge",
     "code_challenge_method", "scope", "resource",
 )  # fmt: skip
-
-
-class Visitors:
-    """How often strangers may register or fail, each address for itself, and how often a person
-    may be asked, each key for itself: nobody waits in turn here."""
-
-    def __init__(self) -> None:
-        self._tries = Buckets(TRIES_PER_MINUTE)
-        self._asked = Buckets(TRIES_PER_MINUTE)
-
-    def check(self, request: Request) -> None:
-        if wait := self._tries.take(_address(request)):
-            raise TooMany("too many tries from here; wait a moment", wait)
-
-    def check_person(self, key: str) -> None:
-        if wait := self._asked.take(hashlib.sha256(key.encode()).hexdigest()):
-            raise TooMany("this key was shown too often; wait a moment", wait)
 
 
 def _address(request: Request) -> str:
@@ -105,10 +83,9 @@ async def authorization_server(request: Request) -> Response:
     )
 
 
-@router.post("/oauth/register")
+@router.post(REGISTER)
 async def register(request: Request) -> Response:
     """RFC 7591. Whoever can reach the server may ask; that alone opens nothing."""
-    request.app.state.visitors.check(request)
     try:
         told = await request.json()
     except (ValueError, RecursionError):
@@ -135,14 +112,14 @@ async def register(request: Request) -> Response:
 # A person agrees
 
 
-@router.get("/oauth/authorize")
+@router.get(AUTHORIZE)
 async def authorize(request: Request) -> Response:
     asked = _single(parse_qs(request.url.query, keep_blank_values=True))
     found = await _wish(request, asked)
     return found if isinstance(found, Response) else consent.ask_for_key(found, asked)
 
 
-@router.post("/oauth/authorize")
+@router.post(AUTHORIZE)
 async def identify(request: Request) -> Response:
     """The person shows a key, and is shown what it could give."""
     form = _single(_form(request))
@@ -150,18 +127,17 @@ async def identify(request: Request) -> Response:
     found = await _wish(request, asked)
     if isinstance(found, Response):
         return found
-    engine, visitors = _engine(request), request.app.state.visitors
+    engine = _engine(request)
     secret = form.get("key", "").strip()
-    visitors.check_person(secret)
+    request.app.state.visitors.check_person(secret)
     try:
         ticket, key = await grants.ask(engine, found, secret, _address(request))
     except Denied as error:
-        visitors.check(request)
         return consent.ask_for_key(found, asked, str(error))
     return consent.ask_for_consent(found, ticket, key, engine.default_scope)
 
 
-@router.post("/oauth/consent")
+@router.post(CONSENT)
 async def decide(request: Request) -> Response:
     form = _form(request)
     allowed = form.get("decision") == ["allow"]
@@ -173,7 +149,6 @@ async def decide(request: Request) -> Response:
             scopes=[one.strip() for one in form.get("scope", []) if one.strip()] if allowed else [],
         )
     except RecollectError as error:
-        request.app.state.visitors.check(request)
         return consent.refusal(str(error))
     if not code:
         return _back(request, wish.redirect, wish.state, error="access_denied")
@@ -225,7 +200,7 @@ def _back(request: Request, redirect: str, state: str, **told: str) -> Response:
 # Codes become keys
 
 
-@router.post("/oauth/token")
+@router.post(TOKEN)
 async def token(request: Request) -> Response:
     form = _single(_form(request))
     engine = _engine(request)
@@ -254,7 +229,6 @@ async def token(request: Request) -> Response:
                 "unsupported_grant_type", "authorization_code and refresh_token are there"
             )
     except GrantError as error:
-        request.app.state.visitors.check(request)
         return _refused(error)
     return JSONResponse(_told(engine, issued), headers={"Pragma": "no-cache"})
 
@@ -271,10 +245,9 @@ def _told(engine: Any, issued: Issued) -> dict[str, Any]:
     }
 
 
-@router.post("/oauth/revoke")
+@router.post(REVOKE)
 async def revoke(request: Request) -> Response:
     form = _single(_form(request))
-    request.app.state.visitors.check(request)
     await grants.give_up(_engine(request), form.get("token", ""), form.get("client_id", ""))
     return Response(status_code=200)
 

@@ -13,7 +13,7 @@ from starlette.responses import Response, StreamingResponse
 
 from recollect.access.quotas import TooMany
 from recollect.access.shares import tenants_of
-from recollect.errors import RecollectError
+from recollect.errors import RecollectError, Unavailable
 from recollect.interfaces.caller import Caller
 from recollect.interfaces.http.answers import json_bytes, outward
 from recollect.interfaces.http.callers import Door
@@ -66,6 +66,8 @@ class Streams:
                         yield b": still there\n\n"
                     else:
                         yield _line(event)
+        except Unavailable:  # the store is away: whoever comes again is told why
+            return
         finally:
             ending.cancel()
             self._listening.subtract(names)
