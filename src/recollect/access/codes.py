@@ -13,6 +13,7 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterable
 from datetime import timedelta
 
+from recollect import compat
 from recollect.access.keys import PREFIX, Key, create_key
 from recollect.engine import Engine
 from recollect.errors import Conflict, Denied, Invalid
@@ -22,7 +23,7 @@ from recollect.types import ALL_RIGHTS, Right
 CODES = "code"
 CODE_LASTS = timedelta(minutes=10)
 KEY_LASTS = timedelta(hours=24)
-HALF_PREFIX = "rcb_"
+HALF_PREFIX = compat.BROWSER_KEY_PREFIX
 
 _LETTERS = re.compile(r"[A-Za-z0-9_-]{43}\Z")
 _USED = (

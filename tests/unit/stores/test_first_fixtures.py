@@ -21,7 +21,7 @@ from typing import Any
 
 import pytest
 
-from recollect import AsyncMemory, Denied, Invalid
+from recollect import AsyncMemory, Denied, Invalid, compat
 from recollect.access import keys
 from recollect.access.audit import verify_audit
 from recollect.access.envelope import opened
@@ -225,7 +225,7 @@ def test_its_encrypted_export_opens() -> None:
 def test_a_key_in_the_keyring_is_found_under_the_old_service(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept = {("recollect", "store"): SECRET.decode()}
+    kept = {(compat.FIRST_NAME, "store"): SECRET.decode()}
     ring = SimpleNamespace(get_password=lambda *entry: kept.get(entry))
     monkeypatch.setitem(sys.modules, "keyring", ring)
     monkeypatch.setenv("RECOLLECT_KEY_FILE", "keyring:")
