@@ -33,6 +33,32 @@ WEBHOOK_SECRET_PREFIX = "whs_"
 EVENT_PREFIX = "evt_"
 TOKEN_PREFIX = "token-"  # the id of somebody who came with an issuer's token
 
+# The kinds of cells and the namespaces of items. They stay; servers and backups hold them.
+
+KEY_CELLS, DEVICE_CELLS, KEY_USE_CELLS = "key", "device", "key used"
+DEVICE_MOVE_CELLS = "mapping of a device"
+LOGIN_CODE_CELLS = "code"
+OAUTH_CELLS = ("oauth client", "oauth consent", "oauth code", "oauth grant")
+QUOTA_CELLS, STORED_CELLS, RATE_CELLS, BUDGET_CELLS = "quota", "stored", "rate", "budget"
+WEBHOOK_CELLS, WEBHOOK_PLACE_CELLS = "webhook", "webhook place"
+FORGOTTEN_CELLS, EXPORTED_CELLS = "forgotten at", "exported"
+INSPECTED_CELLS, DAMAGE_CELLS = "inspected", "damage"
+CONSOLIDATED_CELLS, BROUGHT_BACK_CELLS = "consolidated", "brought-back"
+PRUNED_CELLS, MIGRATED_CELLS = "pruned", "migrated"
+QUEUE_CELLS, SPACE_CELLS = "queue", "space"
+IDEMPOTENCY, AUDIT, MIRRORS, JOBS = "idempotency", "audit", "mirror", "job"
+POLICIES, PROPOSALS, IMPORTED_JOURNAL = "policy", "proposal", "journal"
+PRACTICE, PRACTISED = "practice", "practised"  # the first is in ids of procedures too
+STABLE, CONSUMED = "stable", "consumed"
+
+# What ids are hashed from, beside the scope and the content; tags and sessions of our own.
+
+EPISODE_ID = "end"
+PROFILE_TAG = "profile"
+KEY_TAG = "key:"  # before the caller's own name of a record
+TYPE_TAG = "type:"  # before the name of a type
+PENDING_SESSION, NOTES_SESSIONS = "~pending", "~notes/"
+
 # Files of SQLite. They stay.
 
 SQLITE_APPLICATION_ID = 0x7265636F  # "reco", shown by file(1)

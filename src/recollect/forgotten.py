@@ -39,8 +39,8 @@ from recollect.types import (
 from recollect.types.frozen import frozen
 
 NAMESPACE = compat.TOMBSTONES
-FORGOTTEN_AT = "forgotten at"
-EXPORTS = "exported"
+FORGOTTEN_AT = compat.FORGOTTEN_CELLS
+EXPORTS = compat.EXPORTED_CELLS
 PAGE = 500
 
 MessageKey = tuple[SessionKey, str]

@@ -20,7 +20,7 @@ from recollect.errors import Conflict, Denied, Invalid
 from recollect.ports import Cell, cell_key
 from recollect.types import ALL_RIGHTS, Right
 
-CODES = "code"
+CODES = compat.LOGIN_CODE_CELLS
 CODE_LASTS = timedelta(minutes=10)
 KEY_LASTS = timedelta(hours=24)
 HALF_PREFIX = compat.BROWSER_KEY_PREFIX

@@ -30,7 +30,7 @@ from recollect.ports import Cell, cell_key
 from recollect.types import Right
 from recollect.types.frozen import frozen
 
-CLIENTS, CONSENTS, CODES, GRANTS = "oauth client", "oauth consent", "oauth code", "oauth grant"
+CLIENTS, CONSENTS, CODES, GRANTS = compat.OAUTH_CELLS
 RENEWAL = compat.RENEWAL_PREFIX
 KEY_LIFE = timedelta(hours=1)
 CODE_LIFE = timedelta(minutes=2)

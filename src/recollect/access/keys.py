@@ -32,8 +32,8 @@ from recollect.types.frozen import frozen
 
 PREFIX = compat.API_KEY_PREFIX
 TOKEN = compat.TOKEN_PREFIX  # how the id of somebody begins who came with an issuer's token
-KEYS, DEVICES, USES = "key", "device", "key used"
-MOVES = "mapping of a device"  # held by who maps one that may be another root's
+KEYS, DEVICES, USES = compat.KEY_CELLS, compat.DEVICE_CELLS, compat.KEY_USE_CELLS
+MOVES = compat.DEVICE_MOVE_CELLS  # held by who maps one that may be another root's
 MOVE_LASTS = timedelta(seconds=30)
 ID_LENGTH = 12
 OVERLAP_HOURS_MAX = 24 * 90

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-WEBHOOKS, PLACES = "webhook", "webhook place"
+WEBHOOKS, PLACES = compat.WEBHOOK_CELLS, compat.WEBHOOK_PLACE_CELLS
 SECRET_PREFIX = compat.WEBHOOK_SECRET_PREFIX
 WEBHOOKS_MAX = 20  # of one root: each holds a task, and at times a thread
 POSTS_MAX = 32  # under way at once, of all roots: each has a thread
