@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from recollect import compat
 from recollect.errors import Denied, Invalid, Unavailable
 from recollect.index.vectors import embedding_text, packed
 from recollect.models.careful import Careful
@@ -47,8 +48,10 @@ PAGE = 500
 
 T = TypeVar("T")
 SPACE_TRUSTED_SECONDS = 1.0
-ACTIVE_SPACE = cell_key("space", "active")
-WANTED_SPACE = cell_key("space", "wanted")  # before the first vector: which somebody asked for
+ACTIVE_SPACE = cell_key(compat.SPACE_CELLS, "active")
+WANTED_SPACE = cell_key(
+    compat.SPACE_CELLS, "wanted"
+)  # before the first vector: which somebody asked for
 
 
 class Once(Protocol):
@@ -332,7 +335,7 @@ class Engine:
         keys = ("scope", *{_of(author) for author in authors if author})
         policies = await self.store.items(
             root_of(scope),
-            "policy",
+            compat.POLICIES,
             now=self.now(),
             scopes=chain,
             keys=keys,

@@ -17,6 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
+from recollect import compat
 from recollect.changes import slices
 from recollect.engine import Engine, every_item
 from recollect.errors import Conflict, Unavailable
@@ -38,10 +39,10 @@ from recollect.types import (
 )
 from recollect.types.frozen import frozen
 
-NAMESPACE = "tombstone"
-FORGOTTEN_AT = "forgotten at"
-EXPORTS = "exported"
-BACKUPS = "backup"
+NAMESPACE = compat.TOMBSTONES
+FORGOTTEN_AT = compat.FORGOTTEN_CELLS
+EXPORTS = compat.EXPORTED_CELLS
+BACKUPS = compat.BACKUP_CELLS
 PAGE = 500
 
 MessageKey = tuple[SessionKey, str]
@@ -149,7 +150,9 @@ async def stones_for(
     made: list[Item] = []
     stones = await Tombstones.of(engine.store, root, engine.now())
     if stones is None:
-        secret = Item(scope=root, namespace="secret", key=NAMESPACE, value=engine.new_secret())
+        secret = Item(
+            scope=root, namespace=compat.SECRETS, key=NAMESPACE, value=engine.new_secret()
+        )
         made.append(secret)
         key = secret_key(secret.value)
         stones = Tombstones(store=engine.store, root=root, key=key, now=engine.now())
@@ -208,7 +211,7 @@ def key_of(message: Message) -> MessageKey:
 
 
 async def secret_of(store: Store, root: str, now: datetime) -> Item | None:
-    items = await store.items(root, "secret", now=now, scopes=(root,), keys=(NAMESPACE,))
+    items = await store.items(root, compat.SECRETS, now=now, scopes=(root,), keys=(NAMESPACE,))
     return items[0] if items else None
 
 

@@ -16,6 +16,7 @@ from tests.architecture.source import (
 
 # A store or provider knows the contract and nothing of the engine, so anybody can write one.
 KNOWN_AT_THE_EDGE = (
+    "compat",
     "types",
     "errors",
     "ports",

@@ -7,7 +7,9 @@ from tests.architecture.source import imported_names, is_part_of, modules
 
 # The facade and the surfaces on it that others made known; who may do what; the values; how a
 # store is opened.
-KNOWN = ("memory", "adapters", "access", "types", "errors", "wiring", "settings", "interfaces")
+KNOWN = (
+    "memory", "adapters", "access", "types", "errors", "wiring", "settings", "interfaces", "compat",
+)  # fmt: skip
 PUBLIC = {f"recollect.{name}" for name in (*recollect.__all__, "__version__")}
 
 # A workspace of Markdown files is a second store, kept equal to the first commit by commit: half of

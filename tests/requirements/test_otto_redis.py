@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import redis
 
-from recollect import AsyncMemory
+from recollect import AsyncMemory, compat
 from recollect.errors import Incompatible, Invalid, Unavailable
 from recollect.stores import outage
 from recollect.stores.redis.queue import RedisQueue
@@ -66,7 +66,7 @@ def _keys(address: str) -> dict[str, int]:
     """What is in Redis, without the ids it remembers: name -> seconds to live."""
     url, _, prefix = address.partition("?prefix=")
     with redis.Redis.from_url(url) as db:
-        names = db.scan_iter(match=f"{prefix or 'recollect'}:*", count=1000)
+        names = db.scan_iter(match=f"{prefix or compat.REDIS_PREFIX}:*", count=1000)
         return {
             name.decode(): int(db.ttl(name))
             for name in names

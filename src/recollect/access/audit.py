@@ -23,6 +23,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from recollect import compat
 from recollect.changes import Change
 from recollect.engine import Engine, every_item, every_root
 from recollect.errors import Conflict, RecollectError
@@ -34,9 +35,9 @@ from recollect.types.pages import Page
 
 log = logging.getLogger(__name__)
 
-KEY_OF_ROOT = "audit key"
+KEY_OF_ROOT = compat.AUDIT_KEY
 NOWHERE = ""  # the root of what belongs to none: failed logins, keys that reach everything
-SEAL = "seal"
+SEAL = compat.AUDIT_SEAL
 FLUSH_SECONDS = 1.0
 IDS_MAX = 50
 BUFFERED_MAX = 10_000

@@ -13,16 +13,17 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterable
 from datetime import timedelta
 
+from recollect import compat
 from recollect.access.keys import PREFIX, Key, create_key
 from recollect.engine import Engine
 from recollect.errors import Conflict, Denied, Invalid
 from recollect.ports import Cell, cell_key
 from recollect.types import ALL_RIGHTS, Right
 
-CODES = "code"
+CODES = compat.LOGIN_CODE_CELLS
 CODE_LASTS = timedelta(minutes=10)
 KEY_LASTS = timedelta(hours=24)
-HALF_PREFIX = "rcb_"
+HALF_PREFIX = compat.BROWSER_KEY_PREFIX
 
 _LETTERS = re.compile(r"[A-Za-z0-9_-]{43}\Z")
 _USED = (

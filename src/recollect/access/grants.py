@@ -20,6 +20,7 @@ from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
+from recollect import compat
 from recollect.access import keys
 from recollect.access.keys import Key
 from recollect.access.rights import AGENT_RIGHTS
@@ -29,8 +30,8 @@ from recollect.ports import Cell, cell_key
 from recollect.types import Right
 from recollect.types.frozen import frozen
 
-CLIENTS, CONSENTS, CODES, GRANTS = "oauth client", "oauth consent", "oauth code", "oauth grant"
-RENEWAL = "rcr_"
+CLIENTS, CONSENTS, CODES, GRANTS = compat.OAUTH_CELLS
+RENEWAL = compat.RENEWAL_PREFIX
 KEY_LIFE = timedelta(hours=1)
 CODE_LIFE = timedelta(minutes=2)
 CONSENT_LIFE = timedelta(minutes=10)

@@ -20,6 +20,7 @@ from datetime import datetime, timedelta
 from ipaddress import ip_address, ip_network
 from typing import Any
 
+from recollect import compat
 from recollect.access.rights import AGENT_RIGHTS
 from recollect.engine import Engine
 from recollect.errors import Conflict, Denied, Invalid, NotFound, Unavailable
@@ -29,10 +30,10 @@ from recollect.text.inputs import When, clean_name, expiry, one_of, several_of
 from recollect.types import ALL_RIGHTS, Holder, Right
 from recollect.types.frozen import frozen
 
-PREFIX = "rck_"
-TOKEN = "token-"  # how the id of somebody begins who came with an issuer's token
-KEYS, DEVICES, USES = "key", "device", "key used"
-MOVES = "mapping of a device"  # held by who maps one that may be another root's
+PREFIX = compat.API_KEY_PREFIX
+TOKEN = compat.TOKEN_PREFIX  # how the id of somebody begins who came with an issuer's token
+KEYS, DEVICES, USES = compat.KEY_CELLS, compat.DEVICE_CELLS, compat.KEY_USE_CELLS
+MOVES = compat.DEVICE_MOVE_CELLS  # held by who maps one that may be another root's
 MOVE_LASTS = timedelta(seconds=30)
 ID_LENGTH = 12
 OVERLAP_HOURS_MAX = 24 * 90

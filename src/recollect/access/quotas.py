@@ -19,19 +19,20 @@ from datetime import UTC, datetime, timedelta
 from datetime import time as clock_time
 from typing import get_args
 
+from recollect import compat
 from recollect.engine import Engine, every_message, every_record, every_session
 from recollect.errors import Conflict, RecollectError, Unavailable
 from recollect.ports import Cell, cell_key
 from recollect.types import Batch, Listing, Message, Record, SessionKey, Status, Where
 
-QUOTA, STORED = "quota", "stored"
+QUOTA, STORED = compat.QUOTA_CELLS, compat.STORED_CELLS
 BUCKETS_MAX = 10_000
 FLUSH_SECONDS = 2.0
 FAILURES_PER_MINUTE = 30
 RECOUNT_SECONDS = 600.0  # how old the number of a root's records may be
 RECOUNT_SECONDS_FULL = 10.0  # the same at the limit: somebody may have forgotten some
 WALKED_AT_ONCE = 50
-RATE = "rate"
+RATE = compat.RATE_CELLS
 PARTS = 60  # of a minute's worth: so much a process takes at a time
 PART_KEPT = timedelta(seconds=5)
 RACES_MAX = 8

@@ -11,9 +11,10 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable
 from typing import Any
 
+from recollect import compat
 from recollect.errors import Incompatible, Invalid
 
-PREFIX = "ed25519:"
+PREFIX = compat.SIGNATURE_PREFIX
 
 Sign = Callable[[str], str]  # a checksum in, its signature out
 

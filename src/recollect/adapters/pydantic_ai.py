@@ -30,11 +30,12 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.toolsets import FunctionToolset
 
+from recollect import compat
 from recollect.memory.sync import Memory
 from recollect.packet.text import as_text
 
 NAME = "pydantic-ai"
-MARK = "recollect"  # by which our own part is known when it comes back
+MARK = compat.PROMPT_MARK  # by which our own part is known when it comes back
 
 Processor = Callable[[list[ModelMessage]], Awaitable[list[ModelMessage]]]
 
@@ -103,7 +104,11 @@ async def keep_messages(
 def _without_packet(message: ModelMessage) -> ModelMessage:
     if not isinstance(message, ModelRequest):
         return message
-    parts = [part for part in message.parts if getattr(part, "dynamic_ref", None) != MARK]
+    parts = [
+        part
+        for part in message.parts
+        if getattr(part, "dynamic_ref", None) not in compat.PROMPT_MARKS
+    ]
     return message if len(parts) == len(message.parts) else replace(message, parts=parts)
 
 

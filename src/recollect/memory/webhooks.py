@@ -18,6 +18,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from recollect import compat
 from recollect.access import keys
 from recollect.access.shares import FairTurns
 from recollect.engine import Engine
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-WEBHOOKS, PLACES = "webhook", "webhook place"
-SECRET_PREFIX = "whs_"
+WEBHOOKS, PLACES = compat.WEBHOOK_CELLS, compat.WEBHOOK_PLACE_CELLS
+SECRET_PREFIX = compat.WEBHOOK_SECRET_PREFIX
 WEBHOOKS_MAX = 20  # of one root: each holds a task, and at times a thread
 POSTS_MAX = 32  # under way at once, of all roots: each has a thread
 PAGE = 500
@@ -318,4 +319,4 @@ class _Teller:
 def event_id(webhook: str, event: StreamEvent) -> str:
     """The same however often it is told."""
     what = f"{webhook} {event.name} {event.data.get('root')} {event.data.get('seq')} {event.place}"
-    return "evt_" + hashlib.sha256(what.encode()).hexdigest()[:32]
+    return compat.EVENT_PREFIX + hashlib.sha256(what.encode()).hexdigest()[:32]

@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
+from recollect import compat
 from recollect.errors import Conflict, Unavailable
 from recollect.ports import Cell, Clock, NewId, Registry, Store, cell_key
 from recollect.text.tokens import estimate
@@ -21,7 +22,7 @@ ATTEMPTS_MAX = 64
 KEPT_DAYS = 90
 MILLION = 1_000_000
 PAGE = 100
-BUDGET = "budget"
+BUDGET = compat.BUDGET_CELLS
 NOTHING: Mapping[str, Any] = {"calls": 0, "tokens_in": 0, "tokens_out": 0, "cost": 0.0}
 
 

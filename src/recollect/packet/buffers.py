@@ -11,15 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from recollect import compat
 from recollect.errors import Invalid
 from recollect.packet.policy import Policy
 from recollect.profiles import Profile
 from recollect.text.inputs import clean_name
 from recollect.types import CursorMove, Message, SessionKey
 
-PENDING = "~pending"
-NOTES = "~notes/"
-CONSUMED = "consumed"
+PENDING = compat.PENDING_SESSION
+NOTES = compat.NOTES_SESSIONS
+CONSUMED = compat.CONSUMED
 LEARNER = "extract"  # the reader that stands where learning is; here, so that a log needs no more
 NOTE_LINE = "- note: "  # how a summary without a model begins the line of a note
 PENDING_ABOVE = 50

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
+from recollect import compat
 from recollect.types import Record
 
-STABLE = "stable"  # the items in which upkeep keeps its choice
+STABLE = compat.STABLE  # the items in which upkeep keeps its choice
 
 
 def by_weight(core: Iterable[Record], before: Collection[str] = ()) -> list[Record]:

@@ -13,6 +13,7 @@ from dataclasses import field
 from datetime import datetime
 from typing import Any, Literal, NamedTuple, get_args
 
+from recollect import compat
 from recollect.types.frozen import frozen
 
 Kind = Literal["episodic", "semantic", "procedural"]
@@ -251,13 +252,13 @@ class Relation:
     version: int = 0
 
 
-MARKS = "idempotency"
-AUDIT = "audit"
-MIRROR = "mirror"  # the items that say which folders hold a root as Markdown
+MARKS = compat.IDEMPOTENCY
+AUDIT = compat.AUDIT
+MIRROR = compat.MIRRORS  # the items that say which folders hold a root as Markdown
 MIRRORED = "Markdown files hold it until they are synced, in "  # how a note of forget begins
 EXPORTED = "an export file holds it: "  # how another note of forget begins
 BACKED_UP = "a backup holds it: "  # and a third one
-JOB = "job"  # the cells that tell of a server's long work
+JOB = compat.JOBS  # the cells that tell of a server's long work
 
 
 @frozen

@@ -12,11 +12,12 @@ from dataclasses import field
 from difflib import get_close_matches
 from typing import Any, get_args
 
+from recollect import compat
 from recollect.errors import Invalid
 from recollect.types import Type
 from recollect.types.frozen import frozen
 
-TAG = "type:"  # before the name of a type, as a tag
+TAG = compat.TYPE_TAG  # before the name of a type, as a tag
 TYPES_MAX = 32
 FIELDS_MAX = 16
 INSTRUCTIONS_MAX = 2000  # characters: they are part of every question

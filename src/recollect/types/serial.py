@@ -15,10 +15,11 @@ from datetime import UTC, datetime
 from functools import cache
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
+from recollect import compat
 from recollect.errors import Invalid
 from recollect.types import Entry, Item, Message, Record, Relation, Session, Summary
 
-FORMAT = "recollect"
+FORMAT = compat.EXPORT_FORMAT
 VERSION = 1
 
 # The type of a line -> the value it holds. New ones go to the end.

@@ -11,6 +11,7 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import Any, get_args
 
+from recollect import compat
 from recollect.engine import Engine, every_root
 from recollect.errors import Conflict, Unavailable
 from recollect.ports import Cell, cell_key
@@ -20,7 +21,7 @@ log = logging.getLogger(__name__)
 
 AT_ONCE = 200
 ROWS_PER_LOOK = 2_000
-PLACE, DAMAGE = "inspected", "damage"
+PLACE, DAMAGE = compat.INSPECTED_CELLS, compat.DAMAGE_CELLS
 NOTED = timedelta(days=2)  # longer than one round takes: what is still damaged is found again
 SCHEMA_NOTED = timedelta(minutes=30)  # every look compares it
 

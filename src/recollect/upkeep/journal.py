@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
+from recollect import compat
 from recollect.changes import Change
 from recollect.engine import Engine
 from recollect.errors import Conflict
@@ -19,7 +20,7 @@ from recollect.types import Entry
 
 ENTRIES_PAGE = 200
 ACCOUNTED_FOR = ("forget", "policy", "revoke")
-PRUNED = "pruned"
+PRUNED = compat.PRUNED_CELLS
 
 
 async def prune(engine: Engine, root: str, read_up_to: int) -> int:

@@ -16,6 +16,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
+from recollect import compat
 from recollect.changes import Change, retried, slices
 from recollect.engine import Engine, every_message, every_summary
 from recollect.errors import Conflict, NotFound
@@ -250,7 +251,9 @@ def _episode(engine: Engine, over: Over) -> Record:
     doubt = ""
     if trust < TRUST_OF_SOURCE["user"]:
         doubt = strong_suspicion(text) or (suspicion(over.outcome) if over.outcome else "")
-    name = "\0".join(("end", session.scope, session.id, str(session.last_seq), over.outcome))
+    name = "\0".join(
+        (compat.EPISODE_ID, session.scope, session.id, str(session.last_seq), over.outcome)
+    )
     record = Record(
         id=hashlib.blake2b(name.encode(), digest_size=16).hexdigest(),
         scope=session.scope,

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from recollect import compat
 from recollect.changes import Change
 from recollect.engine import every_item
 from recollect.errors import Invalid
@@ -15,7 +16,7 @@ from recollect.ports import Store
 from recollect.types import Entry, Erase, Item, Touch
 from recollect.types.serial import from_plain, to_plain
 
-NAMESPACE = "journal"
+NAMESPACE = compat.IMPORTED_JOURNAL
 FORGOTTEN = "forgotten"
 PAGE = 50  # an entry may speak of a thousand things
 REWRITTEN_PER_COMMIT = 50

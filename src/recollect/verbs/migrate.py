@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import IO, Any
 
+from recollect import compat
 from recollect.access.keys import DEVICES, KEYS
 from recollect.access.spool import private_spool
 from recollect.engine import Engine, every_root
@@ -25,7 +26,7 @@ from recollect.verbs.export import export_to
 from recollect.verbs.import_ import import_from
 
 ACTOR = "migrate"
-DONE = "migrated"
+DONE = compat.MIGRATED_CELLS
 PAGE = 200
 # What an import changes on purpose: versions count the changes made in one store, and what a
 # root has spent is counted elsewhere.

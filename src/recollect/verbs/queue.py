@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
+from recollect import compat
 from recollect.changes import Change
 from recollect.engine import Engine
 from recollect.errors import Conflict, RecollectError, Unavailable
@@ -23,7 +24,7 @@ from recollect.text.messages import Taken
 from recollect.types import Message, Receipt, ReceiptItem, SessionKey
 from recollect.verbs.log import KNOWN, OTHER_TEXT, TWICE, Incoming, logged
 
-OWNER = cell_key("queue", "owner")  # by what name this store claims messages
+OWNER = cell_key(compat.QUEUE_CELLS, "owner")  # by what name this store claims messages
 TAKEN_AT_ONCE = 100
 
 

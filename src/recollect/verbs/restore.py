@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from recollect import compat
 from recollect.access.keys import carry_identity
 from recollect.changes import Change, slices
 from recollect.engine import (
@@ -126,7 +127,7 @@ async def _carry_key(restored: Engine, stones: Tombstones) -> bool:
 
 
 async def _carry_opt_outs(restored: Engine, current: Store, root: str) -> None:
-    policies = await current.items(root, "policy", now=restored.now(), limit=10_000)
+    policies = await current.items(root, compat.POLICIES, now=restored.now(), limit=10_000)
     opted_out = [
         item
         for item in policies

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping
 from datetime import datetime
 from typing import Any, get_args
 
+from recollect import compat
 from recollect.engine import Engine, every_item, every_record
 from recollect.lifecycle.disputes import disputes_of
 from recollect.ports import Store
@@ -19,7 +20,7 @@ from recollect.upkeep.leases import ATTEMPTS_MAX as TRIES_MAX
 from recollect.upkeep.leases import TRIES as WORK
 from recollect.upkeep.leases import Tries, tries
 
-PROPOSALS = "proposal"
+PROPOSALS = compat.PROPOSALS
 CONSOLIDATION = "consolidate/"
 TOUCHED_MAX = 50
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from recollect import compat
 from recollect.changes import Change
 from recollect.engine import Engine
 from recollect.errors import Denied
@@ -18,10 +19,12 @@ async def set_policy(
         raise Denied(f"scope {named!r} is outside this handle")
     root = root_of(named)
     key = f"author:{clean_name(author, 'author')}" if author else "scope"
-    known = await engine.store.items(root, "policy", now=engine.now(), scopes=(named,), keys=(key,))
+    known = await engine.store.items(
+        root, compat.POLICIES, now=engine.now(), scopes=(named,), keys=(key,)
+    )
     item = Item(
         scope=named,
-        namespace="policy",
+        namespace=compat.POLICIES,
         key=key,
         value={"persist": bool(persist)},
         version=known[0].version if known else 0,

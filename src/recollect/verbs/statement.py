@@ -8,6 +8,7 @@ from datetime import timedelta
 from difflib import get_close_matches
 from typing import Any
 
+from recollect import compat
 from recollect.engine import Engine
 from recollect.errors import Invalid, RecollectError
 from recollect.lifecycle.status import held
@@ -40,7 +41,7 @@ from recollect.types import (
 from recollect.types.frozen import frozen
 from recollect.types.own import OwnType
 
-KEY_TAG = "key:"  # before the caller's own name of a record
+KEY_TAG = compat.KEY_TAG  # before the caller's own name of a record
 TYPE_OF_KIND: Mapping[str, Type] = {
     "semantic": "fact",
     "episodic": "episode",

@@ -10,9 +10,11 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from recollect import compat
 from recollect.errors import Invalid
 from recollect.profiles import Profile, profile_named
 from recollect.scopes import parse_scope
@@ -208,13 +210,27 @@ def store_address(store: StorePath | None, settings: Settings, profile: Profile)
         return address
     if _on_redis(settings, profile):
         return settings.redis_url
-    return str(_default_folder(settings) / profile.store_file)
+    file = _default_folder(settings) / profile.store_file
+    return str(compat.existing(file, _say_where))
 
 
 def _default_folder(settings: Settings) -> Path:
     if settings.store_folder:
         return Path(settings.store_folder).expanduser()
     return data_folder(os.environ)
+
+
+@cache
+def _say_where(used: Path, wanted: Path) -> None:
+    """Once a process. The module is loaded here, because who asks for a file needs no more."""
+    import logging
+
+    logging.getLogger("recollect").warning(
+        "using %s, where an earlier version kept it; while nothing uses it, move it, and what "
+        "begins with its name, to %s",
+        used,
+        wanted.parent,
+    )
 
 
 def data_folder(environ: Mapping[str, str], platform: str = sys.platform) -> Path:
@@ -225,7 +241,7 @@ def data_folder(environ: Mapping[str, str], platform: str = sys.platform) -> Pat
         base = Path("~/Library/Application Support")
     else:
         base = Path(environ.get("XDG_DATA_HOME") or "~/.local/share")
-    return base.expanduser() / "recollect"
+    return base.expanduser() / compat.FOLDER
 
 
 def store_file(address: str) -> Path | None:

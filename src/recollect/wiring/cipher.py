@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
 
+from recollect import compat
 from recollect.errors import Incompatible, Invalid, NotFound, Unavailable
 from recollect.settings import PREFIX
 
@@ -43,7 +44,7 @@ def key_from(place: str) -> bytes | None:
             f"{place} holds less than {SECRET_BYTES_MIN} bytes, too few for a key; {_HOW}"
         )
     _need_cryptography()
-    return blake2b(secret, digest_size=KEY_BYTES, person=b"recollect store").digest()
+    return blake2b(secret, digest_size=KEY_BYTES, person=compat.STORE_KEY_PERSON).digest()
 
 
 def _of_file(name: str) -> bytes:
@@ -65,7 +66,9 @@ def _of_keyring(entry: str) -> bytes:
     except ImportError:
         raise Incompatible("a key in the keyring needs: pip install keyring") from None
     service, _, name = entry.partition("/")
-    secret = keyring.get_password(service or "recollect", name or "store")
+    services = (service,) if service else compat.KEYRING_SERVICES
+    found = (keyring.get_password(one, name or "store") for one in services)
+    secret = next((one for one in found if one is not None), None)
     if secret is None:
         raise NotFound(f"the keyring has no {entry!r}; put one there: keyring set {service} {name}")
     return str(secret).strip().encode()

@@ -12,6 +12,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from recollect import compat
 from recollect.errors import Invalid, NotFound
 from recollect.settings import PREFIX, Settings
 from recollect.types.arguments import StorePath
@@ -35,10 +36,11 @@ def misspelt(environ: Mapping[str, str] = os.environ) -> list[str]:
     """A line for each variable that looks like a setting of ours and is none: what it says does
     not count."""
     known = {PREFIX + name.upper() for name in _NAMES} | _OTHERS
+    renamed = _renamed(environ)
     # A variable that holds a key may be called anything.
     named = {environ.get(f"{PREFIX}{of}_KEY_ENV", "") for of in ("MODEL", "EMBEDDER")}
-    lines = []
-    for name in sorted(environ):
+    lines = [f"{name} does not count any more; rename it to {now}" for name, now in renamed.items()]
+    for name in sorted(environ.keys() - renamed.keys()):
         like_ours = name.upper().startswith(_LIKE_OURS)
         if not like_ours or name in known | named or name.startswith(_OF_TESTS):
             continue
@@ -47,6 +49,14 @@ def misspelt(environ: Mapping[str, str] = os.environ) -> list[str]:
             hint = f"did you mean {near}?" if near else "`recollect config` lists all there are"
             lines.append(f"{name} is no setting and does not count; {hint}")
     return lines
+
+
+def _renamed(environ: Mapping[str, str]) -> dict[str, str]:
+    """The variables that are called as they were in version 0.1, and their names of today."""
+    first = compat.FIRST_VARIABLES
+    if first == PREFIX:
+        return {}
+    return {name: PREFIX + name[len(first) :] for name in sorted(environ) if name.startswith(first)}
 
 
 def _nearest(name: str, known: Iterable[str]) -> str:
@@ -72,7 +82,7 @@ def config_file(environ: Mapping[str, str] = os.environ) -> Path:
     """Where the file is, or would be."""
     if environ.get(VARIABLE):
         return Path(environ[VARIABLE]).expanduser()
-    return config_folder(environ) / FILE
+    return compat.existing(config_folder(environ) / FILE)
 
 
 def config_folder(environ: Mapping[str, str], platform: str = sys.platform) -> Path:
@@ -82,7 +92,7 @@ def config_folder(environ: Mapping[str, str], platform: str = sys.platform) -> P
         base = Path("~/Library/Application Support")
     else:
         base = Path(environ.get("XDG_CONFIG_HOME") or "~/.config")
-    return base.expanduser() / "recollect"
+    return base.expanduser() / compat.FOLDER
 
 
 def from_file(environ: Mapping[str, str]) -> dict[str, str]:

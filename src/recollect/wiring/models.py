@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from recollect import compat
 from recollect.engine import Engine
 from recollect.errors import Invalid, Unavailable
 from recollect.models.budgets import Budgets, Price
@@ -55,7 +56,7 @@ def model_folder(name: str) -> Path:
         base = Path("~/Library/Caches")
     else:
         base = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache")
-    return base.expanduser() / "recollect" / "models" / name
+    return compat.existing(base.expanduser() / compat.FOLDER / "models" / name)
 
 
 def model_status(name: str) -> Status:

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from recollect import compat
 from recollect.errors import Invalid
 from recollect.interfaces.hooks import client
 from recollect.types.frozen import frozen
@@ -117,7 +118,7 @@ def _is_ours(entry: Any) -> bool:
     return isinstance(hooks, list) and any(
         isinstance(hook, dict)
         and MARK in str(hook.get("command"))
-        and "recollect" in str(hook.get("command"))
+        and any(mark in str(hook.get("command")) for mark in compat.HOOK_MARKS)
         for hook in hooks
     )
 

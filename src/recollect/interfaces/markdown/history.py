@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterable
 from datetime import UTC, datetime
 
-from recollect.interfaces.markdown.pages import MARKER, escaped, read_id, written_id
+from recollect.interfaces.markdown.pages import MARKER, comment, escaped, read_id
 from recollect.interfaces.markdown.workspace import session_file
 from recollect.text.summary import WEIGHTS, short
 from recollect.types import Record, Summary
@@ -45,7 +45,7 @@ class HistoryEntry:
     @property
     def line(self) -> str:
         stamp = f"[{self.at.astimezone(UTC):%Y-%m-%d %H:%M}]"
-        return f"{stamp} {escaped(self.text)} <!-- recollect:{written_id(self.id)} -->\n"
+        return f"{stamp} {escaped(self.text)} {comment(self.id)}\n"
 
 
 def without_stamp(told: str) -> str:

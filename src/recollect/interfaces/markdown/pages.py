@@ -18,6 +18,7 @@ from itertools import zip_longest
 from typing import get_args
 from urllib.parse import quote, unquote
 
+from recollect import compat
 from recollect.interfaces.markdown.config import is_mapping
 from recollect.types import Type
 from recollect.types.frozen import frozen
@@ -31,7 +32,8 @@ HEADINGS: dict[str, Type] = {
     "Interests": "interest",
 }
 CONFLICTS = "Conflicts"
-NOTICE = "> recollect:"
+NOTICE = f"> {compat.MARKDOWN_MARK}:"
+_NOTICES = tuple(f"> {mark}:" for mark in compat.MARKDOWN_MARKS)
 INTRODUCTION = (
     "<!-- One fact a line: add, change or delete lines as you like. "
     "The comment at the end of a line says which fact it is. -->"
@@ -48,7 +50,10 @@ _FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})([^`]*)$")
 _DELIMITERS = re.compile(r"\s*\|?(?:\s*:?-+:?\s*\|)+(?:\s*:?-+:?\s*)?$")
 _CELL = re.compile(r"(?<!\\)\|")
 _BREAKS = re.compile(r"[\t\n\r]")
-MARKER = re.compile(r"<!--\s*recollect:([^\s<>]+?)(?:\s+(?:agent|tool|web|import))?\s*-->")
+MARKER = re.compile(
+    rf"<!--\s*(?:{'|'.join(compat.MARKDOWN_MARKS)}):"
+    r"([^\s<>]+?)(?:\s+(?:agent|tool|web|import))?\s*-->"
+)
 _AMBIGUOUS = re.compile(r"&(?=amp;|lt;|#\d{1,7};)")
 _REFERENCE = re.compile(r"&(?:(amp)|(lt)|#(\d{1,7}));")
 _TYPE_OF_HEADING = {heading.casefold(): type_ for heading, type_ in HEADINGS.items()}
@@ -124,8 +129,18 @@ def heading_in(line: str) -> str | None:
 
 
 def fact_line(fact: FactLine) -> str:
-    mark = f" {fact.mark}" if fact.mark else ""
-    return f"- {escaped(fact.text)} <!-- recollect:{written_id(fact.id)}{mark} -->"
+    return f"- {escaped(fact.text)} {comment(fact.id, fact.mark)}"
+
+
+def is_notice(line: str) -> bool:
+    """A line that was put there by us, whatever we were called then."""
+    return line.startswith(_NOTICES)
+
+
+def comment(id_: str, mark: str = "") -> str:
+    """The end of a line that says what it stands for, and who said it where no person did."""
+    said_by = f" {mark}" if mark else ""
+    return f"<!-- {compat.MARKDOWN_MARK}:{written_id(id_)}{said_by} -->"
 
 
 def written_id(id_: str) -> str:
@@ -192,7 +207,7 @@ def own_parts(text: str) -> list[str]:
 
 def _is_ours(line: str, visible: str) -> bool:
     plain = line.strip()
-    if plain in (TITLE, INTRODUCTION) or plain.startswith(NOTICE):
+    if plain in (TITLE, INTRODUCTION) or is_notice(plain):
         return True
     title = _HEADING.match(visible)
     name = (title[2] or "").strip(" \t#").casefold() if title and len(title[1]) == 2 else ""
@@ -222,7 +237,7 @@ class _Parser:
                 number = end
                 continue
             title = _HEADING.match(raw)
-            if title or not raw.strip() or _RULE.match(raw) or raw.lstrip().startswith(NOTICE):
+            if title or not raw.strip() or _RULE.match(raw) or is_notice(raw.lstrip()):
                 self._finish(number)
                 if title:
                     self._heading = (title[2] or "").strip(" \t#") if len(title[1]) > 1 else ""

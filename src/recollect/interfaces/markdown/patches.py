@@ -22,16 +22,17 @@ from recollect.interfaces.markdown.pages import (
     TITLE,
     FactLine,
     PageLine,
+    comment,
     conflict_section,
     fact_line,
     front_lines,
     heading_in,
+    is_notice,
     outline,
     own_parts,
     parse,
     render,
     split_lines,
-    written_id,
 )
 from recollect.types.frozen import frozen
 
@@ -135,17 +136,17 @@ class _Patch:
 
     def _mark(self, first: int, last: int, fact: FactLine) -> None:
         """The words as they are, with the comment that says whose they are."""
-        comment = f"<!-- recollect:{written_id(fact.id)} -->"
+        mark = comment(fact.id)
         raw = self.lines[last - 1] or ""
         found = [one for number in range(first, last) if (one := self._marker(number))]
         if found:
             (number, match), *_ = found
             line = self.lines[number] or ""
-            self.lines[number] = line[: match.start()] + comment + line[match.end() :]
+            self.lines[number] = line[: match.start()] + mark + line[match.end() :]
             return
         end = _END.search(raw)
         assert end is not None  # it matches nothing at least
-        self.lines[last - 1] = f"{raw[: end.start()]} {comment}{_end_of(raw)}"
+        self.lines[last - 1] = f"{raw[: end.start()]} {mark}{_end_of(raw)}"
 
     def _marker(self, number: int) -> tuple[int, re.Match[str]] | None:
         match = MARKER.search(self.lines[number] or "")
@@ -172,7 +173,7 @@ class _Patch:
             heading = heading_in(line)
             if heading is not None:
                 inside = heading.casefold() == CONFLICTS.casefold()
-            notice = line.lstrip().startswith(NOTICE)
+            notice = is_notice(line.lstrip())
             if (heading is not None and inside) or notice:
                 self._take_out(number, number + 1)
                 self._take_out_blank(number + 1)

@@ -12,6 +12,7 @@ import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from recollect import compat
 from recollect.changes import Change
 from recollect.engine import Engine, every_message
 from recollect.errors import Conflict, Invalid, Unavailable
@@ -55,7 +56,7 @@ from recollect.verbs.statement import Statement, record_of
 log = logging.getLogger(__name__)
 
 ACTOR = "consolidation"
-PROPOSALS = "proposal"
+PROPOSALS = compat.PROPOSALS
 SHOWN = 60  # characters of a line that is refused
 
 

@@ -20,11 +20,12 @@ from psycopg.adapt import Buffer, Dumper, Loader
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.types.numeric import Int8BinaryDumper, Int8Dumper
 
+from recollect import compat
 from recollect.errors import Invalid
 from recollect.index.derived import TERM
 from recollect.types import Vector
 
-SCHEMA = "recollect"
+SCHEMA = compat.POSTGRES_SCHEMA
 CONNECT_SECONDS = 5
 NATIVE_ABOVE = 200_000
 LOCK_SECONDS = 10  # how long a commit waits for another one of its root

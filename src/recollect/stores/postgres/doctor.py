@@ -8,6 +8,7 @@ from typing import Any
 
 from recollect.index.derived import labels_blob, quantised, terms_blob
 from recollect.stores.postgres.connection import (
+    SCHEMA,
     DatabasePlace,
     Db,
     connect,
@@ -175,7 +176,7 @@ def rebuild(address: str) -> None:
         try:
             cut_again(db)
             _rebuild_vectors(db)
-            db.execute("REINDEX SCHEMA recollect")
+            db.execute(f"REINDEX SCHEMA {SCHEMA}")
         finally:
             roll_back(db)
             db.close()

@@ -17,6 +17,7 @@ from typing import Any
 
 from psycopg import errors, sql
 
+from recollect import compat
 from recollect.errors import Incompatible, Unavailable
 from recollect.index.derived import labels_blob, terms_blob
 from recollect.stores.postgres.connection import (
@@ -36,7 +37,7 @@ from recollect.text import analysis
 from recollect.types.frozen import frozen
 
 OLDEST_SERVER = 150_000
-LOCK = 0x7265636F6C  # of the database, while it is migrated
+LOCK = compat.POSTGRES_LOCK
 REBUILT_AT_ONCE = 1000
 MIGRATION_TABLE = (
     "CREATE TABLE IF NOT EXISTS {}.migration (number INTEGER PRIMARY KEY,"
@@ -52,7 +53,15 @@ class PostgresMigration:
 
     @property
     def sha256(self) -> str:
-        return hashlib.sha256(self.sql.encode()).hexdigest()
+        return _hash(self.sql)
+
+    def made(self, sha256: str | None) -> bool:
+        """Is it this one, under whichever name of ours? None: it was not applied yet."""
+        return sha256 is None or sha256 in map(_hash, compat.forms(self.sql))
+
+
+def _hash(sql: str) -> str:
+    return hashlib.sha256(sql.encode()).hexdigest()
 
 
 @cache
@@ -72,6 +81,9 @@ def bring_up_to_date(place: DatabasePlace) -> Db:
     db = connect(place)
     try:
         _check_server(db, place)
+        if _applied(db) is None and _rename_schema(db, place):
+            db.close()
+            return bring_up_to_date(place)
         if not _is_current(db, place):
             if is_spread(db):
                 raise Incompatible(
@@ -85,6 +97,28 @@ def bring_up_to_date(place: DatabasePlace) -> Db:
         db.close()
         raise
     return db
+
+
+def _rename_schema(db: Db, place: DatabasePlace) -> bool:
+    """What was made under an earlier name of ours becomes the schema of today, all of it or
+    nothing."""
+    for name in compat.POSTGRES_SCHEMAS[1:]:
+        [(table,)] = select(db, "SELECT to_regclass(%s)::text", f"{name}.migration")
+        if table is None:
+            continue
+        names = sql.Identifier(name), sql.Identifier(SCHEMA)
+        try:
+            db.execute(sql.SQL("ALTER SCHEMA {} RENAME TO {}").format(*names))
+        except (errors.InvalidSchemaName, errors.DuplicateSchema):
+            pass  # another program was quicker
+        except errors.InsufficientPrivilege:
+            raise Unavailable(
+                f"{place.user or 'this user'} may not rename a schema in {place.name}; run as its "
+                f"owner: ALTER SCHEMA {name} RENAME TO {SCHEMA}",
+                lasting=True,
+            ) from None
+        return True
+    return False
 
 
 def _check_server(db: Db, place: DatabasePlace) -> None:
@@ -114,7 +148,7 @@ def _is_current(db: Db, place: DatabasePlace) -> bool:
     if applied is None:
         return False
     for migration in migrations():
-        if applied.get(migration.number, migration.sha256) != migration.sha256:
+        if not migration.made(applied.get(migration.number)):
             raise Incompatible(
                 f"{place.name} was built with another {migration.name} than this recollect has; "
                 "use the version that made it"

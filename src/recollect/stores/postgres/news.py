@@ -11,9 +11,10 @@ from contextlib import contextmanager
 
 import psycopg
 
+from recollect import compat
 from recollect.stores.postgres.connection import DatabasePlace, Db, connect, cut
 
-CHANNEL = "recollect"
+CHANNEL = compat.POSTGRES_CHANNEL
 AGAIN_SECONDS = 1.0  # after a lost connection
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from psycopg import errors, sql
 
+from recollect import compat
 from recollect.errors import Incompatible, Invalid, Unavailable
 from recollect.stores.postgres.connection import SCHEMA, DatabasePlace, Db, is_spread, select
 from recollect.stores.postgres.failures import speaking_of
@@ -104,7 +105,7 @@ def _prepare_front(front: DatabasePlace, places: Sequence[DatabasePlace]) -> Non
         try:
             db.execute("CREATE EXTENSION IF NOT EXISTS postgres_fdw")
             for number, place in enumerate(places):
-                _make_server(db, f"recollect_{number}", place)
+                _make_server(db, compat.POSTGRES_SHARD.format(number), place)
         except errors.InsufficientPrivilege as error:
             raise Unavailable(
                 f"{front.name}: {error.diag.message_primary}; run as an administrator: CREATE "
@@ -160,9 +161,10 @@ def _spread_table(db: Db, table: str, column: str, shards: int) -> None:
     )
     db.execute(f"DROP TABLE {table}_was")
     for number in range(shards):
+        shard = compat.POSTGRES_SHARD.format(number)
         db.execute(
             f"CREATE FOREIGN TABLE {table}_{number} PARTITION OF {table}"
-            f" FOR VALUES WITH (MODULUS {shards}, REMAINDER {number}) SERVER recollect_{number}"
+            f" FOR VALUES WITH (MODULUS {shards}, REMAINDER {number}) SERVER {shard}"
             f" OPTIONS (schema_name '{SCHEMA}', table_name '{table}')"
         )
 

@@ -9,6 +9,7 @@ from urllib.parse import SplitResult, parse_qs, urlsplit, urlunsplit
 
 from redis.asyncio import BlockingConnectionPool, Redis, RedisCluster
 
+from recollect import compat
 from recollect.errors import Incompatible, Invalid
 from recollect.ports import Capabilities
 from recollect.stores.keyspace.near import NearSearch, NearStore, search_in
@@ -21,7 +22,7 @@ OLDEST = 8
 SECONDS = 10.0  # that an answer may take
 CONNECTIONS = 64
 LISTENERS_MAX = 5000  # as many as a server lets in by itself, and half of them left to others
-PREFIX = "recollect"
+PREFIX = compat.REDIS_PREFIX
 PERSISTENCE = ("aof", "any")  # what the server must have
 TLS = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile", "ssl_cert_reqs")  # handed to the client
 OPTIONS = {"prefix", "persistence", "search", "native_above", *TLS}

@@ -15,11 +15,12 @@ from urllib.parse import quote
 
 import apsw
 
+from recollect import compat
 from recollect.errors import Incompatible, Unavailable
 from recollect.stores.sqlite.cipher import unlock
 from recollect.types.files import check_is_file
 
-APPLICATION_ID = 0x7265636F  # "reco", shown by file(1)
+APPLICATION_ID = compat.SQLITE_APPLICATION_ID
 OLDEST_LIBRARY = (3, 51, 3)  # older ones may corrupt a WAL that two programs share
 BUSY_MILLISECONDS = 30_000
 STATEMENTS_KEPT = 256  # ready to run again

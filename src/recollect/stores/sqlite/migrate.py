@@ -11,6 +11,7 @@ from importlib import resources
 
 import apsw
 
+from recollect import compat
 from recollect.errors import Incompatible, Unavailable
 from recollect.stores.sqlite import upgrade
 from recollect.stores.sqlite.connection import (
@@ -41,7 +42,15 @@ class Migration:
 
     @property
     def sha256(self) -> str:
-        return hashlib.sha256(self.sql.encode()).hexdigest()
+        return _hash(self.sql)
+
+    def made(self, sha256: str | None) -> bool:
+        """Is it this one, under whichever name of ours? None: it was not applied yet."""
+        return sha256 is None or sha256 in map(_hash, compat.forms(self.sql))
+
+
+def _hash(sql: str) -> str:
+    return hashlib.sha256(sql.encode()).hexdigest()
 
 
 @cache
@@ -105,7 +114,7 @@ def check_hashes(connection: apsw.Connection, path: str) -> None:
     """Incompatible if the file was built by migrations that differ from ours."""
     applied = dict(select(connection, "SELECT number, sha256 FROM migration"))
     for migration in migrations():
-        if applied.get(migration.number, migration.sha256) != migration.sha256:
+        if not migration.made(applied.get(migration.number)):
             raise Incompatible(
                 f"{path} was built with another {migration.name} than this recollect has; "
                 "use the version that made it"

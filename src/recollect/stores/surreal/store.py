@@ -15,6 +15,7 @@ from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
 from surrealdb import AsyncSurreal
 
+from recollect import compat
 from recollect.errors import Invalid, Unavailable
 from recollect.index.filters import check_asked
 from recollect.ports import Capabilities
@@ -31,7 +32,7 @@ from recollect.types import Hit, Search
 
 CACHE_BYTES = 1024**3
 LEFTOVERS = "no query finds it any more; the engine's files may hold bytes until it compacts them"
-NAMESPACE, DATABASE = "recollect", "memory"
+NAMESPACE, DATABASE = compat.SURREAL_NAMESPACE, compat.SURREAL_DATABASE
 OPTIONS = {"search", "native_above"}
 UNBORN_BYTES = 1024  # of all files of a folder; its tables alone take more
 

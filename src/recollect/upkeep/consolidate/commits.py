@@ -14,6 +14,7 @@ from dataclasses import field, replace
 from datetime import datetime
 from typing import Any
 
+from recollect import compat
 from recollect.changes import Change, EdgeKey, edge_key, slices
 from recollect.engine import Engine
 from recollect.errors import Conflict, Invalid
@@ -185,7 +186,7 @@ def _earlier(one: datetime | None, other: datetime | None) -> datetime | None:
 # Proposals
 
 
-NAMESPACE = "proposal"
+NAMESPACE = compat.PROPOSALS
 PREFIX = "consolidate/"
 STEPS_MAX = 10_000
 

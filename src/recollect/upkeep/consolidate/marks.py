@@ -8,15 +8,19 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
 
+from recollect import compat
 from recollect.engine import Engine
 from recollect.errors import Conflict
 from recollect.ports import Cell, cell_key
 from recollect.types.frozen import frozen
 from recollect.upkeep.journal import PRUNED
 
-PRACTICE, PLACES = "practice", "practised"  # items: what is done again and again, and how far seen
-RUNS = "consolidated"
-KEPT = "brought-back"
+PRACTICE, PLACES = (
+    compat.PRACTICE,
+    compat.PRACTISED,
+)  # items: what is done again and again, and how far seen
+RUNS = compat.CONSOLIDATED_CELLS
+KEPT = compat.BROUGHT_BACK_CELLS
 KEPT_MAX = 1000
 
 

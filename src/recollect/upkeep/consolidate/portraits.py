@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import get_args
 
+from recollect import compat
 from recollect.errors import Conflict, Invalid, Unavailable
 from recollect.lifecycle.status import superseded
 from recollect.models.calls import sum_of
@@ -31,7 +32,7 @@ from recollect.upkeep.consolidate.survey import RootSurvey
 
 PROFILES_PER_RUN = 50
 FACTS_LOOKED_AT = 100
-TAG = "profile"
+TAG = compat.PROFILE_TAG
 IMPORTANCE = 0.3  # less than that of the facts it repeats
 EVERY_STATUS: tuple[Status, ...] = get_args(Status)
 FACTS_MAX = 12

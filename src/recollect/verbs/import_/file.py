@@ -7,9 +7,10 @@ import json
 from collections.abc import Iterator
 from typing import IO, Any
 
+from recollect import compat
 from recollect.errors import Incompatible, Invalid
 from recollect.types.frozen import frozen
-from recollect.types.serial import FORMAT, TYPES, VERSION, Value, from_plain
+from recollect.types.serial import TYPES, VERSION, Value, from_plain
 
 LINE_BYTES_MAX = 128 << 20  # a message of 16 MiB, its original, and every letter escaped
 
@@ -63,7 +64,7 @@ def _scopes_of(line: bytes, name: str) -> tuple[str, ...]:
     if not line:
         raise Invalid(f"{name} is empty")
     header = _json(line)
-    if not isinstance(header, dict) or header.get("format") != FORMAT:
+    if not isinstance(header, dict) or header.get("format") not in compat.EXPORT_FORMATS:
         raise Invalid(f"{name} is not an export of recollect: its first line is no header")
     version = header.get("version")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from recollect import compat
 from recollect.changes import Change
 from recollect.forgotten import NAMESPACE as TOMBSTONE
 from recollect.forgotten import secret_key, secret_of
@@ -146,7 +147,7 @@ async def _why_not(run: ImportRun, root: str, item: Item) -> str:
     if not run.trusting:
         return NOT_TAKEN
     meant = item.key == "scope" or item.key.startswith("author:")
-    wrong = item.namespace == "policy" and meant and not _is_policy(item.value)
+    wrong = item.namespace == compat.POLICIES and meant and not _is_policy(item.value)
     return "!this is no policy" if wrong else ""
 
 

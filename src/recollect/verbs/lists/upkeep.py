@@ -8,6 +8,7 @@ from datetime import date
 from functools import partial
 from typing import Any
 
+from recollect import compat
 from recollect.engine import Engine
 from recollect.errors import Denied, Invalid
 from recollect.models.budgets import days_of
@@ -160,7 +161,7 @@ async def list_policies(engine: Engine, *, scope: str | None) -> tuple[Consent, 
     found: list[Consent] = []
     for desk in await desks_of(engine, scope):
         if desk.store is engine.store:
-            found += [_consent(item) async for item in items_of(desk, "policy")]
+            found += [_consent(item) async for item in items_of(desk, compat.POLICIES)]
     return tuple(found)
 
 

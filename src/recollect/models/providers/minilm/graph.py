@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect import compat
+
 OPSET = 18
 IR_VERSION = 9  # old enough for every onnxruntime that the package allows
 CONTRIB = "com.microsoft"
@@ -71,7 +73,7 @@ class Graph:
         return b"".join(
             [
                 _number(1, IR_VERSION),
-                _text(2, "recollect"),
+                _text(2, compat.ONNX_PRODUCER),
                 _text(3, str(version)),
                 _message(7, graph),
                 *(_message(8, one) for one in opsets),
