@@ -14,7 +14,7 @@ from recollect.packet.text import (
     pack,
     quoted,
 )
-from recollect.text.tokens import ESTIMATE
+from recollect.text.tokens import ESTIMATE, estimate
 from recollect.text.trust import PREFACE, suspicion
 from recollect.types import Hit, ReceiptItem
 
@@ -23,6 +23,7 @@ __all__ = [
     "TRUST_WORDS",
     "Packed",
     "diff_line",
+    "estimate",
     "listed_texts",
     "packed_hits",
     "suspicion",
