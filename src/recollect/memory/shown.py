@@ -16,7 +16,7 @@ from recollect.packet.text import (
     quoted,
 )
 from recollect.text.safety_slots import safety_slots
-from recollect.text.tokens import ESTIMATE
+from recollect.text.tokens import ESTIMATE, estimate
 from recollect.text.trust import PREFACE, suspicion
 from recollect.types import Hit, ReceiptItem
 
@@ -25,6 +25,7 @@ __all__ = [
     "TRUST_WORDS",
     "Packed",
     "diff_line",
+    "estimate",
     "listed_texts",
     "packed_hits",
     "safety_slots",

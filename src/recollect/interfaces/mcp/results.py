@@ -14,8 +14,7 @@ from mcp_types import CallToolResult, TextContent
 from pydantic import BaseModel, Field
 
 from recollect.interfaces.render import visible, without_paths
-from recollect.memory.shown import PREFACE, TRUST_WORDS, listed_texts, packed_hits
-from recollect.text.tokens import estimate
+from recollect.memory.shown import PREFACE, TRUST_WORDS, estimate, listed_texts, packed_hits
 from recollect.types import Entry, Hit, Packet, Receipt, Record, ReviewItem, Touch, origin_mark
 from recollect.types.invisible import shown
 
