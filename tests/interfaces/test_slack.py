@@ -261,6 +261,7 @@ def test_O7_an_edit_and_a_deletion_that_come_first_still_count(
     assert asyncio.run(run()) == ["It opens at ten."]
 
 
+@pytest.mark.tracebacks("the connection is cut, which the library logs")
 def test_O7_after_a_lost_connection_nothing_is_missing(tmp_path: Path, slack: Slack) -> None:
     slack.messages = [said(1, "Said before.")]
 
