@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from recollect.text.dates import told_times
 from recollect.text.normal import one_line
-from recollect.text.origin.words import Token, left_out, readable, tokens
+from recollect.text.origin.words import SaidWord, left_out, readable, tokens
 from recollect.text.words import meanings, word_set
 from recollect.types import Message
 
@@ -82,11 +82,11 @@ def dates_in(message: Message) -> tuple[TimeSpan, ...]:
     return tuple(found.values())
 
 
-def _stretch(said: Sequence[Token], first: int, stop: int) -> tuple[int, int]:
+def _stretch(said: Sequence[SaidWord], first: int, stop: int) -> tuple[int, int]:
     return said[first].start, said[stop - 1].end
 
 
-def sentences(said: Sequence[Token]) -> Iterator[tuple[int, int]]:
+def sentences(said: Sequence[SaidWord]) -> Iterator[tuple[int, int]]:
     """The first word of each sentence, and the one behind its last."""
     start = 0
     for place, token in enumerate(said):
@@ -226,14 +226,14 @@ class Composition:
                     yield Run("pronoun", count, number, found[0], found[-1])
                     break
 
-    def _earlier(self, place: int) -> Iterator[tuple[int, Sequence[Token]]]:
+    def _earlier(self, place: int) -> Iterator[tuple[int, Sequence[SaidWord]]]:
         yield self._number, self._said[:place]
         author = self._messages[self._number].author
         for number in range(self._number + 1, len(self._messages)):
             if self._messages[number].author == author:
                 yield number, tokens(self._messages[number].text)
 
-    def _named(self, name: tuple[str, ...], said: Sequence[Token]) -> range:
+    def _named(self, name: tuple[str, ...], said: Sequence[SaidWord]) -> range:
         """Where somebody or something was named so."""
         listed = [
             (place, part)

@@ -23,7 +23,7 @@ _SENTENCE_END = later(r"[.!?](?=[\s\"')\]*]|\Z)|[。！？；;]|\n")
 _BOUNDARY = later(r"[,:](?=\s|\Z)|[()\[\]—–،、，：\"]|\s-+\s|\.\.")
 
 
-class Token(NamedTuple):
+class SaidWord(NamedTuple):
     """A word; ``start`` and ``end`` are its place in the ``readable`` text. ``closes``: a mark that
     ends a part of a sentence follows; ``ends``: the sentence ends."""
 
@@ -39,16 +39,16 @@ def readable(text: str) -> str:
     return _UNSEEN.sub("", unicodedata.normalize("NFC", text).translate(_CURLY))
 
 
-def tokens(text: str) -> tuple[Token, ...]:
+def tokens(text: str) -> tuple[SaidWord, ...]:
     """The words of a text. Contractions are written out ("don't" is two words), and a character of
     a script without blanks is a word."""
     return _known_tokens(text) if len(text) <= KEPT_CHARACTERS_MAX else _tokens(text)
 
 
-def _tokens(text: str) -> tuple[Token, ...]:
+def _tokens(text: str) -> tuple[SaidWord, ...]:
     plain = readable(text)
     found = list(_TOKEN.finditer(plain))
-    listed: list[Token] = []
+    listed: list[SaidWord] = []
     for number, one in enumerate(found):
         stop = found[number + 1].start() if number + 1 < len(found) else len(plain)
         listed += _parts(one, plain[one.end() : stop + 1], last=stop == len(plain))
@@ -58,14 +58,14 @@ def _tokens(text: str) -> tuple[Token, ...]:
 _known_tokens = lru_cache(maxsize=400)(_tokens)
 
 
-def _parts(found: re.Match[str], behind: str, *, last: bool) -> Iterator[Token]:
+def _parts(found: re.Match[str], behind: str, *, last: bool) -> Iterator[SaidWord]:
     """The words that one stands for; ``behind`` goes up to the first letter of the next."""
     ends = bool(_SENTENCE_END.search(behind)) and not _is_short(found[0], behind)
     closes = ends or last or bool(_BOUNDARY.search(behind))
     *parts, final = _written_out(found[0].casefold())
     for part in parts:
-        yield Token(part, found.start(), found.end())
-    yield Token(final, found.start(), found.end(), closes, ends or last)
+        yield SaidWord(part, found.start(), found.end())
+    yield SaidWord(final, found.start(), found.end(), closes, ends or last)
 
 
 def _is_short(word: str, behind: str) -> bool:
@@ -103,7 +103,7 @@ def places(quoted: str, text: str) -> Iterator[range]:
 # What denies, supposes or weakens a clause
 
 
-def left_out(said: Sequence[Token], kept: Sequence[int], *, hedged: bool = False) -> str:
+def left_out(said: Sequence[SaidWord], kept: Sequence[int], *, hedged: bool = False) -> str:
     """Why the kept words mean something else without the rest of their clause; "" if they do not.
     ``hedged``: that they are not sure is said otherwise."""
     language = language_of(said[max(0, kept[0] - NEAR_MAX) : kept[-1] + NEAR_MAX])
@@ -117,7 +117,7 @@ def left_out(said: Sequence[Token], kept: Sequence[int], *, hedged: bool = False
     return f"it leaves out {led!r}" if led in _words("condition", language) else ""
 
 
-def language_of(said: Sequence[Token]) -> str:
+def language_of(said: Sequence[SaidWord]) -> str:
     """The language whose small words a text has most of; "" if it has none of any."""
     words = {one.word for one in said}
     best, most = "", 0
@@ -137,7 +137,7 @@ def _words(section: str, language: str) -> frozenset[str]:
     return word_set(f"origin.{section}", language) if language else frozenset()
 
 
-def _changes(said: Sequence[Token], place: int, language: str, *, hedged: bool) -> str:
+def _changes(said: Sequence[SaidWord], place: int, language: str, *, hedged: bool) -> str:
     """The word at a place, if a clause means something else without it. "No, I live in Bonn"
     denies something else."""
     word = said[place].word
@@ -150,7 +150,7 @@ def _changes(said: Sequence[Token], place: int, language: str, *, hedged: bool) 
     return word if word in _words("modality", language) and not hedged else ""
 
 
-def _clause(said: Sequence[Token], first: int, last: int, language: str) -> tuple[int, int]:
+def _clause(said: Sequence[SaidWord], first: int, last: int, language: str) -> tuple[int, int]:
     """The words around these up to a mark, or to a conjunction with a subject of its own."""
     begin, end = first, last + 1
     while begin > 0 and not said[begin - 1].closes and not _opens(said, begin, language):
@@ -161,13 +161,13 @@ def _clause(said: Sequence[Token], first: int, last: int, language: str) -> tupl
     return begin, end
 
 
-def _opens(said: Sequence[Token], place: int, language: str) -> bool:
+def _opens(said: Sequence[SaidWord], place: int, language: str) -> bool:
     """Whether a clause with a subject of its own begins here, behind a conjunction."""
     joined = said[place - 1].word in _words("joins", language)
     return joined and said[place].word in _words("subjects", language)
 
 
-def _sentence_start(said: Sequence[Token], place: int) -> int:
+def _sentence_start(said: Sequence[SaidWord], place: int) -> int:
     while place > 0 and not said[place - 1].ends:
         place -= 1
     return place
