@@ -160,6 +160,7 @@ class Engine:
     key: str = ""  # the id of the key that this handle is for; "": whoever has the store
     until: datetime | None = None  # when that key ends
     used: Tally[tuple[str, str]] = field(default_factory=Tally)  # root and id of records
+    kept_as_said: Tally[str] = field(default_factory=Tally)  # writers whose texts had no origin
     journal_days: int = 0  # how long the journal is kept; 0: for ever
     close_seconds: float = 2.0  # how long closing may learn
     webhook_hosts: str = ""  # private addresses that webhooks may go to

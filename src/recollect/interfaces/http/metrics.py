@@ -4,7 +4,7 @@ its pattern, never what a caller wrote."""
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, MutableMapping
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from typing import Any, get_args
 
 from recollect.types import WorkKind
@@ -75,6 +75,14 @@ def domain_lines(due: Due, spent: Iterable[Spent]) -> Iterator[str]:
     yield "# TYPE recollect_tokens_today gauge"
     for operation in sorted(tokens):
         yield f'recollect_tokens_today{{operation="{operation}"}} {tokens[operation]}'
+
+
+def learning_lines(kept_as_said: Mapping[str, int]) -> Iterator[str]:
+    """Texts of this process whose words had no origin, by the writer that composed them."""
+    yield "# HELP recollect_kept_as_said_total Composed texts refused for words nobody said so."
+    yield "# TYPE recollect_kept_as_said_total counter"
+    for writer, number in sorted(kept_as_said.items()):
+        yield f'recollect_kept_as_said_total{{writer="{writer}"}} {number}'
 
 
 METHODS = frozenset(("GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH"))

@@ -454,6 +454,7 @@ def as_correction(lessons: Sequence[Lesson], told: Told | None = None) -> list[L
     return [
         replace(
             lesson,
+            about=told.message if told else "",
             corrects=True,
             amends=amends,
             confidence=max(lesson.confidence, 0.9 if lesson.claim else 0.7),
@@ -466,4 +467,5 @@ def as_correction(lessons: Sequence[Lesson], told: Told | None = None) -> list[L
 
 def as_doubt(lesson: Lesson, told: Told) -> Lesson:
     """A correction that found no place: what it may be about is in doubt."""
-    return replace(lesson, doubts=tuple(one.text for one in told.lessons), confidence=0.5)
+    doubts = tuple(one.text for one in told.lessons)
+    return replace(lesson, about=told.message, doubts=doubts, confidence=0.5)

@@ -44,7 +44,7 @@ class Lesson:
 
     ``asked``: the message whose question makes sense of them; it says nothing by itself, but goes
     with what was made of it. ``replies``: it was said to something that somebody else had just
-    said.
+    said. ``about``: the message that says what it corrects.
     ``changed_by``: if it began at a time that is not exact ("last month"), when it had surely
     begun; a known statement that is older than that was true until then. ``change``: words that
     say a change and are not in the text ("now"). ``corrects``: the speaker said outright that
@@ -58,6 +58,7 @@ class Lesson:
     messages: tuple[str, ...]
     asked: tuple[str, ...] = ()
     replies: bool = False
+    about: str = ""
     type: Type = "fact"
     claim: Claim | None = None
     confidence: float = 0.7

@@ -58,6 +58,7 @@ class Turns:
     up_to: int  # where the reader stands afterwards
     lane: Lane
     told_by: Mapping[str, Record]  # the turns of all these messages, by message id
+    sources: Mapping[str, Message] = field(default_factory=dict)  # these messages, not cut
     unheard: Mapping[str, str] = field(default_factory=dict)
     ahead: bool = False  # the reader stays where it is: a model is to read them too
 
@@ -85,6 +86,13 @@ class LearnCandidate:
     note: str = ""  # what was dropped of it
     if_news: bool = False
     passing: bool = False
+    origin: tuple[str, ...] = ()
+    context: tuple[str, ...] = ()
+    fault: str = ""
+
+    @property
+    def writer(self) -> str:
+        return "corrections" if self.lesson.about else self.how
 
 
 @frozen
@@ -148,15 +156,18 @@ async def next_turns(
     told_by = await turns_of(engine, store, [*earlier, *taken])
     gone = retired({one.id: told_by[one.id] for one in taken if one.id in told_by})
     length = sum(len(message.text) for message in (*earlier, *taken))
+    messages = await beside(length, lambda: heard(taken, gone))
+    before = await beside(length, lambda: heard(earlier))
     return Turns(
         store=store,
         session=session,
-        messages=await beside(length, lambda: heard(taken, gone)),
+        messages=messages,
+        sources={one.id: one for one in (*before, *messages)},
         unheard={
             **await beside(length, lambda: _unheard(taken)),
             **dict.fromkeys(gone, REVOKED),
         },
-        earlier=await beside(length, lambda: heard(earlier)),
+        earlier=before,
         told_by=told_by,
         # Messages that expired leave gaps, at the end too.
         up_to=session.last_seq if all_read else taken[-1].seq,

@@ -60,10 +60,12 @@ from recollect.upkeep.learn.lanes import (
     Turns,
     giving_way,
 )
+from recollect.upkeep.learn.origins import traced
 
 TAUGHT = "learned from"
 NOTHING = "nothing to learn"
 RULED_MAX = 200
+ORIGIN, FAULT = "origin", "fault"  # where a record's ``data`` says where its words come from
 WHOLE_MAX = 1000  # characters of a message: a longer one tells more than one thing
 
 
@@ -81,6 +83,7 @@ class LearnedTurns:
     repeated: list[tuple[str, str]] = field(default_factory=list)  # message id, known record id
     taught: set[str] = field(default_factory=set)  # message ids
     ruled: list[Record] = field(default_factory=list)  # by the rules, of the same messages
+    as_said: dict[str, str] = field(default_factory=dict)  # text kept as it was said -> its writer
 
     @property
     def engine(self) -> Engine:
@@ -117,6 +120,7 @@ async def write(
         _mark_turns(draft, learned)
         await draft.change.embed()
         await draft.change.commit()
+        engine.kept_as_said.update(draft.as_said.values())
         return draft.change
 
     too_fast = "what is known changes faster than it can be learned; try again"
@@ -142,7 +146,13 @@ def _begun(engine: Engine, turns: Turns, id_: str) -> Change:
 async def _fill(draft: LearnedTurns, learned: Learned) -> None:
     said = {one.id: one for one in (*draft.turns.earlier, *draft.turns.messages)}
     records: dict[int, Record] = {}
-    for number, candidate in enumerate(learned.candidates):
+    candidates = list(learned.candidates)
+    for number, candidate in enumerate(candidates):
+        if not _is_there(draft, candidate.lesson, said):
+            continue
+        candidates[number] = candidate = traced(candidate, draft.turns, draft.told_by)
+        if not _is_new(draft, candidate):
+            continue
         record = await _record(draft, candidate, said)
         if record is not None:
             records[number] = record
@@ -152,8 +162,8 @@ async def _fill(draft: LearnedTurns, learned: Learned) -> None:
         draft.ruled = await _by_rules_before(draft)
     for number, record in records.items():
         async with giving_way(draft.engine):
-            await _settle(draft, number, learned.candidates[number], record, scopes)
-    await link(draft, learned.candidates)
+            await _settle(draft, number, candidates[number], record, scopes)
+    await link(draft, candidates)
 
 
 async def _by_rules_before(draft: LearnedTurns) -> list[Record]:
@@ -186,15 +196,27 @@ def _reworded(draft: LearnedTurns, candidate: LearnCandidate) -> frozenset[str]:
     )
 
 
+def _is_there(draft: LearnedTurns, lesson: Lesson, said: Mapping[str, Message]) -> bool:
+    """Whether all that it was made from still is."""
+    here = all(id_ in said and id_ in draft.told_by for id_ in lesson.messages)
+    return bool(lesson.messages) and here and all(id_ in draft.told_by for id_ in lesson.asked)
+
+
+def _is_new(draft: LearnedTurns, candidate: LearnCandidate) -> bool:
+    """Whether there is a text, and not what is kept as it was said already."""
+    text = candidate.lesson.text
+    if not text or (candidate.fault and text in draft.as_said):
+        return False
+    if candidate.fault:
+        draft.as_said[text] = candidate.writer
+    return True
+
+
 async def _record(
     draft: LearnedTurns, candidate: LearnCandidate, said: Mapping[str, Message]
 ) -> Record | None:
-    """None if something it was made from is not there any more."""
+    """None if a known record that it leans on is not there any more."""
     ids = candidate.lesson.messages
-    if not ids or any(id_ not in said or id_ not in draft.told_by for id_ in ids):
-        return None
-    if any(id_ not in draft.told_by for id_ in candidate.lesson.asked):
-        return None
     known = await _known(draft, candidate.leans_on, draft.turns.session.scope)
     if len(known) < len(candidate.leans_on):
         return None
@@ -261,7 +283,9 @@ async def _settle(
         change.put(*outcome.records)
         change.draw(*outcome.relations)
         _tell(
-            change, outcome, "; ".join(filter(None, (candidate.note, _unheeded(lesson, outcome))))
+            change,
+            outcome,
+            "; ".join(filter(None, (_why(candidate), candidate.note, _unheeded(lesson, outcome)))),
         )
         draft.ids[number, one.scope] = outcome.id
         draft.taught.update(lesson.messages)
@@ -275,6 +299,10 @@ def _heard(draft: LearnedTurns, candidate: LearnCandidate) -> Heard:
     said = [one.text for one in draft.turns.messages if one.id in lesson.messages]
     whole = plain(own_words(said[-1]))[:WHOLE_MAX].strip() if said else ""
     return Heard(said=whole, passing=candidate.passing, replies=lesson.replies)
+
+
+def _why(candidate: LearnCandidate) -> str:
+    return f"kept as it was said ({candidate.writer}): {candidate.fault}" if candidate.fault else ""
 
 
 def _unheeded(lesson: Lesson, outcome: Outcome) -> str:
@@ -369,7 +397,7 @@ def record_of(
         author=people[0].author,
         origin=id_,
         session=key.id,
-        lineage=(*lesson.asked, *lesson.messages),
+        lineage=(*lesson.asked, *lesson.messages, *candidate.context),
         derived_from=candidate.leans_on,
         valid_from=since,
         valid_to=lesson.valid_to,
@@ -389,6 +417,10 @@ def _since(lesson: Lesson, message: Message) -> datetime | None:
 def _data_of(candidate: LearnCandidate, said: datetime) -> Mapping[str, Any]:
     lesson = candidate.lesson
     data: dict[str, Any] = {**lesson.fields, "how": candidate.how}
+    if candidate.origin:
+        data[ORIGIN] = list(candidate.origin)
+    if candidate.fault:
+        data[FAULT] = f"{candidate.writer}: {candidate.fault}"
     if lesson.claim is not None:
         data |= claim_as_data(lesson.claim)
     if lesson.entities:

@@ -11,7 +11,7 @@ from recollect import __version__
 from recollect.errors import Denied, RecollectError
 from recollect.interfaces.http.answers import answer
 from recollect.interfaces.http.callers import Door
-from recollect.interfaces.http.metrics import Metrics, domain_lines
+from recollect.interfaces.http.metrics import Metrics, domain_lines, learning_lines
 from recollect.interfaces.http.openapi import about
 from recollect.interfaces.http.problems import told
 from recollect.interfaces.http.routes.calls import Asking, router_of
@@ -103,5 +103,6 @@ async def metrics(request: Request, caller: Asking) -> Response:
     due = await caller.memory.due(limit=DUE_MAX)
     today = caller.engine.now().date().isoformat()
     spent = await caller.memory.usage(day=today, limit=DUE_MAX)
-    lines = [*counted.lines(), *domain_lines(due, spent.items), ""]
+    learned = learning_lines(caller.memory.engine.kept_as_said) if caller.is_master else ()
+    lines = [*counted.lines(), *domain_lines(due, spent.items), *learned, ""]
     return PlainTextResponse("\n".join(lines), media_type=METRICS_TYPE)
