@@ -33,7 +33,7 @@ from recollect.text.claims.lessons import (
 )
 from recollect.text.claims.sentences import plain
 from recollect.text.claims.voice import own_words
-from recollect.text.compare import text_hash
+from recollect.text.compare import record_hash, text_hash
 from recollect.text.trust import derived_trust, suspicion
 from recollect.types import (
     KIND_OF_TYPE,
@@ -180,7 +180,8 @@ def _reworded(draft: LearnedTurns, candidate: LearnCandidate) -> frozenset[str]:
     return frozenset(
         record.hash
         for record in draft.ruled
-        if candidate.how == "model"
+        if record.hash
+        and candidate.how == "model"
         and not set(record.lineage).isdisjoint(lesson.messages)
         and say_alike(record.text, lesson.text)
     )
@@ -374,7 +375,7 @@ def record_of(
         valid_from=since,
         valid_to=lesson.valid_to,
         expires_at=_expiry(messages),
-        hash=text_hash(f"{lesson.text}\n{since}" if kind == "episodic" else lesson.text),
+        hash=record_hash(f"{lesson.text}\n{since}" if kind == "episodic" else lesson.text),
     )
     return held(record, doubt)
 
