@@ -73,7 +73,8 @@ class Memory:
         _OPEN.add(self)
         _close_at_exit()
         # Whoever forgets to close it must not keep a thread for ever.
-        weakref.finalize(self, loop.leave, memory).atexit = False
+        self._leaving = weakref.finalize(self, loop.leave, memory)
+        self._leaving.atexit = False
 
     open = classmethod(_way_in(AsyncMemory.open))
     connect = classmethod(_way_in(AsyncMemory.connect))
@@ -123,6 +124,8 @@ class Memory:
     def close(self) -> None:
         """Write what is buffered, learn for a moment from what was said to it, and let go of the
         store. Closing twice is fine."""
+        # It holds the memory for as long as this process lives.
+        self._leaving.detach()
         if self._loop.running:
             try:
                 self._loop.run(self._memory.close())
