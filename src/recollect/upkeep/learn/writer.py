@@ -42,6 +42,7 @@ from recollect.types import (
     CursorMove,
     Durability,
     Find,
+    ItemStatus,
     Listing,
     Message,
     Record,
@@ -53,8 +54,10 @@ from recollect.types.frozen import frozen
 from recollect.upkeep.heard import turns_of
 from recollect.upkeep.learn.grounds import ground_of, ungrounded
 from recollect.upkeep.learn.lanes import (
+    LEARNED,
     OPTED_OUT,
     READER,
+    UNREAD,
     LearnCandidate,
     Learned,
     Turns,
@@ -316,20 +319,20 @@ def _mark_turns(draft: LearnedTurns, learned: Learned) -> None:
     for id_, reason in learned.refused:
         change.tell(id_ or draft.turns.session.id, "skipped", reason)
     for message in draft.turns.messages:
-        reason = learned.skipped.get(message.id, NOTHING)
+        reason = learned.unread.get(message.id) or learned.skipped.get(message.id, NOTHING)
+        is_unread, taught = reason.startswith(UNREAD), message.id in draft.taught
         turn = draft.told_by.get(message.id)
-        if message.id not in draft.taught:
-            change.tell(message.id, "skipped", reason, record=turn.id if turn else "")
+        if is_unread or not taught:
+            status: ItemStatus = "failed" if is_unread else "skipped"
+            change.tell(message.id, status, reason, record=turn.id if turn else "")
         if turn is not None and reason != OPTED_OUT:
-            told = TAUGHT if message.id in draft.taught else reason
+            told = TAUGHT if taught and not is_unread else reason
             change.put(replace(turn, data={**turn.data, LEARNED: told}))
     for id_ in draft.taught - {message.id for message in draft.turns.messages}:
         change.put(draft.told_by[id_])  # of an earlier round: here for its version alone
 
 
 # From a candidate to the record it would be, and the scopes it goes to
-
-LEARNED = "learning"  # where a turn's ``data`` says what became of it
 
 
 def record_of(
