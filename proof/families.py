@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proof import erasure, faults, fuzz, histories, kills, load, tenants
+from proof import erasure, faults, fuzz, histories, kills, load, readers, tenants
 from proof.family import ProofFamily
 
 FAMILIES: tuple[ProofFamily, ...] = (
@@ -13,4 +13,5 @@ FAMILIES: tuple[ProofFamily, ...] = (
     fuzz.FAMILY,
     erasure.FAMILY,
     load.FAMILY,
+    readers.FAMILY,
 )

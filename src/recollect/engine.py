@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections import Counter as Tally
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
@@ -15,7 +16,18 @@ from recollect.errors import Denied, Invalid, Unavailable
 from recollect.index.vectors import embedding_text, packed
 from recollect.models.careful import Careful
 from recollect.models.embedder import CarefulEmbedder, Embedded
-from recollect.ports import Cell, Clock, Embedder, NewId, PendingQueue, Reader, Store, cell_key
+from recollect.ports import (
+    Cell,
+    Clock,
+    Embedder,
+    NewId,
+    PendingQueue,
+    Reader,
+    Store,
+    cell_key,
+    check_process,
+    is_forked,
+)
 from recollect.profiles import Profile
 from recollect.scopes import is_within, parents, parse_scope, root_of
 from recollect.text.tokens import ESTIMATE, Counter
@@ -179,15 +191,42 @@ class Engine:
     audit: Auditing | None = None
     sign: Callable[[str], str] | None = None  # vouches for the checksum of an export
     meter: Meter | None = None  # None: nobody counts what this handle writes
+    process: int = field(default_factory=os.getpid)  # that opened it
+    closed: bool = False
 
     def now(self) -> datetime:
+        self.check_open()
         return self.clock().astimezone(UTC)
 
+    @property
+    def forked(self) -> bool:
+        """Is this a copy in a forked child? Its threads and connections are the parent's."""
+        return is_forked(self.process)
+
+    def check_open(self) -> None:
+        """Unavailable in a forked child, where every wait for a thread would last for ever, and
+        after ``close``."""
+        if self.closed:
+            raise Unavailable("this memory is closed; open it again")
+        check_process(self.process, "memory")
+
     async def close(self) -> None:
-        await self.store.close()
-        await self.volatile.close()
-        if self.queue is not None:
-            await self.queue.close()
+        """Close the connections, and drop what a caller handed in and the models: a handle that
+        somebody keeps must not keep those in memory. In a forked child nothing: the connections
+        belong to the parent."""
+        if self.forked or self.closed:
+            return
+        try:
+            await self.store.close()
+            await self.volatile.close()
+            if self.queue is not None:
+                await self.queue.close()
+        finally:
+            self.closed = True
+            self.clock, self.new_id, self.new_secret = _closed_clock, _closed_id, _closed_id
+            self.embedder = self.reader = self.models = None
+            self.counter, self.sign, self.meter = ESTIMATE, None, None
+            self.audit = self.once = None
 
     @property
     def store_trouble(self) -> str:
@@ -211,6 +250,7 @@ class Engine:
         return replace(self, bound=bound, rights=frozenset(rights) & self.rights, holder=lower)
 
     def allow(self, right: Right) -> None:
+        self.check_open()
         if right not in self.rights:
             may = ", ".join(sorted(self.rights)) or "nothing"
             raise Denied(f"this needs the right to {right}; this handle may {may}")
@@ -442,6 +482,14 @@ class Engine:
             # A provider may fail in any way; the write must not be lost over it.
             said = f"the embedder failed: {type(error).__name__}: {error}"
             return Embedded(vectors=nothing, trouble=said)
+
+
+def _closed_clock() -> datetime:
+    raise Unavailable("this memory is closed; open it again")
+
+
+def _closed_id() -> str:
+    raise Unavailable("this memory is closed; open it again")
 
 
 def _of(author: str) -> str:

@@ -4,6 +4,7 @@ generator."""
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -13,7 +14,7 @@ from dataclasses import field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
 
-from recollect.errors import Invalid
+from recollect.errors import Invalid, Unavailable
 from recollect.types import (
     Batch,
     Durability,
@@ -94,6 +95,21 @@ class _Held(threading.local):
 
 
 _held = _Held()
+
+
+def is_forked(process: int) -> bool:
+    """Was what ``process`` opened inherited by a fork? Its threads stayed in the parent, and its
+    connections must not be used here, nor closed."""
+    return process != os.getpid()
+
+
+def check_process(process: int, what: str = "store") -> None:
+    """Unavailable in a forked child. To be asked before any lock: a thread of the parent may have
+    held it."""
+    if is_forked(process):
+        raise Unavailable(
+            f"this {what} was opened before a fork; open it again in the child process"
+        )
 
 
 async def breath() -> None:

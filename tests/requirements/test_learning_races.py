@@ -130,7 +130,13 @@ def test_X4_what_can_never_be_written_keeps_no_other_session_waiting() -> None:
         await memory.observe("a", ["I live in Rome."], scope=ANN, author="Ann")
         await memory.observe("b", ["I work at Eni."], scope=ANN, author="Ann")
 
+        refused: list[str] = []
+
         async def refuse() -> None:
+            """What was learned, what the rules alone learn, and that the message is unread."""
+            refused.append("again")
+            if len(refused) < 3:
+                store.before("learn", refuse)
             raise Invalid("this store takes no such thing")
 
         store.before("learn", refuse)

@@ -146,3 +146,26 @@ def test_X11_kinds_can_be_switched_off_and_added_for_the_whole_memory(
     by_settings = open_memory()
     id_ = by_settings.remember(f"{TOKEN} and T-1234", scope=SCOPE).items[0].id
     assert by_settings.get([id_])[0].text == f"{TOKEN} and [redacted:ticket]"
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("My PIN is 4821.", "My PIN is 9934."), ("The gate code is 1203", "The gate code is 1307")],
+)
+def test_X11_M4_two_redacted_values_are_never_one(
+    memory: Memory, one: str, other: str, at_once: bool
+) -> None:
+    if at_once:
+        receipts = [memory.remember(text, scope=SCOPE) for text in (one, other)]
+        said = [item.status for receipt in receipts for item in receipt.items]
+    else:
+        memory.observe("chat", [one, other], scope=SCOPE)
+        memory.maintain()
+        said = ["stored"] * 2
+    kept = memory.records(scope=SCOPE, kinds=["semantic"]).items
+    sources = [one.lineage for one in kept]
+    assert said == ["stored", "stored"]
+    assert len(kept) == (2 if at_once else len(set(sources))), "no record is made of both"
+    memory.maintain()
+    assert memory.records(scope=SCOPE, kinds=["semantic"]).items == kept, "nor later"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.text.compare import difference, normalise, text_hash
+from recollect.text.compare import difference, normalise, record_hash, text_hash
 
 DIFFERENT = [
     # numbers, quantities, dates, times, versions, units
@@ -238,3 +238,12 @@ def test_M4_the_hash_ignores_case_blanks_and_closing_punctuation() -> None:
     assert text_hash("Ann likes C++") != text_hash("Ann likes C")
     assert text_hash("Ann likes tea") == "d4ca60b91dce5d2cebfd3e515def85bb"
     assert len(text_hash("\ud800")) == 32
+
+
+@pytest.mark.parametrize(
+    "text", ["My PIN is [redacted:pin].", "The key of the shed is [redacted:spoken_password]"]
+)
+def test_M4_redacted_values_never_compare_equal(text: str) -> None:
+    assert difference(text, text) == "redacted values may differ"
+    assert record_hash(text) == "", "the empty hash equals nothing"
+    assert record_hash("I like tea") == text_hash("I like tea")

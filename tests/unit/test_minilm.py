@@ -187,7 +187,7 @@ def test_a_failing_session_is_unavailable(
 
     embedder = MiniLmEmbedder(minilm_folder)
     embedded(embedder, ["tea"])
-    monkeypatch.setattr(embedder._network, "_session", Broken())
+    monkeypatch.setattr(embedder._network, "session", Broken())
     with pytest.raises(Unavailable, match="out of memory"):
         embedded(embedder, ["coffee"])
 

@@ -234,7 +234,7 @@ def _as_found(
     record: Record, pending: Sequence[Record], near: Mapping[str, float]
 ) -> Iterator[Record]:
     """Those to which the searches for what a record may repeat or replace would lead."""
-    yield from (one for one in pending if one.hash == record.hash)
+    yield from (one for one in pending if one.hash and one.hash == record.hash)
     alike = [one for one in pending if one.kind == record.kind]
     if record.kind == "episodic" or not alike:
         return

@@ -707,6 +707,8 @@ class AsyncMemory(WholeStore, Lists, Beliefs):
     async def close(self) -> None:
         """Write what is buffered and let go of the store. Where upkeep runs by itself, what was
         said here is learned first, for RECOLLECT_CLOSE_SECONDS; the log says what is left."""
+        if self._engine.forked or self._engine.closed:
+            return
         import asyncio
 
         from recollect.changes import flush_uses
@@ -717,6 +719,7 @@ class AsyncMemory(WholeStore, Lists, Beliefs):
             task.cancel()
             with suppress(asyncio.CancelledError):
                 await task
+        self._telling = self._auditing = None
         try:
             if upkeep is not None:
                 await last_round(self._engine)

@@ -14,8 +14,10 @@ from recollect.engine import active_space
 from recollect.errors import RecollectError, Unavailable
 from recollect.memory import AsyncMemory
 from recollect.ports import cell_key
+from recollect.scopes import root_of
 from recollect.settings import Settings
 from recollect.upkeep.inspection import DAMAGE
+from recollect.upkeep.learn.unread import count_unread
 from recollect.verbs.lists.upkeep import list_stuck
 
 LOOK_SECONDS = 30.0
@@ -33,6 +35,7 @@ class Health:
         self._memory = memory
         self._clock = clock
         self._stuck = 0
+        self.unread = 0  # messages at which every reader failed
         self._looked = float("-inf")
         self._looking = asyncio.Lock()
         self._away_since: datetime | None = None
@@ -69,10 +72,18 @@ class Health:
         async with self._looking:
             if self._clock() - self._looked >= LOOK_SECONDS:
                 self._stuck = len(await list_stuck(engine, None, STUCK_MAX))
+                self.unread = await count_unread(engine)
                 self._looked = self._clock()
         away = engine.queue.trouble if engine.queue else ""
         unwell = self._stuck or away or engine.disk.trouble or await self._is_damaged()
         return ("degraded" if unwell else "ok"), self._stuck
+
+
+async def unread_in(memory: AsyncMemory) -> int:
+    """How many messages no reader could read, in the roots that are this handle's own."""
+    engine = memory.engine
+    roots = tuple({root for root in map(root_of, engine.bound) if engine.may_change(root)})
+    return await count_unread(engine, roots) if roots or not engine.bound else 0
 
 
 def in_force(memory: AsyncMemory, settings: Settings, version: str) -> dict[str, Any]:

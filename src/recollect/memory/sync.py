@@ -70,7 +70,7 @@ class Memory:
     def __init__(self, memory: AsyncMemory, loop: BackgroundLoop) -> None:
         self._memory = memory
         self._loop = loop
-        loop.adopt(self, memory)
+        self._leaving = loop.adopt(self, memory)
 
     open = classmethod(_way_in(AsyncMemory.open))
     connect = classmethod(_way_in(AsyncMemory.connect))
@@ -120,6 +120,8 @@ class Memory:
     def close(self) -> None:
         """Write what is buffered, learn for a moment from what was said to it, and let go of the
         store. Closing twice is fine."""
+        if self._leaving is not None:  # it would hold the memory for as long as this process lives
+            self._leaving.detach()
         self._loop.close(self._memory)
 
     def __enter__(self) -> Self:
@@ -185,12 +187,14 @@ class BackgroundLoop:
             future.cancel()
             raise
 
-    def adopt(self, facade: Memory, memory: AsyncMemory) -> None:
+    def adopt(self, facade: Memory, memory: AsyncMemory) -> weakref.finalize[Any, Any] | None:
         """Close the memory with its facade, however that ends."""
         _OPEN.add(facade)
         _close_at_exit()
         # Whoever forgets to close it must not keep a thread for ever.
-        weakref.finalize(facade, self.leave, memory).atexit = False
+        leaving = weakref.finalize(facade, self.leave, memory)
+        leaving.atexit = False
+        return leaving
 
     def close(self, memory: AsyncMemory) -> None:
         """Close the memory, wait for it, and end."""

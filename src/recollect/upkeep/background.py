@@ -63,6 +63,9 @@ async def run_in_background(engine: Engine) -> None:
             if pause < PAUSE_SECONDS_MAX:
                 log.warning("upkeep failed: %s", error, extra={"action": "maintain"})
             pause = min(pause * 2, PAUSE_SECONDS_MAX)
+        except Exception as error:  # a defect of ours must not end all upkeep without a word
+            log.error("upkeep failed: %s", type(error).__name__, extra={"action": "maintain"})
+            pause = min(pause * 2, PAUSE_SECONDS_MAX)
 
 
 async def save_indexes(

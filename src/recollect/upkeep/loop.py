@@ -9,7 +9,7 @@ from hashlib import blake2b
 
 from recollect.changes import Change, claim_space, flush_uses
 from recollect.engine import Engine
-from recollect.errors import Conflict, Invalid, Unavailable
+from recollect.errors import Conflict, Invalid, RecollectError, Unavailable
 from recollect.index.vectors import says_nothing
 from recollect.models.calls import sum_of
 from recollect.types import Receipt, ReceiptItem, Usage, Vector, Work
@@ -18,6 +18,7 @@ from recollect.upkeep.consolidate import consolidate
 from recollect.upkeep.expiry import expire
 from recollect.upkeep.fold import fold_sessions
 from recollect.upkeep.learn import LearnRound, learn_sessions
+from recollect.upkeep.learn.lanes import cause_of
 from recollect.upkeep.leases import forgive, hold, release
 
 log = logging.getLogger(__name__)
@@ -118,6 +119,12 @@ async def _work_or_say(
         if not error.lasting or getattr(engine.store, "trouble", None):
             raise
         done.items.append(ReceiptItem(id=root, status="failed", reason=str(error)))
+    except RecollectError:
+        raise
+    except Exception as error:  # nor is a message that cannot be summarized
+        reason = cause_of(error)
+        log.error("upkeep of %s failed: %s", root, reason, extra={"action": "maintain"})
+        done.items.append(ReceiptItem(id=root, status="failed", reason=reason))
 
 
 async def _work_in(

@@ -13,7 +13,7 @@ from recollect.engine import Engine
 from recollect.errors import Invalid, RecollectError
 from recollect.lifecycle.status import held
 from recollect.text.claims.lessons import durability_for
-from recollect.text.compare import text_hash
+from recollect.text.compare import record_hash
 from recollect.text.inputs import (
     When,
     clean_data,
@@ -227,4 +227,4 @@ def _type_of(statement: Statement, own: OwnType | None) -> Type:
 
 def _hash_of(text: str, kind: Kind, when: str) -> str:
     """Two episodes may read the same and be two; facts may not."""
-    return text_hash(f"{text}\n{when}") if kind == "episodic" and when else text_hash(text)
+    return record_hash(f"{text}\n{when}" if kind == "episodic" and when else text)

@@ -399,7 +399,7 @@ def test_nothing_secret_is_logged(
 def test_health_tells_how_it_is_and_no_more(server: Served) -> None:
     with server.client() as nobody:
         answer = nobody.get("/health")
-        assert answer.json() == {"status": "ok", "stuck": 0}
+        assert answer.json() == {"status": "ok", "stuck": 0, "unread": 0}
 
 
 def test_health_counts_stuck_work(serve_app: ServeApp) -> None:
@@ -411,7 +411,7 @@ def test_health_counts_stuck_work(serve_app: ServeApp) -> None:
         server.run(failed(engine, engine.store, "user:ann", "fold/chat", "/secret: gone"))
     with server.client() as client:
         answer = client.get("/health")
-        assert answer.json() == {"status": "degraded", "stuck": 1}
+        assert answer.json() == {"status": "degraded", "stuck": 1, "unread": 0}
         for path in ("/v1/review", "/v1/due"):
             told = client.get(path).text
             assert "the file: gone" in told
@@ -436,7 +436,7 @@ def test_health_says_when_the_store_does_not_answer(
         assert said == away
         assert datetime.fromisoformat(client.get("/health").json()["since"]) == since
         monkeypatch.undo()
-        assert client.get("/health").json() == {"status": "ok", "stuck": 0}
+        assert client.get("/health").json() == {"status": "ok", "stuck": 0, "unread": 0}
 
 
 def _ann_key(server: Served) -> str:
@@ -493,9 +493,9 @@ def test_X1_health_says_that_the_disk_takes_no_writes_until_it_does(
                 headers={"Idempotency-Key": "again"},
             )
             assert "secret" not in again.text
-            assert client.get("/health").json() == {"status": "degraded", "stuck": 0}
+            assert client.get("/health").json() == {"status": "degraded", "stuck": 0, "unread": 0}
         client.post("/v1/observe", json={"session": "chat", "messages": [HELLO]})
-        assert client.get("/health").json() == {"status": "ok", "stuck": 0}
+        assert client.get("/health").json() == {"status": "ok", "stuck": 0, "unread": 0}
         assert server.run(server.engine.space()), "whoever comes next must know the vectors' space"
 
 
@@ -516,7 +516,7 @@ def test_X1_a_write_that_worked_the_second_time_is_no_trouble(
         kept = client.post("/v1/observe", json={"session": "chat", "messages": [HELLO]})
         assert kept.json()["items"][0]["status"] == "stored"
         assert not failures
-        assert client.get("/health").json() == {"status": "ok", "stuck": 0}
+        assert client.get("/health").json() == {"status": "ok", "stuck": 0, "unread": 0}
 
 
 def test_metrics_count_by_route_and_status(server: Served, ann: httpx2.Client) -> None:

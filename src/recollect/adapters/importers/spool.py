@@ -29,7 +29,7 @@ from recollect.errors import Invalid
 from recollect.lifecycle.merge import with_claim
 from recollect.lifecycle.status import held, superseded
 from recollect.scopes import make_scope, root_of
-from recollect.text.compare import text_hash
+from recollect.text.compare import record_hash
 from recollect.text.inputs import RECORD_BYTES_MAX, When, clean_name, clean_text, utc_moment
 from recollect.text.messages import Intake, searchable_text, take_in, turn_id
 from recollect.text.redact import Redactor
@@ -250,7 +250,7 @@ class Spool:
             valid_from=since,
             valid_to=self._time(one.valid_to, "valid to"),
             expires_at=self._time(one.expires, "expires"),
-            hash="" if one.exact else text_hash(text),
+            hash="" if one.exact else record_hash(text),
         )
         record = held(record if one.exact else with_claim(record), suspicion(text))
         if not one.superseded:

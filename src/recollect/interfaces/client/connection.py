@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import random
 import uuid
 from collections.abc import AsyncIterator
@@ -40,6 +41,7 @@ class Connection:
         parts = address(url)
         self.url = url.rstrip("/")
         self._seconds = seconds
+        self._process = os.getpid()
         headers = {"Accept": "application/json", **_authorization(key)}
         try:
             self._http = httpx2.AsyncClient(
@@ -92,6 +94,7 @@ class Connection:
 
     @asynccontextmanager
     async def stream(self, path: str) -> AsyncIterator[AsyncIterator[bytes]]:
+        self._check_process()
         try:
             async with self._http.stream("GET", path) as response:
                 if response.status_code != 200:
@@ -102,7 +105,8 @@ class Connection:
             raise self._unreachable(error, unknown=False) from error
 
     async def close(self) -> None:
-        await self._http.aclose()
+        if self._process == os.getpid():
+            await self._http.aclose()
 
     async def _answer(self, method: str, path: str, parts: dict[str, Any], *, again: bool) -> Any:
         response = await self._tried(method, path, parts, again=again)
@@ -113,9 +117,17 @@ class Connection:
         except (ValueError, RecursionError):
             raise Incompatible(f"{self.url} does not answer in JSON; is it recollect?") from None
 
+    def _check_process(self) -> None:
+        if self._process != os.getpid():
+            raise Unavailable(
+                "this connection was opened before a fork; open it again in the child process"
+            )
+
     async def _tried(
         self, method: str, path: str, parts: dict[str, Any], *, again: bool
     ) -> httpx2.Response:
+        # Parent and child would read each other's answers.
+        self._check_process()
         for number in range(1, TRIES + 1):
             last = number == TRIES
             try:

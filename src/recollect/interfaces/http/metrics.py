@@ -52,7 +52,7 @@ class Metrics:
         yield f'{name}_count{{route="{route}"}} {total}'
 
 
-def domain_lines(due: Due, spent: Iterable[Spent]) -> Iterator[str]:
+def domain_lines(due: Due, spent: Iterable[Spent], unread: int) -> Iterator[str]:
     """The memory itself: what waits, what is stuck, what it costs."""
     waiting = Counter(work.kind for work in due.work)
     yield "# HELP recollect_due Work that upkeep has still to do, by kind (learning is fold)."
@@ -62,6 +62,9 @@ def domain_lines(due: Due, spent: Iterable[Spent]) -> Iterator[str]:
     yield "# HELP recollect_stuck Work that failed too often and waits for a person."
     yield "# TYPE recollect_stuck gauge"
     yield f"recollect_stuck {len(due.stuck)}"
+    yield "# HELP recollect_unread_messages Messages at which every reader failed."
+    yield "# TYPE recollect_unread_messages gauge"
+    yield f"recollect_unread_messages {unread}"
     dollars: defaultdict[str, float] = defaultdict(float)
     tokens: Counter[str] = Counter()
     for one in spent:

@@ -192,7 +192,8 @@ def _record(
 
 async def _is_wanted(change: Change, record: Record, messages: Sequence[Message]) -> bool:
     """Not what is known already, and not what was forgotten after it had been said."""
-    if any(one.hash == record.hash for one in change.records.values() if one.version == 0):
+    new = [one for one in change.records.values() if one.hash and one.version == 0]
+    if any(one.hash == record.hash for one in new):
         return False
     store, now = change.store, change.engine.now()
     if await live_equal(store, record.scope, record.hash, now):

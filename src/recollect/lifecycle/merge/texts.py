@@ -19,7 +19,7 @@ INSERTED_WORDS_MAX = 2
 _SHARP = frozenset(("number", "negation", "opposite"))
 _FOLLOWS = frozenset(("content", "dense", "order"))  # differ wherever a sharp one does
 _CHANGES_IT = frozenset(
-    ("question", "negation", "modality", "opposite", "place", "person", "tense")
+    ("question", "negation", "modality", "opposite", "place", "person", "tense", "redaction")
 )
 _SECOND_SENTENCE = re.compile(r"[.!?;:。！？；][\s\"')]+\S|[。！？；]\S|\n\s*\S")
 

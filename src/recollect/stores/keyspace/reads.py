@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from heapq import nlargest, nsmallest
@@ -10,6 +11,7 @@ from typing import Any, TypeVar, cast
 
 from recollect.errors import Invalid, Unavailable
 from recollect.index.filters import check_asked, has_keys, ordered, passes
+from recollect.ports import check_process
 from recollect.scopes import root_of, visible_from
 from recollect.stores.commit import is_over
 from recollect.stores.keyspace.engine import Ask, Get, KeyEngine, KeySpan, Pairs
@@ -53,8 +55,10 @@ class KeyReads:
     def __init__(self, engine: KeyEngine) -> None:
         self._engine = engine
         self._closed = False
+        self._process = os.getpid()
 
     def _check(self) -> None:
+        check_process(self._process)
         if self._closed:
             raise Unavailable("this store is closed; open it again")
 

@@ -14,7 +14,7 @@ from recollect.errors import RecollectError, Unavailable
 from recollect.index import search as indexed
 from recollect.index.cache import IndexCache
 from recollect.index.filters import check_asked, passes
-from recollect.ports import Capabilities
+from recollect.ports import Capabilities, is_forked
 from recollect.scopes import root_of
 from recollect.stores.commit import Changes, Needs, checked, decide, is_over, needs_of
 from recollect.stores.keyspace.due import due_in
@@ -187,7 +187,7 @@ class KeyStore(KeyReads):
         return done
 
     async def close(self) -> None:
-        if not self._closed:
+        if not self._closed and not is_forked(self._process):
             self._closed = True
             self._cache.clear()
             await self._engine.close()

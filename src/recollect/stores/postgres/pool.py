@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -19,6 +20,7 @@ from typing import TypeVar, cast
 import psycopg
 
 from recollect.errors import Unavailable
+from recollect.ports import check_process
 from recollect.stores.postgres.connection import (
     DatabasePlace,
     Db,
@@ -49,6 +51,7 @@ class ThreadPool:
         self._spare: Db | None = None
         self._waiting = 0
         self._closed = False
+        self._process = os.getpid()
 
     def spare(self, db: Db) -> None:
         """A connection that is there already, for the first thread that needs one."""
@@ -175,6 +178,7 @@ class ThreadPool:
             self._open.discard(db)
 
     def check_open(self) -> None:
+        check_process(self._process)
         if self._closed:
             raise Unavailable("this store is closed; open it again")
 

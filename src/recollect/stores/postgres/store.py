@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import time
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -17,7 +18,7 @@ from recollect.index import native
 from recollect.index import search as indexed
 from recollect.index.cache import IndexCache
 from recollect.index.filters import check_asked, is_walk
-from recollect.ports import Capabilities
+from recollect.ports import Capabilities, check_process, is_forked
 from recollect.scopes import root_of
 from recollect.stores.leftovers import Leftovers
 from recollect.stores.postgres import due, reads, walk
@@ -85,6 +86,7 @@ class PostgresStore:
         self._large: dict[tuple[object, ...], tuple[bool, float]] = {}  # scopes: so large? until
         self._leftovers = Leftovers()
         self._closed = False
+        self._process = os.getpid()
 
     @property
     def capabilities(self) -> Capabilities:
@@ -153,7 +155,7 @@ class PostgresStore:
         return True
 
     async def close(self) -> None:
-        if self._closed:
+        if self._closed or is_forked(self._process):
             return
         self._closed = True
         await asyncio.shield(self._close())
@@ -332,6 +334,7 @@ class PostgresStore:
         return await self._readers.run(read)
 
     def _check_open(self) -> None:
+        check_process(self._process)
         if self._closed:
             raise Unavailable("this store is closed; open it again")
 

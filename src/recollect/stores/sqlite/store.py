@@ -22,7 +22,15 @@ from recollect.errors import Unavailable
 from recollect.index import search as indexed
 from recollect.index.cache import IndexCache, IsLittle
 from recollect.index.filters import check_asked, is_walk
-from recollect.ports import BESIDE_CHARACTERS, Capabilities, Clock, breath, note_left_out
+from recollect.ports import (
+    BESIDE_CHARACTERS,
+    Capabilities,
+    Clock,
+    breath,
+    check_process,
+    is_forked,
+    note_left_out,
+)
 from recollect.scopes import root_of
 from recollect.stores.rows import damaged
 from recollect.stores.sqlite import due, migrate, news, reads, snapshots, walk
@@ -107,6 +115,7 @@ class SqliteStore:
         self._grown: Counter[str] = Counter()  # scopes, by new records of this process
         self._written: set[str] = set()  # roots, since they were last searched
         self._closed = False
+        self._process = os.getpid()
         self._uncleared = False  # pages may hold bytes of what was erased
         self._wiped = (0.0, 0.0)  # when all of them were written anew, and how long that took
         self._registry = SqliteRegistry(self._writer, self._read_here, self._read)
@@ -244,7 +253,7 @@ class SqliteStore:
         snapshots.save(self._connection(), self._cache, self._writer.run, scope, rows_max=rows_max)
 
     async def close(self) -> None:
-        if self._closed:
+        if self._closed or is_forked(self._process):
             return
         self._closed = True
         await asyncio.shield(asyncio.to_thread(self._close))
@@ -254,6 +263,10 @@ class SqliteStore:
         self._readers.shutdown()
         for connection in self._connections:
             connection.close()
+        # Whoever keeps a closed handle keeps nothing else.
+        self._connections.clear()
+        self._local = threading.local()
+        self._seen.let_go()
         self._cache.clear()
 
     # Reading
@@ -522,5 +535,6 @@ class SqliteStore:
         return found
 
     def _check_open(self) -> None:
+        check_process(self._process)
         if self._closed:
             raise Unavailable("this store is closed; open it again")

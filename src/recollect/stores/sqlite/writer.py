@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import queue
 import threading
 from collections.abc import Callable, Iterable
@@ -15,6 +16,7 @@ from typing import Any
 import apsw
 
 from recollect.errors import Unavailable
+from recollect.ports import check_process
 from recollect.stores.commit import decide, needs_of
 from recollect.stores.prepared import Prepared, prepare
 from recollect.stores.sqlite.changes import write
@@ -73,6 +75,7 @@ class Writer:
         self._lock = threading.Lock()  # keeps jobs out of a closed queue
         self._thread: threading.Thread | None = None
         self._closed = False
+        self._process = os.getpid()
         self._db: apsw.Connection | None = None
         self._log_pages = 0
         self.trips = 0  # how often a commit has read or written
@@ -80,6 +83,7 @@ class Writer:
     def commit(self, batch: Batch) -> asyncio.Future[int]:
         """Whoever stops waiting does not stop the commit. What an event loop commits in one turn
         is handed over together, at its end: this thread would only be in its way before."""
+        check_process(self._process)
         loop = asyncio.get_running_loop()
         job = _Commit(batch, loop.create_future())
         with self._lock:
@@ -91,6 +95,7 @@ class Writer:
 
     def run(self, work: Callable[[apsw.Connection], Any]) -> Future[Any]:
         """Do something with the writing connection, outside any transaction."""
+        check_process(self._process)
         future: Future[Any] = Future()
         future.set_running_or_notify_cancel()  # from here on nobody can cancel it
         with self._lock:

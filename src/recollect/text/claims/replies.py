@@ -68,8 +68,8 @@ def reply_in(questions: str, said: Sequence[Sentence]) -> str:
 
 
 def _asks_how_things_are(questions: str) -> bool:
-    *_, last = _ASKED.findall(questions)
-    if not may_be_kept(last) or not may_be_kept(questions):
+    last = next(reversed(_ASKED.findall(questions)), "")
+    if not last or not may_be_kept(last) or not may_be_kept(questions):
         return False
     if pattern("replies.of_the_moment").search(questions):
         return False

@@ -20,12 +20,23 @@ from recollect.text.words import groups, word_set, words
 # How many further words one text may have and still say the same.
 ENRICHMENT_WORDS_MAX = 2
 COMPARED_MAX = 2_000  # characters: what is longer is a document, the same one or another
+_REDACTED = "[redacted:"  # as ``recollect.text.redact`` writes it
 
 
 def text_hash(text: str) -> str:
     """32 hexadecimal digits, equal for texts that are equal after ``normalise``."""
     data = normalise(text).encode("utf-8", "surrogatepass")
     return blake2b(data, digest_size=16).hexdigest()
+
+
+def hides_value(text: str) -> bool:
+    """Was a secret taken out of it? Two such texts may read alike and tell of two PINs."""
+    return _REDACTED in text
+
+
+def record_hash(text: str) -> str:
+    """The hash by which a record's text is live only once in a scope; "" equals nothing."""
+    return "" if hides_value(text) else text_hash(text)
 
 
 def are_long(*texts: str) -> bool:
@@ -37,6 +48,8 @@ def are_long(*texts: str) -> bool:
 def difference(a: str, b: str) -> str:
     """Why two similar texts are not the same statement; empty if nothing stands against it.
     Swapping the texts swaps the words in the reason, never the verdict."""
+    if _hide_values(a, b):
+        return _UNKNOWN
     if _are_equal(a, b):
         return ""
     if are_long(a, b):
@@ -47,7 +60,16 @@ def difference(a: str, b: str) -> str:
 def each_difference(a: str, b: str) -> Iterator[tuple[str, str]]:
     """Everything that ``difference`` has against two texts, one after the other: the kind of each
     difference and the reason in words."""
+    if _hide_values(a, b):
+        return iter((("redaction", _UNKNOWN),))
     return iter(()) if _are_equal(a, b) else _found(a, b)
+
+
+_UNKNOWN = "redacted values may differ"
+
+
+def _hide_values(a: str, b: str) -> bool:
+    return hides_value(a) and hides_value(b)
 
 
 def _are_equal(a: str, b: str) -> bool:

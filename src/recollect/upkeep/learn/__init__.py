@@ -9,9 +9,8 @@ costs nothing but time.
 
 from __future__ import annotations
 
-from recollect.upkeep.learn.lanes import AT_ONCE, DIGEST, ONBOARDING, READER
+from recollect.upkeep.learn.lanes import AT_ONCE, DIGEST, LEARNED, ONBOARDING, READER
 from recollect.upkeep.learn.round import LearnRound, learn_sessions, some_of
-from recollect.upkeep.learn.writer import LEARNED
 
 __all__ = [
     "AT_ONCE",

@@ -18,7 +18,7 @@ from recollect.text.analysis import is_stop_word, words
 from recollect.text.claims import Extraction, Gated, claim_in
 from recollect.text.claims.findings import EXCLUSIVE
 from recollect.text.claims.lessons import SPEAKER, Claim, Lesson
-from recollect.text.compare import difference, text_hash
+from recollect.text.compare import difference, hides_value, text_hash
 from recollect.text.dates import Span, time_spans
 from recollect.text.normal import fold
 from recollect.text.redact import Redactor
@@ -178,8 +178,8 @@ def _place(candidate: LearnCandidate, others: Sequence[LearnCandidate]) -> int:
     """Where the same is said already, or behind the last."""
     text = candidate.lesson.text
     for index, other in enumerate(others):
-        same_hash = text_hash(other.lesson.text) == text_hash(text)
-        if same_hash or (
+        is_equal = text_hash(other.lesson.text) == text_hash(text) and not hides_value(text)
+        if is_equal or (
             other.lesson.claim == candidate.lesson.claim and not difference(other.lesson.text, text)
         ):
             return index

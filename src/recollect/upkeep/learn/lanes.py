@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import asyncio
 import time
+import traceback
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import field
+from dataclasses import field, replace
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Literal
 
 from recollect.engine import Engine
+from recollect.errors import RecollectError
 from recollect.packet.buffers import LEARNER
 from recollect.ports import Store, beside
 from recollect.scopes import root_of
@@ -29,6 +32,8 @@ from recollect.upkeep.heard import retired, turns_of
 How = Literal["rules", "model"]
 Lane = Literal["post-chat-memory", "regular-chat-memory-digest"]
 
+LEARNED = "learning"  # where a turn's ``data`` says what became of it
+UNREAD = "unread: "  # how the reason begins where a reader failed at a message
 OPTED_OUT = "its author opted out of persistence"
 
 READER = LEARNER
@@ -97,11 +102,13 @@ class LearnCandidate:
 
 @frozen
 class Learned:
-    """What some turns taught. ``skipped`` says by message why it taught nothing; ``refused``
+    """What some turns taught. ``skipped`` says by message why it taught nothing, ``unread`` where a
+    reader failed at it, whatever else it taught; ``refused``
     are facts of a model that do not hold, by the message they were said to come from."""
 
     candidates: tuple[LearnCandidate, ...] = ()
     skipped: Mapping[str, str] = field(default_factory=dict)
+    unread: Mapping[str, str] = field(default_factory=dict)
     refused: tuple[tuple[str, str], ...] = ()
     episode: str = ""
 
@@ -124,9 +131,10 @@ async def next_turns(
     everything: bool,
     with_model: bool,
     ahead: int | None = None,
+    most: int = MESSAGES_READ_MAX,
 ) -> Turns | None:
-    """The next messages of a session to learn from; None if there are none, or not yet.
-    ``ahead``: how far the rules have read while the reader waits for a model."""
+    """The next messages of a session to learn from, ``most`` of them; None if there are none, or
+    not yet. ``ahead``: how far the rules have read while the reader waits for a model."""
     sessions = await store.sessions(root_of(key.scope), (key,))
     if not sessions:
         return None
@@ -149,24 +157,24 @@ async def next_turns(
     if may_wait and waiting and await _waits(engine, store, waiting):
         return None
     count = _how_many(engine, waiting) if with_model else min(len(waiting), MESSAGES_PER_COMMIT)
+    count = min(count, most)
     all_read = len(page) < MESSAGES_READ_MAX + EARLIER_MAX and count == len(waiting)
     taken = waiting[:count]
     if ahead is not None and not taken:
         return None
     told_by = await turns_of(engine, store, [*earlier, *taken])
     gone = retired({one.id: told_by[one.id] for one in taken if one.id in told_by})
+    # Whoever failed at a message fails at it as context, too.
+    earlier = [one for one in earlier if not _is_unread(told_by.get(one.id))]
     length = sum(len(message.text) for message in (*earlier, *taken))
-    messages = await beside(length, lambda: heard(taken, gone))
-    before = await beside(length, lambda: heard(earlier))
+    messages, unheard = await beside(length, lambda: _trusted(taken, gone))
+    before = (await beside(length, lambda: _trusted(earlier)))[0]
     return Turns(
         store=store,
         session=session,
         messages=messages,
         sources={one.id: one for one in (*before, *messages)},
-        unheard={
-            **await beside(length, lambda: _unheard(taken)),
-            **dict.fromkeys(gone, REVOKED),
-        },
+        unheard={**unheard, **dict.fromkeys(gone, REVOKED)},
         earlier=before,
         told_by=told_by,
         # Messages that expired leave gaps, at the end too.
@@ -246,6 +254,42 @@ def _turn_start(waiting: Sequence[Message], end: int) -> int:
 
 def _cost(engine: Engine, message: Message) -> int:
     return engine.counter.count(message.text[:CHARACTERS_MAX])
+
+
+def _trusted(
+    messages: Sequence[Message], gone: frozenset[str] = frozenset()
+) -> tuple[list[Message], dict[str, str]]:
+    """The messages as far as they are heard, and why the others are not. One at which this fails
+    costs no other."""
+    try:
+        return list(heard(messages, gone)), _unheard(messages)
+    except Exception as error:
+        if len(messages) == 1:
+            return [replace(messages[0], text="")], {messages[0].id: UNREAD + cause_of(error)}
+    parts = [_trusted([one], gone) for one in messages]
+    return [one for found, _ in parts for one in found], {
+        id_: why for _, reasons in parts for id_, why in reasons.items()
+    }
+
+
+def cause_of(error: Exception) -> str:
+    """What is kept of an error: where it was raised, and none of the text that raised it."""
+    if isinstance(error, RecollectError):
+        return str(error)
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if _PACKAGE in Path(frame.filename).parents
+    ]
+    place = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
+    return type(error).__name__ + place
+
+
+_PACKAGE = Path(__file__).parents[2]
+
+
+def _is_unread(turn: Record | None) -> bool:
+    return turn is not None and str(turn.data.get(LEARNED, "")).startswith(UNREAD)
 
 
 def _unheard(messages: Iterable[Message]) -> dict[str, str]:

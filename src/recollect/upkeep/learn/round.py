@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from recollect.engine import Engine
-from recollect.errors import Conflict, Invalid
+from recollect.errors import Conflict, Invalid, Unavailable
 from recollect.models.calls import sum_of
 from recollect.models.embedder import Embedded
 from recollect.models.prompts import extract as extract_prompt
@@ -26,18 +27,24 @@ from recollect.types import (
 from recollect.upkeep.learn.answers import known_as_text, messages_as_text, read_answer, show
 from recollect.upkeep.learn.duration import fleeting_in, lasting_in, surely_lasting_in
 from recollect.upkeep.learn.lanes import (
+    MESSAGES_READ_MAX,
     OPTED_OUT,
     READER,
+    UNREAD,
     LearnCandidate,
     Learned,
     Turns,
+    cause_of,
     giving_way,
     next_turns,
 )
+from recollect.upkeep.learn.unread import add_unread
 from recollect.upkeep.learn.voices import corrected_in, in_own_words
 from recollect.upkeep.learn.writer import extract_of, write
 from recollect.upkeep.leases import failed, note_place, noted_place
 from recollect.upkeep.questions import Answered, asked_once
+
+log = logging.getLogger(__name__)
 
 SESSIONS_PER_ROUND = 500
 ROUND_SECONDS = 5
@@ -84,61 +91,129 @@ async def _learn_session(
     engine: Engine, store: Store, key: SessionKey, done: LearnRound, *, everything: bool
 ) -> None:
     with_model = has_model(engine, store)
-    while True:
-        turns = await next_turns(engine, store, key, everything=everything, with_model=with_model)
-        if turns is None:
-            return
-        turns = await _without_opted_out(engine, turns)
+
+    async def take(most: int) -> Turns | None:
+        return await next_turns(
+            engine, store, key, everything=everything, with_model=with_model, most=most
+        )
+
+    async def learn(turns: Turns) -> bool:
         shown = with_model and OPTED_OUT not in turns.unheard.values()
         episode = await extract_of(engine, turns) if shown else None
-        if with_model and (worth_asking(turns) or episode):
-            answered: Answered[Learned] = Answered()
-            if not engine.unasked:
-                answered = await _asked(engine, turns, episode, done)
-            if answered.made is None:
-                if answered.trouble or engine.unasked:
-                    await _read_ahead(engine, store, key, done)
-                return
-            learned = answered.made
-        else:
-            turns = await in_own_words(engine, turns)
-            learned = await by_rules(engine, turns)
-        change = done.changes.get(root_of(key.scope)) or engine.new_id()
-        try:
-            written = await write(engine, turns, learned, episode=episode, change=change)
-        except Conflict:
-            return  # another worker was faster; its work stands
-        except Invalid as error:  # it can never be written; others must not wait for it
-            await failed(engine, store, key.scope, _work(key), str(error))
-            done.items.append(ReceiptItem(id=key.id, status="failed", reason=str(error)))
-            return
-        done.items += written.told
-        done.usage = sum_of(done.usage, Usage(texts_embedded=written.embedded))
-        done.changes[root_of(key.scope)] = change
-        if turns.up_to >= turns.session.last_seq:
-            return
+        if not (with_model and (worth_asking(turns) or episode)):
+            await _learn_by_rules(engine, turns, done, episode)
+            return turns.up_to < turns.session.last_seq
+        answered: Answered[Learned] = Answered()
+        if not engine.unasked:
+            answered = await _asked(engine, turns, episode, done)
+        if answered.made is None:
+            if answered.trouble or engine.unasked:
+                await _read_ahead(engine, store, key, done)
+            return False
+        await _write(engine, turns, answered.made, done, episode)
+        return turns.up_to < turns.session.last_seq
+
+    await _in_pieces(engine, take, learn, done)
 
 
 async def _read_ahead(engine: Engine, store: Store, key: SessionKey, done: LearnRound) -> None:
     """While the model is away the rules learn what they can. The reader stays where it is, so
     the model reads the same when it is back."""
     place = await noted_place(engine, store, key.scope, _work(key))
-    while turns := await next_turns(
-        engine, store, key, everything=True, with_model=False, ahead=place
-    ):
-        turns = await _without_opted_out(engine, turns)
-        change = done.changes.get(root_of(key.scope)) or engine.new_id()
-        try:
-            turns = await in_own_words(engine, turns)
-            learned = await by_rules(engine, turns)
-            written = await write(engine, turns, learned, episode=None, change=change)
-        except (Conflict, Invalid):
-            return  # the next round looks again
-        done.items += [item for item in written.told if item.status != "skipped"]
-        done.usage = sum_of(done.usage, Usage(texts_embedded=written.embedded))
-        done.changes[root_of(key.scope)] = change
+
+    async def take(most: int) -> Turns | None:
+        return await next_turns(
+            engine, store, key, everything=True, with_model=False, ahead=place, most=most
+        )
+
+    async def learn(turns: Turns) -> bool:
+        await _learn_by_rules(engine, turns, done, None)
+        return True
+
+    async def go_on(turns: Turns) -> None:
+        nonlocal place
         place = turns.up_to
         await note_place(engine, store, key.scope, _work(key), place)
+
+    await _in_pieces(engine, take, learn, done, go_on)
+
+
+async def _in_pieces(
+    engine: Engine,
+    take: Callable[[int], Awaitable[Turns | None]],
+    learn: Callable[[Turns], Awaitable[bool]],
+    done: LearnRound,
+    go_on: Callable[[Turns], Awaitable[None]] | None = None,
+) -> None:
+    """Learn until nothing is left, or ``learn`` says so. Whatever a reader raises, the piece is
+    halved until the one message is found; that one is passed over, and the session goes on."""
+    most = MESSAGES_READ_MAX
+    while turns := await take(most):
+        turns = await _without_opted_out(engine, turns)
+        try:
+            left = await learn(turns)
+        except Conflict:
+            return  # another worker was faster, or the next round looks again
+        except Unavailable:
+            raise  # a store or a model that is away: no fault of a message
+        except Exception as error:
+            if len(turns.messages) > 1:
+                most = len(turns.messages) // 2
+                continue
+            if not await _pass_over(engine, turns, done, error):
+                return
+            left = turns.ahead or turns.up_to < turns.session.last_seq
+        most = MESSAGES_READ_MAX
+        if go_on is not None:
+            await go_on(turns)
+        if not left:
+            return
+
+
+async def _pass_over(engine: Engine, turns: Turns, done: LearnRound, error: Exception) -> bool:
+    """For one message at which a reader failed: the rules read it alone, or it is marked unread;
+    both are counted. False if not even that can be written."""
+    reason = UNREAD + cause_of(error)
+    log.warning("a message stays %s", reason, extra={"action": "learn"})
+    try:
+        alone = await in_own_words(engine, replace(turns, earlier=()))
+        learned = await by_rules(engine, alone)
+        only = {message.id: f"{reason}; only the rules read it" for message in turns.messages}
+        await _write(engine, alone, replace(learned, unread=only), done, None)
+    except (Conflict, Unavailable):
+        raise
+    except Exception:
+        unread = {message.id: reason for message in turns.messages}
+        try:
+            await _write(engine, turns, Learned(unread=unread), done, None)
+        except Invalid as invalid:  # it can never be written; others must not wait for it
+            key = turns.key
+            await failed(engine, turns.store, key.scope, _work(key), str(invalid))
+            done.items.append(ReceiptItem(id=key.id, status="failed", reason=str(invalid)))
+            return False
+    return True
+
+
+async def _learn_by_rules(
+    engine: Engine, turns: Turns, done: LearnRound, episode: Record | None
+) -> None:
+    turns = await in_own_words(engine, turns)
+    await _write(engine, turns, await by_rules(engine, turns), done, episode)
+
+
+async def _write(
+    engine: Engine, turns: Turns, learned: Learned, done: LearnRound, episode: Record | None
+) -> None:
+    root = root_of(turns.session.scope)
+    change = done.changes.get(root) or engine.new_id()
+    written = await write(engine, turns, learned, episode=episode, change=change)
+    told = written.told
+    done.items += [one for one in told if one.status != "skipped"] if turns.ahead else told
+    done.usage = sum_of(done.usage, Usage(texts_embedded=written.embedded))
+    done.changes[root] = change
+    reasons = {**learned.skipped, **learned.unread}.values()
+    if number := sum(why.startswith(UNREAD) for why in reasons):
+        await add_unread(engine, turns.store, root, number)
 
 
 async def _asked(

@@ -33,7 +33,7 @@ from recollect.text.claims.lessons import (
 )
 from recollect.text.claims.sentences import plain
 from recollect.text.claims.voice import own_words
-from recollect.text.compare import text_hash
+from recollect.text.compare import record_hash, text_hash
 from recollect.text.trust import derived_trust, suspicion
 from recollect.types import (
     KIND_OF_TYPE,
@@ -42,6 +42,7 @@ from recollect.types import (
     CursorMove,
     Durability,
     Find,
+    ItemStatus,
     Listing,
     Message,
     Record,
@@ -53,8 +54,10 @@ from recollect.types.frozen import frozen
 from recollect.upkeep.heard import turns_of
 from recollect.upkeep.learn.grounds import ground_of, ungrounded
 from recollect.upkeep.learn.lanes import (
+    LEARNED,
     OPTED_OUT,
     READER,
+    UNREAD,
     LearnCandidate,
     Learned,
     Turns,
@@ -190,7 +193,8 @@ def _reworded(draft: LearnedTurns, candidate: LearnCandidate) -> frozenset[str]:
     return frozenset(
         record.hash
         for record in draft.ruled
-        if candidate.how == "model"
+        if record.hash
+        and candidate.how == "model"
         and not set(record.lineage).isdisjoint(lesson.messages)
         and say_alike(record.text, lesson.text)
     )
@@ -343,20 +347,20 @@ def _mark_turns(draft: LearnedTurns, learned: Learned) -> None:
     for id_, reason in learned.refused:
         change.tell(id_ or draft.turns.session.id, "skipped", reason)
     for message in draft.turns.messages:
-        reason = learned.skipped.get(message.id, NOTHING)
+        reason = learned.unread.get(message.id) or learned.skipped.get(message.id, NOTHING)
+        is_unread, taught = reason.startswith(UNREAD), message.id in draft.taught
         turn = draft.told_by.get(message.id)
-        if message.id not in draft.taught:
-            change.tell(message.id, "skipped", reason, record=turn.id if turn else "")
+        if is_unread or not taught:
+            status: ItemStatus = "failed" if is_unread else "skipped"
+            change.tell(message.id, status, reason, record=turn.id if turn else "")
         if turn is not None and reason != OPTED_OUT:
-            told = TAUGHT if message.id in draft.taught else reason
+            told = TAUGHT if taught and not is_unread else reason
             change.put(replace(turn, data={**turn.data, LEARNED: told}))
     for id_ in draft.taught - {message.id for message in draft.turns.messages}:
         change.put(draft.told_by[id_])  # of an earlier round: here for its version alone
 
 
 # From a candidate to the record it would be, and the scopes it goes to
-
-LEARNED = "learning"  # where a turn's ``data`` says what became of it
 
 
 def record_of(
@@ -402,7 +406,7 @@ def record_of(
         valid_from=since,
         valid_to=lesson.valid_to,
         expires_at=_expiry(messages),
-        hash=text_hash(f"{lesson.text}\n{since}" if kind == "episodic" else lesson.text),
+        hash=record_hash(f"{lesson.text}\n{since}" if kind == "episodic" else lesson.text),
     )
     return held(record, doubt)
 

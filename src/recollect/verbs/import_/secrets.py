@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from recollect.text.compare import text_hash
+from recollect.text.compare import record_hash, text_hash
 from recollect.text.inputs import clean_text
 from recollect.text.redact import Redactor
 from recollect.types import Entry, Item, Message, Record, Session, Summary, Touch
@@ -56,7 +56,7 @@ def _hash_of(record: Record, text: str) -> str:
     if text == record.text or not record.hash:
         return record.hash
     plain = record.hash == text_hash(record.text)
-    return text_hash(text if plain else f"{text}\n{record.hash}")
+    return record_hash(text if plain else f"{text}\n{record.hash}")
 
 
 def clean_summary(summary: Summary, redactor: Redactor) -> Summary:

@@ -16,14 +16,16 @@ from recollect.interfaces.http.openapi import about
 from recollect.interfaces.http.problems import told
 from recollect.interfaces.http.routes.calls import Asking, router_of
 from recollect.interfaces.http.shapes import object_of
-from recollect.memory.health import Health, in_force
+from recollect.memory.health import Health, in_force, unread_in
 
 router = router_of("server", strict=False)
 
 DUE_MAX = 1000
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
-_Health = object_of("Health", status=Literal["ok", "degraded", "unavailable"], stuck=int)
+_Health = object_of(
+    "Health", status=Literal["ok", "degraded", "unavailable"], stuck=int, unread=int
+)
 _Unwell = object_of(
     "Unwell",
     status=Literal["unavailable"],
@@ -68,7 +70,8 @@ _TEXT = {
 
 
 @router.get(
-    "/health", **about(_Health, {"status": "ok", "stuck": 0}, responses={503: _UNWELL[503]})
+    "/health",
+    **about(_Health, {"status": "ok", "stuck": 0, "unread": 0}, responses={503: _UNWELL[503]}),
 )
 async def health(request: Request) -> Response:
     """Does the store answer, was the last write taken, is any work stuck? Needs no key and tells
@@ -82,7 +85,7 @@ async def health(request: Request) -> Response:
         said = {"status": "unavailable", "stuck": 0, **looking.away(error), "why": why}
         return answer(said, 503)
     await door.note(request)
-    return answer({"status": status, "stuck": stuck})
+    return answer({"status": status, "stuck": stuck, "unread": looking.unread})
 
 
 @router.get("/v1/server", **about(_Server, _SERVER_SAID))
@@ -104,5 +107,6 @@ async def metrics(request: Request, caller: Asking) -> Response:
     today = caller.engine.now().date().isoformat()
     spent = await caller.memory.usage(day=today, limit=DUE_MAX)
     learned = learning_lines(caller.memory.engine.kept_as_said) if caller.is_master else ()
-    lines = [*counted.lines(), *domain_lines(due, spent.items), *learned, ""]
+    unread = await unread_in(caller.memory)
+    lines = [*counted.lines(), *domain_lines(due, spent.items, unread), *learned, ""]
     return PlainTextResponse("\n".join(lines), media_type=METRICS_TYPE)

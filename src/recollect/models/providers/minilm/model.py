@@ -15,11 +15,11 @@ from recollect.errors import Incompatible, Invalid, Unavailable
 from recollect.models.providers.minilm import box
 from recollect.models.providers.minilm.runtime import (
     CHARACTERS_MAX,
-    Libraries,
+    LoadedNetwork,
     batches,
     libraries,
     readable,
-    session,
+    shared,
 )
 from recollect.models.providers.minilm.weights import ModelFiles, load_files
 
@@ -91,8 +91,8 @@ class MiniLmEmbedder:
         with self._loading:
             if self._network is None:
                 try:
-                    found = libraries()
-                    self._network = _Network(found, self._files(), self._threads)
+                    libraries()  # before the files: what is missing is said first
+                    self._network = shared(_Network, self._files, self._threads)
                 except Incompatible as error:
                     # To a caller of embed() it is all the same: no vectors now, and a reason.
                     raise Unavailable(str(error)) from error
@@ -134,21 +134,19 @@ class _RecentRows:
                 self._rows.popitem(last=False)
 
 
-class _Network:
-    """A loaded tokenizer and ONNX session; both may be used by several threads."""
+class _Network(LoadedNetwork):
+    width = DIMENSIONS
 
-    def __init__(self, using: Libraries, files: ModelFiles, threads: int) -> None:
-        onnxruntime, tokenizer = using
-        self._session = session(onnxruntime, files.onnx, threads, DIMENSIONS)
-        self._tokenizer = tokenizer.from_str(files.tokenizer.decode())
-        self._tokenizer.enable_truncation(max_length=TOKENS_MAX)
-        self._tokenizer.no_padding()
+    def __init__(self, files: ModelFiles, threads: int) -> None:
+        super().__init__(files, threads)
+        self.tokenizer.enable_truncation(max_length=TOKENS_MAX)
+        self.tokenizer.no_padding()
         special = ("[CLS]", "[SEP]", "[UNK]", "[PAD]")
-        self._silent = {self._tokenizer.token_to_id(token) for token in special}
+        self._silent = {self.tokenizer.token_to_id(token) for token in special}
 
     def tokens(self, texts: Sequence[str]) -> list[list[int]]:
         """Token ids per text; none for a text that says nothing to the model."""
-        found = self._tokenizer.encode_batch([readable(text) for text in texts])
+        found = self.tokenizer.encode_batch([readable(text) for text in texts])
         return [[] if self._silent.issuperset(text.ids) else text.ids for text in found]
 
     def run(self, tokens: Sequence[Sequence[int]]) -> list[Row]:
@@ -158,7 +156,7 @@ class _Network:
             ids[place, : len(found)] = found
             mask[place, : len(found)] = 1
         try:
-            answer = self._session.run(None, {"input_ids": ids, "attention_mask": mask})
+            answer = self.session.run(None, {"input_ids": ids, "attention_mask": mask})
         except Exception as error:
             raise Unavailable(f"minilm failed: {error}") from error
         vectors: NDArray[np.float32] = answer[0]

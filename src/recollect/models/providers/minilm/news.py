@@ -19,7 +19,8 @@ import numpy as np
 
 from recollect.errors import Incompatible, Unavailable
 from recollect.models.providers.minilm import box
-from recollect.models.providers.minilm.runtime import batches, libraries, readable, session
+from recollect.models.providers.minilm.runtime import LoadedNetwork, batches, readable, shared
+from recollect.models.providers.minilm.weights import ModelFiles
 
 TASKS: Final = ("changes", "lasts", "own")
 HEAD, HEAD_BIAS = "head.weight", "head.bias"
@@ -103,31 +104,31 @@ class BoxedReader:
     def _load(self) -> _News:
         if self._network is None:
             try:
-                files = box.load_files(self._folder, box.NEWS)
-                self._network = _News(files.onnx, files.tokenizer, self._threads)
+                self._network = shared(_News, self._files, self._threads)
             except Incompatible as error:
                 raise Unavailable(str(error)) from error
         return self._network
+
+    def _files(self) -> ModelFiles:
+        return box.load_files(self._folder, box.NEWS)
 
 
 def _tokens(read: Sequence[Sequence[int]]) -> Tokens:
     return joined(*read) if len(read) == 2 else placed(*read)
 
 
-class _News:
-    """A loaded tokenizer and ONNX session."""
+class _News(LoadedNetwork):
+    width = len(TASKS)
 
-    def __init__(self, graph: bytes, tokenizer: bytes, threads: int) -> None:
-        onnxruntime, reader = libraries()
-        self._session = session(onnxruntime, graph, threads, len(TASKS))
-        self._tokenizer = reader.from_str(tokenizer.decode())
-        self._tokenizer.no_truncation()
-        self._tokenizer.no_padding()
+    def __init__(self, files: ModelFiles, threads: int) -> None:
+        super().__init__(files, threads)
+        self.tokenizer.no_truncation()
+        self.tokenizer.no_padding()
 
     def run(self, pairs: Sequence[Asked]) -> list[tuple[float, ...]]:
         """For each of them its answers, to every question."""
         texts = list(dict.fromkeys(text[:CHARACTERS_MAX] for pair in pairs for text in pair))
-        read = self._tokenizer.encode_batch(list(map(readable, texts)), add_special_tokens=False)
+        read = self.tokenizer.encode_batch(list(map(readable, texts)), add_special_tokens=False)
         ids = {text: one.ids for text, one in zip(texts, read, strict=True)}
         tokens = [_tokens([ids[text[:CHARACTERS_MAX]] for text in pair]) for pair in pairs]
         found: list[tuple[float, ...]] = [()] * len(pairs)
@@ -145,7 +146,7 @@ class _News:
             sides[place, : len(one)] = side
         given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": sides}
         try:
-            answer: Any = self._session.run(None, given)[0]
+            answer: Any = self.session.run(None, given)[0]
         except Exception as error:
             raise Unavailable(f"{box.NEWS} failed: {error}") from error
         return [tuple(row) for row in answer.tolist()]

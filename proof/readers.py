@@ -1,0 +1,163 @@
+"""Readers: whatever people write, reading it raises nothing, and no message is left unread.
+
+The messages are those of the public sources that ``training.prepare`` names, from clones in the
+folder RECOLLECT_CLONES (default: ``build/clones``; ``python -m training.prepare --list`` prints how
+to make them). A source that is not there is left out, and the figures name those that were used.
+Where there is none, the conversations for the evaluation are taken. What is missing to the number
+of messages, and every second trial from the beginning, are mutations of those that are there.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from proof.family import Broken, ProofFamily, Trial
+from recollect import Memory
+from recollect.text.claims import replies
+from training import prepare
+from training.sources.mirror import Mirror, SourceError
+from training.stores import Turn
+
+TARGET = 200_000
+SESSIONS_PER_TRIAL = 5
+TURNS_MAX = 50  # of a session
+CHARACTERS_MAX = 1500
+WITH_MODEL_EVERY = 20  # trials: the model in the box reads too
+CLONES = Path(os.environ.get("RECOLLECT_CLONES", "build/clones"))
+OWN = Path(__file__).parents[1] / "evaluation" / "forms" / "talks.txt"
+SCOPE = "user:ann"
+
+Talk = Sequence[Turn]
+
+
+@cache
+def talks() -> tuple[tuple[str, tuple[Talk, ...]], ...]:
+    """By source, in an order that is the same everywhere: sessions of at most so many turns."""
+    mirror = Mirror(CLONES)
+    found: list[tuple[str, tuple[Talk, ...]]] = []
+    for source in prepare.SOURCES:
+        name = source.__name__
+        try:
+            stores = list(source(mirror, random.Random(f"{prepare.SEED} {name}")))
+        except SourceError:
+            continue
+        said = [[*session] for store in stores for session in store.sessions]
+        said += [[Turn("user", one.text) for one in store.questions] for store in stores]
+        found.append((name, tuple(_cut(said))))
+    return tuple(found) or (("own", tuple(_cut([_own()]))),)
+
+
+def _own() -> list[Turn]:
+    lines = OWN.read_text("utf-8").splitlines()
+    return [Turn("user", line) for line in lines if line.strip()]
+
+
+def _cut(sessions: Sequence[Sequence[Turn]]) -> Iterator[Talk]:
+    for session in sessions:
+        turns = [turn for turn in session if turn.text.strip()]
+        for start in range(0, len(turns), TURNS_MAX):
+            yield turns[start : start + TURNS_MAX]
+
+
+def attempt(seed: int, _folder: Path) -> Trial:
+    """The odd seeds, and those behind the last session, read mutations."""
+    dice = random.Random(seed)
+    every = [(name, talk) for name, some in talks() for talk in some]
+    order = random.Random(prepare.SEED).sample(range(len(every)), len(every))
+    first = max(seed, 0) // 2 * SESSIONS_PER_TRIAL
+    mutated = seed < 0 or bool(seed % 2) or first >= len(every)
+    figures: Counter[str] = Counter()
+    boxed = seed >= 0 and seed % WITH_MODEL_EVERY == 0
+    embedder = "recall-1" if boxed else "hashing"
+    with Memory.open("dict:", embedder=embedder, background=False) as memory:
+        for number in range(SESSIONS_PER_TRIAL):
+            name, talk = every[order[(first + number) % len(every)]]
+            said = [_mutated(dice, turn) for turn in talk] if mutated else talk
+            memory.observe(f"s{number}", list(map(_message, said)), scope=SCOPE)
+            figures[f"{'mutations of' if mutated else 'from'} {name}"] += len(said)
+        read = figures.total()
+        receipt = memory.maintain()
+        unread = [one.reason for one in receipt.items if one.status == "failed"]
+        if unread:
+            raise Broken(f"{len(unread)} of {read} messages: {unread[0]}")
+        behind = [
+            one.id
+            for one in memory.sessions(scope=SCOPE, limit=50).items
+            if one.cursors.get("extract", 0) < one.last_seq
+        ]
+        if behind:
+            raise Broken(f"{len(behind)} sessions were not read to their end")
+    if boxed:
+        figures["with the model in the box"] += read
+    return Trial(units=read, figures=tuple(figures.items()))
+
+
+def _message(turn: Turn) -> dict[str, Any]:
+    role = "assistant" if turn.speaker == "assistant" else "user"
+    author = "" if turn.speaker in ("user", "assistant") else turn.speaker[:60]
+    told = {"author": author} if author.strip() else {}
+    return {"role": role, "content": turn.text[:CHARACTERS_MAX], **told}
+
+
+def _mutated(dice: random.Random, turn: Turn) -> Turn:
+    """The same with marks, numbers and halves of words where nobody expects them; or said by the
+    other one."""
+    text = list(turn.text[:CHARACTERS_MAX])
+    for _ in range(dice.choice((1, 1, 2, 5, 20))):
+        at = dice.randrange(len(text) + 1)
+        match dice.choice(("in", "in", "out", "double", "end")):
+            case "in":
+                text.insert(at, dice.choice(_MARKS))
+            case "out":
+                del text[at : at + dice.randrange(1, 12)]
+            case "double":
+                text[at:at] = text[: dice.randrange(1, 40)]
+            case _:
+                del text[at:]
+                text.append(dice.choice(_MARKS))
+    speaker = dice.choice((turn.speaker, "user", "assistant"))
+    return Turn(speaker, "".join(text)[:CHARACTERS_MAX] or "?")
+
+
+_MARKS = (
+    "?", "*?", ". ?", "!", ".", "\"", "'", "\u2019", "\u201c", "*", "_", "\n", "\n\n", ":", ";",
+    "(", ")", "[", "\u00bf", "\uff1f", "\u3002", "\u202e", "\u200b", "\U0001f600", "\x00", "7",
+    "3.5", ",", " - ", ". *?",
+    " not ", " no, ", " I ", " my ", "```", "<b>", "|", "\t", "1. ", "I'm ", "\ud800",
+)  # fmt: skip
+
+
+@contextmanager
+def believing_reply() -> Iterator[None]:
+    """Takes it for granted that what was asked ends like a question: the defect that this family
+    was made for."""
+    real = replies._asks_how_things_are
+
+    def believing(questions: str) -> bool:
+        *_, _last = replies._ASKED.findall(questions)
+        return real(questions)
+
+    with mock.patch.object(replies, "_asks_how_things_are", believing):
+        yield
+
+
+FAMILY = ProofFamily(
+    name="readers",
+    promise="Reading what anybody wrote raises nothing: no message is unread, no session stops.",
+    unit="messages",
+    target=TARGET,
+    attempt=attempt,
+    mutant=believing_reply,
+    mutant_said="a reader of short answers that believes every question to have words",
+    mutant_tries=40,
+    parallel=True,
+    not_promised=(("what is read is right", "the evaluation measures that"),),
+)
