@@ -261,8 +261,8 @@ def test_A10_failed_keys_are_limited_and_good_ones_are_not(serve_app: ServeApp) 
             nobody.get("/v1/records", headers={"Authorization": f"Bearer rck_{n:043}"}).status_code
             for n in range(40)
         ]
-        assert codes[0] == 401
-        assert codes[-1] == 429
+        assert {*codes[:30]} == {401}
+        assert codes.count(429) >= 5, "but for those that the time brought"
         assert ann.get("/v1/records").status_code == 200
 
 
