@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -244,6 +245,7 @@ class AsyncMemory(WholeStore, Lists, Beliefs):
             profile: rank as this profile does, to compare; default: this handle's
             now: the moment of asking, for decay and expiry
         """
+        from recollect.upkeep.learn.on_demand import learn_before_read
         from recollect.verbs.recall import Question, recall
 
         question = Question(
@@ -266,7 +268,9 @@ class AsyncMemory(WholeStore, Lists, Beliefs):
             profile=profile,
             now=now,
         )
-        return await recall(self._engine, question)
+        notes = await learn_before_read(self._engine, scope, descend=descend)
+        answer = await recall(self._engine, question)
+        return replace(answer, notes=(*answer.notes, *notes)) if notes else answer
 
     @needs("read")
     async def context(
@@ -303,6 +307,7 @@ class AsyncMemory(WholeStore, Lists, Beliefs):
             cite: each line of the text has its id, type and trust
             now: the moment of asking
         """
+        from recollect.upkeep.learn.on_demand import learn_before_read
         from recollect.verbs.context import ContextWish, context
 
         wanted = ContextWish(
@@ -318,7 +323,9 @@ class AsyncMemory(WholeStore, Lists, Beliefs):
             cite=cite,
             now=now,
         )
-        return await context(self._engine, wanted, self._engine.counter)
+        notes = await learn_before_read(self._engine, scope)
+        packet = await context(self._engine, wanted, self._engine.counter)
+        return replace(packet, notes=(*packet.notes, *notes)) if notes else packet
 
     @needs("write")
     async def confirm(self, packet: Packet) -> Receipt:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from recollect.engine import Engine
 from recollect.errors import Conflict, Invalid, Unavailable
@@ -59,16 +60,30 @@ class LearnRound:
     changes: dict[str, str] = field(default_factory=dict)
 
 
+class Pace(Protocol):
+    """How many messages may be learned from next, for a round that somebody waits for."""
+
+    def next_piece(self) -> int: ...
+
+    def spend(self, messages: int) -> None: ...
+
+
 async def learn_sessions(
-    engine: Engine, store: Store, work: Iterable[Work], done: LearnRound, *, everything: bool
+    engine: Engine,
+    store: Store,
+    work: Iterable[Work],
+    done: LearnRound,
+    *,
+    everything: bool,
+    pace: Pace | None = None,
 ) -> None:
     """Learn from what was said in these sessions since the last time; with ``everything`` also
-    from what would still wait for more."""
+    from what would still wait for more, with a ``pace`` only as much as it allows."""
     if engine.profile.learn == "off":
         return
     for one in work:
         key = SessionKey(one.scope, one.id)
-        await _learn_session(engine, store, key, done, everything=everything)
+        await _learn_session(engine, store, key, done, everything=everything, pace=pace)
 
 
 def some_of(work: list[Work], engine: Engine) -> list[Work]:
@@ -88,14 +103,26 @@ def has_model(engine: Engine, store: Store) -> bool:
 
 
 async def _learn_session(
-    engine: Engine, store: Store, key: SessionKey, done: LearnRound, *, everything: bool
+    engine: Engine,
+    store: Store,
+    key: SessionKey,
+    done: LearnRound,
+    *,
+    everything: bool,
+    pace: Pace | None = None,
 ) -> None:
     with_model = has_model(engine, store)
 
     async def take(most: int) -> Turns | None:
-        return await next_turns(
+        most = most if pace is None else min(most, pace.next_piece())
+        if not most:
+            return None
+        turns = await next_turns(
             engine, store, key, everything=everything, with_model=with_model, most=most
         )
+        if pace is not None and turns is not None:
+            pace.spend(len(turns.messages))
+        return turns
 
     async def learn(turns: Turns) -> bool:
         shown = with_model and OPTED_OUT not in turns.unheard.values()
