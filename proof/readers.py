@@ -158,6 +158,7 @@ FAMILY = ProofFamily(
     mutant=believing_reply,
     mutant_said="a reader of short answers that believes every question to have words",
     mutant_tries=40,
+    share=5.0,  # a worker reads all sources first
     parallel=True,
     not_promised=(("what is read is right", "the evaluation measures that"),),
 )
